@@ -1,5 +1,5 @@
 /**
- * An open loop's schedule: nobody is left out, nobody comes early, and a pause is paid for in full.
+ * An open loop's schedule: no instant is left out, none comes early, and a pause is paid for in full.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -12,7 +12,7 @@ test('instants are evenly spaced, from the start on', () => {
   expect(arrivals.dueBy(500)).toEqual([250, 500]);
 });
 
-test('after a pause everybody is due who would have come meanwhile', () => {
+test('after a pause, everything that came due meanwhile is handed out', () => {
   const arrivals = evenArrivals(1000);
   arrivals.dueBy(10);
   const late = arrivals.dueBy(1010);
@@ -20,7 +20,7 @@ test('after a pause everybody is due who would have come meanwhile', () => {
   expect(late[0]).toBe(11);
 });
 
-test('however often it is asked, each instant is handed out once, in order, and never before its time', () => {
+test('however often the schedule is asked, each instant is handed out once, in order, and never before its time', () => {
   const pauses = fc.array(fc.double({ min: 0, max: 500, noNaN: true }), { maxLength: 50 });
   fc.assert(
     fc.property(fc.double({ min: 0.5, max: 5_000, noNaN: true }), pauses, (perSecond, steps) => {
@@ -40,7 +40,7 @@ test('however often it is asked, each instant is handed out once, in order, and 
   );
 });
 
-test('a rate that is none is refused', () => {
+test('a rate that is not a finite number above zero is refused', () => {
   for (const rate of [0, -1, Number.NaN, Number.POSITIVE_INFINITY])
     expect(() => evenArrivals(rate)).toThrow(RangeError);
 });

@@ -1,20 +1,20 @@
 /**
- * The schedule of an open loop: when each piece of work is due, whatever has become of those before it.
+ * The schedule of an open loop: when each piece of work is due, whatever became of the earlier ones.
  *
  * Invariant: instants are fixed before anything is sent, and each is handed out once. Latency is measured from them, so
- * that a server that stalls is charged for everybody who would have come meanwhile (no coordinated omission).
+ * a server that stalls is charged for every request that would have arrived meanwhile (no coordinated omission).
  */
 
 export interface Arrivals {
-  /** The instants that are due by then and have not been handed out, oldest first; milliseconds since the start. */
+  /** The instants that are due by `elapsedMs` and have not been handed out, oldest first; milliseconds since the start. */
   dueBy(elapsedMs: number): readonly number[];
 }
 
-/** Evenly spaced, the first one at once. @throws RangeError for a rate that is none. */
+/** Evenly spaced, the first one at once. @throws RangeError for a rate that is not a finite number above zero. */
 export function evenArrivals(perSecond: number): Arrivals {
   if (!(perSecond > 0 && perSecond < Number.POSITIVE_INFINITY)) throw new RangeError('a rate is above zero');
   let next = 0;
-  // Multiplied anew each time: added up, the spaces would drift.
+  // Multiplied each time: adding up the intervals would drift.
   const instantOf = (number: number): number => (number * 1000) / perSecond;
   return {
     dueBy(elapsedMs) {

@@ -1,7 +1,8 @@
 /**
- * The webhook drain: events that were tried in vain for an hour, and receivers that are back.
+ * The webhook drain: events whose delivery failed for an hour, and receivers that are back.
  *
- * Invariant: an event counts when its receiver has acknowledged it, once. What does not come is said, not waited for without end.
+ * Invariant: an event counts once, when its receiver has acknowledged it. Events that do not arrive are reported, not waited for
+ * without end.
  */
 
 import { fillBeside } from './fill.ts';
@@ -13,26 +14,26 @@ import { freePort } from './worlds.ts';
 export interface DrainOrder {
   readonly events: number;
   readonly merchants: number;
-  /** Receivers, each at an address of its own; merchants take them in turn. */
+  /** Receivers, each at its own address; merchants are spread over them in turn. */
   readonly receivers: number;
 }
 
 export interface DrainReport {
   readonly events: number;
-  /** How many had not come when nothing came any more. */
+  /** How many had not arrived when the drain gave up. */
   readonly missing: number;
-  /** Between the first acknowledgement and the last. */
+  /** Events per second between the first and the last acknowledgement. */
   readonly perSecond: number;
   /** From the first instant at which all were due to the last acknowledgement. */
   readonly seconds: number;
-  /** Events that came more than once. */
+  /** Events that arrived more than once. */
   readonly repeated: number;
-  /** Microseconds of processor time an event. */
+  /** Microseconds of CPU time per event. */
   readonly cpuMicroseconds: { readonly server: number; readonly postgres: number };
   readonly serverMiB: number;
 }
 
-/** After so long without a single one, the rest is given up: longer than a lease, after which the round claims anew. */
+/** 40 000 ms without an event, after which the rest is given up: longer than a lease, after which the round claims again. */
 const GIVE_UP_MS = 40_000;
 const LOOK_EVERY_MS = 50;
 const OUTAGE_HOURS = 1;
@@ -49,7 +50,7 @@ export async function measureDrain(candidate: Candidate, order: DrainOrder): Pro
   const ports: number[] = [];
   for (let receiver = 0; receiver < order.receivers; receiver += 1) ports.push(await freePort());
   const closing = await Promise.all(ports.map((port) => openReceiver(port, hear)));
-  // Older than the gateway: what it made itself is compared with its carrier's book.
+  // Dated before the gateway began: the audit compares what the gateway made itself with its carrier's book.
   const times = { days: 1, hoursAgo: OUTAGE_HOURS };
   const fill = { payments: order.events, merchants: order.merchants, receiverPorts: ports, ...times };
   await fillBeside(candidate.databaseUrl, { ...fill, webhooks: 'due' });

@@ -1,8 +1,8 @@
 /**
- * Fills a database with payments that were made and told, set by set: sessions, payments, timelines, attempts, transfers,
+ * Fills a database with payments that were made and told, table by table: sessions, payments, timelines, attempts, transfers,
  * balances, events and tries, as the gateway itself leaves them.
  *
- * Invariant: what is written adds up, so that an audit finds nothing. The database is thrown away with the run.
+ * Invariant: what is written adds up, so that an audit finds nothing. The database is thrown away after the run.
  */
 
 import type pg from 'pg';
@@ -10,20 +10,20 @@ import { withClient } from './worlds.ts';
 
 export interface Fill {
   readonly payments: number;
-  /** The days that they are spread over, and how many hours ago these ended. */
+  /** How many days the payments are spread over, and how many hours ago those days ended. */
   readonly days: number;
   readonly hoursAgo: number;
-  /** How many of the merchants take part. The first of them gets half of the payments, when there are others. */
+  /** How many merchants take part. If there are several, the first gets half of the payments. */
   readonly merchants: number;
-  /** Where the webhooks went or are to go: these ports in turn, a merchant one. */
+  /** Where the webhooks went or are to go: a merchant's port is taken from these in turn. */
   readonly receiverPorts: readonly number[];
-  /** Whether the webhooks were delivered, or have been tried in vain for an hour and are due at once. */
+  /** Whether the webhooks were delivered, or have failed for an hour and are due at once. */
   readonly webhooks: 'delivered' | 'due';
 }
 
 /**
- * Fills tables that are empty, on two connections. Truncating them first lets a server with `wal_level = minimal` write no
- * log of what comes next; indexes that are no keys are made afterwards.
+ * Fills empty tables, on two connections. They are truncated first, so that a server with `wal_level = minimal` writes no
+ * WAL for the rows that follow; all indexes but the keys are created afterwards.
  */
 export async function fillEmpty(databaseUrl: string, fill: Fill): Promise<void> {
   await withClient(databaseUrl, async (client) => {
@@ -45,7 +45,7 @@ export async function fillEmpty(databaseUrl: string, fill: Fill): Promise<void> 
   });
 }
 
-/** Adds to what is there, all at once: a gateway that runs meanwhile sees all of it or nothing. */
+/** Adds to the existing rows in one transaction: a gateway that is running sees all of them or none. */
 export async function fillBeside(databaseUrl: string, fill: Fill): Promise<void> {
   await withClient(databaseUrl, async (client) => {
     await draw(client, fill);
@@ -54,7 +54,7 @@ export async function fillBeside(databaseUrl: string, fill: Fill): Promise<void>
     await client.query(BALANCES);
     await client.query('drop table bench_fill');
     await client.query(`analyze ${TABLES.join(', ')}`);
-    // Last, so that whoever goes on from here measures what comes of it from its beginning.
+    // Committed last, so that the caller can measure the gateway's work from its very start.
     await client.query('commit');
   });
 }
@@ -78,7 +78,7 @@ const TABLES = [
   'webhook_attempt',
 ] as const satisfies readonly Filled[];
 
-/** What all rows of a payment share: whose it is, when it was made, and what its identifiers end in. */
+/** What all rows of a payment share: its merchant, when it was made, and the common end of its identifiers. */
 async function draw(client: pg.Client, { payments, days, hoursAgo, merchants, receiverPorts }: Fill): Promise<void> {
   await client.query('drop table if exists bench_fill');
   await client.query(
@@ -102,7 +102,7 @@ async function draw(client: pg.Client, { payments, days, hoursAgo, merchants, re
 
 const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz';
 
-/** The 26 characters of an identifier: ten of time, version and variant of its UUID, chance, and the shard at the end. */
+/** The 26 characters of an identifier: ten of time, its UUID's version and variant, random ones, and the shard at the end. */
 const BODY = [
   ...[9, 8, 7, 6, 5, 4, 3, 2, 1, 0].map((place) => `substr('${DIGITS}', ((ms >> ${5 * place}) & 31)::int + 1, 1)`),
   `'e' || substr(chance, 1, 2) || '8' || substr(chance, 3, 10)`,
@@ -110,7 +110,7 @@ const BODY = [
   `substr('${DIGITS}', (o.shard & 31) + 1, 1)`,
 ].join(' || ');
 
-/** Writes tables that are emptied first, and returns how their indexes are made. */
+/** Truncates and fills tables, and returns the statements that create their indexes. */
 async function writeWhole(client: pg.Client, fill: Fill, tables: readonly Filled[]): Promise<string[]> {
   await client.query('begin');
   const { rows } = await client.query<{ made: string; name: string }>(
@@ -134,7 +134,7 @@ async function makeIndexes(client: pg.Client, indexes: readonly string[]): Promi
   for (const made of indexes) await client.query(made);
 }
 
-/** What stands between the steps of a payment, in milliseconds. */
+/** The instants of a payment's steps: `at` and some milliseconds. */
 const SUBMITTED = `(at + interval '20 ms')`;
 const WAITING = `(at + interval '35 ms')`;
 const SETTLED = `(at + interval '50 ms')`;
@@ -143,7 +143,7 @@ const PHONE = `'+24381' || lpad((n % 100000)::text, 5, '0') || '01'`;
 const CUSTOMER = `'filled-' || n`;
 const HOOK = `'http://127.0.0.1:' || port || '/hook'`;
 const LIFE = `interval '30 minutes'`;
-/** Five tries in vain: what an hour of outage leaves. */
+/** 5 failed tries: what an hour of outage leaves. */
 const TRIES_IN_VAIN = 5;
 
 const INSERTS: Readonly<Record<Filled, (fill: Fill) => string>> = {
@@ -172,7 +172,7 @@ const INSERTS: Readonly<Record<Filled, (fill: Fill) => string>> = {
   select shard, 'att_' || body, 3, merchant_id, 'txn_' || body, 'mtn-momo', 'approved', chance::uuid::text, ${PHONE},
     'Vodacom M-Pesa', 500, 0, 'usd', (10000000 + n)::text, 0, ${SUBMITTED}, ${SETTLED}
   from bench_fill order by n`,
-  // Beside a gateway that runs, days that are over are closed: nothing is booked into them any more.
+  // Past days are closed by the running gateway and take no more bookings, so these transfers are dated now.
   ledger_transfer: ({
     webhooks,
   }) => `insert into ledger_transfer (shard, id, debit_shard, debit_account, credit_shard, credit_account,

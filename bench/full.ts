@@ -1,9 +1,9 @@
 /**
- * `npm run bench`: everything that is promised about speed, measured in one run, beside yardsticks on the same PostgreSQL.
+ * `npm run bench`: measures every promise about speed in one run, beside yardsticks on the same PostgreSQL.
  *
- * The rounds interleave what is compared, and every ratio is taken inside a round: machines are shared and drift. The load,
- * the receivers, the carriers, the gateways and PostgreSQL are processes of their own, and share this machine's cores.
- * Invariant: nothing is measured beside anything else, and figures come out only if they were measured in this run.
+ * Compared candidates are interleaved in rounds, and every ratio is taken within a round, because shared machines drift. The
+ * load, the receivers, the carriers, the gateways and PostgreSQL are separate processes and share this machine's cores.
+ * Invariant: no two measurements overlap, and a figure is reported only if it was measured in this run.
  */
 
 import { availableParallelism, cpus, platform, release, totalmem } from 'node:os';
@@ -20,18 +20,18 @@ import { COUNTING, countStatements, stopCounting } from './statements.ts';
 import { type Extras, type Machine, type Round, summaryOf } from './summary.ts';
 import { freePort, pgbench, withClient } from './worlds.ts';
 
-/** Log is not needed while rows are written that are thrown away. */
+/** For filling: minimal WAL, because the rows are thrown away after the run. */
 const FILLING = { wal_level: 'minimal', max_wal_senders: '0', max_wal_size: '4GB' } as const;
 const MEASURING = { wal_level: undefined, max_wal_senders: undefined, max_wal_size: undefined, ...COUNTING } as const;
 const WALLETS = 8;
 const FILLED_DAYS = 30;
 const RECEIVERS = 8;
 
-/** Who is measured, and with what. */
+/** The candidates, and what they are measured with. */
 interface Field {
   readonly ground: Ground;
   readonly gateway: Candidate;
-  /** The gateway over a database full of payments. */
+  /** The gateway on a database full of payments. */
   readonly filled: Candidate | undefined;
   readonly naive: Candidate;
   readonly tpcbUrl: string;
@@ -56,7 +56,7 @@ export async function benchAll(args: string[]): Promise<void> {
   options.hand(summary);
 }
 
-/** Opens everything in the order in which nothing stands in another's way. */
+/** Opens everything, in an order in which no step disturbs another. */
 async function openField(options: BenchOptions): Promise<Field> {
   const { settings, parts, say } = options;
   const ground = await openGround();
@@ -66,7 +66,7 @@ async function openField(options: BenchOptions): Promise<Field> {
   say(`making ${settings.merchants} merchants`);
   const credentials = await makeMerchants(ground.envOf(empty), settings.merchants);
   if (isFilled) await fillDatabase(ground, options);
-  // A server that was started anew may have another port.
+  // A restarted server may have another port.
   const emptyUrl = ground.urlOf('bench_gateway');
   const wallets = parts.has('wallet') ? await makeWallets(ground.envOf(emptyUrl), WALLETS) : [];
   const gateway = await openGateway(ground, emptyUrl);
@@ -90,7 +90,7 @@ async function fillDatabase(ground: Ground, { settings, say }: BenchOptions): Pr
   say(`filled in ${((performance.now() - begun) / 1000).toFixed(0)} s`);
 }
 
-/** Waits until the gateway's round has closed the days that are over, as it has on a database that is in use. */
+/** Waits until the gateway's round has closed the past days, as it has on a database in use. */
 async function daysClosed(url: string): Promise<void> {
   const yesterday = new Date(performance.timeOrigin + performance.now() - 2 * 24 * 60 * 60_000);
   const wanted = yesterday.toISOString().slice(0, 'yyyy-mm-dd'.length);
@@ -103,7 +103,7 @@ async function daysClosed(url: string): Promise<void> {
   });
 }
 
-/** Compilers, caches and plans: what a payment takes at first says nothing of what it takes later. */
+/** Compilers, caches and plans: the cost of the first payments says nothing about that of later ones. */
 async function warmUp(field: Field, { settings }: BenchOptions): Promise<void> {
   for (const candidate of [field.gateway, field.filled, field.naive]) {
     if (candidate === undefined) continue;
@@ -170,7 +170,7 @@ function errorsOf({ errors }: Slice): string {
   return Object.keys(errors).length === 0 ? '' : `  errors: ${JSON.stringify(errors)}`;
 }
 
-/** One merchant at one receiver, and all of them at several. */
+/** Drains one merchant's webhooks to one receiver, and all merchants' to several. */
 async function drain(
   { gateway, credentials }: Field,
   { backlog }: Settings,
@@ -191,7 +191,7 @@ async function drain(
   return drained;
 }
 
-/** What is measured once: pages, what a payment asks of PostgreSQL, the start, and whether everything adds up. */
+/** Measured once: pages, a payment's cost in PostgreSQL, the start, and whether everything adds up. */
 async function measureExtras(field: Field, options: BenchOptions): Promise<Extras> {
   const { gateway, filled, credentials } = field;
   const { parts, settings } = options;
@@ -220,7 +220,7 @@ async function measureExtras(field: Field, options: BenchOptions): Promise<Extra
   return { page, counted, startMs: started.startedInMs, books, rows, postgres };
 }
 
-/** What `mbongo doctor` says of the books: every account and every transfer is looked at. */
+/** What `mbongo doctor` finds in the books: it checks every account and every transfer. */
 async function audited({ env }: Candidate): Promise<{ ok: boolean; detail: string }> {
   const { checks } = (await mbongo(env, ['doctor'])) as {
     checks: readonly { name: string; ok: boolean; detail: string }[];

@@ -1,14 +1,14 @@
 /**
- * What callers of a load do over and over: a whole payment, a session alone, a status read, a payment from a wallet.
+ * The journeys that a load repeats: a whole payment, a session alone, a status read, a payment from a wallet.
  *
- * Invariant: a journey only calls and carries on with what it was answered; who times, counts and notes failures is behind
- * `Calls`, the same for all.
+ * Invariant: a journey only makes calls and continues with their answers; timing, counting and noting failures are the job of
+ * `Calls`, and the same for all.
  */
 
-/** A JSON answer that is no failure. */
+/** A JSON answer that is not a failure. */
 export type Said = Readonly<Record<string, unknown>>;
 
-/** One connection's calls. Resolve with what was said, or undefined: then the failure has been noted. */
+/** One connection's calls. Each resolves with the answer, or with undefined if it failed, which has then been noted. */
 export interface Calls {
   /** `what` names the figure. */
   post(what: string, path: string, bearer: string, body: object): Promise<Said | undefined>;
@@ -21,22 +21,22 @@ export interface Wallet {
 }
 
 export interface JourneyOrder {
-  /** `key_id:secret`, one a merchant. */
+  /** `key_id:secret`, one per merchant. */
   readonly credentials: readonly string[];
   readonly receiverPort: number;
-  /** Distinguishes phone numbers and references of several runs. */
+  /** Keeps the phone numbers and references of several runs apart. */
   readonly run: number;
-  /** Who pays, where wallets do. */
+  /** The wallets that pay, for journeys that pay from wallets. */
   readonly wallets?: readonly Wallet[];
 }
 
-/** Goes once. Resolves with what it ends in, a transaction that webhooks name; undefined: it failed. `number` counts from 1. */
+/** Makes one journey. Resolves with the transaction that its webhook names, or undefined if it failed. `number` starts at 1. */
 export type Travel = (calls: Calls, number: number) => Promise<string | undefined>;
 
 export interface Journey {
-  /** Whether it is complete only once its webhook has been acknowledged. */
+  /** Whether a journey is complete only once its webhook has been acknowledged. */
   readonly isTold: boolean;
-  /** Makes ready what the journeys share. */
+  /** Prepares what the journeys share. */
   prepare(order: JourneyOrder, calls: Calls): Promise<Travel>;
 }
 
@@ -49,9 +49,9 @@ export const JOURNEYS: Readonly<Record<JourneyName, Journey>> = {
   wallet: { isTold: true, prepare: async (order) => (calls, number) => payByWallet(order, calls, number) },
 };
 
-/** Below the amount from which a wallet payment asks for a one-time code. */
+/** Below the amount from which a wallet payment requires a one-time code. */
 const AMOUNT = '5.00';
-/** How many payments are read in turn. */
+/** 256 payments are read in turn. */
 const READ_IN_TURN = 256;
 
 async function mint(order: JourneyOrder, calls: Calls, number: number): Promise<string | undefined> {
@@ -64,7 +64,7 @@ async function mint(order: JourneyOrder, calls: Calls, number: number): Promise<
   return minted === undefined ? undefined : String(minted.session_token);
 }
 
-/** The token, and what was collected with it. */
+/** Mints and collects; returns the token and the collected payment. */
 async function collect(
   order: JourneyOrder,
   calls: Calls,
@@ -120,7 +120,7 @@ async function payByWallet(order: JourneyOrder, calls: Calls, number: number): P
   return submitted === undefined ? undefined : String(submitted.transaction_id);
 }
 
-/** Reads the status of payments that wait, each with its own session. */
+/** Reads the status of payments that are waiting, each with its own session. */
 async function prepareReads(order: JourneyOrder, calls: Calls): Promise<Travel> {
   const read: { readonly token: string; readonly path: string }[] = [];
   for (let number = 1; number <= READ_IN_TURN; number += 1) {

@@ -1,7 +1,7 @@
 /**
- * The load: journeys over real HTTP, from so many connections that go on as they are answered, or at a fixed rate.
+ * The load: journeys over real HTTP, from a number of connections that each wait for their answers, or at a fixed rate.
  *
- * A payment counts as complete when its webhook has been acknowledged by the receiver, a process beside this one, so that
+ * A payment counts as complete when its webhook has been acknowledged by the receiver, a separate process, so that
  * nothing is counted that a merchant has not heard of. Runs as a process of its own: `load.js` reads one JSON order from
  * its arguments, prints one JSON line. Invariant: at a fixed rate, latency is measured from when a journey was due.
  */
@@ -17,45 +17,45 @@ import { type Answer, type Caller, openCaller } from './wire.ts';
 export interface LoadOrder extends JourneyOrder {
   readonly gateway: string;
   readonly journey: JourneyName;
-  /** Connections that go on as they are answered; at a fixed rate as many as are needed. */
+  /** Connections of a closed loop; at a fixed rate there are as many as needed. */
   readonly connections: number;
-  /** Journeys a second, whatever becomes of those before; absent: as fast as they are answered. */
+  /** Journeys per second, whatever becomes of earlier ones; if absent, as fast as they are answered. */
   readonly perSecond?: number;
   readonly seconds: number;
   readonly warmupSeconds: number;
 }
 
 export interface LoadReport {
-  /** Complete journeys a second. */
+  /** Complete journeys per second. */
   readonly perSecond: number;
   readonly completed: number;
-  /** All that this process brought to its end, before, while and after it measured. */
+  /** All journeys that this process completed, before, while and after it measured. */
   readonly total: number;
   readonly errors: { readonly [what: string]: number };
-  /** By endpoint; `whole` is a payment from its beginning to its acknowledged webhook. */
+  /** By endpoint; `whole` is a payment from its start to its acknowledged webhook. */
   readonly latency: { readonly [what: string]: Latency };
   /** From the submit's answer to the acknowledged webhook. */
   readonly toWebhook: Latency;
   /** From the final state to the acknowledged webhook. */
   readonly toldAfterFinal: Latency;
-  /** At a fixed rate: how long after they were due journeys were begun. It is part of their first call's latency. */
+  /** At a fixed rate: how long after its due time a journey began. It is part of the latency of the journey's first call. */
   readonly lateness: Latency;
   readonly cpuSeconds: number;
   readonly receiverCpuSeconds: number;
 }
 
-/** A payment on its way, until it has been answered and told. */
+/** A payment in flight, until it has been answered and told. */
 interface UnderWay {
   readonly begunAt: number;
   readonly submittedAt: number;
-  /** Whether its end counts. */
+  /** Whether its completion counts. */
   isMeasured(): boolean;
 }
 
 const samples: Record<string, number[]> = {};
 const errors: Record<string, number> = {};
 const underWay = new Map<string, UnderWay>();
-/** Kept for ever, so that what is told twice counts once; undefined once it has counted. */
+/** Kept for ever, so that a repeated webhook counts once; the value is undefined once it has counted. */
 const heard = new Map<string, Heard | undefined>();
 let measuring = false;
 let completed = 0;
@@ -75,13 +75,13 @@ function sample(what: string, ms: number): void {
   else list.push(ms);
 }
 
-/** A connection that is opened anew when it has broken. */
+/** A connection that is reopened when it has broken. */
 interface Connection {
   caller: Caller;
   readonly origin: string;
 }
 
-/** Times the calls of a journey. The first one counts from `dueAt`, where that is given. */
+/** Times the calls of a journey. The first call is timed from `dueAt`, if given. */
 function callsOver(connection: Connection, isMeasured: () => boolean, dueAt?: number): Calls {
   let from = dueAt;
   const time = async (what: string, send: (caller: Caller) => Promise<Answer>): Promise<Said | undefined> => {
@@ -94,7 +94,7 @@ function callsOver(connection: Connection, isMeasured: () => boolean, dueAt?: nu
       note(`${what} ${(error as Error).message}`);
       connection.caller.close();
       connection.caller = openCaller(connection.origin);
-      // Where nobody listens, connections break at once, again and again.
+      // With no server listening, connections would break at once, again and again.
       await wait(0.1);
       return undefined;
     }
@@ -109,7 +109,7 @@ function callsOver(connection: Connection, isMeasured: () => boolean, dueAt?: nu
   };
 }
 
-/** Goes once, and notes what is left to be told. */
+/** Makes one journey, and records what is still to be told. */
 async function goOnce(
   travel: Travel,
   isTold: boolean,
@@ -154,7 +154,7 @@ function complete(id: string): void {
   sample('toldAfterFinal', Math.max(0, told.acknowledgedAt - told.finalAt));
 }
 
-/** Runs while `order` says; resolves with how many seconds were measured, when all that was begun has been answered. */
+/** Runs as `order` says; resolves with the number of seconds measured, once everything begun has been answered. */
 async function runClosed(order: LoadOrder, travel: Travel, isTold: boolean): Promise<number> {
   let running = true;
   const isMeasured = (): boolean => measuring;
@@ -200,7 +200,7 @@ async function runOpen(order: LoadOrder, perSecond: number, travel: Travel, isTo
   return order.seconds;
 }
 
-/** Starts the receiver; resolves when it listens. */
+/** Starts the receiver; resolves when it is listening. */
 function startReceiver(port: number): Promise<ChildProcess> {
   const child = fork(fileURLToPath(new URL('./receiver.js', import.meta.url)), [String(port)]);
   return new Promise((done, fail) => {
@@ -225,7 +225,7 @@ async function run(order: LoadOrder): Promise<LoadReport> {
     order.perSecond === undefined
       ? await runClosed(order, travel, isTold)
       : await runOpen(order, order.perSecond, travel, isTold);
-  // What was submitted in time still has to be told, or the run has lost something.
+  // What was submitted in time must still be told, or it counts as lost.
   for (let i = 0; i < 100 && underWay.size > 0; i += 1) await wait(0.1);
   if (underWay.size > 0) note(`${underWay.size} payments without a webhook`);
   const latencies = (names: readonly string[]) =>

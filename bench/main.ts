@@ -1,9 +1,9 @@
 /**
- * `npm run bench [-- payouts|statement|overload …]`: measures everything that is promised about payments, or one other thing.
+ * `npm run bench [-- payouts|statement|overload …]`: measures every promise about payments, or one of the other three.
  *
  * Options of the whole run: `--quick` (one short round, small tables), `--only payments,filled,open,sessions,reads,wallet,
  * drain,page`, `--json`, and the figures `--rounds`, `--seconds`, `--warmup-seconds`, `--connections`, `--merchants`,
- * `--payments`, `--backlog`, `--pages`. Invariant: however it ends, no process that was started is left behind.
+ * `--payments`, `--backlog`, `--pages`. Invariant: however it ends, no process that it started is left running.
  */
 
 import { messageOf } from '../src/commands/output.ts';
@@ -14,7 +14,7 @@ import { benchPayouts } from './payouts.ts';
 import { benchStatement } from './statement.ts';
 import { stopAll } from './worlds.ts';
 
-/** Each is given the arguments behind its name, and prints what it found. */
+/** Each takes the arguments after its name, and prints its results. */
 const BENCHES: Readonly<Record<string, (args: string[]) => Promise<void>>> = {
   all: benchAll,
   payments: (args) => benchAll(['--only', 'payments', ...args]),
@@ -25,7 +25,7 @@ const BENCHES: Readonly<Record<string, (args: string[]) => Promise<void>>> = {
 
 const USAGE = `npm run bench [-- ${Object.keys(BENCHES).join('|')}] [options]; docs/performance.md says what each measures, and its options`;
 
-/** Status of a process that was ended by that signal. */
+/** Exit status of a process that was ended by the signal. */
 const ENDED_BY = { SIGINT: 130, SIGTERM: 143 } as const;
 
 let calledOff = false;
@@ -49,7 +49,7 @@ try {
   else if (name === '' || name.startsWith('-')) await benchAll(process.argv.slice(2));
   else throw new UsageError(`there is no bench called ${name}: say one of ${Object.keys(BENCHES).join(', ')}`);
 } catch (error) {
-  // What fails because it was called off is no failure, and the signal's own end follows.
+  // A failure caused by the interruption is not reported; the process then ends with the signal's status.
   if (!calledOff) {
     const isAskedWrongly = error instanceof UsageError || isOfParseArgs(error);
     if (process.argv.includes('--json')) console.error(JSON.stringify({ error: true, message: messageOf(error) }));

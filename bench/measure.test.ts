@@ -1,5 +1,5 @@
 /**
- * What a slice cost is the difference of two readings, divided by what was brought to its end.
+ * A slice's cost is the difference of two readings, divided by everything that it completed.
  */
 import { expect, test } from 'vitest';
 import { batchesOf, cpuOf, metricIn, type Slice } from './measure.ts';
@@ -12,11 +12,11 @@ mbongo_commit_batch_changes_count ${count}
 mbongo_commit_batch_duration_seconds_sum ${seconds}
 `;
 
-test('batches are what came between two readings', () => {
+test('batches are those between two readings', () => {
   expect(batchesOf(page(10, 20, 1), page(110, 820, 1.5), 4)).toEqual({ changes: 8, perSecond: 25, milliseconds: 5 });
 });
 
-test('a server that tells of no batches has none', () => {
+test('a server that reports no batches has none', () => {
   expect(batchesOf('', '', 4)).toBeUndefined();
   expect(batchesOf(page(10, 20, 1), page(10, 20, 1), 4)).toBeUndefined();
 });
@@ -26,7 +26,7 @@ test('a metric is found by its whole name', () => {
   expect(metricIn('ab_sum 3\n', 'a_sum')).toBeUndefined();
 });
 
-test('processor time counts for everything that was brought to its end', () => {
+test('CPU time is divided by everything that was completed', () => {
   const none = { count: 0, p50: 0, p99: 0, p999: 0 };
   const slice: Slice = {
     perSecond: 100,

@@ -1,32 +1,32 @@
 /**
- * One slice of a run: a load on a candidate, with what it cost in processor time, memory, log and rows.
+ * One slice of a run: a load on a candidate, with its cost in CPU time, memory, WAL and rows.
  *
- * Invariant: everything is read before and after the same load, and what a payment costs is divided by all payments that
- * the load brought to their end, its warm-up included.
+ * Invariant: everything is read before and after the same load, and the cost per payment is divided by all payments that
+ * the load completed, its warm-up included.
  */
 
 import type { LoadOrder, LoadReport } from './load.ts';
 import type { Candidate } from './stage.ts';
 import { load, type Used, withClient } from './worlds.ts';
 
-/** What the group commit did meanwhile, by the gateway's own metrics. */
+/** What the group commit did meanwhile, according to the gateway's own metrics. */
 export interface Batches {
-  /** Changes in a batch, on average. */
+  /** Changes per batch, on average. */
   readonly changes: number;
-  /** Batches a second. */
+  /** Batches per second. */
   readonly perSecond: number;
-  /** From sending one to its end, on average. */
+  /** From sending a batch to its completion, on average. */
   readonly milliseconds: number;
 }
 
 export interface Slice extends LoadReport, Used {
-  /** Bytes of PostgreSQL's log a journey, whole pages after a checkpoint included. */
+  /** Bytes of PostgreSQL's WAL per journey, including full-page images after a checkpoint. */
   readonly walBytes: number;
-  /** Absent where the candidate tells of none. */
+  /** Absent if the candidate does not report any. */
   readonly batches?: Batches;
 }
 
-/** Microseconds of processor time that a journey took, by process. */
+/** Microseconds of CPU time per journey, by process. */
 export interface CpuOf {
   readonly server: number;
   readonly postgres: number;
@@ -60,7 +60,7 @@ export async function measureSlice(candidate: Candidate, order: Omit<LoadOrder, 
   };
 }
 
-/** Bytes of log since the server was made; exact, as it stays far below 2^53. */
+/** Bytes of WAL since the server was created; exact, as it stays far below 2^53. */
 function logPosition({ databaseUrl }: Candidate): Promise<number> {
   return withClient(databaseUrl, async (client) => {
     const { rows } = await client.query<{ bytes: string }>(`select pg_current_wal_lsn() - '0/0' as bytes`);
@@ -73,7 +73,7 @@ async function metricsOf({ url }: Candidate): Promise<string> {
   return response.ok ? response.text() : '';
 }
 
-/** The value of a metric without labels; undefined where the page has none. */
+/** The value of a metric without labels; undefined if the page does not have it. */
 export function metricIn(page: string, name: string): number | undefined {
   const line = page.split('\n').find((text) => text.startsWith(`${name} `));
   return line === undefined ? undefined : Number(line.slice(name.length + 1));

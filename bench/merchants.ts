@@ -1,7 +1,7 @@
 /**
- * The merchants and wallets of a run, made by the command line as an operator would.
+ * The merchants and wallets of a run, created by the command line as an operator would.
  *
- * Invariant: credentials and PINs stay in this process's memory and the load's arguments; nothing writes them down.
+ * Invariant: credentials and PINs stay in this process's memory and the load's arguments; nothing writes them to disk.
  */
 
 import { fileURLToPath } from 'node:url';
@@ -12,7 +12,7 @@ const main = fileURLToPath(new URL('../src/main.js', import.meta.url));
 type Environment = Readonly<Record<string, string>>;
 
 /**
- * Makes merchants `bench-0`, `bench-1` and so on, with a float to pay out from or without one, and returns their credentials
+ * Creates merchants `bench-0`, `bench-1` and so on, with or without a float to pay out from, and returns their credentials
  * as `key_id:secret`, in this order.
  */
 export async function makeMerchants(env: Environment, count: number, float = false): Promise<string[]> {
@@ -36,18 +36,18 @@ export async function makeWallets(env: Environment, count: number): Promise<Wall
   });
 }
 
-/** Runs a command and returns its document, also when that says that something is wrong. */
+/** Runs a command and returns its document, even one that reports a problem. */
 export async function mbongo(env: Environment, args: readonly string[]): Promise<unknown> {
   const running = runToEnd(process.execPath, [main, ...args, '--json'], { ...process.env, ...env });
   const stdout = await running.catch((failure: { readonly stdout?: string }) => {
     if (failure.stdout?.startsWith('{') === true) return failure.stdout;
-    // Not the failure itself: it names its arguments, and a PIN may be among them.
+    // The original failure names its arguments, and a PIN may be among them.
     throw new Error(`mbongo ${args.slice(0, 2).join(' ')} did not end well`);
   });
   return JSON.parse(stdout);
 }
 
-/** The first one alone: it brings the database to its version. */
+/** The first runs alone, because it migrates the database. */
 async function inPairs<T>(count: number, make: (number: number) => Promise<T>): Promise<T[]> {
   const made = [await make(0)];
   for (let number = 1; number < count; number += 2) {

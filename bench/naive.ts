@@ -1,9 +1,9 @@
 /**
- * The yardstick: the same work done the naive way, by a server of its own on the same PostgreSQL.
+ * The yardstick: the same work done naively, by a server of its own on the same PostgreSQL.
  *
  * Mint, collect, submit, the carrier's callback and the webhook, each step as BEGIN, statements, COMMIT on a pooled
- * connection, with `select … for update` on what it changes. Same tables of the same shape, same HTTP server, same
- * carrier, same signed webhook; none of the gateway's checks that cost little. What differs is the commit path.
+ * connection, with `select … for update` on what it changes. Tables of the same shape, the same HTTP server, the same
+ * carrier, the same signed webhook; but none of the gateway's cheap checks. What differs is the commit path.
  */
 
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';

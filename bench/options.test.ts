@@ -1,23 +1,23 @@
 /**
- * What the full run may be told.
+ * The options of the full run.
  */
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { builtProgram } from '../test/support/built.ts';
 import { PARTS, readOptions } from './options.ts';
 
-test('told nothing, it measures everything, three times', () => {
+test('without options it measures everything, in three rounds', () => {
   const { settings, parts } = readOptions([]);
   expect(settings).toMatchObject({ rounds: 3, connections: 64, merchants: 100, payments: 5_000_000 });
   expect([...parts]).toEqual([...PARTS]);
 });
 
-test('figures can be set, on a quick run too', () => {
+test('figures can be set, for a quick run too', () => {
   const { settings } = readOptions(['--quick', '--payments', '200000', '--warmup-seconds', '1']);
   expect(settings).toMatchObject({ rounds: 1, payments: 200_000, warmupSeconds: 1 });
 });
 
-test('parts are named with commas between them', () => {
+test('parts are separated by commas', () => {
   expect([...readOptions(['--only', 'reads, open']).parts]).toEqual(['open', 'reads']);
 });
 
@@ -32,7 +32,7 @@ test.each([
   expect(() => readOptions(args)).toThrow(why);
 });
 
-test('who asks for help, or for what is not there, is told how to ask', () => {
+test('a request for help, or for an unknown option, is answered with the usage', () => {
   const main = builtProgram('bench/main.js');
   const run = (...args: string[]) => spawnSync(process.execPath, [main, ...args], { encoding: 'utf8' });
   const helped = run('--help');

@@ -1,7 +1,7 @@
 /**
- * What the full run is told: how long, how large, and which parts of it.
+ * The options of the full run: how long, how large, and which parts of it.
  *
- * Invariant: what cannot be meant is refused before anything is started.
+ * Invariant: options that make no sense are refused before anything is started.
  */
 
 import { parseArgs } from 'node:util';
@@ -13,18 +13,18 @@ export type Part = (typeof PARTS)[number];
 
 export interface Settings {
   readonly rounds: number;
-  /** Of a slice, its warm-up not included. */
+  /** Seconds per slice, its warm-up not included. */
   readonly seconds: number;
-  /** Of each server, before the first round. */
+  /** Seconds per server, before the first round. */
   readonly warmupSeconds: number;
   readonly connections: number;
-  /** Where it says "100 merchants". */
+  /** How many merchants the “100 merchants” slices have. */
   readonly merchants: number;
-  /** In the database that is full of them. */
+  /** Payments in the filled database. */
   readonly payments: number;
-  /** Webhooks that wait when the receivers are back. */
+  /** Webhooks that are waiting when the receivers come back. */
   readonly backlog: number;
-  /** Hosted pages. */
+  /** Hosted pages to open. */
   readonly pages: number;
 }
 
@@ -44,7 +44,7 @@ const FULL: Settings = {
   pages: 500,
 };
 
-/** For whoever changes the code and wants to know within some minutes. */
+/** For a developer who wants an answer within a few minutes. */
 const QUICK: Settings = {
   rounds: 1,
   seconds: 2,

@@ -1,9 +1,9 @@
 /**
- * The load of the overload: payments begin at a rate, whatever becomes of those before, and each is read once.
+ * The overload's load: payments begin at a fixed rate, whatever becomes of earlier ones, and each is read once.
  *
  * Runs as a process of its own: reads one JSON order from its arguments, prints one JSON line. First it finds the peak with
- * connections that go on as they are answered; then it offers a multiple of it; then half of it, until all is well. Whoever
- * is turned away goes away. Invariant: what a report counts as acknowledged and untold was lost.
+ * a closed loop of connections; then it offers a multiple of it; then half of it, until the gateway has recovered. A client
+ * that is refused does not retry. Invariant: whatever a report counts as acknowledged and untold was lost.
  */
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -14,21 +14,21 @@ import { openReceiver } from './wire.ts';
 
 export interface OverloadOrder {
   readonly gateway: string;
-  /** `key_id:secret`, one a merchant. */
+  /** `key_id:secret`, one per merchant. */
   readonly credentials: readonly string[];
   readonly receiverPort: number;
   readonly warmupSeconds: number;
   readonly peakSeconds: number;
-  /** How many times the peak is offered. */
+  /** The multiple of the peak that is offered. */
   readonly factor: number;
-  /** Payments a second that are offered at least, where the machine was disturbed while it looked for its peak. */
+  /** The least payments per second to offer, in case the machine was disturbed while the peak was measured. */
   readonly leastPerSecond?: number;
-  /** Overload before anything of it counts: what was begun before ends, and the queues fill. None when absent. */
+  /** Seconds of overload that do not count, while earlier work ends and the queues fill. None if absent. */
   readonly leadSeconds?: number;
   readonly overloadSeconds: number;
-  /** The overload goes on until so many have been turned away: a starved machine takes its time to read what is asked. */
+  /** The overload continues until this many have been refused: a starved machine takes its time to read requests. */
   readonly leastRefused?: number;
-  /** How long to wait, at half of the peak, for all to be well. */
+  /** How long to wait, at half of the peak, for the gateway to recover. */
   readonly recoverySeconds: number;
 }
 
@@ -38,7 +38,7 @@ export interface KindReport {
   readonly offered: number;
   readonly admitted: Latency;
   readonly refused: Latency;
-  /** Refusals that are not 503 with code 1402 and a Retry-After of some seconds. */
+  /** Refusals other than 503 with code 1402 and a Retry-After of a few seconds. */
   readonly malformed: number;
   /** Calls whose connection broke. */
   readonly broken: number;
@@ -49,19 +49,19 @@ export interface KindReport {
 }
 
 export interface OverloadReport {
-  /** Complete payments a second: settled, and their webhook acknowledged. */
+  /** Complete payments per second: settled, and their webhook acknowledged. */
   readonly peakPerSecond: number;
   readonly offeredPerSecond: number;
   readonly goodPerSecond: number;
   readonly kinds: { readonly [kind in Kind]: KindReport };
-  /** From the end of the overload until a second without a refusal in which as much was completed as was begun. */
+  /** From the end of the overload to the first second without refusals in which nearly as many completed as began (90 %). */
   readonly recoveredAfterSeconds: number | undefined;
   /** Acknowledged by an answer, and never told by a webhook. */
   readonly lost: number;
   readonly connections: number;
-  /** Of this process, while it offered too much. */
+  /** CPU time of this process during the overload. */
   readonly cpuSeconds: number;
-  /** How late its own timers were at worst: what it adds to each latency, milliseconds. */
+  /** How late this process's own timers were (99th percentile): what it adds to each latency, in milliseconds. */
   readonly ownLagMs: number;
 }
 
@@ -75,11 +75,11 @@ interface Tally {
   readonly others: Record<string, number>;
 }
 
-/** Opened beforehand: clients keep theirs, and what is measured here is not how fast new ones are taken. */
+/** 1 500 connections, opened beforehand: clients keep theirs, and the speed of accepting new ones is not measured here. */
 const CONNECTIONS = 1_500;
 const PEAK_CALLERS = 64;
 const LOOK_EVERY_MS = 250;
-/** How often it is looked whether enough have been turned away, and whether all have been told. */
+/** 480 checks at most whether enough have been refused, and whether all have been told. */
 const LOOKS = 480;
 
 const emptyTally = (): Tally => ({
@@ -120,7 +120,7 @@ function acknowledge(id: string): void {
   if (told.has(id)) completed += 1;
 }
 
-/** Writes down what came of a call; returns the body of one that succeeded. */
+/** Records the outcome of a call; returns the body if it succeeded. */
 function note(kind: Kind, said: Spoken): string | undefined {
   const tally = tallies[kind];
   if (typeof said === 'string') {
@@ -170,7 +170,7 @@ function askerOf(pool: Pool): Ask {
   };
 }
 
-/** One payment, to the answer of its submit; returns what reads it. */
+/** One payment, up to the answer to its submit; returns the request that reads it. */
 async function pay(order: OverloadOrder, ask: Ask): Promise<string | undefined> {
   const write = writerOf(order);
   number += 1;
@@ -205,7 +205,7 @@ async function pay(order: OverloadOrder, ask: Ask): Promise<string | undefined> 
   return write.get(`/payments/status/${id}`, token);
 }
 
-/** Payments and reads a second that are complete when connections go on as they are answered. */
+/** Payments per second that a closed loop completes, each with a read. */
 async function findPeak(
   order: OverloadOrder,
   ask: Ask,
@@ -228,7 +228,7 @@ async function findPeak(
   return { perSecond, read };
 }
 
-/** Begins so many payments a second, and asks for as many reads, until told to stop. */
+/** Begins `perSecond` payments per second, and as many reads, until told to stop. */
 function offer(order: OverloadOrder, ask: Ask, perSecond: number, read: string): () => void {
   const arrivals = evenArrivals(perSecond);
   const from = performance.now();
@@ -241,7 +241,7 @@ function offer(order: OverloadOrder, ask: Ask, perSecond: number, read: string):
   return () => clearInterval(timer);
 }
 
-/** Seconds until a second has passed in which nobody was turned away and as much was completed as begun. */
+/** Seconds until a second begins in which nothing is refused and nearly as much completes as begins; undefined if none does. */
 async function recovered(limitSeconds: number): Promise<number | undefined> {
   const from = performance.now();
   let good = 0;

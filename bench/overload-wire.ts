@@ -1,8 +1,8 @@
 /**
- * Connections for an open loop: whoever has something to say takes a free one, or a new one, and gives it back.
+ * Connections for an open loop: a call takes a free connection or opens a new one, and gives it back afterwards.
  *
- * Invariant: a call is answered exactly once, by what the server said or by `broken`; only what is asked for is read out of
- * an answer, because most of them are refusals, and reading them costs time of the machine that is measured.
+ * Invariant: a call is answered exactly once, with the server's answer or `broken`; only the fields needed are read from
+ * an answer, because most are refusals, and parsing them would take time from the machine being measured.
  */
 
 import { createConnection, type Socket } from 'node:net';
@@ -11,7 +11,7 @@ export interface Said {
   readonly status: number;
   /** Milliseconds from the call to the whole answer. */
   readonly ms: number;
-  /** The header's seconds; undefined without it. */
+  /** The header's value in seconds; undefined if absent. */
   readonly retryAfter: number | undefined;
   readonly body: string;
 }
@@ -19,14 +19,14 @@ export interface Said {
 export type Spoken = Said | 'broken' | 'no connection';
 
 export interface Pool {
-  /** Sends a request, as it is. */
+  /** Sends a request, unchanged. */
   call(request: string, answered: (said: Spoken) => void): void;
   /**
-   * Opens connections until so many stand, and sends the request once on each: only an answer shows that the server has taken it.
-   * Resolves when each has been answered or has broken.
+   * Opens connections until there are `count`, and sends the request once on each new one: only an answer shows that the server
+   * has accepted it. Resolves when each has been answered or has broken.
    */
   open(count: number, request: string): Promise<void>;
-  /** How many connections stand. */
+  /** How many connections are open. */
   size(): number;
   close(): void;
 }
@@ -41,7 +41,7 @@ interface Connection {
   answered: ((said: Spoken) => void) | undefined;
 }
 
-/** `most` connections at once; a call that finds none free and may open none is answered `no connection`. */
+/** At most `most` connections; a call that finds none free and may not open another is answered `no connection`. */
 export function openPool(origin: string, most: number): Pool {
   const { hostname, port } = new URL(origin);
   const all = new Set<Connection>();

@@ -1,9 +1,9 @@
 /**
- * `npm run bench -- overload`: what is left of the peak when five times as much is offered, how soon a refusal comes, and how
- * soon all is well again.
+ * `npm run bench -- overload`: what remains of the peak when five times as much is offered, how quickly a refusal comes, and how
+ * quickly the gateway recovers.
  *
  * Peak, overload and recovery follow each other in one round, so that the share is taken within it. The load generator,
- * the carrier, the gateway and PostgreSQL share this machine's cores: what the load takes to send and to read refusals
+ * the carrier, the gateway and PostgreSQL share this machine's cores: what the load spends on sending and on reading refusals
  * is missing from the goodput.
  *
  * Options: `--seconds N` of overload (10), after two that do not count, `--rounds N` (3), `--factor N` (5), `--json`.
@@ -41,7 +41,7 @@ export async function benchOverload(args: string[]): Promise<void> {
       gateway: stage.gatewayUrl,
       credentials,
       receiverPort: await freePort(),
-      // Compilers are at work for that long.
+      // The JIT compilers are busy that long.
       warmupSeconds: round === 1 ? 15 : 1,
       peakSeconds: 4,
       factor: Number(values.factor),
@@ -64,7 +64,7 @@ export async function benchOverload(args: string[]): Promise<void> {
   hand({ ...summary, rounds });
 }
 
-/** Callbacks are the carrier's calls: only the gateway knows how many it turned away. */
+/** The carrier makes callbacks, so only the gateway knows how many it refused. */
 async function callbacksRefused(gateway: string): Promise<number> {
   const text = await (await fetch(`${gateway}/metrics`)).text();
   return Number(/^mbongo_http_shed_total\{class="callback"\} (\d+)$/m.exec(text)?.[1] ?? 0);
@@ -74,7 +74,7 @@ function summaryOf(rounds: readonly Round[]) {
   const of = (figure: (round: Round) => number): number => median(rounds.map(figure));
   return {
     goodputShare: of((round) => round.goodPerSecond / round.peakPerSecond),
-    // The worst of a round's kinds.
+    // The worst kind of request in a round.
     refusedP50: of(({ kinds }) => Math.max(...KINDS.map((kind) => kinds[kind].refused.p50))),
     refusedP99: of(({ kinds }) => Math.max(...KINDS.map((kind) => kinds[kind].refused.p99))),
     recoveredAfterSeconds: of((round) => round.recoveredAfterSeconds ?? Number.POSITIVE_INFINITY),

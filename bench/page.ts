@@ -1,7 +1,7 @@
 /**
- * The hosted page under measurement: how long a browser waits for its first page, and for the answer to its next look.
+ * The hosted page under measurement: how long a browser waits for its first page, and when it loads the page again.
  *
- * Invariant: one request at a time, over one connection kept open, so that what is measured is the page and no queue.
+ * Invariant: one request at a time, over one kept-alive connection, so that the page is measured and not a queue.
  */
 
 import { Pool } from 'undici';
@@ -15,15 +15,15 @@ export interface PageOrder {
 }
 
 export interface PageReport {
-  /** Milliseconds from the request to the last byte: the first page, its ticket claimed. */
+  /** Milliseconds from the request to the last byte of the first page, including the claim of its ticket. */
   readonly first: Latency;
-  /** The same page once more, by its cookie. */
+  /** The same page again, by its cookie. */
   readonly again: Latency;
-  /** Of the first page, compressed. */
+  /** Size of the first page, compressed. */
   readonly bytes: number;
 }
 
-/** Pages that are opened before anything is measured: compilers and caches get warm. */
+/** 50 pages are opened before measuring, to warm up compilers and caches. */
 const WARM_UP = 50;
 
 export async function measurePages(order: PageOrder): Promise<PageReport> {

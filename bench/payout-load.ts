@@ -1,7 +1,7 @@
 /**
- * The load of payouts: batches of people to pay over real HTTP, as many at once as asked for.
+ * The load of payouts: batches over real HTTP, as many at once as requested.
  *
- * Each caller mints a session, sends a batch, waits until everybody in it is settled and told, and goes on with the next.
+ * Each caller mints a session, sends a batch, waits until every line in it is settled and told, and continues with the next.
  * A line counts once both of its webhooks have been acknowledged by the receiver in this process, so that nothing is
  * counted that a merchant has not heard of. Runs as a process of its own: reads one JSON order, prints one JSON line.
  */
@@ -11,27 +11,27 @@ import { type Answer, type Caller, openCaller, openReceiver } from './wire.ts';
 
 export interface PayoutLoadOrder {
   readonly gateway: string;
-  /** `key_id:secret`, one a merchant. */
+  /** `key_id:secret`, one per merchant. */
   readonly credentials: readonly string[];
-  /** Batches that are under way at once. */
+  /** Batches in flight at once. */
   readonly batches: number;
   readonly linesPerBatch: number;
   readonly seconds: number;
   readonly warmupSeconds: number;
   readonly receiverPort: number;
-  /** Distinguishes references of several runs. */
+  /** Keeps the references of several runs apart. */
   readonly run: number;
 }
 
 export interface PayoutLoadReport {
-  /** Lines a second: settled, and both webhooks acknowledged. */
+  /** Lines per second: settled, and both webhooks acknowledged. */
   readonly linesPerSecond: number;
   readonly completed: number;
-  /** All that this process brought to its end, before, while and after it measured. */
+  /** All lines that this process completed, before, while and after it measured. */
   readonly total: number;
   readonly errors: { readonly [what: string]: number };
   readonly send: Latency;
-  /** From send's answer to the acknowledged final webhook of the batch's last line. */
+  /** From the answer to the send to the acknowledged final webhook of the batch's last line. */
   readonly toLastWebhook: Latency;
   readonly cpuSeconds: number;
 }
@@ -45,7 +45,7 @@ interface Batch {
 const send: number[] = [];
 const toLastWebhook: number[] = [];
 const errors: Record<string, number> = {};
-/** The first webhook may overtake the answer: both are kept until they meet. */
+/** The first webhook may overtake the answer: both are kept until they are matched. */
 const heard = new Map<string, { first: boolean; final: boolean }>();
 const batchOf = new Map<string, Batch>();
 let measuring = false;
@@ -67,7 +67,7 @@ function hear(webhook: string): void {
   complete(id);
 }
 
-/** A line is complete once its send has been answered and both of its webhooks acknowledged. */
+/** A line is complete once its send has been answered and both of its webhooks have been acknowledged. */
 function complete(id: string): void {
   const batch = batchOf.get(id);
   const told = heard.get(id);
@@ -90,7 +90,7 @@ async function post(caller: Caller, path: string, bearer: string, body: object):
   } catch (error) {
     note(`${path} ${(error as Error).message}`);
   }
-  // What fails at once would fail again and again.
+  // An immediate failure would repeat itself again and again.
   await wait(0.1);
   return undefined;
 }
@@ -153,7 +153,7 @@ async function run(order: PayoutLoadOrder): Promise<PayoutLoadReport> {
   const used = process.cpuUsage(cpu);
   const inTime = completed;
   running = false;
-  // What was sent in time still has to be settled and told, or the run has lost something.
+  // What was sent in time must still be settled and told, or it counts as lost.
   await Promise.race([Promise.all(callers), wait(30)]);
   if (batchOf.size > 0) note(`${batchOf.size} lines without both webhooks`);
   close();

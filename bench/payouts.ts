@@ -1,12 +1,12 @@
 /**
- * `npm run bench -- payouts`: lines of payout batches settled by the carrier and told by both webhooks, beside pgbench's
+ * `npm run bench -- payouts`: lines of payout batches settled by the carrier and told by both webhooks, compared with pgbench's
  * TPC-B on the same PostgreSQL and in the same run.
  *
- * One merchant and a hundred take turns, and every ratio is taken inside a round: machines are shared and drift. The load
- * generator, the carrier, the gateway and PostgreSQL share this machine's cores, so the processor time that a line takes
- * in each of them says more than the lines a second do.
+ * One merchant and a hundred take turns, and every ratio is taken within a round, because shared machines drift. The load
+ * generator, the carrier, the gateway and PostgreSQL share this machine's cores, so the CPU time per line in each of them
+ * says more than the lines per second do.
  *
- * Options: `--seconds N` a slice (5), `--rounds N` (3), `--batches N` under way at once (16), `--json`.
+ * Options: `--seconds N` per slice (5), `--rounds N` (3), `--batches N` in flight at once (16), `--json`.
  */
 
 import { parseArgs } from 'node:util';
@@ -76,7 +76,7 @@ async function measure({ seconds, rounds, batches, say }: Options): Promise<Roun
     };
     return load<PayoutLoadReport>('./payout-load.js', order, stage.pids);
   };
-  // Warms up compilers, caches and plans: what a line takes at first says nothing of what it takes later.
+  // Warms up compilers, caches and plans: the cost of the first lines says nothing about that of later ones.
   await slice(MERCHANTS);
   const measured: Round[] = [];
   for (let round = 1; round <= rounds; round += 1) {
@@ -93,7 +93,7 @@ async function measure({ seconds, rounds, batches, say }: Options): Promise<Roun
   return measured;
 }
 
-/** Microseconds of processor time that a line took, by process. Warm-up lines count on both sides. */
+/** Microseconds of CPU time per line, by process. Warm-up lines count in both numerator and denominator. */
 function cpuOf(slice: Slice) {
   const each = (seconds: number, lines: number): number => (seconds / Math.max(1, lines)) * 1e6;
   return {

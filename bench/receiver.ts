@@ -1,8 +1,8 @@
 /**
- * The merchants' webhook receiver, as a process of its own: acknowledges at once, then tells the load what it heard.
+ * The merchants' webhook receiver, as a process of its own: acknowledges at once, then reports to the load what it received.
  *
- * Listens on the ports of its arguments. Invariant: an acknowledgement never waits for the telling, which goes in batches
- * over the channel to the process that started it.
+ * Listens on the ports given as arguments. Invariant: an acknowledgement never waits for the reports, which go in batches
+ * over the channel to the parent process.
  */
 
 import { openReceiver } from './wire.ts';
@@ -12,17 +12,17 @@ export interface Heard {
   readonly id: string;
   readonly status: string;
   readonly acknowledgedAt: number;
-  /** When the transaction became final, as the webhook says. */
+  /** When the transaction became final, according to the webhook. */
   readonly finalAt: number;
 }
 
-/** What is told, besides that it is ready. */
+/** A report to the parent process. */
 export interface HeardMessage {
   readonly type: 'heard';
   readonly webhooks: readonly Heard[];
 }
 
-/** Nobody waits for it, and what is told carries its time: telling more often only costs both sides more. */
+/** 50 ms between reports: nobody waits for them and each webhook carries its time, so more of them would only cost CPU time. */
 const TELL_EVERY_MS = 50;
 
 let waiting: Heard[] = [];

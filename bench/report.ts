@@ -1,5 +1,5 @@
 /**
- * A run as text: what it was measured on, the table, the goals, and loudly whether the machine was too busy to be believed.
+ * A run as text: the machine, the table, the goals, and a conspicuous warning if the machine was too busy for reliable figures.
  */
 
 import type { Figure, Noise, Summary } from './summary.ts';
@@ -17,7 +17,7 @@ const NAMES: Readonly<Record<string, string>> = {
   wallet: 'wallet payments',
 };
 
-/** As a payment takes them, and then from its beginning to its acknowledged webhook. */
+/** The steps of a payment in order, then the whole from its start to its acknowledged webhook. */
 const STEPS = ['mint', 'collect', 'submit', 'read', 'whole'] as const;
 
 export function linesOf(summary: Summary): string[] {
@@ -66,7 +66,7 @@ function speedsOf({ figures, tpcb, filledToEmpty }: Summary): string[] {
   ];
 }
 
-/** A payment can be held against a transaction or a naive payment; a read or a session cannot. */
+/** A payment can be compared with a transaction or a naive payment; a read or a session cannot. */
 function ratioOf(name: string, ratio: number | undefined): string {
   const isPayment = ['one', 'hundred', 'naive', 'filledOne', 'filledHundred'].includes(name);
   return ratio === undefined || !isPayment ? '' : ratio.toFixed(2);
@@ -168,7 +168,7 @@ function whole(value: number): string {
   return value.toFixed(0);
 }
 
-/** Numbers stand at the right of their column, words at the left. */
+/** Numbers are aligned right in their column, words left. */
 export function columns(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const all = [head, ...rows];
   const widths = head.map((_, at) => Math.max(...all.map((row) => (row[at] ?? '').length)));

@@ -1,8 +1,8 @@
 /**
- * What every measurement stands on: one PostgreSQL with databases of this run, carriers that answer at once, and the
- * gateway as it is built.
+ * What every measurement builds on: one PostgreSQL with databases of this run, carriers that answer at once, and the
+ * gateway as built.
  *
- * Invariant: candidates that are compared share the server, and each has a database and a carrier of its own: an audit
+ * Invariant: compared candidates share the server, and each has its own database and carrier, because an audit
  * compares a carrier's book with one gateway's.
  */
 
@@ -10,18 +10,18 @@ import { rmSync } from 'node:fs';
 import { NODE_FLAGS } from '../src/platform/node-flags.ts';
 import { type Database, freePort, type Measured, openDatabase, start, whenStopped, withClient } from './worlds.ts';
 
-/** A server that is measured: a gateway, or the naive way. */
+/** A server that is measured: a gateway, or the naive server. */
 export interface Candidate {
   /** `http://` origin. */
   readonly url: string;
   readonly carrierUrl: string;
-  /** Where it keeps its rows. */
+  /** The database that holds its rows. */
   readonly databaseUrl: string;
-  /** Its own, and the command line's beside it. */
+  /** The environment of the candidate, and of the command line beside it. */
   readonly env: Readonly<Record<string, string>>;
-  /** The processes whose time is measured. */
+  /** The processes whose CPU time is measured. */
   readonly pids: Measured;
-  /** From its start until it answered. */
+  /** Milliseconds from its start until it answered. */
   readonly startedInMs: number;
   stop(): Promise<void>;
 }
@@ -29,11 +29,11 @@ export interface Candidate {
 /** A server with databases of this run. */
 export interface Ground {
   readonly server: Database;
-  /** Makes a database on the server, empty or a copy of another one. */
+  /** Creates a database on the server, empty or as a copy of another. */
   database(name: string, like?: string): Promise<string>;
-  /** Where a database of that name is now: a server that was started anew may have another port. */
+  /** The present address of the database of that name: a restarted server may have another port. */
   urlOf(name: string): string;
-  /** Environment of a gateway, or of the command line, over that database of the run. */
+  /** The environment of a gateway, or of the command line, on that database of the run. */
   envOf(databaseUrl: string): Readonly<Record<string, string>>;
   close(): Promise<void>;
 }
@@ -42,13 +42,13 @@ export interface Stage {
   /** `http://` origins. */
   readonly gatewayUrl: string;
   readonly carrierUrl: string;
-  /** Of the gateway, and of the command line beside it. */
+  /** The environment of the gateway, and of the command line beside it. */
   readonly gatewayEnv: Readonly<Record<string, string>>;
-  /** The processes whose time is measured. */
+  /** The processes whose CPU time is measured. */
   readonly pids: Measured;
-  /** Where the gateway keeps its rows. */
+  /** The database that holds the gateway's rows. */
   readonly databaseUrl: string;
-  /** Makes an empty database on the same server. */
+  /** Creates an empty database on the same server. */
   database(name: string): Promise<string>;
   close(): Promise<void>;
 }
@@ -86,7 +86,7 @@ export async function openGround(): Promise<Ground> {
   };
 }
 
-/** The gateway over a database of the run, and its carrier. */
+/** The gateway on a database of the run, and its carrier. */
 export async function openGateway(ground: Ground, databaseUrl: string): Promise<Candidate> {
   const port = await freePort();
   const carrier = await openCarrier();
@@ -102,7 +102,7 @@ export async function openGateway(ground: Ground, databaseUrl: string): Promise<
   return { url, carrierUrl: carrier.url, databaseUrl, env, pids, startedInMs, stop };
 }
 
-/** The same work done the naive way, over a database of the run, and its carrier. */
+/** The naive server on a database of the run, and its carrier. */
 export async function openNaive(databaseUrl: string): Promise<Candidate> {
   const port = await freePort();
   const carrier = await openCarrier();
@@ -125,7 +125,7 @@ export async function openNaive(databaseUrl: string): Promise<Candidate> {
   return { url, carrierUrl: carrier.url, databaseUrl, env, pids, startedInMs, stop };
 }
 
-/** One gateway, alone. */
+/** A single gateway. */
 export async function openStage(): Promise<Stage> {
   const ground = await openGround();
   const gateway = await openGateway(ground, await ground.database('bench_gateway'));
@@ -155,7 +155,7 @@ async function openCarrier() {
   return { ...carrier, port, url };
 }
 
-/** The process of a connection, from which the rest of the server is found. */
+/** The process id of a connection's backend, from which the other server processes are found. */
 function postgresPid(url: string): Promise<number> {
   return withClient(url, async (client) => {
     const { rows } = await client.query<{ pid: number }>(

@@ -1,9 +1,9 @@
 /**
- * `npm run bench -- statement`: a merchant with ten million ledger lines reads its statement over HTTP, first pages and a million
- * lines of CSV.
+ * `npm run bench -- statement`: a merchant with ten million ledger lines reads its statement over HTTP: first pages, and a
+ * million lines of CSV.
  *
- * The lines are written straight into a database that is thrown away; its days are closed by the gateway's own round. What the
- * lines belong to is not written: looking for it costs nearly what finding it does.
+ * The lines are written straight into a database that is thrown away; its days are closed by the gateway's own round. The
+ * payments that the lines refer to are not written: a lookup that misses costs nearly as much as one that finds its row.
  *
  * Options: `--lines N` (10000000), `--pages N` of each kind (200), `--json`.
  */
@@ -17,9 +17,9 @@ import { type Latency, latencyOf, residentMiB } from './stats.ts';
 import { tellerOf } from './teller.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
-/** How many days the lines are spread over. */
+/** 100 days over which the lines are spread. */
 const DAYS = 100;
-/** Of eight transfers, two put money aside and one of those is paid out: ten lines of the merchant's accounts. */
+/** Of eight transfers, two reserve money and one of those is paid out: ten lines of the merchant's accounts. */
 const LINES_OF_EIGHT = 10;
 const CSV_LINES = 1_000_000;
 const LOOK_EVERY_MS = 500;
@@ -28,7 +28,7 @@ interface CsvReport {
   readonly lines: number;
   readonly seconds: number;
   readonly megabytes: number;
-  /** Of the gateway: before, at most during the first tenth, and at most. */
+  /** The gateway's resident memory: before, at most during the first tenth, and at most overall. */
   readonly residentMiB: { readonly before: number; readonly early: number; readonly most: number };
 }
 
@@ -60,7 +60,7 @@ export async function benchStatement(args: string[]): Promise<void> {
   hand(report);
 }
 
-/** The last `DAYS` days until now. */
+/** Fills the last `DAYS` days up to now. */
 async function fill({ databaseUrl }: Stage, credential: string, lines: number): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
@@ -83,7 +83,7 @@ async function fill({ databaseUrl }: Stage, credential: string, lines: number): 
   }
 }
 
-/** Of each eight: two reservations, one payout, five payments. */
+/** In each eight: two reservations, one payout, five payments. */
 const FILL = `insert into ledger_transfer (
   shard, id, debit_shard, debit_account, credit_shard, credit_account, amount_minor, currency, cause, cause_id, at)
 select $1, 'trf_' || lpad(n::text, 26, '0'), $1,
@@ -103,7 +103,7 @@ select $1, side.id, 'usd', sum(side.moved), side.id in ($2, $3) from (
 group by side.id
 on conflict (shard, id) do update set balance = excluded.balance`;
 
-/** Waits until the gateway's round has closed the days before yesterday. */
+/** Waits until the gateway's round has closed all days before yesterday. */
 async function closed(client: pg.Client): Promise<void> {
   const wanted = new Date(Date.now() - 2 * DAY_MS).toISOString().slice(0, 'yyyy-mm-dd'.length);
   for (;;) {
@@ -146,7 +146,7 @@ function optionsOf(credential: string, query: Readonly<Record<string, string>>) 
   return { path, method: 'GET', headers: { authorization: `Bearer ${credential}` } } as const;
 }
 
-/** Milliseconds that a page takes. */
+/** Milliseconds to read a page. */
 async function read(pool: Pool, credential: string, query: Readonly<Record<string, string>>): Promise<number> {
   const begun = performance.now();
   const { statusCode, body } = await pool.request(optionsOf(credential, query));

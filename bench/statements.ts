@@ -1,33 +1,33 @@
 /**
- * What a payment asks of PostgreSQL, counted by pg_stat_statements where the server has it.
+ * What a payment costs in PostgreSQL, counted by pg_stat_statements if the server has it.
  *
- * Invariant: it counts during a load of its own and is off for all others, which so pay nothing for it.
+ * Invariant: it counts during a load of its own and is off for all others, so that they pay nothing for it.
  */
 
 import { withClient } from './worlds.ts';
 
 export interface Counted {
-  /** A payment: statements executed, rows that they returned or wrote, and microseconds inside PostgreSQL's executor. */
+  /** Per payment: statements executed, rows that they returned or wrote, and microseconds inside PostgreSQL's executor. */
   readonly statements: number;
   readonly rows: number;
   readonly microseconds: number;
-  /** Those that took most of the time, with the same figures. */
+  /** The statements that took the most time, with the same figures. */
   readonly most: readonly CountedStatement[];
 }
 
 interface CountedStatement {
-  /** The beginning of its text. */
+  /** The beginning of the statement's text. */
   readonly text: string;
   readonly calls: number;
   readonly rows: number;
   readonly microseconds: number;
 }
 
-/** Settings of a server that can count. */
+/** The settings of a server that can count. */
 export const COUNTING = { shared_preload_libraries: 'pg_stat_statements' } as const;
 const MOST = 24;
 
-/** Runs `work`, which says how many payments it made. Undefined where the server cannot count. */
+/** Runs `work`, which returns how many payments it made. Undefined if the server cannot count. */
 export async function countStatements(databaseUrl: string, work: () => Promise<number>): Promise<Counted | undefined> {
   if (!(await begin(databaseUrl))) return undefined;
   let payments: number;
@@ -54,7 +54,7 @@ export async function countStatements(databaseUrl: string, work: () => Promise<n
   });
 }
 
-/** Counts nothing from now on, where the server was told to count by this run. */
+/** Stops counting, if this run configured the server to count. */
 export async function stopCounting(databaseUrl: string): Promise<void> {
   if (await canCount(databaseUrl)) await setCounting(databaseUrl, 'none');
 }
@@ -78,7 +78,7 @@ async function begin(databaseUrl: string): Promise<boolean> {
   return true;
 }
 
-/** Takes effect in each connection with its next statement. */
+/** Takes effect on each connection at its next statement. */
 function setCounting(databaseUrl: string, track: 'none' | 'top'): Promise<void> {
   return withClient(databaseUrl, async (client) => {
     await client.query(`alter system set pg_stat_statements.track = '${track}'`);

@@ -8,7 +8,7 @@ import { latencyOf, median, medianRatio, scatter } from './stats.ts';
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, at) => at + 1);
 
 describe('percentiles', () => {
-  test('are the values at their rank, in whatever order these came', () => {
+  test('are the values at their rank, whatever the order of the samples', () => {
     expect(latencyOf(upTo(1000).reverse())).toEqual({ count: 1000, p50: 500, p99: 990, p999: 999 });
     expect(latencyOf(upTo(10))).toEqual({ count: 10, p50: 5, p99: 10, p999: 10 });
   });
@@ -18,7 +18,7 @@ describe('percentiles', () => {
     expect(latencyOf([])).toEqual({ count: 0, p50: 0, p99: 0, p999: 0 });
   });
 
-  test('are measured values, with so many at or below them', () => {
+  test('are measured values, with the right share of samples at or below them', () => {
     fc.assert(
       fc.property(fc.array(fc.nat({ max: 50 }), { minLength: 1, maxLength: 300 }), (samples) => {
         const { p50, p99, p999 } = latencyOf(samples);
@@ -49,20 +49,20 @@ describe('a median', () => {
     expect(median([4])).toBe(4);
   });
 
-  test('of nothing, or of something that is missing, is not a number', () => {
+  test('of nothing, or with a value missing, is not a number', () => {
     expect(median([])).toBeNaN();
     expect(median([1, Number.NaN, 3])).toBeNaN();
   });
 
   test('of ratios is taken round by round', () => {
-    // The machine was twice as fast in the second round: what was measured beside it was too.
+    // The machine was twice as fast in the second round, for both measurements.
     expect(medianRatio([100, 200, 90], [50, 100, 45])).toBe(2);
     expect(medianRatio([100, 200], [50, undefined])).toBeNaN();
     expect(medianRatio([undefined], [50])).toBeNaN();
   });
 });
 
-test('scatter is the range as a part of the median', () => {
+test('scatter is the range as a fraction of the median', () => {
   expect(scatter([100, 120, 90])).toBeCloseTo(0.3);
   expect(scatter([100, 100, 100])).toBe(0);
   expect(scatter([100])).toBe(0);

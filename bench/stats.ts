@@ -14,15 +14,15 @@ export interface Latency {
   readonly p999: number;
 }
 
-/** Percentiles of latencies in milliseconds, by nearest rank: each is a latency that was measured. 0 where there is none. */
+/** Percentiles of latencies in milliseconds, by nearest rank, so each is a measured latency. 0 if there are no samples. */
 export function latencyOf(samples: readonly number[]): Latency {
   const sorted = samples.toSorted((a, b) => a - b);
-  // Per mille, because 0.999 times a thousand is not quite 999.
+  // Per mille, because 0.999 × 1000 is not exactly 999.
   const at = (perMille: number): number => sorted[Math.max(1, Math.ceil((sorted.length * perMille) / 1000)) - 1] ?? 0;
   return { count: sorted.length, p50: at(500), p99: at(990), p999: at(999) };
 }
 
-/** The middle value, or the mean of the two in the middle; not a number where there is none, or one is not. */
+/** The middle value, or the mean of the two in the middle; NaN if there are no values, or one of them is NaN. */
 export function median(values: readonly number[]): number {
   if (values.some(Number.isNaN)) return Number.NaN;
   const sorted = values.toSorted((a, b) => a - b);
@@ -31,12 +31,12 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 }
 
-/** The median of what was measured beside each other, divided round by round; not a number where either is missing. */
+/** The median of the round-by-round ratios of two measurements; NaN if either is missing in a round. */
 export function medianRatio(over: readonly (number | undefined)[], under: readonly (number | undefined)[]): number {
   return median(over.map((value, round) => (value ?? Number.NaN) / (under[round] ?? Number.NaN)));
 }
 
-/** How far rounds lie apart: the largest less the smallest, as a part of the median. 0 for fewer than two. */
+/** How far rounds differ: the largest less the smallest, as a fraction of the median. 0 for fewer than two. */
 export function scatter(values: readonly number[]): number {
   return values.length < 2 ? 0 : (Math.max(...values) - Math.min(...values)) / median(values);
 }
@@ -48,8 +48,8 @@ export function cpuSeconds(pid: number): number {
 }
 
 /**
- * CPU seconds of a server and its processes, from one of them: those that have ended count with their parent.
- * 0 where there is no /proc.
+ * CPU seconds of a server's process tree, found from any one member: processes that have ended count with their parent.
+ * 0 if there is no /proc.
  */
 export function treeCpuSeconds(memberPid: number): number {
   const parent = statOf(memberPid)[1] ?? '';
@@ -59,7 +59,7 @@ export function treeCpuSeconds(memberPid: number): number {
   return own + (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / 100;
 }
 
-/** What /proc says of a process after its name: state, parent, … */
+/** The fields of /proc/<pid>/stat after the name: state, parent, … */
 function statOf(pid: number): string[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -1,5 +1,5 @@
 /**
- * From rounds to figures: medians, ratios inside a round, goals, and a warning when the machine was noisy.
+ * From rounds to figures: medians, ratios within a round, goals, and a warning if the machine was noisy.
  */
 import { expect, test } from 'vitest';
 import type { Slice } from './measure.ts';
@@ -50,7 +50,7 @@ const CIRCUMSTANCES = {
   minutes: 1,
 };
 
-test('ratios are taken inside each round, so that a machine that drifts does not bend them', () => {
+test('ratios are taken within each round, so that a drifting machine does not distort them', () => {
   const rounds = [
     roundOf(4000, { one: 2000, naive: 400, filledOne: 1800 }),
     roundOf(2000, { one: 1000, naive: 200, filledOne: 900 }),
@@ -62,7 +62,7 @@ test('ratios are taken inside each round, so that a machine that drifts does not
   expect(tpcb).toEqual({ perSecond: 2000, rounds: [4000, 2000, 1000] });
 });
 
-test('without pgbench there is no ratio to it, and nothing that was not measured has a goal', () => {
+test('without pgbench there is no ratio to it, and a figure that was not measured has no goal', () => {
   const { figures, tpcb, goals } = summaryOf([roundOf(undefined, { one: 100, naive: 50 })], EXTRAS, CIRCUMSTANCES);
   expect(tpcb).toBeUndefined();
   expect(figures.one?.toTpcb).toBeUndefined();
@@ -73,7 +73,7 @@ test('without pgbench there is no ratio to it, and nothing that was not measured
   ]);
 });
 
-test('goals are held against the slowest endpoint, not against a payment from end to end', () => {
+test('goals are compared with the slowest endpoint, not with the end-to-end payment', () => {
   const { figures } = summaryOf([roundOf(200, { one: 100, naive: 10, open50: 50 })], EXTRAS, CIRCUMSTANCES);
   const goals = goalsOf({ figures, filledToEmpty: 0.8, startMs: 900 });
   const measured = Object.fromEntries(goals.map((goal) => [goal.what, [goal.measured, goal.isReached]]));
@@ -89,7 +89,7 @@ test('goals are held against the slowest endpoint, not against a payment from en
   });
 });
 
-test('errors of all rounds are shown, and memory is the most that was held', () => {
+test('errors of all rounds are shown, and memory is the maximum', () => {
   const rounds: Round[] = [
     { tpcb: 1, slices: { one: sliceOf(1, { errors: { 'mint 503 1402': 2 }, gatewayMiB: 120 }) }, drains: {} },
     { tpcb: 1, slices: { one: sliceOf(1, { errors: { 'mint 503 1402': 3 } }) }, drains: {} },
@@ -98,7 +98,7 @@ test('errors of all rounds are shown, and memory is the most that was held', () 
   expect(figures.one).toMatchObject({ errors: { 'mint 503 1402': 5 }, serverMiB: 120 });
 });
 
-test('a machine is noisy when a yardstick scatters by more than a quarter', () => {
+test('a machine is noisy if a yardstick scatters by more than a quarter', () => {
   expect(noiseOf([100, 110, 120], [10, 10, 10]).isLoud).toBe(false);
   expect(noiseOf([100, 110, 140], [10, 10, 10]).isLoud).toBe(true);
   expect(noiseOf([], [10, 10, 14]).isLoud).toBe(true);
@@ -106,7 +106,7 @@ test('a machine is noisy when a yardstick scatters by more than a quarter', () =
   expect(noiseLines(noiseOf([100], [10]))).toEqual([]);
 });
 
-test('a table has its numbers at the right and its words at the left', () => {
+test('a table aligns its numbers right and its words left', () => {
   expect(
     columns(
       ['what', 'ms'],

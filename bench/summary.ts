@@ -1,5 +1,5 @@
 /**
- * From the rounds of a run to its figures: medians, ratios, goals, and whether the machine was quiet enough to believe them.
+ * From the rounds of a run to its figures: medians, ratios, goals, and whether the machine was quiet enough to trust them.
  *
  * Invariant: a figure of several rounds is their median, a ratio the median of the rounds' ratios, and what was not
  * measured is absent.
@@ -13,7 +13,7 @@ import type { Counted } from './statements.ts';
 import { type Latency, median, medianRatio, scatter } from './stats.ts';
 
 export interface Round {
-  /** TPC-B-like transactions a second; undefined where pgbench is not installed, or nothing is held against it. */
+  /** TPC-B-like transactions per second; undefined if pgbench is not installed, or nothing is compared with it. */
   readonly tpcb: number | undefined;
   readonly slices: Readonly<Record<string, Slice>>;
   readonly drains: Readonly<Record<string, DrainReport>>;
@@ -49,7 +49,7 @@ export interface Circumstances {
 export interface Figure {
   readonly perSecond: number;
   readonly rounds: readonly number[];
-  /** Absent where it is no yardstick's measure. */
+  /** Absent where the comparison makes no sense. */
   readonly toTpcb: number | undefined;
   readonly toNaive: number | undefined;
   readonly latency: Readonly<Record<string, Latency>>;
@@ -57,7 +57,7 @@ export interface Figure {
   readonly toldAfterFinal: Latency;
   readonly lateness: Latency;
   readonly cpuMicroseconds: CpuOf;
-  /** Of the server, at most. */
+  /** The server's maximum. */
   readonly serverMiB: number;
   readonly walBytes: number;
   readonly batches: Batches | undefined;
@@ -76,7 +76,7 @@ export interface Summary extends Circumstances {
   readonly tpcb: { readonly perSecond: number; readonly rounds: readonly number[] } | undefined;
   readonly figures: Readonly<Record<string, Figure>>;
   readonly drains: Readonly<Record<string, Drained>>;
-  /** The speed with the tables full, as a part of that with them empty. */
+  /** The speed with full tables, as a fraction of that with empty ones. */
   readonly filledToEmpty: number | undefined;
   readonly noise: Noise;
   readonly goals: readonly Goal[];
@@ -94,10 +94,10 @@ export interface Drained {
 }
 
 export interface Noise {
-  /** How far the yardsticks' rounds lie apart, as a part of their median. */
+  /** How far the yardsticks' rounds differ, as a fraction of their median. */
   readonly tpcb: number;
   readonly naive: number;
-  /** Whether the figures should be measured again on a quieter machine. */
+  /** Whether the machine was too noisy: the figures should be measured again on a quieter one. */
   readonly isLoud: boolean;
 }
 
@@ -210,7 +210,7 @@ interface Measured {
   readonly startMs: number;
 }
 
-/** The answers that callers wait for: what is measured from end to end has a goal of its own. */
+/** The slowest of the answers that callers wait for; the end-to-end latency has a goal of its own. */
 function slowest(figure: Figure | undefined, of: (latency: Latency) => number): number | undefined {
   if (figure === undefined) return undefined;
   return Math.max(
@@ -218,7 +218,7 @@ function slowest(figure: Figure | undefined, of: (latency: Latency) => number): 
   );
 }
 
-/** What is promised, held against what was measured; what was not is left out. */
+/** The promises, compared with what was measured; what was not measured is left out. */
 export function goalsOf({ figures, filledToEmpty, startMs }: Measured): Goal[] {
   const { one, open50, reads } = figures;
   const serverMiB = Math.max(

@@ -1,13 +1,13 @@
 /**
- * How a bench tells what it measures: in lines for people or, with `--json`, as one JSON document for programs.
+ * How a bench reports: in lines for people or, with `--json`, as one JSON document for programs.
  *
- * Invariant: with `--json` standard output carries that document and nothing else; the lines go to standard error.
+ * Invariant: with `--json`, standard output carries that document and nothing else; the lines go to standard error.
  */
 
 export interface Teller {
   /** Prints a line for people. */
   say(line: string): void;
-  /** Prints the figures, if it is a program that asks. */
+  /** Prints the figures, if `--json` asks for them. */
   hand(figures: object): void;
 }
 

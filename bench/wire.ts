@@ -1,9 +1,9 @@
 /**
  * As much HTTP/1.1 as the load needs, on bare sockets: a client that posts and gets JSON, and a receiver that acknowledges.
  *
- * A library's client took as long for a payment as the carrier and half of PostgreSQL, on the same cores as what is
- * measured. Invariant: it understands only messages with a content-length and one answer at a time, and says so when it
- * meets anything else.
+ * A library's client took as much CPU time per payment as the carrier and half of PostgreSQL, on the same cores as what is
+ * measured. Invariant: it understands only messages with a content-length and one answer at a time, and fails on anything
+ * else.
  */
 
 import { createConnection, createServer, type Socket } from 'node:net';
@@ -16,7 +16,7 @@ export interface Answer {
 export interface Caller {
   /** Posts JSON and resolves with the answer. One call at a time. Rejects when the connection breaks. */
   post(path: string, bearer: string, body: object): Promise<Answer>;
-  /** The same without a body. */
+  /** Gets, without a body, in the same way. */
   get(path: string, bearer: string): Promise<Answer>;
   close(): void;
 }
@@ -24,7 +24,7 @@ export interface Caller {
 const HEAD_END = '\r\n\r\n';
 const LENGTH = /\r\ncontent-length: *(\d+)\r\n/i;
 
-/** A message that has arrived whole: its head, its body, and how many bytes both take. */
+/** A message that has arrived in full: its head, its body, and how many bytes both take. */
 interface Message {
   readonly head: string;
   readonly body: string;
@@ -42,7 +42,7 @@ function messageIn(bytes: Buffer): Message | undefined {
   return bytes.length < size ? undefined : { head, body: bytes.toString('utf8', from, size), size };
 }
 
-/** Hands over each message that arrives. Returns what takes the bytes, which it does not keep. */
+/** Passes on each message that arrives. Returns the function that takes the bytes; it does not keep them. */
 function messages(arrived: (message: Message) => void): (bytes: Buffer) => void {
   let rest: Buffer | undefined;
   return (bytes) => {
@@ -56,10 +56,10 @@ function messages(arrived: (message: Message) => void): (bytes: Buffer) => void 
   };
 }
 
-/** Where what all callers receive lands, one after the other: a buffer of its own for each read is dear. */
+/** 64 KiB that all callers receive into, one at a time: a buffer for each read is expensive. */
 const landing = Buffer.allocUnsafe(64 * 1024);
 
-/** One connection of its own to a server at an `http://` origin. */
+/** Opens one dedicated connection to a server at an `http://` origin. */
 export function openCaller(origin: string): Caller {
   const { hostname, port, host } = new URL(origin);
   let waiting: { resolve(answer: Answer): void; reject(error: Error): void } | undefined;
@@ -103,7 +103,7 @@ export function openCaller(origin: string): Caller {
 
 const ACKNOWLEDGED = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n';
 
-/** Acknowledges whatever is posted there and hands its body over. Returns what closes it. */
+/** Acknowledges every post and passes its body on. Returns the function that closes the receiver. */
 export function openReceiver(port: number, heard: (body: string) => void): Promise<() => void> {
   const sockets = new Set<Socket>();
   const server = createServer({ noDelay: true }, (socket) => {
@@ -113,7 +113,7 @@ export function openReceiver(port: number, heard: (body: string) => void): Promi
       heard(body);
     });
     socket.on('data', take);
-    // Whoever posts closes idle connections as it likes.
+    // The sender may close idle connections at any time.
     socket.on('error', () => undefined);
     socket.on('close', () => sockets.delete(socket));
   });

@@ -1,7 +1,7 @@
 /**
  * The processes of a run: a PostgreSQL of its own, the sandbox networks, the gateway, the naive yardstick, the load.
  *
- * Invariant: everything that was started here is stopped here, by its process id, whatever happens in between.
+ * Invariant: everything started here is stopped here, by its process id, whatever happens in between.
  */
 
 import { type ChildProcess, execFile, fork } from 'node:child_process';
@@ -31,21 +31,21 @@ export function freePort(): Promise<number> {
 }
 
 export interface Database {
-  /** Of the server's own database; the others lie beside it. */
+  /** Address of the server's own database; the others are on the same server. */
   readonly url: string;
   /**
-   * Starts the server anew with these settings besides its own; a setting that is undefined goes back to its default. Nobody
-   * may be connected. A server that was given is left as it is: then the answer is false.
+   * Restarts the server with these settings in addition to its own; an undefined setting returns to its default. Nobody
+   * may be connected. A server from DATABASE_URL is left as it is: the result is then false.
    */
   restart(settings: Readonly<Record<string, string | undefined>>): Promise<boolean>;
   close(): Promise<void>;
 }
 
 const children = new Set<ChildProcess>();
-/** What is not a child of this process, and has to be put away all the same. */
+/** Closes what is not a child of this process, and must be cleaned up all the same. */
 const closers = new Set<() => Promise<void>>();
 
-/** The server of DATABASE_URL, or an embedded one over a temporary folder. */
+/** The server of DATABASE_URL, or an embedded one in a temporary folder. */
 export async function openDatabase(): Promise<Database> {
   const given = process.env.DATABASE_URL;
   if (given !== undefined && given !== '') {
@@ -61,7 +61,7 @@ export async function openDatabase(): Promise<Database> {
     await stopServer();
     rmSync(dataDir, { recursive: true, force: true });
   };
-  /** The server stops with the last one who is connected: whoever comes back meanwhile is sent away once more. */
+  /** The server stops when its last client leaves, so clients that come back meanwhile are disconnected again. */
   const stopServer = async (): Promise<void> => {
     for (let tries = 0; tries < STOP_TRIES; tries += 1) {
       await dismissOthers(database.url);
@@ -100,7 +100,7 @@ function answers(url: string): Promise<boolean> {
 /** Runs `work` on a connection of its own. */
 export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url });
-  // A connection that is cut rejects what was asked on it; nobody asks by the event.
+  // A cut connection rejects the query on it; the event itself is not needed.
   client.on('error', () => undefined);
   await client.connect();
   try {
@@ -122,7 +122,7 @@ function alter(url: string, settings: Readonly<Record<string, string | undefined
   });
 }
 
-/** The embedded server stops with the last one who is connected, and processes that were killed may linger there. */
+/** The embedded server stops when its last client leaves, and connections of killed processes may linger there. */
 function dismissOthers(url: string): Promise<void> {
   return withClient(url, async (client) => {
     await client.query(
@@ -137,7 +137,7 @@ export interface Started {
   stop(): Promise<void>;
 }
 
-/** Starts one of our programs and waits until it says that it is ready. */
+/** Starts one of our programs and waits until it reports that it is ready. */
 export function start(
   program: string,
   args: string[],
@@ -163,7 +163,7 @@ export function start(
   });
 }
 
-/** Runs a program to its end, or until everything is stopped; resolves with what it printed. */
+/** Runs a program to its end, or until everything is stopped; resolves with its output. */
 export async function runToEnd(
   file: string,
   args: readonly string[],
@@ -174,7 +174,7 @@ export async function runToEnd(
   return (await running).stdout;
 }
 
-/** Remembers a child until it has ended. */
+/** Keeps track of a child until it has ended. */
 function endOf(child: ChildProcess): Promise<void> {
   children.add(child);
   return new Promise((done) => {
@@ -185,7 +185,7 @@ function endOf(child: ChildProcess): Promise<void> {
   });
 }
 
-/** Ends what a run has left behind that failed or was called off. */
+/** Ends what a failed or interrupted run has left behind. */
 export async function stopAll(): Promise<void> {
   const ended = [...children].map((child) => new Promise((done) => child.once('exit', done)));
   for (const child of children) child.kill('SIGKILL');
@@ -193,12 +193,12 @@ export async function stopAll(): Promise<void> {
   for (const close of closers) await close().catch((error: unknown) => console.error(error));
 }
 
-/** Puts something away when everything is stopped, too. */
+/** Registers something to close when everything is stopped. */
 export function whenStopped(close: () => Promise<void>): void {
   closers.add(close);
 }
 
-/** What the others used while a load ran, its warm-up included. */
+/** What the other processes used while a load ran, its warm-up included. */
 export interface Used {
   readonly gatewayCpuSeconds: number;
   readonly databaseCpuSeconds: number;
@@ -206,7 +206,7 @@ export interface Used {
   readonly gatewayMiB: number;
 }
 
-/** The processes whose time is measured, by their ids. */
+/** The ids of the processes whose CPU time is measured. */
 export interface Measured {
   readonly server: number;
   readonly postgres: number;
@@ -214,7 +214,7 @@ export interface Measured {
 }
 
 /**
- * Runs a load as a process of its own, and reads what the others used meanwhile. `program` reads one JSON order from its
+ * Runs a load as a process of its own, and measures what the others use meanwhile. `program` reads one JSON order from its
  * arguments and prints its report as one JSON line.
  */
 export async function load<R>(program: string, order: object, pids: Measured): Promise<R & Used> {
@@ -224,7 +224,7 @@ export async function load<R>(program: string, order: object, pids: Measured): P
     cpuSeconds(pids.carrier),
   ];
   const running = runToEnd(process.execPath, [here(program), JSON.stringify(order)]);
-  // The failure names its arguments, and these hold credentials: it is not passed on.
+  // The failure is not passed on: its message contains the arguments, and these contain credentials.
   const stdout = await running.catch((failure: { readonly stderr?: string }) => {
     throw new Error(`${program} did not end well: ${failure.stderr?.trim() || 'it was ended'}`);
   });
@@ -237,7 +237,7 @@ export async function load<R>(program: string, order: object, pids: Measured): P
   };
 }
 
-/** pgbench's scale: a hundred thousand accounts each, and as many branches as this to contend for. */
+/** Scale 10 of pgbench: a hundred thousand accounts for each unit, and 10 branches to contend for. */
 const PGBENCH_SCALE = 10;
 const PGBENCH_CLIENTS = 8;
 

@@ -30,7 +30,7 @@ import { registerShop } from './shop/routes.ts';
 import { realWorld, type World } from './world.ts';
 
 export type SandboxOptions = {
-  /** Seeds every fault that is drawn; the same seed repeats a run. */
+  /** Seeds every random fault; the same seed repeats a run. */
   readonly seed: string;
   readonly now?: World['now'];
   readonly schedule?: World['schedule'];
@@ -44,9 +44,9 @@ export type SandboxOptions = {
   readonly smsSecret?: string;
   /** Verifies the webhooks of inboxes that were given no secret of their own. */
   readonly webhookSecret?: string;
-  /** Where the networks write down what they must know when they are started again; they forget everything without one. */
+  /** Where the networks record what they must remember across a restart; without one they forget everything. */
   readonly diary?: Diary;
-  /** Where the gateway answers; only for links and commands that pages show. */
+  /** Where the gateway answers; used only for the links and commands that pages show. */
   readonly gatewayUrl?: string;
 };
 
@@ -113,7 +113,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   return { app, book, phones, faults, settings, orders };
 }
 
-/** When the book begins: whoever compares with it goes on after a restart, and begins anew with another book. */
+/** When the book began. A client that compares this carries on after a restart, and starts afresh with a new book. */
 function beginningOf(diary: Diary, world: World): number {
   const { past, note } = diary.chapter<number>('begun');
   const [known] = past();
@@ -123,7 +123,7 @@ function beginningOf(diary: Diary, world: World): number {
   return now;
 }
 
-/** A bare server whose errors are JSON `{error, message}`. It logs nothing: it lies in the path of load tests. */
+/** A bare server whose errors are JSON `{error, message}`. It logs nothing, because it is in the path of load tests. */
 function createServer(): FastifyInstance {
   const app = Fastify({
     logger: false,

@@ -1,4 +1,4 @@
-// What the networks know when they are started again: whatever they had taken, and how it ended.
+// What the networks remember after a restart: everything that they had taken, and how it ended.
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ afterEach(async () => {
 const books = async () => (await running.call('GET', '/control/books')).json;
 const numberOf = (status: unknown): number => Number(JSON.parse(JSON.stringify(status)).financialTransactionId);
 
-test('what was open is open, and can be approved on the phone; what had ended has, under its number', async () => {
+test('after a restart, open requests can be approved on the phone, and finished ones keep their result', async () => {
   const before = await momoClient(running);
   const [paid, waiting] = [await before.pay('243810000001'), await before.pay('243810000042')];
   running.world.advance(1_000);
@@ -62,7 +62,7 @@ test('what was open is open, and can be approved on the phone; what had ended ha
   expect(await books()).toMatchObject([{ times: 1 }, { times: 1 }]);
 });
 
-test('whoever compares the book goes on where it was', async () => {
+test('after a restart, a client that compares with the book carries on where it was', async () => {
   await (await momoClient(running)).pay('243810000001');
   running.world.advance(1_000);
   const page = async () => (await running.call('GET', '/control/books/page?after=0&limit=10')).json;
@@ -73,7 +73,7 @@ test('whoever compares the book goes on where it was', async () => {
   expect(await page()).toEqual(before);
 });
 
-test('a payout that was under way is paid, once', async () => {
+test('after a restart, a payout that was in flight is paid, once', async () => {
   const { reference } = await (await disbursementClient(running)).pay('243810000001');
   await again();
   running.world.advance(1_000);
@@ -83,7 +83,7 @@ test('a payout that was under way is paid, once', async () => {
   expect(await books()).toMatchObject([{ kind: 'credit', times: 1 }]);
 });
 
-test('an end between the movement of money and the word of it moves nothing twice', async () => {
+test('if the process ends between moving money and reporting it, nothing is moved twice', async () => {
   const { reference } = await (await momoClient(running)).pay('243810000001');
   running.world.advance(1_000);
   await end();
@@ -97,7 +97,7 @@ test('an end between the movement of money and the word of it moves nothing twic
   running.world.advance(600_000);
   expect((await (await momoClient(running)).status(reference)).json).toMatchObject({ status: 'SUCCESSFUL' });
   expect(await books()).toMatchObject([{ times: 1 }]);
-  // The number that it was given stays.
+  // It keeps the number that it was given.
   const status = async () => (await (await momoClient(running)).status(reference)).json;
   const told = await status();
   await (await momoClient(running)).pay('243810000101');
@@ -106,7 +106,7 @@ test('an end between the movement of money and the word of it moves nothing twic
   expect(await status()).toEqual(told);
 });
 
-test('a card that was debited as it ended, before anybody heard of its order, was not debited', async () => {
+test('a card’s debit does not count if the process ended before its order was recorded', async () => {
   const { opened } = await cardClient(running).payWith({ number: '5123450000000008' });
   await end();
   const path = join(folder, 'networks.jsonl');
@@ -130,7 +130,7 @@ test('a card that was debited as it ended, before anybody heard of its order, wa
   expect(await cardClient(running).book(opened.order)).toMatchObject([{ times: 1 }]);
 });
 
-test('a card payment is known, gives its money back once, and no card stands in the file', async () => {
+test('after a restart, a card payment is known and can be refunded once, and the file contains no card', async () => {
   const card = { number: '5123450000000008' };
   const { opened, paid } = await cardClient(running).payWith(card);
   expect(paid.json.result).toBe('SUCCESS');

@@ -1,8 +1,8 @@
 /**
- * What the pretend networks write down, so that they know it when they are started again: one JSON document a line, in a file.
+ * What the pretend networks record so that they remember it after a restart: a file with one JSON document per line.
  *
- * Invariant: a line is in the file before anybody is told what it says, so that an end at any moment loses nothing of it. A line
- * that was cut off by such an end is left out. One process writes it: another would not know what this one takes.
+ * Invariant: a line is in the file before any caller is told what it says, so that an end at any moment loses none of it. A
+ * line cut off by such an end is skipped. Only one process writes the file: a second would not know what the first one takes.
  */
 import { spawnSync } from 'node:child_process';
 import {
@@ -21,32 +21,32 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 
-/** All that is written of one kind. */
+/** Everything recorded of one kind. */
 export type Chapter<T> = {
-  /** What was written before this start, the oldest first. It is told once, and then forgotten here. */
+  /** What was recorded before this start, oldest first. It can be read once, and is then dropped from memory. */
   readonly past: () => readonly T[];
   readonly note: (what: T) => void;
 };
 
 export type Diary = {
-  /** The chapter of that name; one place asks for it, once. */
+  /** The chapter of that name; only one place may ask for it, once. */
   readonly chapter: <T>(name: string) => Chapter<T>;
 };
 
-/** Of a network that forgets everything when it ends: tests, and load. */
+/** For a network that forgets everything when it ends: tests, and load. */
 export const noDiary: Diary = { chapter: () => blankChapter() };
 
 export function blankChapter<T>(): Chapter<T> {
   return { past: () => [], note: () => undefined };
 }
 
-/** Only so much of the past is read, and kept, at a start: enough for some 60 000 payments. */
+/** 64 MiB: the most that is read, and kept, of the past at start-up; enough for some 60 000 payments. */
 const BYTES_MOST = 64 * 1024 * 1024;
 
 /**
- * Opens the diary of a folder, which is made where it is not there.
+ * Opens the diary in a folder, which is created if it does not exist.
  *
- * @throws Error that names the process, when another sandbox has it open.
+ * @throws Error that names the process, if another sandbox has the diary open.
  */
 export function openDiary(folder: string): Diary & { readonly close: () => void } {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -55,7 +55,7 @@ export function openDiary(folder: string): Diary & { readonly close: () => void 
   const file = join(folder, 'networks.jsonl');
   const past = readPast(file);
   const output = openSync(file, 'a', 0o600);
-  /** A line that could not be written whole stands alone: what follows begins on another one. */
+  /** Whether the last write stopped in the middle of a line: the next one then starts on a new line. */
   let isTorn = false;
   let isFailing = false;
 
@@ -91,7 +91,10 @@ export function openDiary(folder: string): Diary & { readonly close: () => void 
   };
 }
 
-/** Whoever was killed has left its number behind, which another program may have by now. The file comes with what it says. */
+/**
+ * Becomes the holder. A sandbox that was killed leaves its process id behind, which may by now belong to another program. The
+ * file is linked into place with its content, so that it is never seen empty.
+ */
 function takeOver(holder: string): void {
   const pid = Number(readable(holder));
   if (pid !== process.pid && isSandbox(pid)) throw new Error(`another sandbox (process ${pid}) has its networks there`);
@@ -131,7 +134,7 @@ function readPast(file: string): Map<string, unknown[]> {
   return chapters;
 }
 
-/** The file's text; of one that has grown too long, and is cut, the newest lines. What follows begins on a line of its own. */
+/** The file's text, or its newest lines if it has grown too long and is cut. Later writes start on a new line. */
 function lastOf(file: string): string {
   const { bytes, isAll } = tailOf(file);
   const isWhole = bytes.length === 0 || bytes.at(-1) === NEWLINE;
@@ -146,7 +149,7 @@ function lastOf(file: string): string {
 
 const NEWLINE = 0x0a;
 
-/** The last bytes of a file, and whether they are all that it has. */
+/** The last bytes of a file, and whether they are the whole file. */
 function tailOf(file: string): { readonly bytes: Buffer; readonly isAll: boolean } {
   if (!existsSync(file)) return { bytes: Buffer.alloc(0), isAll: true };
   const input = openSync(file, 'r');
@@ -160,7 +163,7 @@ function tailOf(file: string): { readonly bytes: Buffer; readonly isAll: boolean
   }
 }
 
-/** What a short file says; nothing where it is not there, or its process has just gone. */
+/** The text of a short file; empty if it does not exist, or its process has just ended. */
 function readable(file: string): string {
   try {
     return readFileSync(file, 'utf8');

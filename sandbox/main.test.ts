@@ -1,4 +1,4 @@
-// The process: it says when it is ready, and stops when it is told to or when its parent is gone.
+// The process: it reports when it is ready, and stops when it is told to or when its parent is gone.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -42,7 +42,7 @@ test.each([
   expect(await exited).toEqual([0, null]);
 });
 
-test('a taken port and a bad one are one line that names the variable', async () => {
+test('a port that is taken or invalid is reported in one line that names the variable', async () => {
   const first = start('0');
   const { url } = await ready(first);
   for (const port of [new URL(url).port, 'eighty']) {
@@ -56,7 +56,7 @@ test('a taken port and a bad one are one line that names the variable', async ()
   }
 });
 
-test('a second one of the same folder says whose it is, and the folder is free once that was killed', async () => {
+test('a second sandbox on the same folder names the first, and the folder is free once that has been killed', async () => {
   const SANDBOX_DATA_DIR = mkdtempSync(join(tmpdir(), 'mbongo-sandbox-'));
   const first = start('0', { SANDBOX_DATA_DIR });
   await ready(first);

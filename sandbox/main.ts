@@ -1,6 +1,6 @@
 /**
- * Starts the sandbox as a process: reads the environment, listens, and stops when it is told to or when its parent is gone.
- * Invariant: one line when it listens, one line when it cannot, and nothing else on the way.
+ * Starts the sandbox as a process: reads the environment, listens, and stops when it is told to or its parent is gone.
+ * Invariant: it prints one line when it listens or one line when it cannot, and nothing else on the way.
  */
 import { join } from 'node:path';
 import { createSandbox } from './app.ts';
@@ -35,7 +35,7 @@ const cardnetCallbackSecret = process.env.CARDNET_CALLBACK_SECRET;
 const browserUrl = process.env.CARDNET_FORM_URL?.replace(/\/+$/, '');
 const gatewayUrl = process.env.GATEWAY_URL || 'http://127.0.0.1:8080';
 
-// Beside the gateway's own data, so that both know the same when they are started again.
+// Next to the gateway's own data, so that both remember the same after a restart.
 const dataDir = process.env.SANDBOX_DATA_DIR;
 const diary = dataDir ? diaryOf(dataDir) : undefined;
 

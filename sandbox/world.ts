@@ -1,16 +1,17 @@
 /**
  * Time as a value: the clock and the timer that everything in the sandbox uses.
- * Invariant: no other file of the sandbox reads the machine's clock or sets a timer that decides an outcome, so a test moves time itself.
+ * Invariant: no other file of the sandbox reads the machine's clock or sets a timer that decides an outcome, so a test controls
+ * time.
  */
 
 export type World = {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Runs `task` once, `ms` milliseconds from now; the returned function calls it off. */
+  /** Runs `task` once, `ms` milliseconds from now; the returned function cancels it. */
   readonly schedule: (ms: number, task: () => void) => () => void;
 };
 
-/** The machine's own clock and timers. A waiting task never keeps the process alive. */
+/** The machine's own clock and timers. A pending task never keeps the process alive. */
 export function realWorld(): World {
   return {
     now: () => Date.now(),

@@ -1,7 +1,7 @@
 /**
- * Builds dist/ from the sources, when they changed, and makes `npx mbongo` point at it.
+ * Builds dist/ from the sources if they have changed, and makes `npx mbongo` point at it.
  *
- * Invariant: dist/ is replaced whole. A build that fails leaves the last good one, and no half-built file is ever run.
+ * Invariant: dist/ is replaced as a whole. A failed build leaves the last good one, and no half-built file is ever run.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -29,7 +29,7 @@ export const ROOT = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/,
 
 const SOURCES = ['src', 'sandbox', 'bench', 'scripts'];
 const SETTINGS = ['package.json', 'package-lock.json', 'tsconfig.json'];
-/** What is in the bundles, and what nothing reads at run time. */
+/** Endings of files that are in the bundles, or that nothing reads at run time. */
 const CODE = new Set(['.ts', '.json', '.md', '.snap']);
 const MAIN = 'dist/src/main.js';
 
@@ -48,7 +48,7 @@ export async function build(): Promise<boolean> {
   return changed;
 }
 
-/** Runs one of the installed tools; resolves with what it printed, rejects with it when the tool fails. */
+/** Runs an installed tool; resolves with its output, or rejects with it if the tool fails. */
 export async function runTool(name: string, args: string[]): Promise<string> {
   const child = spawn(join(ROOT, 'node_modules', '.bin', name), args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
   let said = '';
@@ -65,7 +65,7 @@ export async function runTool(name: string, args: string[]): Promise<string> {
   return said;
 }
 
-/** Compiles into a draft on the same disk, then swaps: a gateway that runs meanwhile has loaded its files already. */
+/** Compiles into a draft on the same disk, then swaps; a gateway that is running has already loaded its files. */
 async function rebuild(state: string): Promise<void> {
   const drafts = join(ROOT, 'node_modules', '.cache', 'mbongo');
   const draft = join(drafts, `dist-${process.pid}`);
@@ -85,7 +85,7 @@ async function rebuild(state: string): Promise<void> {
   }
 }
 
-/** What is not code but is read at run time: SQL, styles, pictures. */
+/** Copies what is not code but is read at run time: SQL, styles, pictures. */
 function copyAssets(dir: string, draft: string): void {
   for (const file of filesIn(dir)) {
     if (CODE.has(extname(file))) continue;
@@ -95,7 +95,7 @@ function copyAssets(dir: string, draft: string): void {
   }
 }
 
-/** Names, sizes and times of everything that the build reads. */
+/** A hash of the names, sizes and times of everything that the build reads. */
 function fingerprint(): string {
   const files = [...SOURCES.flatMap((dir) => filesIn(dir)), ...SETTINGS.filter((file) => existsSync(join(ROOT, file)))];
   const lines = files.map((file) => {
@@ -113,7 +113,7 @@ function filesIn(dir: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name).slice(ROOT.length + 1));
 }
 
-/** npm links the commands of what it installs, but not the project's own. */
+/** Links `mbongo` by hand: npm links the commands of the packages that it installs, but not the project's own. */
 function linkCommand(): void {
   const main = join(ROOT, MAIN);
   if (!existsSync(main)) return;

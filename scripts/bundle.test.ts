@@ -10,7 +10,7 @@ import { bundle } from './bundle.ts';
 let dist: string;
 
 beforeAll(async () => {
-  // Beside the libraries, which the programs still look for.
+  // Next to the libraries, which the programs still need to find.
   dist = mkdtempSync(join(ROOT, 'node_modules', '.bundle-'));
   await bundle(ROOT, dist);
 });
@@ -22,24 +22,24 @@ function builtFiles(): string[] {
   return names.filter((name) => name.endsWith('.js')).map((name) => join(dist, name));
 }
 
-/** A built file as one line: where it is broken says nothing. */
+/** A built file on one line: its line breaks carry no meaning. */
 function codeOf(file: string): string {
   return readFileSync(file, 'utf8').replaceAll('\n', '');
 }
 
-/** What a built file asks for by name: ways into the bundle begin with a dot. */
+/** What a built file imports by name: specifiers within the bundle begin with a dot. */
 function importsOf(file: string): string[] {
   return [...codeOf(file).matchAll(/\b(?:import|export)\b[^;"]*?from"([^".][^"]*)"|\bimport\("([^".][^"]*)"\)/g)].map(
     ([, fixed, later]) => fixed ?? later ?? '',
   );
 }
 
-it('carries the libraries, but for the one that is a binary', () => {
+it('includes the libraries, except the one that is a native binary', () => {
   const asked = new Set(builtFiles().flatMap(importsOf));
   expect([...asked].filter((name) => !isBuiltin(name))).toEqual(['@node-rs/argon2']);
 });
 
-it('tells a source the place that it has in the build', () => {
+it('gives a source its location in the build', () => {
   const told = builtFiles().flatMap((file) =>
     [...codeOf(file).matchAll(/new URL\("(\.\.\/[^"]+)",import\.meta\.url\)\.href/g)].map(([, to]) => to),
   );
@@ -47,7 +47,7 @@ it('tells a source the place that it has in the build', () => {
   expect(told).toContain('../bench/worlds.js');
 });
 
-it("leads an error's stack back to the sources", async () => {
+it("maps an error's stack back to the sources", async () => {
   const program = join(dist, 'src', 'main.js');
   const shown = `
     process.argv = ['node', 'mbongo', '--version'];
@@ -61,13 +61,13 @@ it("leads an error's stack back to the sources", async () => {
   expect(stdout).toContain('src/commands/serve.ts:');
 });
 
-/** Where the parts of a built line come from; no statement is as short as the steps in which it is looked at. */
+/** The sources that the parts of a built line come from, sampled in steps shorter than any statement. */
 function entriesOf(map: SourceMap, line: number, length: number) {
   const places = Array.from({ length: Math.ceil(length / 10) }, (_, step) => map.findEntry(line, step * 10));
   return places.filter((entry) => 'originalLine' in entry);
 }
 
-it('maps every line of ours, and of a library only its file: a process keeps what is mapped', () => {
+it('maps every line of ours, but of a library only its file: a process keeps its source maps in memory', () => {
   const mapped = builtFiles()
     .filter((file) => existsSync(`${file}.map`))
     .flatMap((file) => {
@@ -79,7 +79,7 @@ it('maps every line of ours, and of a library only its file: a process keeps wha
     });
   const places = mapped.map(({ originalSource }) => originalSource).filter((source) => /\/src\//.test(source));
   expect([...new Set(places)].filter((place) => !existsSync(place))).toEqual([]);
-  /** The lines that files of such a path are mapped to. */
+  /** The lines that files with such a path are mapped to. */
   const linesOf = (path: RegExp): number[] => [
     ...new Set(mapped.filter((entry) => path.test(entry.originalSource)).map(({ originalLine }) => originalLine)),
   ];
@@ -87,7 +87,7 @@ it('maps every line of ours, and of a library only its file: a process keeps wha
   expect(linesOf(/src\/http\//).length).toBeGreaterThan(200);
 });
 
-it('has short lines: a process that dies of an error prints the one that it comes from', () => {
+it('has short lines, because a process that dies of an error prints the one that caused it', () => {
   const longest = builtFiles().map((file) =>
     Math.max(
       ...readFileSync(file, 'utf8')
@@ -95,11 +95,11 @@ it('has short lines: a process that dies of an error prints the one that it come
         .map(({ length }) => length),
     ),
   );
-  // But for what is long in itself: a library's expression.
+  // Except what is long in itself: a library's expression.
   expect(Math.max(...longest)).toBeLessThan(5_000);
 });
 
-it('asks Node.js for no HTTP client of its own until one is used', async () => {
+it('does not make Node.js load its own HTTP client before one is used', async () => {
   const shown = `
     const { readdirSync } = await import('node:fs');
     const shared = ${JSON.stringify(join(dist, 'shared'))};

@@ -1,16 +1,16 @@
 /**
- * Makes the programs and the pages' scripts out of the sources: a program and what it shares with others are a few files,
- * with the libraries in them, so that it opens some twenty at its start instead of two thousand (decision 26).
+ * Bundles the programs and the pages' scripts: a program and what it shares with others become a few files that
+ * include the libraries, so that it opens some twenty files at start-up instead of two thousand (decision 26).
  *
- * Invariant: a source that asks for its own place (`import.meta.url`) is told the one that it has below the target, where
- * what it reads lies beside it.
+ * Invariant: a source that uses its own location (`import.meta.url`) gets the location that it has below the target, where
+ * the files it reads lie next to it.
  */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { type BuildOptions, build, type Plugin, stop } from 'esbuild';
 
-/** What is started by its name: by people, by `npm start`, by the benchmark, by tests. */
+/** The programs that are started by name: by people, by `npm start`, by the benchmark, by tests. */
 const PROGRAMS = [
   'src/main.ts',
   'sandbox/main.ts',
@@ -23,17 +23,17 @@ const PROGRAMS = [
   'bench/payout-load.ts',
 ];
 
-/** What several programs need lies in this folder, no deeper than the programs themselves. */
+/** The folder of what several programs need, at the depth of the programs' own folders. */
 const SHARED = 'shared';
 
-/** Libraries that were written for CommonJS ask for Node.js's own modules with this. */
+/** Libraries written for CommonJS load Node.js's own modules with this. */
 const REQUIRE = `import { createRequire as __createRequire } from 'node:module';
 const require = __createRequire(import.meta.url);`;
 
 /**
- * Writes below `target` what is to lie in `dist`: from there source maps name their sources.
+ * Writes below `target` what will be moved to `dist`; source maps refer to their sources from `dist`.
  *
- * @throws Error with the messages of esbuild
+ * @throws Error with esbuild's messages
  */
 export async function bundle(root: string, target: string): Promise<void> {
   const dist = join(root, 'dist');
@@ -59,28 +59,28 @@ export async function bundle(root: string, target: string): Promise<void> {
       writeFileSync(file, contents);
     }
   } finally {
-    // Whoever has built may run for months, and would keep a process of esbuild's.
+    // The calling process may run for months, and would keep esbuild's process alive.
     await stop();
   }
 }
 
 function forNode(root: string): BuildOptions {
   return {
-    // An image is built without the benchmark.
+    // A container image is built without the benchmark.
     entryPoints: PROGRAMS.filter((program) => existsSync(join(root, program))),
     chunkNames: `${SHARED}/[name]-[hash]`,
     splitting: true,
     format: 'esm',
     platform: 'node',
     target: 'node20.19',
-    // Hashes are computed by a binary, which npm chooses for each system and the library's own loader finds.
+    // Argon2 is a native binary, which npm chooses for each system and the library's own loader finds.
     external: ['@node-rs/argon2', 'pg-native'],
     banner: { js: REQUIRE },
-    // Only blanks and comments go: a stack has all names.
+    // Only whitespace and comments are removed, so that stack traces keep all names.
     minifyWhitespace: true,
-    // Where a process dies of an error, Node.js prints the line that it comes from.
+    // When an error kills a process, Node.js prints the source line.
     lineLimit: 160,
-    // Two libraries look at these at once, to learn where they run: for that Node.js would load an HTTP client of its own.
+    // Two libraries look at these at start-up to detect their environment, which would make Node.js load its HTTP client.
     define: { Response: 'undefined', 'globalThis.Headers': 'undefined' },
     sourcemap: 'linked',
     sourcesContent: false,
@@ -106,9 +106,9 @@ function placesBelow(root: string): Plugin {
 }
 
 /**
- * Source maps are for our own lines: those of libraries would be four fifths of all, which each process keeps, and takes
- * apart line by line at the first error whose stack is asked for. Of a library a stack names the function, and only the
- * first line of its file, or of one that lies before it.
+ * Source maps cover only our own lines. Libraries would make up four fifths of them, which each process keeps in memory and
+ * parses line by line at the first error whose stack is read. For a library, a stack names the function, and only the
+ * first line of its file or of an earlier one.
  */
 const ownLinesOnly: Plugin = {
   name: 'own lines only',

@@ -1,8 +1,8 @@
 /**
- * `npm run check`: everything that can be said of the sources within a minute. One line a step, and the whole output
+ * `npm run check`: every check of the sources that takes less than a minute. One line per step, and the whole output
  * of the steps that fail.
  *
- * Invariant: exit status 0 says that every step passed; no step is left out because an earlier one failed.
+ * Invariant: exit status 0 means that every step passed; no step is skipped because an earlier one failed.
  */
 import { build, runTool } from './build.ts';
 

@@ -1,4 +1,4 @@
-/** The generated documents are those that the code's tables give now. */
+/** The generated documents are up to date with the code's tables. */
 
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
@@ -7,11 +7,11 @@ import { generatedDocuments } from './documents.ts';
 
 const documents = [...generatedDocuments()];
 
-test.each(documents)('%s is fresh (else run scripts/generate-docs.ts)', (path, text) => {
+test.each(documents)('%s is up to date (else run scripts/generate-docs.ts)', (path, text) => {
   expect(readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')).toBe(text);
 });
 
-test('every row of every table has the cells that its head has', () => {
+test('every row of every table has as many cells as its header', () => {
   for (const [path, text] of documents) {
     let columns = 0;
     for (const line of text.split('\n')) {

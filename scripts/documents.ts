@@ -1,5 +1,5 @@
 /**
- * The documents that are drawn from tables in the code: what each is called and what it says.
+ * The documents that are generated from tables in the code: their paths and their texts.
  *
  * Invariant: pure; the same code gives the same bytes, so that a stale file is found by comparing.
  */

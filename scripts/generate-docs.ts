@@ -1,6 +1,6 @@
 /**
- * `node --import tsx scripts/generate-docs.ts`: writes the documents that are drawn from tables in the code.
- * With `--check` it writes nothing, and exits 1 when a file is stale.
+ * `node --import tsx scripts/generate-docs.ts`: writes the documents that are generated from tables in the code.
+ * With `--check` it writes nothing, and exits 1 if a file is stale.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

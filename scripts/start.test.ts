@@ -21,7 +21,7 @@ afterEach(async () => {
   await once(other, 'close');
 });
 
-/** What a start says that cannot begin; it has not built anything by then. */
+/** The error of a start that is refused before it has built anything. */
 async function refused(env: { readonly [name: string]: string }): Promise<unknown> {
   const child = spawn(process.execPath, ['--import', 'tsx', START], {
     env: { PATH: process.env.PATH, ...env },
@@ -31,16 +31,16 @@ async function refused(env: { readonly [name: string]: string }): Promise<unknow
   return [child.exitCode, said, complained];
 }
 
-it('says in one line which variable chooses another place, before anything is built', async () => {
+it('a start that cannot listen says in one line which variable to set, before anything is built', async () => {
   const inOneLine = (line: string) => [1, '', `mbongo: ${line}\n`];
   expect(await refused({ PORT: taken })).toEqual(
     inOneLine(`port ${taken} is taken by another program: set PORT to a free one`),
   );
-  // The name is one address, and what is set to nothing is not set.
+  // The name stands for one address, and an empty variable counts as unset.
   expect(await refused({ PORT: '0', HOST: 'localhost', SANDBOX_HOST: '', SANDBOX_PORT: taken })).toEqual(
     inOneLine(`port ${taken} is taken by another program: set SANDBOX_PORT to a free one`),
   );
-  // An address of documentation is no machine's.
+  // An address reserved for documentation belongs to no machine.
   expect(await refused({ PORT: '0', HOST: '192.0.2.1' })).toEqual(
     inOneLine('nobody can listen at 192.0.2.1 on this machine (EADDRNOTAVAIL): set HOST'),
   );

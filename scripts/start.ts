@@ -1,7 +1,7 @@
 /**
  * `npm start`: builds what changed, runs the gateway and the sandbox networks side by side, and says what to try.
  *
- * Invariant: exit status 0 says that a signal ended it and that both stopped in order.
+ * Invariant: exit status 0 means that a signal ended it and that both programs stopped in order.
  */
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ async function main(): Promise<number> {
   const host = named === 'localhost' ? '127.0.0.1' : named;
   const port = variable('PORT', '8080');
   const mode = variable('GATEWAY_MODE', 'sandbox');
-  // Before the build, which takes its time: whoever has to choose another port hears so at once.
+  // Before the build, which takes time, so that a user who has to choose another port learns it at once.
   await demandFree('PORT', port, 'HOST', host);
   if (mode !== 'production') {
     await demandFree(
@@ -30,7 +30,7 @@ async function main(): Promise<number> {
       name: 'gateway',
       file: join(ROOT, 'dist/src/main.js'),
       args: ['serve', '--role', 'all'],
-      // src/platform/node-flags.ts says why.
+      // Explained in src/platform/node-flags.ts.
       flags: ['--max-semi-space-size=32'],
       env: { LOG_LEVEL: variable('LOG_LEVEL', 'warn') },
     },
@@ -42,7 +42,7 @@ async function main(): Promise<number> {
       args: [],
       env: {
         GATEWAY_URL: variable('PUBLIC_URL', listenUrl(host, port)),
-        // Of another database than the embedded one nobody knows whether it is still the one that the books belong to.
+        // With an external database, nobody knows whether it is still the one that the recorded books belong to.
         SANDBOX_DATA_DIR: variable(
           'SANDBOX_DATA_DIR',
           variable('DATABASE_URL', '') ? '' : variable('DATA_DIR', '.data'),
@@ -53,18 +53,18 @@ async function main(): Promise<number> {
   return supervise(programs);
 }
 
-/** As the gateway reads it: what is set to nothing is not set. */
+/** An empty variable counts as unset, as in the gateway. */
 function variable(name: string, otherwise: string): string {
   return process.env[name]?.trim() || otherwise;
 }
 
-/** Where a browser of this machine finds it. */
+/** The gateway's address for a browser on this machine. */
 function listenUrl(host: string, port: string): string {
   const every = host === '0.0.0.0' || host === '::';
   return `http://${every ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** Says in one line what to do where nobody can listen; port 0 lets the system choose one. */
+/** Says in one line what to do if the port cannot be listened at; port 0 lets the system choose one. */
 async function demandFree(portVariable: string, port: string, hostVariable: string, host: string): Promise<void> {
   if (!/^\d{1,5}$/.test(port) || Number.parseInt(port, 10) > 65_535)
     throw new Error(`${portVariable} is not a port number`);

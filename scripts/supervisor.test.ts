@@ -10,7 +10,7 @@ import { asJavaScript } from '../test/support/as-javascript.ts';
 const supervisor = asJavaScript(fileURLToPath(new URL('../test/support/supervisor-runner.ts', import.meta.url)));
 afterAll(() => supervisor.remove());
 
-/** Says that it is ready, and writes how it ended into a file of its name. */
+/** Reports ready, and records how it ended in a file named after it. */
 const PROGRAM = `
 const { appendFileSync, existsSync, writeFileSync } = require('node:fs');
 const [name, folder, manner] = process.argv.slice(2);
@@ -23,7 +23,7 @@ process.send({ type: 'ready', url: 'http://' + name, notes: ['try ' + name] });
 if (manner === 'brittle') setInterval(() => existsSync(folder + '/first.pid') && process.exit(3), 5);
 `;
 
-/** For what never comes. */
+/** 60 000 ms, for what never comes. */
 const LIMIT_MS = 60_000;
 
 let folder: string;
@@ -47,13 +47,13 @@ test('it prints the notes when both are ready, and a signal stops them in order,
   expect(ends()).toBe('first asked\nsecond asked\n');
 });
 
-test('when one ends by itself the other is stopped, and the exit status and a line say so', async () => {
+test('when one program ends by itself the other is stopped, and the exit status and a line report it', async () => {
   expect(await run('steady', 'brittle', 10_000)).toBe(1);
   expect(said).toContain('the second ended unexpectedly (exit status 3)');
   expect(ends()).toBe('first asked\n');
 });
 
-test('one that does not stop in time is killed, and the exit status says so', async () => {
+test('a program that does not stop in time is killed, and the exit status reports it', async () => {
   const ended = run('deaf', 'steady', 200);
   await vi.waitUntil(() => said.includes('try first\ntry second'), LIMIT_MS);
   runner.kill('SIGINT');

@@ -1,15 +1,15 @@
 /**
  * Runs several programs side by side as one.
  *
- * Invariant: they live and die together. None outlives this process, however it ends: the channel to it closes, and
- * they stop.
+ * Invariant: they live and die together. None outlives this process, however it ends: its channel closes, and the program
+ * stops.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 
-/** One program: a name for people, a JavaScript file, its arguments, Node.js's own, and what its environment has besides ours. */
+/** One program: a name for people, a JavaScript file, its arguments, Node.js flags, and environment variables on top of ours. */
 export type Program = { name: string; file: string; args: string[]; flags?: string[]; env: Record<string, string> };
 
-/** What a program sends over its channel when it serves; `notes` are lines for the person who started it. */
+/** A program's message on its channel once it serves; `notes` are lines for the person who started it. */
 type Ready = { type: 'ready'; url: string; notes?: string[] };
 type Part = { name: string; child: ChildProcess; ready: Promise<Ready>; ended: Promise<string> };
 type Stop = { signal: NodeJS.Signals };
@@ -21,7 +21,7 @@ const STOP_LIMIT_MS = 10_000;
  * Starts the programs, prints the notes of each when all are ready, and waits for a signal or for one of them to end.
  * They are stopped in the order given.
  *
- * @returns the exit status: 0 when a signal asked for the end and every program ended with 0 in time
+ * @returns the exit status: 0 if a signal asked for the end and every program exited with 0 in time
  */
 export async function supervise(programs: Program[], stopLimitMs = STOP_LIMIT_MS): Promise<number> {
   const stop = signalled();
@@ -36,17 +36,17 @@ export async function supervise(programs: Program[], stopLimitMs = STOP_LIMIT_MS
   return finish(parts, outcome, stopLimitMs);
 }
 
-/** A line about the progress, with the seconds since the start. */
+/** Prints a line about the progress, with the seconds since the start. */
 export function say(text: string): void {
   process.stdout.write(`${(performance.now() / 1000).toFixed(1).padStart(6)} s  ${text}\n`);
 }
 
-/** A line about what went wrong. */
+/** Prints a line about what went wrong. */
 export function complain(text: string): void {
   process.stderr.write(`mbongo: ${text}\n`);
 }
 
-/** Ends what still runs; 0 when a signal asked for it and all went quietly. */
+/** Ends the programs that are still running; 0 if a signal asked for it and all exited cleanly. */
 async function finish(parts: Part[], reason: Stop | string, limitMs: number): Promise<number> {
   const asked = typeof reason === 'object';
   if (asked) say(`stopping (${reason.signal})`);
@@ -60,7 +60,7 @@ async function finish(parts: Part[], reason: Stop | string, limitMs: number): Pr
   return clean ? 0 : 1;
 }
 
-/** Ends one; false when it failed, or had to be killed because it took too long. */
+/** Ends one program; false if it failed, or had to be killed because it took too long. */
 async function endPart({ name, child, ended }: Part, deadline: number): Promise<boolean> {
   if (!isRunning(child)) return child.exitCode === 0;
   child.kill('SIGTERM');
@@ -76,7 +76,7 @@ async function endPart({ name, child, ended }: Part, deadline: number): Promise<
   return child.exitCode === 0;
 }
 
-/** Starts one in its own process group, so that Ctrl-C reaches it through us, in order, and once. */
+/** Starts a program in its own process group, so that Ctrl-C reaches it only through us, in order, and once. */
 function launch({ name, file, args, flags = [], env }: Program): Part {
   const child = spawn(process.execPath, [...flags, file, ...args], {
     detached: true,

@@ -1,9 +1,9 @@
 /**
- * `npm test`: builds what changed and runs every test, or those of the kinds that are named first (`npm run test:unit`,
- * `node --import tsx scripts/test.ts api faults`). What follows is vitest's: files, or `-t` and words
+ * `npm test`: builds what changed and runs every test, or only the kinds that are named first (`npm run test:unit`,
+ * `node --import tsx scripts/test.ts api faults`). Further arguments are passed to vitest: files, or `-t` and words
  * (`npm run test:api -- webhooks.test.ts`).
  *
- * Invariant: exit status 0 and the last line say that every test of these kinds passed.
+ * Invariant: exit status 0 and the last line mean that every test of these kinds passed.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,7 +20,7 @@ const started = performance.now();
 async function runTests(): Promise<boolean> {
   await build();
   const args = ['run', ...kinds.flatMap((kind) => ['--project', kind]), ...filters];
-  // Words that name no test are a mistake.
+  // A filter that matches no test is a mistake.
   if (filters.length > 0) args.push('--passWithNoTests=false');
   const vitest = spawn(join(ROOT, 'node_modules', '.bin', 'vitest'), args, {
     cwd: ROOT,

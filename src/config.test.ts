@@ -1,4 +1,4 @@
-/** The environment becomes a whole, frozen configuration, or one line that names what is wrong. */
+/** The environment becomes a complete, frozen configuration, or one line that names what is wrong. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -32,7 +32,7 @@ function problemOf(environment: Environment): string {
   return 'none';
 }
 
-test('traces leave for a collector that is named', () => {
+test('traces are exported only if a collector is named', () => {
   const endpoint = 'http://127.0.0.1:4318';
   expect(readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: `${endpoint}/` }).traces).toEqual({
     endpoint,
@@ -43,7 +43,7 @@ test('traces leave for a collector that is named', () => {
   expect(readConfig(env).traces).toEqual({ endpoint, serviceName: 'pay', share: 0.25 });
 });
 
-test('an empty environment is a sandbox that works', () => {
+test('an empty environment is a working sandbox', () => {
   expect(readConfig({})).toEqual({
     mode: 'sandbox',
     dataDir: resolve('.data'),
@@ -84,7 +84,7 @@ test('an empty environment is a sandbox that works', () => {
   });
 });
 
-test('the sandbox follows its port, empty variables count as absent, and defaults stand in', () => {
+test('the sandbox’s addresses follow its port, empty variables count as absent, and defaults are filled in', () => {
   const config = readConfig({ SANDBOX_PORT: '9001', PORT: ' ', HOST: '' }, { PORT: '9000', HOST: '0.0.0.0' });
   expect(config).toMatchObject({ port: 9000, host: '0.0.0.0', publicUrl: 'http://127.0.0.1:9000' });
   expect(config.mtnMomo?.baseUrl).toBe('http://127.0.0.1:9001/mtn');
@@ -175,14 +175,14 @@ test('everything that is set is read', () => {
   });
 });
 
-test('the configuration cannot be changed, nor what lies in it', () => {
+test('the configuration cannot be changed, nor can anything in it', () => {
   const config = readConfig({ TRUST_PROXY: '10.0.0.1' });
   for (const part of [config, config.mtnMomo, config.sms, config.trustProxy, config.masterKeys]) {
     expect(Object.isFrozen(part)).toBe(true);
   }
 });
 
-describe('a bad value is named in one line with an example', () => {
+describe('a bad value is reported in one line with an example', () => {
   test.each<[string, Environment, string]>([
     [
       'mode',
@@ -315,7 +315,7 @@ describe('a bad value is named in one line with an example', () => {
     ).toMatch(new RegExp(`^${name} is the sandbox's`));
   });
 
-  test('several problems stand on one line in the order of their names', () => {
+  test('several problems are reported on one line in the order of their names', () => {
     const problem = problemOf({ PORT: 'a\nb', LOG_LEVEL: 'x', GATEWAY_MODE: 'y' });
     expect(problem.split('; ').map((part) => part.split(' ')[0])).toEqual(['GATEWAY_MODE', 'LOG_LEVEL', 'PORT']);
     expect(problem).not.toContain('\n');
@@ -333,7 +333,7 @@ describe('a bad value is named in one line with an example', () => {
   });
 });
 
-test('production starts with its key alone, is told where it listens, and is warned', () => {
+test('production starts with its key alone, is told its addresses, and gets warnings', () => {
   const config = readConfig({ GATEWAY_MODE: 'production', MASTER_KEY: KEY });
   expect(config.publicUrl).toBe('http://127.0.0.1:8080');
   expect(warningsOf(config).map(({ about, detail }) => [about, detail.split(' ')[0]])).toEqual([
@@ -358,7 +358,7 @@ test('HOST=localhost is one address, not two', () => {
   expect(readConfig({ HOST: 'localhost' })).toMatchObject({ host: '127.0.0.1', publicUrl: 'http://127.0.0.1:8080' });
 });
 
-test('production may take money by MTN, send it, or both', () => {
+test('production may collect by MTN, pay out by it, or both', () => {
   const { MTN_MOMO_BASE_URL, MTN_MOMO_TARGET_ENVIRONMENT } = mtn;
   const address = { MTN_MOMO_BASE_URL, MTN_MOMO_TARGET_ENVIRONMENT };
   for (const [environment, takes, sends] of [

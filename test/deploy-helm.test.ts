@@ -1,6 +1,6 @@
 /**
- * The chart, as far as it can be judged without Helm: its templates are balanced and leave YAML behind, and what they ask for
- * is among the values, in the schema and in the configuration.
+ * The chart, as far as it can be judged without Helm: its templates are balanced and leave YAML behind, and what they refer to
+ * exists in the values, the schema and the configuration.
  *
  * Invariant: no pod runs with more rights than the `restricted` standard gives, and no secret is a value.
  */
@@ -26,12 +26,12 @@ function isTree(value: unknown): value is Tree {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What lies at a path of names; undefined when nothing does. */
+/** The value at a path of names; undefined if there is none. */
 function at(tree: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>((found, name) => (isTree(found) ? found[name] : undefined), tree);
 }
 
-/** The values with the ones that have no default. */
+/** The default values, completed with the required ones. */
 function filled(more: Tree = {}): Tree {
   return {
     ...values,
@@ -46,14 +46,14 @@ function asTree(value: unknown): Tree {
   return value;
 }
 
-/** Paths of all values that are no maps with names of the user's own. */
+/** Paths of all values, except maps whose keys the user chooses. */
 function leaves(tree: Tree, above: readonly string[] = []): string[][] {
   return Object.entries(tree).flatMap(([name, value]) =>
     isTree(value) && Object.keys(value).length > 0 ? leaves(value, [...above, name]) : [[...above, name]],
   );
 }
 
-/** A template without its actions: what stands alone on a line goes, what stands inside of one becomes a word. */
+/** A template without its actions: those alone on a line are removed, and those within a line become a word. */
 function skeleton(text: string): string {
   return text
     .replaceAll(/\{\{-?\s*\/\*[\s\S]*?\*\/\s*-?\}\}/g, '')
@@ -73,23 +73,23 @@ describe('templates', () => {
     expect(open).toBe(0);
   });
 
-  test.each(templates.filter(([name]) => name.endsWith('.yaml')))('%s leaves YAML behind', (_name, text) => {
+  test.each(templates.filter(([name]) => name.endsWith('.yaml')))('%s leaves valid YAML', (_name, text) => {
     const documents = parseAllDocuments(skeleton(text));
     expect(documents.flatMap(({ errors }) => errors.map(({ message }) => message))).toEqual([]);
     const kinds = documents.map((document) => at(document.toJS(), ['kind'])).filter((kind) => kind !== undefined);
     expect(kinds.length).toBeGreaterThan(0);
   });
 
-  test('what they include is defined, and what is defined is included', () => {
+  test('every included template is defined, and every defined one is included', () => {
     const defined = [...all.matchAll(/define "([^"]+)"/g)].map(([, name]) => name);
     const included = [...all.matchAll(/include "([^"]+)"/g)].map(([, name]) => name);
     expect([...new Set(included)].sort()).toEqual(defined.sort());
   });
 
-  test('every value that they ask for is there, and every value is asked for', () => {
+  test('every value that they refer to exists, and every value is referred to', () => {
     const asked = [...all.matchAll(/\.Values\.([A-Za-z_.]+)/g)].map(([, path = '']) => path.split('.'));
     expect(asked.filter((path) => at(values, path) === undefined)).toEqual([]);
-    // A whole branch is handed on: to a loop, or to the block that places pods.
+    // A whole branch is passed on: to a loop, or to the block that schedules pods.
     const branches = [['config'], ...['api', 'worker'].map((role) => [role])];
     const isAsked = (leaf: readonly string[]): boolean =>
       asked.some((path) => path.length <= leaf.length && path.every((name, index) => leaf[index] === name)) ||
@@ -97,7 +97,7 @@ describe('templates', () => {
     expect(leaves(values).filter((leaf) => !isAsked(leaf))).toEqual([]);
   });
 
-  test('every pod is restricted, says how it is and gets no token', () => {
+  test('every pod is restricted, has health probes and gets no token', () => {
     const pods = templates.filter(([, text]) => text.includes('      containers:\n'));
     expect(pods.map(([name]) => name).sort()).toEqual(['api.yaml', 'migrate.yaml', 'worker.yaml']);
     for (const [name, text] of pods) {
@@ -117,7 +117,7 @@ describe('templates', () => {
     }
   });
 
-  test('overload restarts no pod: a connection that waits behind others has a minute', () => {
+  test('overload restarts no pod: a health check that is queued has a minute', () => {
     for (const name of ['api.yaml', 'worker.yaml']) {
       const [, liveness = ''] = /livenessProbe:\n((?: {12}.*\n)+)/.exec(readText(`${CHART}/templates/${name}`)) ?? [];
       const { httpGet, periodSeconds, timeoutSeconds, failureThreshold } = parse(liveness);
@@ -126,13 +126,13 @@ describe('templates', () => {
     }
   });
 
-  test('the migration comes first and leans on nothing that the chart makes', () => {
+  test('the migration runs first and depends on nothing that the chart creates', () => {
     const job = readText(`${CHART}/templates/migrate.yaml`);
     expect(job).toContain('helm.sh/hook: pre-install,pre-upgrade');
     expect(job).not.toMatch(/configMapRef|serviceAccountName|volumes:/);
   });
 
-  test('every variable can be given: from the Secret, or as a plain one, but for the fixed', () => {
+  test('every variable can be set, in the Secret or as a plain value, except the fixed ones', () => {
     const config = `${readText('src/config.ts')}${readText('src/config-upstreams.ts')}`;
     const read = [...config.matchAll(/'([A-Z]+(?:_[A-Z]+)+)'/g)].map(([, name = '']) => name);
     const exported = readText('docs/operating.md').match(/OTEL_(?:EXPORTER_OTLP|BSP)_[A-Z_]*[A-Z]/g) ?? [];
@@ -165,7 +165,7 @@ describe('templates', () => {
 });
 
 describe('values', () => {
-  test('as they are, all that is missing is the secret and the address', () => {
+  test('by default lack only the secret and the address', () => {
     const [, errors] = valid.Errors(values);
     expect(errors.map(({ instancePath }) => instancePath).sort()).toEqual(['/config/PUBLIC_URL', '/existingSecret']);
     expect(valid.Check(filled())).toBe(true);
@@ -184,7 +184,7 @@ describe('values', () => {
     expect(valid.Check(filled(more))).toBe(false);
   });
 
-  test('their schema is one that Helm understands: its expressions look neither ahead nor back', () => {
+  test('have a schema that Helm understands: its expressions have no lookaround', () => {
     const patterns = [...readText(`${CHART}/values.schema.json`).matchAll(/"pattern": "([^"]+)"/g)];
     expect(patterns.length).toBeGreaterThan(3);
     expect(
@@ -199,7 +199,7 @@ describe('values', () => {
     }
   });
 
-  test('the chart is of the version of the gateway', () => {
+  test('the chart has the gateway’s version', () => {
     const { version }: { version: string } = JSON.parse(readText('package.json'));
     expect(parse(readText(`${CHART}/Chart.yaml`))).toMatchObject({ appVersion: version });
   });

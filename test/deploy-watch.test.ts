@@ -1,8 +1,8 @@
 /**
- * What watches fits what is told: the dashboard and the alert rules ask for numbers and labels that the gateway has, and
+ * Monitoring matches the metrics: the dashboard and the alert rules refer to names and labels that the gateway has, and
  * every alert has its section in the runbook.
  *
- * Invariant: a number that is renamed breaks this test and not a night.
+ * Invariant: a renamed metric breaks this test, and not someone's night.
  */
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -39,10 +39,10 @@ const rules = RULES.groups.flatMap((group) => group.rules);
 const panels = DASHBOARD.panels.filter(({ type }) => type !== 'row');
 const METRICS = readMetrics();
 
-/** Those that Prometheus adds, and the supervisor of several processes. */
+/** Labels added by Prometheus, and by the supervisor of several processes. */
 const ADDED = ['le', 'instance', 'job', 'process'];
 
-/** The table of docs/metrics.md, which a test compares with a running process. */
+/** The table of docs/metrics.md, which another test compares with a running process. */
 function readMetrics(): Map<string, Metric> {
   const rows = readText('docs/metrics.md').matchAll(/^\| `(mbongo_\w+)` \| (\w+) \| ([^|]*)\|/gm);
   return new Map(
@@ -53,7 +53,7 @@ function readMetrics(): Map<string, Metric> {
   );
 }
 
-/** A series' metric: a histogram has three. */
+/** The metric of a series: a histogram has three series. */
 function metricOf(series: string): Metric | undefined {
   const part = /^(.*)_(bucket|sum|count)$/.exec(series);
   const histogram = part === null ? undefined : METRICS.get(part[1] ?? '');
@@ -85,19 +85,19 @@ function faultsOf(expr: string): string[] {
   return faults;
 }
 
-/** How a heading is named in a link. */
+/** The anchors of a text's headings. */
 function anchorsOf(text: string): string[] {
   return [...text.matchAll(/^## (.+)$/gm)].map(([, heading = '']) =>
     heading.toLowerCase().replaceAll(/[^a-z0-9-]/g, ''),
   );
 }
 
-test('the page of metrics was read', () => {
+test('the page of metrics can be read', () => {
   expect(METRICS.size).toBeGreaterThan(40);
   expect(metricOf('mbongo_http_request_duration_seconds_bucket')).toEqual({ type: 'histogram', labels: ['route'] });
 });
 
-test('an expression with a mistake is found out', () => {
+test('an expression with a mistake is detected', () => {
   expect(faultsOf('sum(mbongo_nothing)')).toEqual(['mbongo_nothing is no series']);
   expect(faultsOf('rate(mbongo_http_requests_total{stutus="5xx"}[5m])')).toHaveLength(1);
   expect(faultsOf('sum by (merchant) (rate(mbongo_http_requests_total[5m]))')).toHaveLength(1);
@@ -106,7 +106,7 @@ test('an expression with a mistake is found out', () => {
 
 describe('alert rules', () => {
   test.each(rules.map((rule) => [rule.alert, rule] as const))(
-    '%s asks for what there is, and says what to do',
+    '%s refers to existing metrics, and says what to do',
     (name, rule) => {
       expect(name).toMatch(/^Mbongo[A-Z]\w+$/);
       expect(faultsOf(rule.expr)).toEqual([]);
@@ -123,13 +123,13 @@ describe('alert rules', () => {
     },
   );
 
-  test('the runbook has a section for each, and for nothing else', () => {
+  test('the runbook has a section for each, and no other', () => {
     const sections = anchorsOf(readText('docs/runbook.md'));
     expect(sections.sort()).toEqual(rules.map(({ alert }) => alert.toLowerCase()).sort());
     expect(new Set(sections).size).toBe(sections.length);
   });
 
-  test('compose mounts them where Prometheus looks', () => {
+  test('compose mounts them where Prometheus looks for them', () => {
     const { rule_files }: { rule_files: string[] } = parse(readText('deploy/prometheus/prometheus.yml'));
     expect(readText('deploy/compose.yaml')).toContain(`./helm/mbongo/files/alerts.yml:${rule_files[0]}:ro`);
   });
@@ -165,7 +165,7 @@ describe('the dashboard', () => {
     }
   });
 
-  test('it shows what has to be watched', () => {
+  test('it shows what has to be monitored', () => {
     const shown = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)).join('\n');
     const missing = [...METRICS.keys()].filter((name) => !/_(process|nodejs)_/.test(name) && !shown.includes(name));
     expect(missing).toEqual([]);

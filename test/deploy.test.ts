@@ -1,5 +1,5 @@
 /**
- * What is deployed fits the program: the image's recipe, the compose file and the units name files, variables, ports and
+ * Deployment files match the program: the Dockerfile, the compose file and the units name files, variables, ports and
  * times that exist.
  *
  * Invariant: no secret has a default, and nothing runs with more rights than it needs.
@@ -37,25 +37,25 @@ const dockerfile = readText('deploy/Dockerfile');
 const env = readText('deploy/.env.example');
 const units = listFiles('.service', 'deploy').map((path) => [path, readText(path)] as const);
 
-/** What the configuration reads. */
+/** The variables that the configuration reads. */
 const VARIABLES = new Set(
   `${readText('src/config.ts')}${readText('src/config-upstreams.ts')}`.match(
     /(?<=')(?:[A-Z]+(?:_[A-Z]+)+|HOST|PORT)(?=')/g,
   ),
 );
-/** What the exporter of traces reads itself, as docs/operating.md names it. */
+/** The variables that the exporter of traces reads itself, as docs/operating.md names them. */
 const EXPORTER = new Set(readText('docs/operating.md').match(/OTEL_(?:EXPORTER_OTLP|BSP)_[A-Z_]*[A-Z]/g));
-/** What the recipe of the image and the sandbox networks read besides. */
+/** The variables that the Dockerfile and the sandbox networks read besides. */
 const OTHERS = new Set(['NODE_ENV', 'NODE_OPTIONS', 'GATEWAY_URL', 'SANDBOX_HOST', 'SANDBOX_PORT']);
 const SECRET = /(KEY|TOKEN|SECRET|PASSWORD)$/;
 
-/** What stands behind a word at the beginning of a line of the Dockerfile. */
+/** The rest of the Dockerfile's lines that begin with that word. */
 function instructions(word: string): string[] {
   const whole = dockerfile.replaceAll(/\\\n\s*/g, '');
   return [...whole.matchAll(new RegExp(`^${word} (.+)$`, 'gm'))].map(([, rest = '']) => rest);
 }
 
-/** The variables that a text of the compose file asks for: name, and what stands behind it. */
+/** The variables that a text of the compose file refers to: their names, and what follows the name. */
 function asked(text: string): { name: string; rest: string }[] {
   return [...text.matchAll(/\$\{([A-Z_]+)([^}]*)\}/g)].map(([, name = '', rest = '']) => ({ name, rest }));
 }
@@ -71,7 +71,7 @@ test('every document parses', () => {
   }
 });
 
-test('the image is made of what is there, and of nothing that is left out', () => {
+test('the image is built from existing files, and from none that is ignored', () => {
   const ignored = readText('.dockerignore').split('\n');
   expect(
     ignored.find((line) => line !== '' && !line.startsWith('#')),
@@ -90,18 +90,18 @@ test('the image is made of what is there, and of nothing that is left out', () =
   expect(instructions('ADD')).toEqual([]);
 });
 
-test('the image runs as a number without rights, ends with the gateway and asks for its own health', () => {
+test('the image runs under an unprivileged number, ends with the gateway and checks its own health', () => {
   expect(instructions('USER')).toEqual(['65532:65532']);
   expect(instructions('FROM').at(-1)).toBe('base AS gateway');
   expect(instructions('ENTRYPOINT').at(-1)).toBe('["mbongo"]');
   expect(instructions('ENV').join(' ')).toContain('HOST=0.0.0.0 PORT=8080 DATA_DIR=/data');
   expect(instructions('RUN').join('\n')).toContain('ln -s /app/dist/src/main.js /usr/local/bin/mbongo');
   expect(dockerfile).toContain('HEALTHCHECK');
-  // The package that computes the hashes of PINs is an optional one.
+  // The package that hashes PINs is an optional one.
   expect(instructions('RUN').filter((rest) => rest.includes('--omit=optional'))).toEqual([]);
 });
 
-test('what runs needs no package that only development has', () => {
+test('the running program needs no development dependency', () => {
   const { dependencies }: { dependencies: Record<string, string> } = JSON.parse(readText('package.json'));
   const running = readSources().filter(
     ({ path }) => /^(src|sandbox)\//.test(path) && !/\.test\.ts$|\/testing\/|conformance|scripted-upstream/.test(path),
@@ -137,7 +137,7 @@ test('every variable that is set is read by the configuration', () => {
   expect(unknown).toEqual([]);
 });
 
-test('whatever starts a process that takes load gives Node.js its flags', () => {
+test('whatever starts a process under load gives Node.js its flags', () => {
   const flags = NODE_FLAGS.join(' ');
   expect(instructions('ENV').join(' ')).toContain(`NODE_OPTIONS=${flags}`);
   for (const [, text] of units.filter(([, unit]) => unit.includes(' serve '))) {
@@ -146,17 +146,17 @@ test('whatever starts a process that takes load gives Node.js its flags', () => 
   expect(readText('scripts/start.ts')).toContain(`flags: ['${NODE_FLAGS.join("', '")}']`);
 });
 
-test('what is pasted from docs/deploying.md stays in the folder whose files its next lines name', () => {
+test('the commands to paste from docs/deploying.md stay in the folder whose files the following lines name', () => {
   const blocks = [...readText('docs/deploying.md').matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block);
   expect(blocks.length).toBeGreaterThan(3);
   expect(blocks.filter((block) => /^cd /m.test(block))).toEqual([]);
 });
 
-test.each(['api', 'worker'])('the unit of the %s is started again until the database is there', (role) => {
+test.each(['api', 'worker'])('the unit of the %s is restarted until the database is there', (role) => {
   const unit = readText(`deploy/systemd/mbongo-${role}.service`);
   expect(unit).toMatch(/^Restart=always$/m);
   expect(unit).toMatch(/^StartLimitIntervalSec=0$/m);
-  // What requires a unit that failed is not started, and not tried again.
+  // A unit that requires a failed one is not started, and not tried again.
   expect(unit).not.toMatch(/^(Requires|Requisite|BindsTo)=/m);
   expect(unit).toMatch(/^Wants=.*mbongo-migrate\.service$/m);
 });
@@ -184,14 +184,14 @@ test('the file of carrier routes is where the gateway of the compose file looks 
   }
 });
 
-test('every variable of the configuration stands in the README', () => {
+test('every variable of the configuration is in the README', () => {
   const readme = readText('README.md');
   const blocks = ['MTN_MOMO_', 'CARDNET_'];
   const named = (name: string) => readme.includes(`\`${name}\``) || blocks.some((block) => name.startsWith(block));
   expect([...VARIABLES].filter((name) => !named(name))).toEqual([]);
 });
 
-test('the compose file asks for what .env.example names, and no secret has a default', () => {
+test('the compose file refers to what .env.example names, and no secret has a default', () => {
   const all = asked(readText('deploy/compose.yaml'));
   const named = [...env.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name = '', value = '']) => ({ name, value }));
   expect(named.map(({ name }) => name).sort()).toEqual([...new Set(all.map(({ name }) => name))].sort());
@@ -204,11 +204,11 @@ test('the compose file asks for what .env.example names, and no secret has a def
   }
 });
 
-test.each(services)('%s runs contained', (name, service) => {
+test.each(services)('%s runs confined', (name, service) => {
   expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
   expect(service.privileged).toBeUndefined();
   expect(service.image).toMatch(/:[^:]+$/);
-  // Our own images say so themselves.
+  // Our own images set their user themselves.
   if (service.build === undefined) expect(service.user).toMatch(/^[1-9]\d*:\d+$/);
   expect((service.ports ?? []).filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
   const files = (service.volumes ?? []).filter((volume) => volume.startsWith('./'));
@@ -235,7 +235,7 @@ test('the ports agree', () => {
   ]);
 });
 
-test('whoever stops a process waits longer than its stop may take', () => {
+test('whatever stops a process waits longer than its stop may take', () => {
   const graces = [
     ...services
       .filter(([, { build }]) => build?.target === 'gateway')
@@ -248,7 +248,7 @@ test('whoever stops a process waits longer than its stop may take', () => {
   expect(graces.filter((grace) => !(Number.parseInt(grace, 10) * 1_000 >= 2 * STOP_LIMIT_MS))).toEqual([]);
 });
 
-test('the units start the program that is built, without rights', () => {
+test('the units start the built program, without privileges', () => {
   expect(units.map(([path]) => path).sort()).toEqual([
     'deploy/systemd/mbongo-api.service',
     'deploy/systemd/mbongo-migrate.service',

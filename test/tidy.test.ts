@@ -1,7 +1,7 @@
 /**
- * Keeps the house tidy: who may import whom, which words may not stand where, and what leads nowhere.
+ * Keeps the code base tidy: who may import whom, which words are forbidden, and what leads nowhere.
  *
- * Invariant: what ARCHITECTURE.md says about the rooms holds for every import there is.
+ * Invariant: what ARCHITECTURE.md says about the rooms holds for every existing import.
  */
 import { existsSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
@@ -16,7 +16,7 @@ import {
   type Source,
 } from './support/sources.ts';
 
-/** What a room may import: other rooms, rooms of which only types, packages by name, and whether any package or `node:`. */
+/** What a room may import: other rooms, rooms of which only types, packages by name, or any package or `node:` module. */
 type Rule = { rooms: string[]; types?: string[]; packages?: string[] | 'any' };
 
 const RULES: Record<string, Rule> = {
@@ -24,7 +24,7 @@ const RULES: Record<string, Rule> = {
   platform: { rooms: [], packages: 'any' },
   messages: { rooms: ['domain'], packages: ['intl-messageformat'] },
   store: { rooms: ['domain'], packages: ['pg'] },
-  // References and signatures are derived by hashing, and the issuer's form is read out of HTML: pure functions.
+  // References and signatures are derived by hashing, and the issuer's form is parsed from HTML: pure functions.
   'connectors/*': {
     rooms: ['domain', 'connectors/connector.ts'],
     types: ['platform'],
@@ -44,18 +44,18 @@ const RULES: Record<string, Rule> = {
 /** The files that join the parts, and so may import every room: the command line and the assembly. */
 const JOINTS = /^src\/(main\.ts|assemble\.ts|commands\/)/;
 
-/** What builds, checks and starts the service does so from outside. */
+/** Scripts that build, check and start the service do so from outside. */
 const FIRST_STEPS = /^scripts\/(build|check|start|supervisor|test)\.ts$/;
 
 /** Single files that need something more, each with its reason. */
 const EXCEPTIONS: Record<string, string[]> = {
-  // Migrations are files: they are read from the disk and known by their hash.
+  // Migrations are files: they are read from disk and identified by their hash.
   'src/store/migrate.ts': ['node:crypto', 'node:fs', 'node:url'],
-  // Which carrier serves which prefix is a table that lies beside the registry.
+  // Which carrier serves which prefix is a table next to the registry.
   'src/connectors/registry.ts': ['node:fs'],
 };
 
-/** What runs: everything else must be reached from here, or be for tests. */
+/** The programs: everything else must be reached from here, or be for tests. */
 const ENTRIES = [
   /^src\/main\.ts$/,
   /^sandbox\/main\.ts$/,
@@ -74,7 +74,7 @@ const FOR_TESTS = [
 
 const LARGE_LINES = 400;
 
-/** Words that may not stand in code, and in which files they may all the same. */
+/** Words that are forbidden in code, and the files in which they are allowed. */
 const FORBIDDEN: { pattern: RegExp; why: string; allowed?: RegExp }[] = [
   { pattern: /\bparseFloat\b/, why: 'amounts are integers in minor units' },
   { pattern: /:\s*any\b|\bas any\b|<any>/, why: 'say what it is' },
@@ -101,7 +101,7 @@ const FORBIDDEN: { pattern: RegExp; why: string; allowed?: RegExp }[] = [
   },
 ];
 
-/** Words that may not stand anywhere, comments included. */
+/** Words that are forbidden everywhere, including comments. */
 const FORBIDDEN_ANYWHERE =
   /@ts-(ignore|expect-error|nocheck)|\bTODO\b|\bFIXME\b|[Nn]ot (yet )?implemented|(biome|eslint|oxlint)-(ignore|disable)|\b(test|it|describe)\.(skip|only|todo)\(/;
 
@@ -109,7 +109,7 @@ const sources = readSources();
 const byPath = new Map(sources.map((source) => [source.path, source]));
 const isForTests = (path: string): boolean => FOR_TESTS.some((pattern) => pattern.test(path));
 
-test('every import is one that its room may make', () => {
+test('every import is allowed to its room', () => {
   const wrong = sources.flatMap((source) =>
     source.imports.flatMap((imported) => {
       const fault = faultOf(source, imported);
@@ -119,11 +119,11 @@ test('every import is one that its room may make', () => {
   expect(wrong).toEqual([]);
 });
 
-test('imports make no ring', () => {
+test('imports form no cycle', () => {
   expect(findCycles(byPath)).toEqual([]);
 });
 
-test('imports name files of the project with their ending, and nothing is passed on or exported by default', () => {
+test('imports of project files have their ending, and nothing is re-exported or exported by default', () => {
   const wrong = sources.flatMap(({ path, code, imports }) => [
     ...imports
       .filter((found) => found.path !== undefined && !existsSync(found.path))
@@ -137,7 +137,7 @@ test('imports name files of the project with their ending, and nothing is passed
   expect(wrong).toEqual([]);
 });
 
-test('no forbidden word stands in the code', () => {
+test('the code contains no forbidden word', () => {
   const wrong = sources.flatMap(({ path, code, text }) => {
     if (path === 'test/tidy.test.ts') return [];
     const anywhere = FORBIDDEN_ANYWHERE.exec(text)?.[0];
@@ -153,7 +153,7 @@ test('no forbidden word stands in the code', () => {
   expect(wrong).toEqual([]);
 });
 
-test('every file is reached from something that runs', () => {
+test('every file is reached from a program', () => {
   const running = reachableFrom(
     sources.map(({ path }) => path).filter((path) => ENTRIES.some((entry) => entry.test(path))),
     byPath,
@@ -194,7 +194,7 @@ test('every decision is in the list of decisions', () => {
   expect(found).toEqual(records);
 });
 
-test('every snapshot holds something: what has found nothing to keep would never fail again', () => {
+test('every snapshot holds something: an empty one could never fail again', () => {
   const empty = listFiles('.snap').flatMap((path) =>
     [...readText(path).matchAll(/^exports\[`(.*)`\] = `(?:undefined|null|"")?`;$/gm)].map(
       ([, name]) => `${path}: ${name}`,
@@ -210,7 +210,7 @@ test('no file is so large that it holds two ideas', () => {
   expect(large).toEqual([]);
 });
 
-test('every source that a comment names is told of in docs/sources.md', () => {
+test('every source that a comment names is listed in docs/sources.md', () => {
   const told = new Set([...readText('docs/sources.md').matchAll(/^\| (\w+ §\d+) \|/gm)].map(([, section]) => section));
   const cited = sources.flatMap(({ text }) =>
     [...text.matchAll(/\b(contract|upstreams|reliability|design|specification) §(\d+)/g)].map(
@@ -221,7 +221,7 @@ test('every source that a comment names is told of in docs/sources.md', () => {
   expect([...new Set(cited)].filter((one) => !told.has(one))).toEqual([]);
 });
 
-/** What is wrong with an import, if anything. Tests may import what they test, wherever it lies. */
+/** What is wrong with an import, if anything. Tests may import what they test, wherever it is. */
 function faultOf({ path }: Source, imported: Import): string | undefined {
   const target = imported.path;
   const toService = target?.startsWith('src/') === true;
@@ -245,7 +245,7 @@ function faultOf({ path }: Source, imported: Import): string | undefined {
   return `${room} may not import ${roomOf(target)}`;
 }
 
-/** The room whose rule a file follows: a connector's files follow one rule, whatever their folder is called. */
+/** The room whose rule a file follows: all connectors' files follow one rule, whatever their folder is called. */
 function roomOf(path: string): string {
   const [first = '', second = ''] = path.slice('src/'.length).split('/');
   if (first !== 'connectors') return first;

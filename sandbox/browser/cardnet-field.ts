@@ -1,7 +1,7 @@
 /**
  * One card field, inside a frame of the card network's origin.
- * Invariant: what is typed goes to the network's own server and to its other frames of the same form; the page around
- * is told that something happened, never what was typed.
+ * Invariant: what is typed goes only to the network's own server and to the other frames of the same form; the surrounding page
+ * learns that something happened, never what was typed.
  */
 
 type Message = { readonly cardnet?: unknown; readonly type?: unknown; readonly [name: string]: unknown };
@@ -53,14 +53,14 @@ function textsIn(value: unknown): Record<string, string> {
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
 }
 
-/** Digits in fours while they are typed at the end; a correction in the middle is left alone. */
+/** Groups digits in fours while the customer types at the end; a correction in the middle is left alone. */
 function groupByFour(box: HTMLInputElement): void {
   if (box.selectionStart !== box.value.length) return;
   const digits = box.value.replace(/\D/g, '').slice(0, 19);
   box.value = digits.replace(/(\d{4})(?=\d)/g, '$1 ');
 }
 
-/** The page's own look for its fields: only what cannot load or hide anything. */
+/** The styles that a page may give its fields: only those that cannot load or hide anything. */
 const wearable = new Set([
   'color',
   'font-family',
@@ -77,14 +77,14 @@ function wear(box: HTMLInputElement, looks: Record<string, string>): void {
     if (wearable.has(name) && !value.includes('url(')) box.style.setProperty(name, value);
   }
   const { 'color-scheme': scheme = '', 'accent-color': accent = 'auto', color = '' } = looks;
-  // The same scheme as around, or the browser would paint an opaque ground behind the field.
+  // The same colour scheme as the surrounding page, or the browser would paint an opaque background behind the field.
   document.documentElement.style.setProperty('color-scheme', scheme);
   box.style.setProperty('outline-color', accent === 'auto' ? color : accent);
 }
 
 type Own = { readonly ownName: string; readonly ownValue: string; readonly target: string };
 
-/** Gathers what the other frames of the form hold, and sends it to the server that the frames came from. */
+/** Gathers what the other frames of the form hold, and sends it to the server that served the frames. */
 async function submit(siblings: BroadcastChannel, names: readonly string[], own: Own): Promise<Answer> {
   const { ownName, ownValue, target } = own;
   try {

@@ -1,5 +1,5 @@
 /**
  * Posts the issuer's answer to the gateway at once.
- * Invariant: the button does the same without it.
+ * Invariant: without this script, the page's button does the same.
  */
 document.querySelector<HTMLFormElement>('form[data-post]')?.requestSubmit();

@@ -1,6 +1,6 @@
 /**
- * The card network's `session.js`: puts a frame of the network's own origin in the place of each card field of a page.
- * Invariant: nothing that is typed reaches this script or its page; it hears of errors, the card's brand and a masked
+ * The card network's `session.js`: replaces each card field of a page with a frame of the network's own origin.
+ * Invariant: nothing that is typed reaches this script or its page; it learns only of errors, the card's brand and a masked
  * number. It is a classic script without imports, as the real one is, and sets styles only through the CSSOM, so that a
  * page may forbid inline styles.
  */
@@ -22,13 +22,13 @@
     readonly initialized: Callback;
     readonly updated: Callback;
     waiting: number | undefined;
-    /** Takes back what the form did to its page. */
+    /** Undoes what the form did to its page. */
     readonly end: AbortController;
   };
-  /** What a frame tells; `field` is the name that errors use. */
+  /** A message from a frame; `field` is the name that errors use. */
   type Told = { readonly cardnet: string; readonly type: string; readonly answer?: Answer };
 
-  // Where this script came from is where the frames are.
+  // The frames come from the same place as this script.
   const script = document.currentScript;
   const base = new URL('field', script instanceof HTMLScriptElement ? script.src : location.href);
   const answerWithin = 60_000;
@@ -42,7 +42,7 @@
     expiryYear: 'expiryYear',
     nameOnCard: 'nameOnCard',
   };
-  /** What the frame takes over from the field in whose place it stands, and what the field inside it does. */
+  /** Styles that the frame copies from the field it replaces, and styles that the field inside the frame copies. */
   const boxLooks = ['border', 'border-radius', 'background-color', 'box-shadow', 'margin', 'color-scheme'];
   const textLooks = [
     'color',
@@ -73,13 +73,13 @@
     field.frame.contentWindow?.postMessage({ cardnet: id, ...message }, base.origin);
   }
 
-  /** The frame wears what the page's style sheet gives the field in whose place it stands, also after a change. */
+  /** Styles the frame as the page's style sheet styles the field that it replaces; called again after a change. */
   function dress(field: Field, id: string): void {
     const worn = getComputedStyle(field.proxy);
     const { style } = field.frame;
     for (const name of boxLooks) style.setProperty(name, worn.getPropertyValue(name));
     const looks = Object.fromEntries(textLooks.map((name) => [name, worn.getPropertyValue(name)]));
-    // `normal` is what the whole page said of itself.
+    // `normal` means: as the whole page declares.
     const ofPage = document.querySelector<HTMLMetaElement>('meta[name="color-scheme"]')?.content ?? 'normal';
     if (looks['color-scheme'] === 'normal') looks['color-scheme'] = ofPage;
     if (field.ready) tell(field, id, { type: 'style', looks });

@@ -1,10 +1,10 @@
 /**
- * Keeps a page's live region up to date: listens for changes, fetches the region anew and swaps what changed.
- * Invariant: a part whose version is the same is never touched, so that nobody loses what they are typing.
+ * Keeps a page's live region up to date: listens for changes, fetches the region again and swaps what changed.
+ * Invariant: a part whose version is unchanged is never touched, so that nobody loses what they are typing.
  */
 
 export type Live = {
-  /** Fetches the region anew and swaps the parts that changed. */
+  /** Fetches the region again and swaps the parts that changed. */
   readonly refresh: () => Promise<void>;
   /** The address that the region is fetched from; may be changed. */
   readonly address: URL;
@@ -23,13 +23,13 @@ function swapPart(region: Element, next: Element): boolean {
 function swapAnnouncement(region: Element, page: Document): void {
   const now = region.querySelector('[data-announce]');
   const next = page.querySelector('[data-announce]')?.textContent ?? '';
-  // Setting the same words again would make a screen reader repeat them.
+  // Setting the same text again would make a screen reader repeat it.
   if (now !== null && now.textContent !== next) now.textContent = next;
 }
 
 type Listener = { readonly changed: () => void; readonly connected: (yes: boolean) => void };
 
-/** Listens while the page can be seen: a browser allows few streams a server, and hidden tabs would use them up. */
+/** Listens only while the page is visible: a browser allows few streams per server, and hidden tabs would use them up. */
 function listen(events: string, { changed, connected }: Listener): void {
   let source: EventSource | undefined;
   const follow = () => {
@@ -52,7 +52,7 @@ function listen(events: string, { changed, connected }: Listener): void {
   follow();
 }
 
-/** Starts the live region of this page. `swapped` is told after each change, with the parts that were replaced. */
+/** Starts the live region of this page. `swapped` is called after each change, with the parts that were replaced. */
 export function goLive(swapped: (parts: readonly string[]) => void): Live | undefined {
   const region = document.querySelector('[data-live]');
   const events = region?.getAttribute('data-events');
@@ -80,7 +80,7 @@ export function goLive(swapped: (parts: readonly string[]) => void): Live | unde
     changed: () => void refresh(),
     connected: (yes) => {
       if (offline !== null) offline.textContent = yes ? '' : offline.getAttribute('data-offline');
-      // Whatever happened while the stream was away is fetched now.
+      // Fetches whatever happened while the stream was down.
       if (yes) void refresh();
     },
   });

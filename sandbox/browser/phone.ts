@@ -1,6 +1,6 @@
 /**
- * The virtual phone's script: prompts appear by themselves, PIN boxes move on, time counts down, codes copy.
- * Invariant: the page works without it by plain forms and links; the script never decides anything.
+ * The virtual phone's script: prompts appear by themselves, focus moves through the PIN boxes, time counts down, codes copy.
+ * Invariant: the page works without it, with plain forms and links; the script never decides anything.
  */
 import { copyOnClick, goLive } from './live.ts';
 
@@ -10,7 +10,7 @@ const pinBoxes = (near: Element): HTMLInputElement[] => [
 
 function focusFirstBox(): void {
   const busy = document.activeElement;
-  // Only a person who is doing nothing else is taken to the PIN.
+  // Focus moves to the PIN only if the person is not busy elsewhere on the page.
   if (busy !== null && busy !== document.body) return;
   document.querySelector<HTMLInputElement>('input[name="pin"]')?.focus({ preventScroll: true });
 }
@@ -77,7 +77,7 @@ document.addEventListener('click', (event) => {
   void live.refresh();
 });
 
-/** Minutes and seconds left of every countdown; at zero the screen is fetched anew. */
+/** Shows the minutes and seconds left in every countdown; at zero the screen is fetched again. */
 function tick(): void {
   for (const counter of document.querySelectorAll('[data-until]')) {
     const left = Math.max(0, Math.ceil((Number(counter.getAttribute('data-until')) - Date.now()) / 1_000));

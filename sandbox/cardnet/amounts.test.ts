@@ -1,11 +1,11 @@
-// Amounts on the wire, as laws.
+// Amounts on the wire, as properties.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { amountText, jsonAmount, parseAmount, wireJson } from './amounts.ts';
 
 const currencies = fc.constantFrom(['USD', 2], ['XAF', 0], ['KWD', 3]);
 
-test('what is written with the currency’s digits is read back the same', () => {
+test('an amount written with the currency’s digits is read back the same', () => {
   fc.assert(
     fc.property(currencies, fc.bigInt(0n, 10n ** 12n - 1n), ([currency, digits], minor) => {
       const thousandths = minor * 10n ** BigInt(3 - Number(digits));
@@ -30,10 +30,10 @@ test.each([
   [1e21, 'USD'],
   [Number.NaN, 'USD'],
   [null, 'USD'],
-])('%s %s is no amount', (given, currency) => {
+])('%s %s is not an amount', (given, currency) => {
   expect(parseAmount(given, currency)).toBeUndefined();
 });
 
-test('a number of JSON is read by its shortest text', () => {
+test('a JSON number is read by its shortest text', () => {
   expect(parseAmount(12.5, 'USD')).toEqual({ thousandths: 12_500n, text: '12.5' });
 });

@@ -6,7 +6,7 @@
 
 export type Amount = {
   readonly thousandths: bigint;
-  /** As it was sent; the book shows it so. */
+  /** As it was sent, which is how the book shows it. */
   readonly text: string;
 };
 
@@ -18,7 +18,7 @@ function fractionDigits(currency: string): number {
   return withThreeDigits.has(currency) ? 3 : 2;
 }
 
-/** The amount that was sent; undefined when it is none, or has more digits than its currency. Zero is one. */
+/** The amount that was sent; undefined if it is not an amount or has more digits than its currency. Zero is an amount. */
 export function parseAmount(given: unknown, currency: string): Amount | undefined {
   const text = typeof given === 'number' ? String(given) : given;
   if (typeof text !== 'string') return undefined;
@@ -37,15 +37,15 @@ export function amountText(thousandths: bigint, currency: string): string {
     .slice(0, digits)}`;
 }
 
-/** A control character stands around what becomes a number: JSON escapes it, and no text of a caller holds it twice so. */
+/** A control character around a value that is to become a number. JSON escapes it, and no caller's text holds it twice so. */
 const mark = '\u0001';
 
-/** An amount inside a body that `wireJson` will write. */
+/** An amount to be put into a body for `wireJson`. */
 export function jsonAmount(thousandths: bigint, currency: string): string {
   return `${mark}${amountText(thousandths, currency)}${mark}`;
 }
 
-/** The body as JSON in which amounts are numbers with all their digits: `12.50`, which a JavaScript number cannot say. */
+/** The body as JSON in which amounts are numbers with all their digits: `12.50`, which a JavaScript number cannot express. */
 export function wireJson(body: unknown): string {
   return JSON.stringify(body).replace(/"\\u0001(\d+(?:\.\d+)?)\\u0001"/g, '$1');
 }

@@ -26,19 +26,19 @@ export type AuthenticationParts = {
   readonly challenges: Challenges;
 };
 
-/** Tells cards apart without keeping their numbers; the key dies with the process. */
+/** Key of the digests that tell cards apart without keeping their numbers; it dies with the process. */
 const digestKey = randomBytes(32);
 
 function digest({ number, month, year }: Card): string {
   return createHmac('sha256', digestKey).update(`${number}/${month}/${year}`).digest('hex');
 }
 
-/** Mastercard says 02 where the others say 05. */
+/** Mastercard's ECI is 02 where the other schemes' is 05. */
 function proofOf(scheme: ReturnType<typeof schemeOf>) {
   return { eci: scheme === 'MASTERCARD' ? '02' : '05', token: randomBytes(20).toString('base64') };
 }
 
-/** As much of the real network's HTML as a browser needs; with a button for browsers without JavaScript. */
+/** As much of the real network's HTML as a browser needs, with a button for browsers without JavaScript. */
 function challengeHtml(acsUrl: string, acsTransactionId: string): string {
   const message = { acsTransID: acsTransactionId, challengeWindowSize: '05', messageType: 'CReq' };
   const creq = Buffer.from(JSON.stringify({ ...message, messageVersion: '2.2.0' })).toString('base64url');
@@ -46,7 +46,7 @@ function challengeHtml(acsUrl: string, acsTransactionId: string): string {
     .text;
 }
 
-/** The page that the browser is posted to after a challenge: absolute, and http or https. */
+/** The page that the browser posts to after a challenge: an absolute http or https address. */
 function redirectUrl({ body }: OperationRequest): string {
   const path = 'authentication.redirectResponseUrl';
   const given = requiredText(body, path, 2_048);
@@ -159,9 +159,9 @@ function endChallenge(
 export type Demanded = { readonly card: Card; readonly amount: bigint; readonly currency: string };
 
 /**
- * The authentication that a payment names, when it lets the payment through.
+ * The authentication that a payment names, if it allows the payment.
  *
- * @throws CardnetError when it does not, or when none is named and the card has 3-D Secure
+ * @throws CardnetError if it does not, or if none is named and the card has 3-D Secure
  */
 export function demandAuthentication(
   order: Order | undefined,
@@ -179,7 +179,7 @@ export function demandAuthentication(
     throw invalid(path, 'The order has no such authentication');
   if (authentication.cardDigest !== digest(card))
     throw invalid(path, 'Another card was authenticated than the one that pays');
-  // Without 3-D Secure there was nothing to authenticate, no amount either.
+  // Without 3-D Secure nothing was authenticated, so there is no amount to compare either.
   if (authentication.status === 'AUTHENTICATION_NOT_SUPPORTED') return authentication;
   if (authentication.status !== 'AUTHENTICATION_SUCCESSFUL')
     throw invalid(path, 'The authentication has not succeeded');

@@ -10,7 +10,7 @@ export const sandboxCallbackSecret = 'sandbox-cardnet-callback-secret';
 
 export type CallbackResult = 'AUTHENTICATED' | 'REJECTED' | 'UNAVAILABLE';
 
-/** The fields by name, in the order in which the form holds them. */
+/** The fields by name, in the form's order. */
 export type CallbackFields = Readonly<Record<string, string>>;
 
 export type Answered = {

@@ -1,10 +1,10 @@
 /**
- * What was typed into the card fields, checked: one set of rules for the hosted form and for programs.
+ * Checks what was typed into the card fields, by one set of rules for the hosted form and for programs.
  * Invariant: an error names a field and says `missing` or `invalid`; it never repeats what was typed.
  */
 import { type Card, expiries, expiryOf, isLuhn, schemeOf } from './cards.ts';
 
-/** The fields, as the form's script calls them in its errors. */
+/** The fields, under the names that the form's script uses in its errors. */
 export type CardField = 'cardNumber' | 'expiryMonth' | 'expiryYear' | 'securityCode' | 'nameOnCard';
 export type CardErrors = Readonly<Partial<Record<CardField, 'missing' | 'invalid'>>>;
 export type CardInput = Readonly<Partial<Record<CardField, unknown>>>;
@@ -39,7 +39,7 @@ function yearOf(text: string): number | undefined {
   return year === undefined ? undefined : Number(year);
 }
 
-/** A card is good to the end of its month. The documented test dates stay good for ever. */
+/** A card is valid to the end of its month. The documented test dates never expire. */
 function isPast(month: number, year: number, now: number): boolean {
   return expiries[expiryOf({ month, year })] === undefined && Date.UTC(2000 + year, month, 1) <= now;
 }

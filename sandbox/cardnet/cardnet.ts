@@ -1,6 +1,6 @@
 /**
  * Joins the card network's parts: API, hosted form, issuer and controls over one set of sessions and orders.
- * Invariant: nothing of one network is shared with another one in the same process but the key that tells cards apart.
+ * Invariant: two networks in one process share nothing but the key that tells cards apart.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Book } from '../carriers/book.ts';
@@ -21,15 +21,15 @@ import { errorBody } from './wire.ts';
 export type CardnetParts = {
   readonly world: World;
   readonly book: Book;
-  /** Orders and what was done to them are written down there; hosted forms, and the cards in them, are not. */
+  /** Records orders and the operations on them; hosted forms, and the cards in them, are not recorded. */
   readonly diary: Diary;
   readonly faults: Faults;
   readonly credentials: CardnetCredentials;
   /** Signs what the customer's browser posts to the gateway. */
   readonly callbackSecret: string;
-  /** Where browsers reach /cardnet; undefined is localhost, at the port that the request came to. */
+  /** Where browsers reach /cardnet; if undefined, localhost at the port that the request came to. */
   readonly browserUrl: string | undefined;
-  /** The compiled `session.js`; undefined when the project was not built. */
+  /** The compiled `session.js`; undefined if the project was not built. */
   readonly script: string | undefined;
 };
 
@@ -42,7 +42,7 @@ export async function registerCardnet(app: FastifyInstance, parts: CardnetParts)
   const { world, book, diary, faults, script, credentials, callbackSecret } = parts;
   const sessions = createSessions(world);
   const orders = createOrders({ orders: diary.chapter('card orders'), operations: diary.chapter('card operations') });
-  // An end between the movement and its order: nobody was told of either.
+  // The process ended between recording the movement and recording its order, so no caller was told of either.
   book.forget(({ carrier, reference, external_id }) => {
     if (carrier !== 'cardnet') return false;
     const order = orders.find(reference);
@@ -50,7 +50,7 @@ export async function registerCardnet(app: FastifyInstance, parts: CardnetParts)
   });
   const challenges = createChallenges({ world, callbackSecret });
   const operations = createOperations({ world, book, sessions, orders, challenges });
-  // Another host than the gateway's, so that to browsers the fields live on an origin of their own.
+  // A different host from the gateway's, so that to browsers the fields have an origin of their own.
   const browserUrl = ({ socket }: FastifyRequest) => parts.browserUrl ?? `http://localhost:${socket.localPort}/cardnet`;
 
   const hooks = faultHooks('cardnet', faults, world, faultBodies);

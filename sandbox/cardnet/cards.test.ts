@@ -1,4 +1,4 @@
-// Every test card and every documented date, over real HTTP; and what may be typed into the fields.
+// Every test card and every documented date, over real HTTP; and what may be typed into the card fields.
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -44,7 +44,7 @@ describe('cards', () => {
     ['02/37', 'FAILURE', 'UNSPECIFIED_FAILURE'],
     ['05/37', 'UNKNOWN', 'UNKNOWN'],
     ['12/31', 'SUCCESS', 'APPROVED'],
-  ])('any other number is decided by its expiry: %s is %s %s', async (expiry, result, gatewayCode) => {
+  ])('any other number has the outcome of its expiry: %s is %s %s', async (expiry, result, gatewayCode) => {
     const { opened, paid } = await cards.payWith({ number: '5555555555554444', expiry });
     expect(paid.json).toMatchObject({ result, response: { gatewayCode } });
     expect(await cards.book(opened.order)).toHaveLength(result === 'SUCCESS' ? 1 : 0);
@@ -52,7 +52,7 @@ describe('cards', () => {
     expect(read.json).toEqual(paid.json);
   });
 
-  test.each(['5123450000000008', '5111111111111118'])('%s decides whatever its expiry', async (number) => {
+  test.each(['5123450000000008', '5111111111111118'])('%s has its own outcome, whatever its expiry', async (number) => {
     const { paid } = await cards.payWith({ number, expiry: number.startsWith('5111') ? '01/39' : '05/39' });
     expect(paid.json.response.gatewayCode).toBe(number.startsWith('5111') ? 'DECLINED' : 'APPROVED');
   });
@@ -67,7 +67,7 @@ describe('cards', () => {
     expect(paid.json.response.cardSecurityCode.gatewayCode).toBe(gatewayCode);
   });
 
-  test('a card without 3-D Secure may go on, and is paid with or without naming the authentication', async () => {
+  test('a card without 3-D Secure may proceed, and is paid whether or not the payment names the authentication', async () => {
     const opened = await cards.open();
     await cards.fill(opened.session, { number: '2223000000000023' });
     const begun = await cards.initiate(opened);
@@ -83,7 +83,7 @@ describe('cards', () => {
     expect((await cards.pay(other, { authentication: undefined })).json).toMatchObject({ result: 'SUCCESS' });
   });
 
-  test('a rejected authentication may not go on, and is not paid', async () => {
+  test('a card whose authentication is rejected may not proceed, and is not paid', async () => {
     const { opened, paid } = await cards.payWith({ number: '4012000033330026' });
     expect(paid).toMatchObject({ status: 400, json: { error: { field: 'authentication.transactionId' } } });
     const read = await cards.ask('GET', transactionPath(opened.order, 'auth-1'));
@@ -105,7 +105,7 @@ describe('cards', () => {
     await expect(cards.pay(opened)).rejects.toThrow();
     const read = await cards.ask('GET', transactionPath(opened.order, 'pay-1'));
     expect(read.json).toMatchObject({ result: 'SUCCESS', order: { status: 'CAPTURED' } });
-    // The same request again is told what was done, and does nothing.
+    // The same request again gets the same result, and does nothing.
     expect((await cards.pay(opened)).json).toEqual(read.json);
     expect(await cards.book(opened.order)).toMatchObject([{ kind: 'debit', times: 1 }]);
   });
@@ -136,14 +136,14 @@ describe('device payments', () => {
       expect(paid.text).not.toContain(token);
     }
   });
-  test('tok_timeout is captured while the answer says that nobody knows', async () => {
+  test('tok_timeout is captured although the answer says that the outcome is unknown', async () => {
     const { paid, path, order } = await payToken('tok_timeout');
     expect(paid.json).toMatchObject({ result: 'UNKNOWN', response: { gatewayCode: 'TIMED_OUT' } });
     expect(paid.json.order).toMatchObject({ status: 'INITIATED', totalCapturedAmount: 0 });
     expect((await cards.ask('GET', path)).json).toMatchObject({ result: 'SUCCESS', order: { status: 'CAPTURED' } });
     expect(await cards.book(order)).toMatchObject([{ times: 1 }]);
   });
-  test('a wallet that nobody knows is refused', async () => {
+  test('an unknown wallet is refused', async () => {
     expect((await payToken('tok_approved', 'PAYPAL')).paid.json.error.field).toBe('order.walletProvider');
   });
 });
@@ -160,7 +160,7 @@ describe('what is typed', () => {
     ['too short a code', { securityCode: '10' }, { securityCode: 'invalid' }],
     ['three digits for American Express', { cardNumber: '378282246310005' }, { securityCode: 'invalid' }],
     ['a number as a name', { nameOnCard: '5123 4500 0000 0008' }, { nameOnCard: 'invalid' }],
-  ])('%s is refused by field', (_name, change, errors) => {
+  ])('%s is refused, naming the field', (_name, change, errors) => {
     const read = readCard({ ...good, ...change }, now);
     expect(read).toMatchObject({ kind: 'errors', errors });
   });
@@ -171,12 +171,12 @@ describe('what is typed', () => {
     ['a year as a whole number', { expiryMonth: '5', expiryYear: 2039 }],
     ['this month', { expiryMonth: 11, expiryYear: 26 }],
     ['a documented date, long past', { expiryMonth: 4, expiryYear: 27 }],
-  ])('%s is taken', (name, change) => {
+  ])('%s is accepted', (name, change) => {
     const at = name.includes('long past') ? Date.UTC(2060, 0, 1) : now;
     expect(readCard({ ...good, ...change }, at).kind).toBe('card');
   });
 
-  test('the masked form holds ten digits at most, and every test card is valid', () => {
+  test('the masked form shows ten digits at most, and every test card number is valid', () => {
     for (const { number } of testCards) {
       expect(isLuhn(number)).toBe(true);
       const shown = show({ number, month: 1, year: 39 }).number;
@@ -184,7 +184,7 @@ describe('what is typed', () => {
     }
   });
 
-  test('one wrong digit is always noticed', () => {
+  test('one wrong digit is always detected', () => {
     const digits = fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 13, maxLength: 19 });
     fc.assert(
       fc.property(digits, fc.nat(), fc.integer({ min: 1, max: 9 }), (number, where, shift) => {

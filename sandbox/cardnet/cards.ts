@@ -1,7 +1,6 @@
 /**
- * Card numbers: which ones decide what, and how a number may be shown.
- * Invariant: the tables here are the only place that knows a test card; a whole number or a security code never leaves
- * this folder.
+ * Card numbers: which number has which outcome, and how a number may be shown.
+ * Invariant: only the tables here know the test cards; a whole number or a security code never leaves this folder.
  */
 
 export type Card = {
@@ -10,14 +9,14 @@ export type Card = {
   readonly month: number;
   /** Two digits. */
   readonly year: number;
-  /** Absent once a payment has used it: nobody may keep it after that. */
+  /** Absent once a payment has used it: a security code may not be kept after that. */
   readonly securityCode?: string;
   readonly nameOnCard?: string;
 };
 
 export type Scheme = 'MASTERCARD' | 'VISA' | 'AMEX' | 'OTHER';
 
-/** What the network tells about a card. */
+/** What the network discloses about a card. */
 export type ShownCard = { readonly number: string; readonly scheme: Scheme };
 
 export function isLuhn(number: string): boolean {
@@ -59,7 +58,7 @@ export type AuthenticationWay = 'frictionless' | 'challenge' | 'not_supported' |
 export type CardBehaviour = {
   readonly authentication: AuthenticationWay;
   readonly payment: GatewayCode | 'by_expiry';
-  /** The payment is made, and the connection ends without an answer. */
+  /** `lost`: the payment is made, and the connection ends without an answer. */
   readonly answer: 'given' | 'lost';
 };
 
@@ -67,7 +66,7 @@ export type TestCard = CardBehaviour & { readonly number: string; readonly about
 
 const usual = { authentication: 'frictionless', payment: 'by_expiry', answer: 'given' } as const;
 
-/** The first four decide whatever their expiry. */
+/** The first four have the same outcome whatever their expiry. */
 export const testCards: readonly TestCard[] = [
   { ...usual, number: '5123450000000008', payment: 'APPROVED', about: 'approved without a challenge' },
   {
@@ -103,7 +102,7 @@ export function behaviourOf(card: Card): CardBehaviour {
   return byNumber.get(card.number) ?? usual;
 }
 
-/** What the expiry decides, as the network's test facility documents it; any other date is approved. */
+/** Outcomes by expiry, as the network's test facility documents them; any other date is approved. */
 export const expiries: Readonly<Record<string, GatewayCode>> = {
   '01/39': 'APPROVED',
   '05/39': 'DECLINED',
@@ -132,7 +131,7 @@ const securityCodes: Readonly<Record<string, SecurityCodeResult>> = {
   '102': 'NO_MATCH',
 };
 
-/** Any code but the documented ones matches, so that a person may type what comes to mind. */
+/** Every code matches but the documented ones, so that a person may type any. */
 export function securityCodeResult(card: Card): SecurityCodeResult {
   return card.securityCode === undefined ? 'NOT_PROCESSED' : (securityCodes[card.securityCode] ?? 'MATCH');
 }

@@ -22,7 +22,7 @@ async function challenge() {
   return { opened, pending, action, path: new URL(action).pathname };
 }
 
-/** Computed from the contract's words alone, apart from the sandbox's own code. */
+/** Computed from the contract's text alone, independently of the sandbox's own code. */
 function signatureOf(fields: Json): string {
   const signed = `${fields.timestamp}.${fields.nonce}.${fields.order_id}.${fields.transaction_id}.${fields.result}`;
   return createHmac('sha256', 'sandbox-cardnet-callback-secret').update(signed).digest('hex');
@@ -32,7 +32,7 @@ const statusOf = async (order: string) =>
   (await cards.ask('GET', transactionPath(order, 'auth-1'))).json.transaction.authenticationStatus;
 
 describe('the challenge', () => {
-  test('is a form to the issuer on localhost, with a script that posts it', async () => {
+  test('is a form that posts to the issuer on localhost, with a script that submits it', async () => {
     const { opened, pending, action } = await challenge();
     expect(pending).toMatchObject({
       status: 200,
@@ -56,7 +56,7 @@ describe('the challenge', () => {
     ['pass', 'AUTHENTICATED', 'AUTHENTICATION_SUCCESSFUL', 'PROCEED'],
     ['fail', 'REJECTED', 'AUTHENTICATION_FAILED', 'DO_NOT_PROCEED'],
     ['cancel', 'REJECTED', 'AUTHENTICATION_FAILED', 'DO_NOT_PROCEED'],
-  ])('%s is told to the gateway as %s, signed', async (result, told, status, recommendation) => {
+  ])('%s is reported to the gateway as %s, signed', async (result, told, status, recommendation) => {
     const { opened } = await challenge();
     const answer = await cards.control(`/challenges/${opened.order}`, { result });
     expect(answer.status).toBe(200);
@@ -78,7 +78,7 @@ describe('the challenge', () => {
     expect(await cards.book(opened.order)).toHaveLength(result === 'pass' ? 1 : 0);
   });
 
-  test('answered again the same way it gives the same fields; otherwise it is closed', async () => {
+  test('when answered again the same way, gives the same fields; any other answer is refused', async () => {
     const { opened } = await challenge();
     const first = await cards.control(`/challenges/${opened.order}`, { result: 'fail' });
     running.world.advance(1_000);
@@ -87,7 +87,7 @@ describe('the challenge', () => {
     expect(await statusOf(opened.order)).toBe('AUTHENTICATION_FAILED');
   });
 
-  test("is found by the network's own id too; without one it is 404, and a wrong result is 400", async () => {
+  test("is also found by the network's own id; without one it is 404, and a wrong result is 400", async () => {
     const { pending } = await challenge();
     const id = pending.json.authentication['3ds2'].acsTransactionId;
     expect((await cards.control(`/challenges/${id}`, { result: 'maybe' })).status).toBe(400);
@@ -97,7 +97,7 @@ describe('the challenge', () => {
       expect((await cards.control(`/challenges/${unknown}`, { result: 'pass' })).status).toBe(404);
   });
 
-  test('unanswered it fails after ten minutes, and a late answer changes nothing', async () => {
+  test('fails after ten minutes without an answer, and a late answer changes nothing', async () => {
     const { opened, path } = await challenge();
     running.world.advance(599_999);
     expect(await statusOf(opened.order)).toBe('AUTHENTICATION_PENDING');
@@ -132,7 +132,7 @@ describe("the issuer's page", () => {
     expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; .*form-action 'self'$/);
   });
 
-  test('its answer is a form to where the merchant said, with the signed fields', async () => {
+  test("leads, once answered, to a form that posts the signed fields to the merchant's address", async () => {
     const { opened, path } = await challenge();
     const page = await post(`${path}/answer`, { answer: 'pass' });
     expect(page.text).toContain(`action="${callbackUrl.replaceAll('&', '&amp;')}"`);
@@ -141,14 +141,14 @@ describe("the issuer's page", () => {
     expect(fields).toMatchObject({ order_id: opened.order, transaction_id: opened.order, result: 'AUTHENTICATED' });
     expect(fields.signature).toBe(signatureOf(fields));
     expect((await cards.control(`/challenges/${opened.order}`, { result: 'pass' })).json).toEqual(fields);
-    // Loaded again, or answered otherwise, it is what it was.
+    // Loading it again, or answering differently, changes nothing.
     expect((await running.call('GET', path)).text).toContain(fields.signature);
     expect((await post(`${path}/answer`, { answer: 'fail' })).text).toContain(fields.signature);
-    // A policy for forms would also stop what the gateway redirects to.
+    // A form-action policy would also block the gateway's redirects.
     expect(page.headers.get('content-security-policy')).not.toContain('form-action');
   });
 
-  test('the bank that falls silent sends nothing back, and its question stays open', async () => {
+  test('a bank that falls silent sends nothing back, and its challenge stays open', async () => {
     const { opened, path } = await challenge();
     const page = await post(`${path}/answer?lang=en`, { answer: 'timeout' });
     expect(page.text).toContain('The bank does not answer');
@@ -157,7 +157,7 @@ describe("the issuer's page", () => {
     expect((await running.call('GET', path)).text).toContain('value="pass"');
   });
 
-  test('an unknown question is 404, and a page all the same', async () => {
+  test('an unknown challenge is 404, and still a page', async () => {
     const page = await running.call('GET', '/cardnet/acs/unknown?lang=en');
     expect([page.status, page.text]).toEqual([404, expect.stringContaining('There is no such question')]);
   });
@@ -193,11 +193,11 @@ describe('the hosted form', () => {
     [{ form: 'short' }],
     [{ origin: 'javascript:alert(1)' }],
     [{ origin: 'http://127.0.0.1:8080/path' }],
-  ])('a frame is not made for %j', async (more) => {
+  ])('no frame is made for %j', async (more) => {
     expect((await running.call('GET', `${base}/field?${query(more)}`)).status).toBe(400);
   });
 
-  test('what frames send fills the session, and the answer is masked', async () => {
+  test('the fields that frames send fill the session, and the answer is masked', async () => {
     const { session } = await cards.open();
     const card = { cardNumber: '5123 4500 0000 0008', expiryMonth: '01', expiryYear: '39', securityCode: '100' };
     const filled = await running.call('POST', `${base}/session/${session}`, card);

@@ -1,13 +1,13 @@
 /**
  * The issuer's challenges: questions that wait for the customer, each for ten minutes.
- * Invariant: a challenge ends once, by an answer or by its time; the same answer again gives the same form fields,
- * another one or a late one changes nothing.
+ * Invariant: a challenge ends once, by an answer or by timing out; repeating the answer gives the same form fields, and a
+ * different or late answer changes nothing.
  */
 import { randomUUID } from 'node:crypto';
 import type { World } from '../world.ts';
 import { type CallbackFields, callbackFields } from './callback.ts';
 
-/** Milliseconds. */
+/** Milliseconds: ten minutes. */
 const challengeLife = 600_000;
 const challengesKept = 100_000;
 
@@ -19,7 +19,7 @@ export type NewChallenge = {
   readonly transactionId: string;
   /** The network's own identifier of the authentication. */
   readonly acsTransactionId: string;
-  /** Where the browser is posted to afterwards. */
+  /** Where the browser posts its result afterwards. */
   readonly redirectResponseUrl: string;
 };
 
@@ -27,9 +27,9 @@ export type Challenge = NewChallenge & {
   readonly id: string;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
-  /** `timeout` when nobody answered within its life. */
+  /** `timeout` if the customer did not answer within the challenge's life. */
   readonly answer?: ChallengeAnswer | 'timeout';
-  /** What the browser posts; there once it has ended. */
+  /** What the browser posts; present once the challenge has ended. */
   readonly fields?: CallbackFields;
 };
 
@@ -39,7 +39,7 @@ export type Answer =
   | { readonly kind: 'closed' };
 
 export type Challenges = {
-  /** `ended` is told once how it ended. */
+  /** `ended` is called once, with the outcome. */
   readonly open: (challenge: NewChallenge, ended: (answer: ChallengeAnswer | 'timeout') => void) => Challenge;
   readonly find: (id: string) => Challenge | undefined;
   /** The newest challenge of an order, by the order's id or by one of the authentication's ids. */

@@ -1,6 +1,6 @@
 /**
  * The card network's controls for programs: the hosted form, the issuer's challenge, and attacks.
- * Invariant: a program does exactly what a browser could do, by the same rules; no answer repeats card data.
+ * Invariant: a program can do exactly what a browser can, by the same rules; no answer repeats card data.
  */
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { parseAmount } from './amounts.ts';
@@ -10,7 +10,7 @@ import type { Sessions } from './sessions.ts';
 
 export type CardnetControlParts = { readonly sessions: Sessions; readonly challenges: Challenges };
 
-/** The names that programs use, by the names that the form's script uses. */
+/** Program-facing field names, by the names that the form's script uses. */
 const fieldNames: Readonly<Record<CardField, string>> = {
   cardNumber: 'number',
   expiryMonth: 'expiry_month',
@@ -21,7 +21,7 @@ const fieldNames: Readonly<Record<CardField, string>> = {
 
 const cardFields: readonly CardField[] = ['cardNumber', 'expiryMonth', 'expiryYear', 'securityCode', 'nameOnCard'];
 
-/** The error of the gateway's own table that each field's fault is: the contract's names, for programs. */
+/** For each field at fault, the error in the gateway's own table: these are the contract's names, for programs. */
 const faultNames: Readonly<Record<CardField, readonly [code: string, name: string]>> = {
   cardNumber: ['1106', 'INVALID_CARD_NUMBER'],
   expiryMonth: ['1107', 'INVALID_CARD_EXPIRY'],
@@ -43,7 +43,7 @@ function fieldErrors(errors: CardErrors): Record<string, string> {
   );
 }
 
-/** The error of the first field that is at fault. */
+/** The error of the first field at fault. */
 function firstFault(errors: CardErrors): { error_code?: string; error_name?: string } {
   const first = cardFields.find((field) => errors[field] !== undefined);
   if (first === undefined) return {};
@@ -82,7 +82,7 @@ export function cardnetControl(app: FastifyInstance, { sessions, challenges }: C
       return refuse(reply, 404, 'unknown_challenge', 'No challenge was ever opened for this transaction.');
     if (answered.kind === 'closed')
       return refuse(reply, 409, 'not_open', 'The challenge was answered otherwise before, or its time is over.');
-    // The fields and nothing else: callers post them as they are.
+    // Only the fields: callers post them as they are.
     return reply.send(answered.fields);
   });
 

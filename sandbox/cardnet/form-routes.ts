@@ -1,6 +1,6 @@
 /**
- * The hosted card form: the script that a payment page loads, the frames that hold the real fields, and where those
- * frames send what was typed.
+ * The hosted card form: the script that a payment page loads, the frames that hold the real fields, and the route to which
+ * those frames send what was typed.
  * Invariant: what was typed travels from the frames to this server and nowhere else; answers show it masked or not at all.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -14,13 +14,13 @@ import { fieldNames } from './words.ts';
 export type FormParts = {
   readonly sessions: Sessions;
   readonly merchantId: string;
-  /** The compiled `session.js`; undefined when the project was not built. */
+  /** The compiled `session.js`; undefined if the project was not built. */
   readonly script: string | undefined;
 };
 
 const base = '/form/version/:version/merchant/:merchant';
 
-/** How each field is typed: what browsers fill in, which keyboard opens, how long it may be with its blanks. */
+/** How each field is typed: autofill, keyboard, and maximum length including blanks. */
 const inputs: Readonly<Record<CardField, { autocomplete: string; inputmode: string; longest: number }>> = {
   cardNumber: { autocomplete: 'cc-number', inputmode: 'numeric', longest: 23 },
   expiryMonth: { autocomplete: 'cc-exp-month', inputmode: 'numeric', longest: 2 },
@@ -33,7 +33,7 @@ function isCardField(name: string): name is CardField {
   return Object.hasOwn(inputs, name);
 }
 
-/** What the script asks a frame for. */
+/** What the script requests a frame for. */
 type Frame = { field: CardField; session: string; form: string; origin: string; label: string };
 
 function frameIn(query: unknown): Frame | undefined {
@@ -78,7 +78,7 @@ const framePolicy = [
 
 type FormRequest = FastifyRequest<{ Params: { version: string; merchant: string; session: string } }>;
 
-/** What the form's script hands to the page; `errors` name fields, never values. */
+/** What the form's script passes to the page; `errors` name fields, never values. */
 function formAnswer(sessions: Sessions, id: string, body: unknown) {
   const input = typeof body === 'object' && body !== null ? { ...body } : {};
   const result = sessions.fill(id, input);

@@ -1,6 +1,6 @@
 /**
  * The pages of the card's bank: its question to the customer, and the way back to the gateway.
- * Invariant: they look like nobody else's pages, run no inline script, and work by plain forms without any.
+ * Invariant: they cannot be mistaken for anybody else's pages, run no inline script, and work as plain forms without script.
  */
 import type { FastifyReply } from 'fastify';
 import { html, type SafeHtml } from '../pages/html.ts';
@@ -18,13 +18,13 @@ type IssuerPage = {
   readonly main: SafeHtml;
   /** Loads the script that posts the form by itself. */
   readonly posts?: boolean;
-  /** The address of this page, where it can be shown in another language. */
+  /** The address of this page, if it can be shown in another language. */
   readonly path?: string;
 };
 
 /**
- * It may be framed, as the real ones are. Its last form goes wherever the merchant said, and browsers apply
- * `form-action` to what that address redirects to as well: so that page cannot have one.
+ * The page may be framed, as the real ones may. Its last form goes wherever the merchant said, and browsers also apply
+ * `form-action` to what that address redirects to, so that page cannot have a `form-action`.
  */
 function policy(posts: boolean): string {
   const rules = ["default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'", "base-uri 'none'"];
@@ -63,7 +63,7 @@ ${path !== undefined && html`<footer><nav class="languages" aria-label="${words.
       .header('content-type', 'text/html; charset=utf-8')
       .header('content-security-policy', policy(posts))
       .header('x-content-type-options', 'nosniff')
-      // A page without any referrer would post as from nowhere (`Origin: null`).
+      // With no referrer at all, the page's post would carry `Origin: null`.
       .header('referrer-policy', 'origin')
       .header('cache-control', 'no-store')
       .send(document.text)
@@ -114,7 +114,7 @@ export function sendReturn(reply: FastifyReply, language: Language, to: string, 
   return sendIssuerPage(reply, { language, title: words.returnTitle, main, posts: true });
 }
 
-/** The bank that never answers, as far as a page can: the question stays open behind it. */
+/** What the customer sees of a bank that never answers; the challenge stays open behind the page. */
 export function sendSilence(reply: FastifyReply, language: Language, challenge: Challenge): FastifyReply {
   const words = issuerWords[language];
   const main = html`<h1>${words.silenceTitle}</h1><p class="soft">${words.silenceAbout}</p>

@@ -1,6 +1,6 @@
 /**
  * The issuer's access control server over HTTP: where the network sends the customer's browser.
- * Invariant: one answer path for the page and for programs (`Challenges`), and a page that is loaded again shows how it
+ * Invariant: the page and programs answer by one path (`Challenges`), and a page that is loaded again shows how the challenge
  * ended.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -35,7 +35,7 @@ export function issuerRoutes(scope: FastifyInstance, { world, challenges, orders
     return challenge === undefined ? sendUnknown(reply, languageOf(request)) : sendState(request, reply, challenge);
   };
 
-  // The 3-D Secure method: the real one looks at the browser, unseen.
+  // The 3-D Secure method: the real one inspects the browser, invisibly.
   scope.post('/acs/method', (_request, reply) => reply.type('text/html; charset=utf-8').send(''));
   scope.post('/acs/:id', show);
   scope.get('/acs/:id', show);

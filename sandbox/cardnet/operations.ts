@@ -1,7 +1,7 @@
 /**
- * Carries out one operation on a transaction (PUT) and reads what is (GET).
- * Invariant: the same ids with the same body are one request: it is done once, and asked again it answers the same;
- * another body under ids that were used is refused.
+ * Carries out one operation on a transaction (PUT) and reads its state (GET).
+ * Invariant: the same ids with the same body are one request: it is carried out once, and repeating it returns the same answer;
+ * a different body under used ids is refused.
  */
 import { createHash } from 'node:crypto';
 import { type AuthenticationParts, authenticatePayer, initiateAuthentication } from './authentication.ts';
@@ -21,7 +21,7 @@ export type Performed = {
 };
 
 export type Operations = {
-  /** @throws CardnetError when it is refused; then nothing was done */
+  /** @throws CardnetError if the request is refused; then nothing was done */
   readonly perform: (request: OperationRequest) => Performed;
   readonly readOrder: (orderId: string) => Order;
   readonly readTransaction: (orderId: string, transactionId: string) => { order: Order; transaction: Transaction };
@@ -30,7 +30,7 @@ export type Operations = {
 const operationNames = ['INITIATE_AUTHENTICATION', 'AUTHENTICATE_PAYER', 'PAY', 'REFUND', 'VOID'] as const;
 type OperationName = (typeof operationNames)[number];
 
-/** The same JSON gives the same print, whatever the order of its keys. */
+/** The same JSON has the same fingerprint, whatever the order of its keys. */
 function fingerprint(body: Body): string {
   const sorted = JSON.stringify(body, (_key, value: unknown) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -104,7 +104,7 @@ function newOrder({ orderId }: OperationRequest, { at, currency }: Transaction):
   return { id: orderId, at, updatedAt: at, currency, transactions: [] };
 }
 
-/** What an order takes over from its transactions: the amount, the merchant's reference, the wallet. */
+/** Fills an order's own fields from its transactions: the amount, the merchant's reference, the wallet. */
 function withOrderFields(order: Order, { body }: OperationRequest, { type, amount, reference }: Transaction): Order {
   const walletProvider = textAt(body, 'order.walletProvider');
   const sets = (type === 'AUTHENTICATION' || type === 'PAYMENT') && amount > 0n;

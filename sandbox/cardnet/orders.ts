@@ -1,7 +1,7 @@
 /**
  * Orders and their transactions as the card network keeps them.
- * Invariant: an order's totals are the sums of its transactions that moved money, and a transaction's operation is done
- * once, however often it is asked for.
+ * Invariant: an order's totals are the sums of its transactions that moved money, and a transaction's operation is carried
+ * out once, however often it is requested.
  */
 import type { Chapter } from '../diary.ts';
 import type { GatewayCode, SecurityCodeResult, ShownCard } from './cards.ts';
@@ -19,7 +19,7 @@ export type Authentication = {
   /** The network's own identifiers of this authentication. */
   readonly acsTransactionId: string;
   readonly dsTransactionId: string;
-  /** Which card was authenticated: a keyed digest, never its number. */
+  /** Identifies the card that was authenticated: a keyed digest, never its number. */
   readonly cardDigest: string;
   /** 3-D Secure's result: Y, N, R; absent until there is one. */
   readonly transactionStatus?: 'Y' | 'N' | 'R';
@@ -28,7 +28,7 @@ export type Authentication = {
   readonly eci?: string;
   /** The proof that the issuer signs; base64. */
   readonly token?: string;
-  /** The page that takes the customer on, as HTML. */
+  /** The HTML of the page that takes the customer to the challenge. */
   readonly redirectHtml?: string;
   readonly methodUrl?: string;
 };
@@ -54,7 +54,7 @@ export type Transaction = {
   readonly securityCode?: SecurityCodeResult;
   /** The acquirer's numbers of a payment that was approved. */
   readonly receipt?: { readonly authorizationCode: string; readonly receipt: string; readonly stan: string };
-  /** What a void undoes. */
+  /** The transaction that a void undoes. */
   readonly target?: string;
 };
 
@@ -66,11 +66,11 @@ export type Order = {
   readonly currency: string;
   readonly reference?: string;
   readonly walletProvider?: string;
-  /** In the order in which they were begun. */
+  /** In the order in which they began. */
   readonly transactions: readonly Transaction[];
 };
 
-/** What an operation left behind; asked again, it is told again. */
+/** The result of an operation, returned again when the request is repeated. */
 export type Done = { readonly fingerprint: string; readonly order: Order; readonly transaction: Transaction };
 
 export type Orders = {
@@ -106,7 +106,7 @@ export function findTransaction(order: Order, id: string): Transaction | undefin
   return order.transactions.find((one) => one.id === id);
 }
 
-/** The authentication that counts: the last one. */
+/** The authentication that counts: the latest. */
 export function lastAuthentication(order: Order): Transaction | undefined {
   return order.transactions.findLast(({ type }) => type === 'AUTHENTICATION');
 }
@@ -120,7 +120,7 @@ const authenticationPhases: Readonly<Record<AuthenticationStatus, string>> = {
   AUTHENTICATION_REJECTED: 'AUTHENTICATION_UNSUCCESSFUL',
 };
 
-/** The order's status in the network's words. */
+/** The order's status in the network's terms. */
 export function orderStatus(order: Order): string {
   const captured = capturedTotal(order);
   const refunded = refundedTotal(order);
@@ -134,7 +134,7 @@ export function orderStatus(order: Order): string {
   return last?.authentication === undefined ? 'INITIATED' : authenticationPhases[last.authentication.status];
 }
 
-/** The order with a transaction added, or put in the place of its former state. */
+/** The order with a transaction added, or replaced by its new state. */
 export function withTransaction(order: Order, transaction: Transaction): Order {
   const known = order.transactions.some(({ id }) => id === transaction.id);
   const transactions = known
@@ -143,7 +143,7 @@ export function withTransaction(order: Order, transaction: Transaction): Order {
   return { ...order, updatedAt: transaction.updatedAt, transactions };
 }
 
-/** What of the orders is written down. */
+/** The parts of the orders that are recorded in the diary. */
 export type OrderBooks = {
   readonly orders: Chapter<Order>;
   readonly operations: Chapter<{ readonly operation: string; readonly done: Done }>;
@@ -153,7 +153,7 @@ export function createOrders(written: OrderBooks): Orders {
   const orders = new Map<string, Order>();
   const operations = new Map<string, Map<string, Done>>();
   const forgetOldest = () => {
-    // Money must stay findable for ever: a gateway that hears "not found" would call it not taken.
+    // Money must stay findable for ever: a gateway that is told "not found" would conclude that it was not taken.
     for (const { id, transactions } of orders.values()) {
       if (transactions.some(movesMoney)) continue;
       orders.delete(id);

@@ -15,7 +15,7 @@ import { type Body, busy, invalid, requiredText, textAt } from './wire.ts';
 
 export type PaymentParts = { readonly world: World; readonly sessions: Sessions; readonly book: Book };
 
-/** `lost` is carried out, and its connection ends without an answer; `timed_out` answers TIMED_OUT, whatever was done. */
+/** `lost` is carried out, but its connection ends without an answer; `timed_out` answers TIMED_OUT, whatever was done. */
 export type Made = { readonly transaction: Transaction; readonly answer: 'given' | 'lost' | 'timed_out' };
 
 const results: Readonly<Record<GatewayCode, Result>> = {
@@ -50,7 +50,7 @@ function newTransaction(world: World, id: string, type: Transaction['type'], gat
 function record({ book, world }: PaymentParts, kind: 'debit' | 'credit', order: string, moved: Moved): void {
   const { id, amount, currency } = moved;
   const entry = { carrier: 'cardnet', reference: order, kind, msisdn: '', currency: currency.toLowerCase() };
-  // Several refunds of one order are several credits; a second debit of an order would be charging it twice.
+  // Several refunds of one order are several credits, but a second debit of an order would charge the customer twice.
   const part = kind === 'credit' ? id : '';
   book.record({ ...entry, amount, external_id: id, at: world.now() }, part);
 }
@@ -92,7 +92,7 @@ function payByCard(parts: PaymentParts, request: OperationRequest, order: Order 
 
 const walletProviders = ['GOOGLE_PAY', 'APPLE_PAY'];
 
-/** What stands behind a device's payment token: a card that nobody types. */
+/** The card behind a device's payment token; nobody types it. */
 const deviceCard: Card = { number: '5123450000000008', month: 1, year: 39 };
 
 function payByDevice({ world }: PaymentParts, request: OperationRequest, order: Order | undefined, token: string) {
@@ -118,7 +118,7 @@ function payByDevice({ world }: PaymentParts, request: OperationRequest, order: 
   return { transaction, amount, answer: token === 'tok_timeout' ? ('timed_out' as const) : ('given' as const) };
 }
 
-/** The currency of a refund must be the order's, and is said again. */
+/** The currency of a refund, which must repeat the order's. */
 function refundCurrency(body: Body, order: Order): string {
   const currency = requiredText(body, 'transaction.currency');
   if (currency !== order.currency) throw invalid('transaction.currency', 'The order has another currency');
@@ -148,7 +148,7 @@ export function refund(parts: PaymentParts, request: OperationRequest, order: Or
   return { transaction, answer: 'given' };
 }
 
-/** Undoes a payment, also one whose outcome nobody knows; after that it certainly took nothing. */
+/** Undoes a payment, even one whose outcome is unknown; afterwards it has certainly taken nothing. */
 export function voidPayment(parts: PaymentParts, request: OperationRequest, order: Order): Made {
   const path = 'transaction.targetTransactionId';
   const target = findTransaction(order, requiredText(request.body, path));

@@ -1,6 +1,6 @@
 /**
  * The card network's answers: sessions, transactions and orders as JSON bodies.
- * Invariant: a card is shown by its first six and last four digits; its expiry and security code are crossed out.
+ * Invariant: a card is shown by its first six and last four digits; its expiry and security code are masked.
  */
 import { html } from '../pages/html.ts';
 import { jsonAmount } from './amounts.ts';
@@ -23,7 +23,7 @@ function cardBody({ number, scheme }: ShownCard) {
   return { brand: scheme, fundingMethod: 'CREDIT', number, scheme };
 }
 
-/** What the gateway never needs stays here: it is told that there is an expiry and a code, not which. */
+/** The gateway learns that there is an expiry and a code, but not which: it never needs them. */
 const crossedOut = { expiry: { month: 'xx', year: 'xx' }, securityCode: 'xxx' };
 
 export function newSessionBody({ id, aes256Key, authenticationLimit, updateStatus, version }: Session, to: Presented) {
@@ -172,7 +172,7 @@ export function transactionBody(order: Order, transaction: Transaction, to: Pres
   };
 }
 
-/** What the network says while it does not know itself what became of a payment. */
+/** The network's answer while it does not itself know the outcome of a payment. */
 export function timedOutBody(order: Order, transaction: Transaction, to: Presented): Body {
   const { receipt: _none, securityCode: _neither, ...asked } = transaction;
   const unknown: Transaction = { ...asked, result: 'UNKNOWN', gatewayCode: 'TIMED_OUT' };

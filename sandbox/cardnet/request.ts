@@ -1,6 +1,6 @@
 /**
  * What every operation reads from its request: whose order it is, the session behind it, and the amount.
- * Invariant: a value in the request comes before the session's, and an order never changes its currency.
+ * Invariant: a value in the request takes precedence over the session's, and an order never changes its currency.
  */
 import { type Amount, parseAmount } from './amounts.ts';
 import type { Card } from './cards.ts';
@@ -12,7 +12,7 @@ export type OperationRequest = {
   readonly orderId: string;
   readonly transactionId: string;
   readonly body: Body;
-  /** Where browsers reach the card network, without a slash at its end. */
+  /** Where browsers reach the card network, without a trailing slash. */
   readonly browserUrl: string;
   readonly merchant: string;
 };
@@ -38,7 +38,7 @@ export function currencyOf(body: Body, order: Order | undefined, session?: Sessi
   return currency;
 }
 
-/** The order's amount: above zero. */
+/** The order's amount, which must be above zero. */
 export function amountOf(body: Body, currency: string, session?: Session): Amount {
   return positive(valueAt(body, 'order.amount') ?? session?.order.amount, 'order.amount', currency);
 }

@@ -1,6 +1,6 @@
 /**
  * The card network's REST API over HTTP (Mastercard Gateway, JSON), mounted under /cardnet.
- * Invariant: nothing is read or done without the right credentials, and an error was not taken and changed nothing.
+ * Invariant: nothing is read or done without the right credentials, and a request that is answered with an error changed nothing.
  */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { FaultHooks } from '../control/fault-hooks.ts';
@@ -23,7 +23,7 @@ export type CardnetApiParts = {
   readonly operations: Operations;
   readonly credentials: CardnetCredentials;
   readonly hooks: FaultHooks;
-  /** Where browsers reach the card network from a request's point of view. */
+  /** Where the browser behind a request reaches the card network. */
   readonly browserUrl: (request: FastifyRequest) => string;
 };
 
@@ -107,14 +107,14 @@ export function cardnetApi(scope: FastifyInstance, parts: CardnetApiParts): void
   });
 }
 
-/** JSON under any content type, and every error in the network's own shape. */
+/** Accepts JSON under any content type, and answers every error in the network's own shape. */
 function answerInItsWords(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => {
     try {
       done(null, body === '' ? undefined : JSON.parse(body.toString()));
     } catch {
-      // The parser's own message would quote the body, which may hold what nobody should see.
+      // The parser's own message would quote the body, which may hold card data.
       done(new CardnetError('INVALID_REQUEST', 'Json encoded payload error: the body is not valid JSON.'));
     }
   });

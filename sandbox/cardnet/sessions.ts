@@ -1,7 +1,7 @@
 /**
- * Payment sessions: what the merchant's server wrote (the order) and what the customer typed (the card) meet here.
- * Invariant: every change gives the session another version, and a browser may change only the card, a limited number
- * of times. A session that has ended is as unknown as one that never was.
+ * Payment sessions, which combine what the merchant's server wrote (the order) with what the customer typed (the card).
+ * Invariant: every change gives the session a new version, and a browser may change only the card, a limited number
+ * of times. A session that has ended is as unknown as one that never existed.
  */
 import { randomBytes } from 'node:crypto';
 import type { World } from '../world.ts';
@@ -23,15 +23,15 @@ export type Session = {
   readonly aes256Key: string;
   readonly version: string;
   readonly updateStatus: 'NO_UPDATE' | 'SUCCESS';
-  /** How often a browser may still update it. */
+  /** How many more times a browser may update it. */
   readonly authenticationLimit: number;
   readonly order: SessionOrder;
   readonly card?: Card;
-  /** The order that was paid with it: it serves no other one. */
+  /** The order that was paid with it; it cannot pay another. */
   readonly paidOrder?: string;
 };
 
-/** What the hosted form is told; `limit_reached` is a browser that has tried too often. */
+/** The result for the hosted form; `limit_reached` means that the browser has tried too often. */
 export type FormResult =
   | { readonly kind: 'ok'; readonly session: Session; readonly card: Card }
   | { readonly kind: 'errors'; readonly errors: CardErrors }
@@ -45,7 +45,7 @@ export type Sessions = {
   readonly find: (id: string) => Session;
   readonly fill: (id: string, input: CardInput) => FormResult;
   readonly markPaid: (id: string, orderId: string) => void;
-  /** Changes the amount behind the merchant's back; the session's id, or undefined when no session has that order. */
+  /** Changes the amount behind the merchant's back; returns the session's id, or undefined if no session has that order. */
   readonly tamper: (orderId: string, amount: string) => string | undefined;
 };
 
@@ -86,7 +86,7 @@ function orderIn(body: Body, before: SessionOrder): SessionOrder {
   };
 }
 
-/** A merchant's server may write a card too; a hosted integration never does. */
+/** Allows a merchant's server to write a card too, though a hosted integration never does. */
 function cardIn(body: Body, now: number): Card | undefined {
   const path = 'sourceOfFunds.provided.card';
   if (valueAt(body, path) === undefined) return undefined;

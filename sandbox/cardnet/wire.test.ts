@@ -1,4 +1,4 @@
-// The network's wire format: credentials, sessions, what is refused, and idempotency (Mastercard Gateway, REST JSON).
+// The network's wire format: credentials, sessions, refusals, and idempotency (Mastercard Gateway, REST JSON).
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   type CardClient,
@@ -39,7 +39,7 @@ describe('credentials', () => {
 });
 
 describe('sessions', () => {
-  test('a new one is 201 with its key and version', async () => {
+  test('a new one is 201 with its API key and version', async () => {
     const created = await cards.ask('POST', '/session', { session: { authenticationLimit: 25 } });
     expect(created).toMatchObject({ status: 201, json: { merchant: 'TESTMBONGO', result: 'SUCCESS' } });
     expect(created.json.session).toEqual({
@@ -51,7 +51,7 @@ describe('sessions', () => {
     });
   });
 
-  test('every update gives another version; the card is masked, its expiry and code crossed out', async () => {
+  test('every update gives a new version; the card is masked, its expiry and code crossed out', async () => {
     const opened = await cards.open();
     const before = (await cards.ask('GET', `/session/${opened.session}`)).json;
     expect(before).toMatchObject({
@@ -80,7 +80,7 @@ describe('sessions', () => {
     expect(after.text).not.toMatch(/5123450000000008|"39"/);
   });
 
-  test('a browser may change it as often as its limit says', async () => {
+  test('a browser may change it only as often as its limit allows', async () => {
     const created = await cards.ask('POST', '/session', { session: { authenticationLimit: 2 } });
     const { id } = created.json.session;
     const statuses = [];
@@ -94,7 +94,7 @@ describe('sessions', () => {
     ['a currency in lower case', { order: { currency: 'usd' } }, 'order.currency'],
     ['too long an order id', { order: { id: 'x'.repeat(41) } }, 'order.id'],
     ['a parameter that nobody knows', { oder: {} }, 'oder'],
-  ])('%s is refused by its field', async (_name, body, field) => {
+  ])('%s is refused, naming the field', async (_name, body, field) => {
     const { session } = await cards.open();
     const answer = await cards.ask('PUT', `/session/${session}`, body);
     expect(answer).toMatchObject({
@@ -194,14 +194,14 @@ describe('authentication and payment', () => {
     for (const { text } of [begun, payer, paid, order]) expect(text).not.toMatch(/5123450000000008|securityCode":"1/);
   });
 
-  test('the same request is done once, also while racing; another body under the same ids is refused', async () => {
+  test('the same request is carried out once, even when it races; another body under the same ids is refused', async () => {
     const opened = await cards.open();
     await cards.fill(opened.session, card);
     const [begun, again] = [await cards.initiate(opened), await cards.initiate(opened)];
     expect([again.status, again.text]).toEqual([200, begun.text]);
     const payer = await cards.authenticate(opened);
     expect((await cards.authenticate(opened)).text).toBe(payer.text);
-    // What was answered before the authentication ended is answered still.
+    // The answer from before the end of the authentication is still given.
     expect((await cards.initiate(opened)).text).toBe(begun.text);
     const answers = await Promise.all([1, 2, 3, 4].map(() => cards.pay(opened)));
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
@@ -278,7 +278,7 @@ describe('authentication and payment', () => {
     expect((await cards.pay(opened)).json.error.field).toBe('authentication.transactionId');
   });
 
-  test('an amount that a browser changed shows in the session', async () => {
+  test('an amount that a browser changed is visible in the session', async () => {
     const opened = await cards.open();
     await cards.fill(opened.session, card);
     const { version } = (await cards.ask('GET', `/session/${opened.session}`)).json.session;
@@ -300,7 +300,7 @@ describe('refunds and voids', () => {
       transaction: { targetTransactionId: target },
     });
 
-  test('in parts, to the last cent and no further', async () => {
+  test('can be partial, up to the last cent and no further', async () => {
     const { opened } = await cards.payWith(card);
     expect(await cards.refund(opened, '5.00', 'r-1')).toMatchObject({
       status: 201,
@@ -320,7 +320,7 @@ describe('refunds and voids', () => {
     ]);
   });
 
-  test('a void takes the payment back whole, once', async () => {
+  test('a void takes the whole payment back, once', async () => {
     const { opened } = await cards.payWith(card);
     const answer = await voidIt(opened.order, 'v-1');
     expect(answer).toMatchObject({
@@ -333,14 +333,14 @@ describe('refunds and voids', () => {
     expect(await cards.book(opened.order)).toMatchObject([{ kind: 'debit' }, { kind: 'credit', amount: '12.50' }]);
   });
 
-  test('a payment that nobody knows the end of can be voided, and took nothing', async () => {
+  test('a payment whose outcome is unknown can be voided, and then took nothing', async () => {
     const { opened } = await cards.payWith({ number: '5555555555554444', expiry: '08/28' });
     expect(await orderOf(opened.order)).toMatchObject({ status: 'INITIATED', totalCapturedAmount: 0 });
     expect((await voidIt(opened.order, 'v-1')).json.order.status).toBe('CANCELLED');
     expect(await cards.book(opened.order)).toEqual([]);
   });
 
-  test('a declined payment, an authentication and an unknown order have nothing to give back', async () => {
+  test('a declined payment, an authentication and an unknown order cannot be refunded', async () => {
     const { opened } = await cards.payWith({ number: '5111111111111118' });
     expect(await orderOf(opened.order)).toMatchObject({ status: 'FAILED' });
     expect((await voidIt(opened.order, 'v-1')).status).toBe(400);
@@ -369,7 +369,7 @@ describe('faults', () => {
     expect((await cards.ask('GET', transactionPath(opened.order, 'pay-2'))).status).toBe(404);
   });
 
-  test('a lost answer is taken all the same', async () => {
+  test('a payment whose answer is lost is taken all the same', async () => {
     const opened = await cards.open();
     await cards.fill(opened.session, card);
     await cards.initiate(opened);

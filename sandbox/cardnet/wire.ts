@@ -1,6 +1,6 @@
 /**
  * The card network's requests and errors, in its own words (Mastercard Gateway, REST JSON).
- * Invariant: whatever is refused with a `CardnetError` was not taken, and changed nothing.
+ * Invariant: whatever is refused with a `CardnetError` was not carried out, and changed nothing.
  */
 import { randomBytes } from 'node:crypto';
 
@@ -63,7 +63,7 @@ function isBody(value: unknown): value is Body {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What a request may hold at its top; the real network refuses anything else, and so shows a misspelled name. */
+/** The top-level names a request may have; the real network refuses any other, which exposes misspelled names. */
 const parameters = new Set([
   'apiOperation',
   'authentication',
@@ -108,7 +108,7 @@ export function valueAt(body: Body, path: string): unknown {
   return value;
 }
 
-/** The text at a path; undefined when it is absent. An empty or a long one is refused, as is what is no text. */
+/** The text at a path; undefined if absent. An empty or overlong text is refused, and so is a value that is not text. */
 export function textAt(body: Body, path: string, longest = 100): string | undefined {
   const value = valueAt(body, path);
   if (value === undefined || value === null) return undefined;

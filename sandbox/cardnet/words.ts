@@ -1,6 +1,6 @@
 /**
  * The words of the issuer's page and the names of the card fields, in six languages.
- * Invariant: the type demands every word in every language; `{…}` are filled by the page.
+ * Invariant: the type demands every text in every language; the page fills in the `{…}`.
  */
 import type { Language } from '../pages/languages.ts';
 import type { CardField } from './card-input.ts';
@@ -176,7 +176,7 @@ export const issuerWords: Readonly<Record<Language, IssuerWords>> = {
   },
 };
 
-/** What a field is called when the page that embeds it gave it no label. */
+/** The name of a field when the embedding page gave it no label. */
 export const fieldNames: Readonly<Record<Language, Readonly<Record<CardField, string>>>> = {
   en: {
     cardNumber: 'Card number',

@@ -1,10 +1,14 @@
 /**
- * The carriers' own book: every movement of money that a pretend carrier really made. It is the oracle against which a gateway is judged.
- * Invariant: an entry is never changed, and removed only at a start, except that `times` grows when the same reference moves money again.
+ * The carriers' own book: every movement of money that a pretend carrier really made. A gateway is judged against it.
+ * Invariant: an entry is never changed, and removed only at start-up, except that `times` grows when the same reference moves
+ * money again.
  */
 import { blankChapter, type Chapter } from '../diary.ts';
 
-/** One movement; a card's has an empty `msisdn`. `at` is milliseconds since the epoch; `amount` is the decimal text that the carrier was sent; `currency` is lower case (contract §1). */
+/**
+ * One movement; a card's has an empty `msisdn`. `at` is milliseconds since the epoch; `amount` is the decimal text that the
+ * carrier was sent; `currency` is lower case (contract §1).
+ */
 export type BookEntry = {
   readonly carrier: string;
   readonly reference: string;
@@ -27,20 +31,20 @@ export type BookFilter = {
 };
 
 export type Book = {
-  /** `part` tells several movements of one reference apart, such as the refunds of a card payment. */
+  /** `part` distinguishes several movements under one reference, such as the refunds of a card payment. */
   readonly record: (entry: Omit<BookEntry, 'times'>, part?: string) => void;
   readonly find: (carrier: string, reference: string, part?: string) => BookEntry | undefined;
   readonly lines: (filter?: BookFilter) => BookLine[];
-  /** The last movements, newest first. */
+  /** The latest movements, newest first. */
   readonly newest: (count: number) => BookLine[];
-  /** A page of the movements in the order in which they were first made: those behind the first `after`. */
+  /** A page of the movements in the order in which they were first made, skipping the first `after`. */
   readonly page: (after: number, limit: number) => BookLine[];
   /** The movements that were made more than once. */
   readonly repeated: () => BookLine[];
-  /** The movements that were asked for under one of these names of ours. */
+  /** The movements that were requested under one of these ids of the gateway's. */
   readonly ofExternalIds: (ids: ReadonlySet<string>) => BookLine[];
   readonly size: () => number;
-  /** At a start: forgets what had been written down when it ended, and was told to nobody. */
+  /** At start-up: removes entries that were recorded just before the process ended and were never reported to a caller. */
   readonly forget: (isUntold: (entry: BookEntry) => boolean) => void;
 };
 
@@ -50,7 +54,7 @@ function lineOf(entry: BookEntry): BookLine {
 
 type Kept = { -readonly [field in keyof BookEntry]: BookEntry[field] };
 
-/** A movement as it is written down. */
+/** A movement as recorded in the diary. */
 export type Booked = {
   readonly entry: Omit<BookEntry, 'times'>;
   readonly part?: string | undefined;
@@ -60,7 +64,7 @@ export type Booked = {
 export function createBook(written: Chapter<Booked> = blankChapter()): Book {
   const entries: Kept[] = [];
   const twice = new Set<Kept>();
-  /** By carrier and part, then by reference: a name made of all three would be one more string for every movement. */
+  // By carrier and part, then by reference: one name made of all three would cost another string per movement.
   const shelves = new Map<string, Map<string, Kept>>();
   const shelfOf = (carrier: string, part = ''): Map<string, Kept> => {
     const name = `${carrier}/${part}`;

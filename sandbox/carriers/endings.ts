@@ -1,20 +1,26 @@
 /**
- * What a number does by itself, told by its last two digits (contract §11): when it is charged, and when it is paid.
- * Invariant: the table is the only place that knows the endings; simulators and pages read it.
+ * What a number does by itself when it is charged or paid, as decided by its last two digits (contract §11).
+ * Invariant: this table is the only place that knows the endings; simulators and pages read it.
  */
 
 export const endings = ['01', '02', '03', '04', '05', '06', '07', '08'] as const;
 export type Ending = (typeof endings)[number];
 
-/** `approve` after the self-decision delay, `no_funds` and `reject` shortly after, `never` until the prompt expires, `person` on the virtual phone. */
+/**
+ * `approve` after the self-decision delay, `no_funds` and `reject` shortly after, `never` until the prompt expires, `person` on
+ * the virtual phone.
+ */
 export type Decision = 'approve' | 'no_funds' | 'reject' | 'never' | 'person';
 
-/** What becomes of money sent to a number: `pay` after the self-decision delay, `no_account` and `blocked` shortly after, `never` for ever. */
+/**
+ * The outcome of money sent to a number: `pay` after the self-decision delay, `no_account` and `blocked` shortly after,
+ * `never` stays open for ever.
+ */
 export type PayoutDecision = 'pay' | 'no_account' | 'blocked' | 'never';
 
 export type Behaviour<D = Decision> = {
   readonly decision: D;
-  /** The request is taken, but its HTTP answer never comes. */
+  /** `hangs`: the request is taken, but its HTTP answer never comes. */
   readonly answer: 'normal' | 'hangs' | 'down';
   readonly callback: 'once' | 'thrice_out_of_order' | 'none';
 };
@@ -45,7 +51,7 @@ const payoutByEnding: Readonly<Record<Ending, Behaviour<PayoutDecision>>> = {
   '08': { ...paid, callback: 'none' },
 };
 
-/** The ending of a number when it is one that decides by itself. */
+/** The ending of a number, if it is one that decides by itself. */
 export function endingOf(msisdn: string): Ending | undefined {
   const last = msisdn.slice(-2);
   return endings.find((ending) => ending === last);
@@ -56,7 +62,7 @@ export function behaviourOf(msisdn: string): Behaviour {
   return ending === undefined ? normal : byEnding[ending];
 }
 
-/** The same for money that is sent to the number: no person has to do anything for it. */
+/** The behaviour of a number that receives money: nobody has to do anything for it. */
 export function payoutBehaviourOf(msisdn: string): Behaviour<PayoutDecision> {
   const ending = endingOf(msisdn);
   return ending === undefined ? paid : payoutByEnding[ending];

@@ -1,14 +1,14 @@
 /**
- * How long things take in the pretend world, in milliseconds; changed while it runs by POST /control/settings.
- * Invariant: a change applies to what is asked afterwards, never to a timer that already runs.
+ * How long things take in the pretend world, in milliseconds; changed at run time by POST /control/settings.
+ * Invariant: a change applies to later requests, never to a timer that is already running.
  */
 
 export type Settings = {
-  /** How long a number that pays by itself takes (contract §11: 1 s). */
+  /** How long a number that approves by itself takes (contract §11: 1 s). */
   auto_approve_ms: number;
   /** How long a number that fails by itself takes. */
   decline_ms: number;
-  /** How long a carrier's prompt waits for its person before it expires. */
+  /** How long a carrier's prompt waits for a person before it expires. */
   prompt_life_ms: number;
 };
 

@@ -1,6 +1,6 @@
 /**
  * The sandbox's controls for programs: books, settings, seed and faults.
- * Invariant: reading changes nothing; a wrong value is refused whole, with its reason.
+ * Invariant: reading changes nothing; an invalid value is refused as a whole, with the reason.
  */
 import { Type } from '@fastify/type-provider-typebox';
 import type { FastifyInstance } from 'fastify';
@@ -84,7 +84,7 @@ export function controlApi(app: FastifyInstance, { book, settings, faults, start
   );
 }
 
-/** Only the known parts: unknown fields of the body must not get into a plan. */
+/** Picks only the known parts: unknown fields of the body must not get into a plan. */
 function faultChange(body: Partial<FaultPlan>): Partial<FaultPlan> {
   const { delay_ms, drop_rate, refuse_rate, error_rate, answer_lost_rate } = body;
   const { duplicate_callback_rate, lose_callback_rate, status, hang } = body;
@@ -101,7 +101,7 @@ function faultChange(body: Partial<FaultPlan>): Partial<FaultPlan> {
   };
 }
 
-/** The whole book, and for auditors who ask again and again the part that is new to them. */
+/** The whole book or, for auditors who poll, the part that is new to them. */
 function bookApi(app: FastifyInstance, { book, startedAt }: Pick<ApiParts, 'book' | 'startedAt'>): void {
   app.get<{ Querystring: BookFilter }>('/control/books', (request, reply) => {
     const { carrier, reference, msisdn } = request.query;

@@ -1,5 +1,5 @@
 /**
- * Lets the drawn fates happen to real HTTP requests.
+ * Applies the drawn faults to real HTTP requests.
  * Invariant: drop, refuse and error strike before the handler runs, so nothing was taken; a lost answer strikes after it.
  */
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
@@ -29,7 +29,7 @@ export function leaveHanging(reply: FastifyReply): void {
   reply.hijack();
 }
 
-/** Route hooks for one upstream; to be spread into each of its routes. */
+/** Route hooks for one upstream, to be spread into each of its routes. */
 export function faultHooks(upstream: Upstream, faults: Faults, world: World, bodies = usualBodies): FaultHooks {
   const losesAnswer = new WeakSet<FastifyRequest>();
 

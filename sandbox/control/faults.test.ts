@@ -1,4 +1,4 @@
-// Faults: drawn from the seed, repeatable, and what they do to real requests.
+// Faults: drawn from the seed, repeatable; and their effect on real requests.
 import { once } from 'node:events';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -91,7 +91,7 @@ describe('over HTTP', () => {
     expect((await momo.pay(paying)).status).toBe(202);
   });
 
-  test('a lost answer was taken all the same', async () => {
+  test('a request whose answer is lost was taken all the same', async () => {
     const reference = newReference();
     await setFaults({ upstream: 'mtn', answer_lost_rate: 1 });
     await expect(momo.pay(paying, { reference })).rejects.toThrow();
@@ -132,7 +132,7 @@ describe('over HTTP', () => {
     expect(await received()).toMatchObject({ messages: [{ text: 'x' }] });
   });
 
-  test('callbacks are lost or doubled', async () => {
+  test('callbacks are lost or duplicated', async () => {
     await setFaults({ upstream: 'mtn', duplicate_callback_rate: 1 });
     await momo.pay(paying, { callbackUrl: receiver.url });
     running.world.advance(1_000);
@@ -147,7 +147,7 @@ describe('over HTTP', () => {
     expect(await receiver.came(3)).toHaveLength(3);
   });
 
-  test('an inbox answers the status that it is told, or nothing', async () => {
+  test('an inbox answers with the status that it was set to, or not at all', async () => {
     const post = (signal?: AbortSignal) =>
       fetch(`${running.url}/inbox/demo`, { method: 'POST', body: 'x', ...(signal ? { signal } : {}) });
     await setFaults({ upstream: 'inbox', status: 410 });
@@ -161,7 +161,7 @@ describe('over HTTP', () => {
     expect(await hanging).toBe('AbortError');
   });
 
-  test('a run repeats from its seed', async () => {
+  test('a run is repeated from its seed', async () => {
     await setFaults({ upstream: 'mtn', error_rate: 0.5 });
     const run = async () => {
       expect((await running.call('POST', '/control/seed', { seed: 'run-7' })).status).toBe(200);
@@ -174,7 +174,7 @@ describe('over HTTP', () => {
     expect(await run()).toEqual(first);
   });
 
-  test('wrong values are refused whole, unknown fields ignored', async () => {
+  test('a request with a wrong value is refused as a whole, and unknown fields are ignored', async () => {
     for (const body of [
       { upstream: 'bank' },
       { upstream: 'mtn', drop_rate: 2 },
@@ -188,7 +188,7 @@ describe('over HTTP', () => {
     expect((await running.call('POST', '/control/settings', { decline_ms: 1.5 })).status).toBe(400);
   });
 
-  test('the page’s forms do what the JSON does', async () => {
+  test('the page’s forms do the same as the JSON calls', async () => {
     const form = {
       upstream: 'inbox',
       delay_ms: '0',

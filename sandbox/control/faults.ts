@@ -1,12 +1,12 @@
 /**
- * What goes wrong on purpose, per upstream, drawn from a seed so that a run can be repeated.
- * Invariant: the same seed, the same plan and the same order of requests give the same fates; changing one rate does not shift the draws of another.
+ * Deliberate faults per upstream, drawn from a seed so that a run can be repeated.
+ * Invariant: the same seed, plan and order of requests give the same faults; changing one rate does not shift another's draws.
  */
 
 export const upstreams = ['mtn', 'cardnet', 'inbox', 'sms'] as const;
 export type Upstream = (typeof upstreams)[number];
 
-/** Rates are from 0 (never) to 1 (always). */
+/** Rates range from 0 (never) to 1 (always). */
 export type FaultPlan = {
   /** Every request waits this long before anything else happens. */
   readonly delay_ms: number;
@@ -37,10 +37,10 @@ export type RequestFate = {
 export type Faults = {
   readonly seed: () => string;
   readonly plans: () => Record<Upstream, FaultPlan>;
-  /** Changes the given parts of one upstream's plan and starts its draws again from the seed. */
+  /** Changes the given parts of one upstream's plan and restarts its draws from the seed. */
   readonly set: (upstream: Upstream, change: Partial<FaultPlan>) => void;
   readonly clear: () => void;
-  /** Takes another seed and starts every draw again. */
+  /** Takes another seed and restarts every draw. */
   readonly reseed: (seed: string) => void;
   readonly drawRequest: (upstream: Upstream) => RequestFate;
   /** How many times the next callback is sent: 0, 1 or 2. */
@@ -118,7 +118,7 @@ export function createFaults(firstSeed: string): Faults {
     drawRequest: (upstream) => {
       const { plan, requests } = streams[upstream];
       if (plan === noFaults) return unharmed;
-      // Four draws a request, always, so that the fates of later requests do not depend on which rates are zero.
+      // Always four draws per request, so that the fates of later requests do not depend on which rates are zero.
       const [drop, refuse, error, lost] = [requests(), requests(), requests(), requests()];
       const end =
         drop < plan.drop_rate

@@ -1,6 +1,6 @@
 /**
- * The control page: what goes wrong on purpose, how fast the pretend world is, and the newest lines of the carriers' books.
- * Invariant: every form does what the JSON call beside it does.
+ * The control page: deliberate faults, the speed of the pretend world, and the newest lines of the carriers' books.
+ * Invariant: every form does what the JSON call shown beside it does.
  */
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { BookLine } from '../carriers/book.ts';
@@ -91,7 +91,7 @@ curl -X DELETE $SANDBOX/control/faults
 curl $SANDBOX/control/books</pre></section></div>`;
 }
 
-/** The number that a field holds when it lies in its range; undefined otherwise. */
+/** The number in a field, if it is within its range; undefined otherwise. */
 function numberIn(text: string | null, max: number, min = 0): number | undefined {
   const value = text === null || text.trim() === '' ? Number.NaN : Number(text);
   return value >= min && value <= max ? value : undefined;

@@ -1,4 +1,4 @@
-// Inboxes: what they catch, and what they say about signatures made by the public Standard Webhooks library.
+// Inboxes: what they catch, and how they judge signatures made by the public Standard Webhooks library.
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type RunningSandbox, startSandbox } from '../testing/start-sandbox.ts';
@@ -63,14 +63,14 @@ describe('verdicts', () => {
     expect(await verdictOf(signed(), `${body} `)).toMatchObject({ verdict: 'wrong_signature' });
     expect(await verdictOf(signed(secret, 'evt_1', -300_000))).toMatchObject({ verdict: 'verified', attempt: 2 });
   });
-  test('the verdict of a message does not age', async () => {
+  test('a message’s verdict does not change with age', async () => {
     await verdictOf(signed());
     running.world.advance(86_400_000);
     expect((await messages())[0]).toMatchObject({ verdict: 'verified' });
   });
 });
 
-test('without a secret it says so; the form’s secret then judges what came before', async () => {
+test('without a secret the verdict says so; a secret set by the form also judges earlier messages', async () => {
   await post(signed());
   expect((await messages())[0]).toMatchObject({ verdict: 'no_secret', why: 'No secret known yet: paste it here.' });
   const refused = await running.call('POST', '/inbox/demo/secret', new URLSearchParams({ secret: 'hunter2' }));
@@ -83,7 +83,7 @@ test('without a secret it says so; the form’s secret then judges what came bef
   expect(page).not.toContain(secret);
 });
 
-test('a secret for all inboxes can come from outside', async () => {
+test('a secret for all inboxes can be set from outside', async () => {
   const own = await startSandbox({ webhookSecret: secret });
   const headers = { ...signed(), 'content-type': 'application/json' };
   await fetch(`${own.url}/inbox/any`, { method: 'POST', headers, body });
@@ -91,7 +91,7 @@ test('a secret for all inboxes can come from outside', async () => {
   await own.close();
 });
 
-test('it catches any content type, none at all, and bytes; not what is too large or badly named', async () => {
+test('it catches any content type, a missing one, and binary bodies, but nothing that is too large or badly named', async () => {
   expect((await post({ 'content-type': 'text/plain' }, 'hello')).status).toBe(200);
   expect((await post({ 'content-type': 'application/json' }, '{broken')).status).toBe(200);
   expect((await fetch(`${running.url}/inbox/demo`, { method: 'POST' })).status).toBe(200);
@@ -128,7 +128,7 @@ test('a stranger’s body and headers are never markup', async () => {
   }
 });
 
-test('the list names what has caught something, and teaches when nothing has', async () => {
+test('the list names the inboxes that have caught something, and gives instructions while there are none', async () => {
   expect((await running.call('GET', '/inbox')).text).toContain('No inbox has caught anything yet');
   await post({}, body, 'shop-1');
   expect((await running.call('GET', '/inbox')).text).toContain('href="/inbox/shop-1"');

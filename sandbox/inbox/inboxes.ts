@@ -1,6 +1,6 @@
 /**
  * The inboxes that catch webhooks, in memory.
- * Invariant: memory is bounded by inboxes, by messages an inbox and by bytes in all; what was caught is never changed.
+ * Invariant: memory is bounded by the number of inboxes, messages per inbox and total bytes; what was caught is never changed.
  */
 import type { World } from '../world.ts';
 import { judge, keyIn, type Verdict } from './signature.ts';
@@ -12,9 +12,9 @@ export type Caught = {
   readonly at: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
-  /** The status it was answered with; null when it was left without an answer. */
+  /** The status the inbox answered with; null if it never answered. */
   readonly answered: number | null;
-  /** How many times this webhook-id had arrived, this one included. */
+  /** How many times this webhook-id had arrived, including this one. */
   readonly attempt: number;
 };
 
@@ -31,7 +31,7 @@ export type InboxSummary = { readonly name: string; readonly total: number; read
 export type Inboxes = {
   readonly take: (name: string, message: Pick<Caught, 'headers' | 'body' | 'answered'>) => void;
   readonly read: (name: string, limit?: number) => InboxView;
-  /** False when the text is no `whsec_` secret; an empty text takes the secret away. */
+  /** False if the text is not a `whsec_` secret; an empty text removes the secret. */
   readonly setSecret: (name: string, secret: string) => boolean;
   readonly empty: (name: string) => void;
   readonly list: () => InboxSummary[];
@@ -40,17 +40,17 @@ export type Inboxes = {
 
 const inboxesKept = 1_000;
 const messagesKept = 500;
-/** All inboxes together, so that a flood of large bodies cannot fill the machine. */
+/** 128 MiB over all inboxes, so that a flood of large bodies cannot fill the machine. */
 const bytesKept = 128 * 1024 * 1024;
 
 type Inbox = { messages: Caught[]; total: number; bytes: number; key: Buffer | undefined };
 
-/** Names are what may stand in an address without escaping. */
+/** Names use only characters that need no escaping in an address. */
 export function isInboxName(name: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name);
 }
 
-/** `secret` verifies inboxes that were given none of their own. */
+/** `secret` verifies the webhooks of inboxes that have none of their own. */
 export function createInboxes(world: World, secret: string | undefined): Inboxes {
   const inboxes = new Map<string, Inbox>();
   const watchers = new Map<string, Set<() => void>>();

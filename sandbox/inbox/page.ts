@@ -1,6 +1,6 @@
 /**
- * The inbox pages: which inboxes there are, and what one of them caught.
- * Invariant: bodies and headers are strangers' text; they are only ever shown escaped.
+ * The inbox pages: the list of inboxes, and what one of them caught.
+ * Invariant: bodies and headers are untrusted text; they are only ever shown escaped.
  */
 import { html, type SafeHtml } from '../pages/html.ts';
 import { formatMoment } from '../pages/languages.ts';
@@ -8,7 +8,7 @@ import type { InboxSummary, InboxView } from './inboxes.ts';
 
 const shownOnPage = 50;
 
-/** The body as text, JSON with indents; bytes that are no text are named, not shown. */
+/** The body as text, with JSON indented; bytes that are not text are described, not shown. */
 function readableBody(body: Buffer): string {
   const text = body.toString('utf8');
   if (text.includes('\ufffd')) return `${body.length} bytes that are not text`;
@@ -42,7 +42,7 @@ function emptyInbox(address: string): SafeHtml {
   -d '{"hello":"inbox"}'</pre></div>`;
 }
 
-/** The part of the page that is fetched anew after each catch. */
+/** The part of the page that is fetched again after each catch. */
 export function inboxMessages(view: InboxView, address: string): SafeHtml {
   const { messages, total } = view;
   const shown = messages.slice(0, shownOnPage);

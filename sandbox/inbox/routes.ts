@@ -1,6 +1,6 @@
 /**
- * Inboxes over HTTP: the door that catches anything, the pages, and JSON for programs.
- * Invariant: catching costs the same whatever the inbox holds, and never interprets what it caught.
+ * Inboxes over HTTP: the route that catches anything, the pages, and JSON for programs.
+ * Invariant: catching costs the same whatever the inbox holds, and what it caught is never interpreted.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type FaultHooks, leaveHanging } from '../control/fault-hooks.ts';
@@ -14,7 +14,7 @@ type Named = { Params: { name: string } };
 
 export type InboxParts = { readonly inboxes: Inboxes; readonly faults: Faults; readonly hooks: FaultHooks };
 
-/** A catch-all address of a sandbox as its caller sees it. */
+/** The sandbox's own address as this caller sees it. */
 function rootOf(request: FastifyRequest): string {
   return `${request.protocol}://${request.host}`;
 }
@@ -33,7 +33,7 @@ function headersOf(request: FastifyRequest): Record<string, string> {
   return Object.fromEntries(entries);
 }
 
-/** The door alone: in its own scope, because it takes every content type as bytes. */
+/** The catching route alone: in its own scope, because it takes every content type as bytes. */
 export function inboxDoor(scope: FastifyInstance, { inboxes, faults, hooks }: InboxParts): void {
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));

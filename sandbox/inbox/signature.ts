@@ -1,12 +1,13 @@
 /**
- * Judges a webhook's signature by the Standard Webhooks rules, written here anew so that a shared misreading with the gateway would show.
- * Invariant: "verified" is said only when a signature of exactly the received bytes matches and the time was right on arrival.
+ * Judges a webhook's signature by the Standard Webhooks rules. They are written here independently, so that a misreading by the
+ * gateway would show.
+ * Invariant: "verified" is said only if a signature of exactly the received bytes matches and the time was right on arrival.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 export type Verdict = {
   readonly verdict: 'verified' | 'wrong_signature' | 'no_secret';
-  /** In words, for the person who reads it. */
+  /** In words, for a person. */
   readonly why: string;
 };
 
@@ -15,16 +16,16 @@ export type SignedParts = {
   readonly timestamp: string | undefined;
   readonly signature: string | undefined;
   readonly body: Buffer;
-  /** When it arrived, in milliseconds since the epoch: the time that the tolerance is judged by. */
+  /** When it arrived, in milliseconds since the epoch; the tolerance is judged against this time. */
   readonly receivedAt: number;
 };
 
-/** Seconds that the timestamp may be off, either way. */
+/** 300 seconds that the timestamp may be off, either way. */
 const tolerance = 300;
 
 const wrong = (why: string): Verdict => ({ verdict: 'wrong_signature', why: `Does not verify: ${why}` });
 
-/** The key's bytes, or undefined when the text is no `whsec_` secret. */
+/** The key's bytes, or undefined if the text is not a `whsec_` secret. */
 export function keyIn(secret: string): Buffer | undefined {
   const encoded = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret.trim())?.[1];
   const key = encoded === undefined ? undefined : Buffer.from(encoded, 'base64');

@@ -11,14 +11,14 @@ export type CallbackSender = {
   readonly close: () => Promise<void>;
 };
 
-/** PUT on even, POST on odd references: the last hexadecimal digit decides. */
+/** PUT for even references, POST for odd ones: the last hexadecimal digit decides. */
 function methodFor(reference: string): 'PUT' | 'POST' {
   return Number.parseInt(reference.slice(-1), 16) % 2 === 0 ? 'PUT' : 'POST';
 }
 
 const HEADERS = { 'content-type': 'application/json' };
 
-/** Resolves when an answer has come, whatever it says. Bare, because it lies in the path of load tests. */
+/** Resolves on any answer, whatever its status. Kept minimal, because it is in the path of load tests. */
 function sendOnce(agent: Agent, options: Dispatcher.DispatchOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     agent.dispatch(options, {
@@ -50,7 +50,7 @@ export function createCallbackSender(faults: Faults): CallbackSender {
   return {
     send: (callback) => {
       const times = faults.drawCallback('mtn');
-      // A receiver that is away misses its callback, as with the real carrier: nothing is retried and nothing is logged.
+      // A receiver that is down misses its callback, as with the real carrier: nothing is retried and nothing is logged.
       if (times > 0) sendAll(callback, times).catch(() => undefined);
     },
     close: () => agent.destroy(),

@@ -1,6 +1,6 @@
 /**
  * MTN MoMo collections without HTTP: requests to pay, and the prompt on the payer's phone that decides them.
- * Invariant: a prompt is settled as its request ends, and a request ends as its prompt was answered.
+ * Invariant: a prompt is settled when its request ends, and a request ends as its prompt was answered.
  */
 import { behaviourOf, type Decision } from '../carriers/endings.ts';
 import type { PromptStatus } from '../phone/phones.ts';

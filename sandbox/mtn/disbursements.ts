@@ -1,6 +1,6 @@
 /**
- * MTN MoMo disbursements without HTTP: transfers to a phone, which asks its owner nothing.
- * Invariant: what is paid shows on the receiver's phone, once.
+ * MTN MoMo disbursements without HTTP: transfers to a phone, whose owner is not asked anything.
+ * Invariant: a payout shows on the receiver's phone, once.
  */
 import { payoutBehaviourOf } from '../carriers/endings.ts';
 import { carrier, createMovements, type Movements, type MovementsParts } from './movements.ts';

@@ -1,4 +1,4 @@
-// Memory is bounded, and yet what moved money stays findable and a reference stays taken.
+// Memory is bounded, and yet movements of money stay findable and references stay taken.
 import { expect, test } from 'vitest';
 import { createBook } from '../carriers/book.ts';
 import { defaultSettings } from '../carriers/settings.ts';
@@ -81,7 +81,7 @@ test('payouts that are never decided do not pile up, and pay nothing', () => {
   expect(book.size()).toBe(0);
 });
 
-test('one reference in both products is two movements', () => {
+test('one reference used at both products is two movements', () => {
   const { world, book, ...rest } = parts(2);
   const collections = createCollections({ world, book, ...rest });
   const disbursements = createDisbursements({ world, book, ...rest });

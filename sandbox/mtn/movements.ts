@@ -1,5 +1,5 @@
 /**
- * What MTN's two products have in common without HTTP: requests that are taken, decided once, told by callback and remembered.
+ * What MTN's two products have in common, without HTTP: requests that are taken, decided once, reported by callback, and kept.
  * Invariant: a reference is taken at most once, for ever, and moves money at most once; a final status never changes.
  */
 import type { Book } from '../carriers/book.ts';
@@ -9,7 +9,7 @@ import { type Diary, noDiary } from '../diary.ts';
 import type { Phones } from '../phone/phones.ts';
 import type { World } from '../world.ts';
 
-/** Whose number a request names: who is charged, or who receives. */
+/** The party whose number a request names: the payer, who is charged, or the payee, who receives. */
 export type PartyName = 'payer' | 'payee';
 
 export type MoneyRequest = {
@@ -23,7 +23,7 @@ export type MoneyRequest = {
   readonly callbackUrl: string | null;
 };
 
-/** What the status body of MTN's API says of how it stands, beside what was asked for. */
+/** The state of a request, as MTN's status body reports it beside the request's own fields. */
 type Standing = {
   readonly status: 'PENDING' | 'SUCCESSFUL' | 'FAILED';
   readonly financialTransactionId?: string;
@@ -39,9 +39,9 @@ export type Callback = {
 
 /** A product as its routes see it. */
 export type Movements = {
-  /** `taken_unanswered` is taken too, but its HTTP answer must never come (ending 05). */
+  /** `taken_unanswered`: the request is taken, but its HTTP answer must never come (ending 05). */
   readonly take: (request: MoneyRequest) => 'taken' | 'taken_unanswered' | 'duplicate' | 'down';
-  /** The status body of MTN's API as JSON; it is also the body of the callback. */
+  /** MTN's status body as JSON; it is also the body of the callback. */
   readonly find: (reference: string) => string | undefined;
 };
 
@@ -52,20 +52,20 @@ export type MovementsParts = {
   readonly phones: Phones;
   /** Sends the bodies to the URL in that order, each once. */
   readonly sendCallback: (callback: Callback) => void;
-  /** What is taken and decided is written down there. */
+  /** Records what is taken and decided. */
   readonly diary?: Diary;
-  /** How many finished requests are remembered in full; older ones are answered from the book. */
+  /** How many finished requests are kept in full; older ones are answered from the book. */
   readonly remembered?: number;
 };
 
-/** What tells one product from the other. */
+/** What distinguishes one product from the other. */
 export type Product<D> = {
   readonly party: PartyName;
   readonly kind: 'debit' | 'credit';
   readonly behaviourOf: (msisdn: string) => Behaviour<D>;
   /**
-   * Decides what has been taken, now or later, by `finish`: with MTN's reason the request fails, without one money
-   * moves. `finish` says whether it was the first to decide. Answers `never` when nothing will ever be decided.
+   * Decides a request that has been taken, now or later, by calling `finish`: with one of MTN's reasons the request fails,
+   * without one the money moves. `finish` returns whether it was the first to decide. Returns `never` if nothing ever will.
    */
   readonly decide: (request: MoneyRequest, decision: D, finish: (reason?: string) => boolean) => 'later' | 'never';
 };
@@ -77,7 +77,7 @@ type Open<D> = { readonly request: MoneyRequest; readonly behaviour: Behaviour<D
 export function createMovements<D>(parts: MovementsParts, product: Product<D>): Movements {
   const { world, book, sendCallback, diary = noDiary, remembered = 200_000 } = parts;
   const { party, kind } = product;
-  // What is decided is kept as the text that is told: it does not change, and one string is the cheapest to keep.
+  // A decided request is kept as the text of its answer: it no longer changes, and one string is the cheapest to keep.
   const requests = createMemory<Open<D> | string>(remembered);
   const taken = diary.chapter<MoneyRequest>(`mtn ${kind} taken`);
   const decided = diary.chapter<Decided>(`mtn ${kind} decided`);
@@ -85,7 +85,7 @@ export function createMovements<D>(parts: MovementsParts, product: Product<D>): 
 
   const bodyOf = (request: Omit<MoneyRequest, 'callbackUrl'>, standing: Standing): string => {
     const named = { partyIdType: 'MSISDN', partyId: request.msisdn };
-    // Written out field by field: an object that is put together from others takes much longer to become text.
+    // Spelled out field by field: an object that is merged from others takes much longer to serialise.
     return JSON.stringify({
       amount: request.amount,
       currency: request.currency,
@@ -128,7 +128,7 @@ export function createMovements<D>(parts: MovementsParts, product: Product<D>): 
     const { reference } = request;
     requests.keep(reference, { request, behaviour });
     const when = product.decide(request, behaviour.decision, (reason) => finish(reference, reason));
-    // What is never decided would lie about for ever: it is forgotten in its turn, as if it were final.
+    // A request that is never decided would stay for ever: it may be forgotten in its turn, as if it were final.
     if (when === 'never') requests.mayForget(reference);
   };
 
@@ -136,10 +136,10 @@ export function createMovements<D>(parts: MovementsParts, product: Product<D>): 
     conclude(reference, body);
     transactionNumber = Math.max(transactionNumber, numberIn(body));
   }
-  // What was open is decided anew, as if it had just been taken: nobody is called back twice.
+  // Open requests are decided again, as if they had just been taken; nobody gets a second callback.
   for (const request of taken.past()) {
     if (requests.knows(request.reference)) continue;
-    // It ended between the one line and the other: the money has moved.
+    // The process ended between the two records: the money has moved.
     if (book.find(carrier, request.reference, partOf(kind)) !== undefined) {
       transactionNumber += 1;
       const financialTransactionId = String(transactionNumber);
@@ -162,7 +162,7 @@ export function createMovements<D>(parts: MovementsParts, product: Product<D>): 
     find: (reference) => {
       const kept = requests.get(reference);
       if (kept !== undefined) return typeof kept === 'string' ? kept : bodyOf(kept.request, PENDING);
-      // What moved money must stay findable for ever: a gateway that hears "not found" would call it not taken.
+      // What moved money must stay findable for ever: a gateway that is told "not found" would conclude that it was not taken.
       const entry = book.find(carrier, reference, partOf(kind));
       if (entry === undefined) return undefined;
       const { amount, msisdn, external_id } = entry;
@@ -173,10 +173,10 @@ export function createMovements<D>(parts: MovementsParts, product: Product<D>): 
   };
 }
 
-/** How a request ended, as it is written down: `body` is what status and callback say from then on. */
+/** The outcome of a request, as recorded: `body` is what status and callback report from then on. */
 type Decided = { readonly reference: string; readonly body: string };
 
-/** The number of a body that says that money moved; 0 where it says none. */
+/** The transaction number in a body that reports that money moved; 0 if there is none. */
 function numberIn(body: string): number {
   const { financialTransactionId = 0 } = JSON.parse(body);
   return Number(financialTransactionId);
@@ -184,7 +184,7 @@ function numberIn(body: string): number {
 
 const PENDING: Standing = { status: 'PENDING' };
 
-/** What is kept by reference: nothing is forgotten before it may be, and a reference is known for ever. */
+/** Entries by reference: none is forgotten before it may be, and a reference is known for ever. */
 function createMemory<T>(remembered: number) {
   const kept = new Map<string, T>();
   const forgotten = new Set<string>();
@@ -197,7 +197,7 @@ function createMemory<T>(remembered: number) {
     keep: (reference: string, what: T) => {
       kept.set(reference, what);
     },
-    /** From now on it is forgotten in its turn, when more than `remembered` others have come after it. */
+    /** From now on the entry may be forgotten, once more than `remembered` others have come after it. */
     mayForget: (reference: string) => {
       forgettable.push(reference);
       if (forgettable.length - oldest <= remembered) return;
@@ -205,7 +205,7 @@ function createMemory<T>(remembered: number) {
       oldest += 1;
       if (gone !== undefined && kept.delete(gone)) forgotten.add(gone);
       if (oldest > remembered) {
-        // Cutting the queue only now and then keeps forgetting O(1) on average.
+        // Trimming the queue only now and then keeps forgetting O(1) on average.
         forgettable.splice(0, oldest);
         oldest = 0;
       }
@@ -213,7 +213,7 @@ function createMemory<T>(remembered: number) {
   };
 }
 
-/** The products number their references apart, so that one reference may stand in both. */
+/** References are separate for each product, so that the same one may occur in both. */
 function partOf(kind: 'debit' | 'credit'): string | undefined {
   return kind === 'debit' ? undefined : 'transfer';
 }

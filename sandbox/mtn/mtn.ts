@@ -1,6 +1,6 @@
 /**
- * Puts MTN together: its two products and their routes.
- * Invariant: faults strike the calls of both alike.
+ * Assembles MTN: its two products and their routes.
+ * Invariant: faults strike the calls of both products alike.
  */
 import type { FastifyInstance } from 'fastify';
 import { behaviourOf, payoutBehaviourOf } from '../carriers/endings.ts';

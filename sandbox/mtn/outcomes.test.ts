@@ -27,7 +27,7 @@ const books = async () => (await running.call('GET', '/control/books')).json;
 const pay = (ending: string, last = '0') =>
   momo.pay(`2438100001${ending}`, { reference: newReference(last), callbackUrl: receiver.url });
 
-test('01 stays pending for a second, then pays, tells by callback and stands in the book', async () => {
+test('01 stays pending for a second, then pays, calls back and is recorded in the book', async () => {
   const { status, text, reference } = await pay('01');
   expect([status, text]).toEqual([202, '']);
   running.world.advance(999);
@@ -62,14 +62,17 @@ test('01 stays pending for a second, then pays, tells by callback and stands in 
 test.each([
   ['02', 'NOT_ENOUGH_FUNDS'],
   ['03', 'APPROVAL_REJECTED'],
-])('%s fails after 300 ms with %s and debits nothing; odd references are told by POST', async (ending, reason) => {
-  const { status, reference } = await pay(ending, '7');
-  expect(status).toBe(202);
-  running.world.advance(300);
-  expect((await momo.status(reference)).json).toMatchObject({ status: 'FAILED', reason });
-  expect(await receiver.came(1)).toMatchObject([{ method: 'POST', body: { status: 'FAILED', reason } }]);
-  expect(await books()).toEqual([]);
-});
+])(
+  '%s fails after 300 ms with %s and debits nothing; the callback for an odd reference is a POST',
+  async (ending, reason) => {
+    const { status, reference } = await pay(ending, '7');
+    expect(status).toBe(202);
+    running.world.advance(300);
+    expect((await momo.status(reference)).json).toMatchObject({ status: 'FAILED', reason });
+    expect(await receiver.came(1)).toMatchObject([{ method: 'POST', body: { status: 'FAILED', reason } }]);
+    expect(await books()).toEqual([]);
+  },
+);
 
 test.each(['04', '42'])('%s without an answer expires after five minutes', async (ending) => {
   const { reference } = await pay(ending);
@@ -124,7 +127,7 @@ test('08 pays and never calls back', async () => {
   const { reference } = await pay('08');
   running.world.advance(1_000);
   expect((await momo.status(reference)).json).toMatchObject({ status: 'SUCCESSFUL' });
-  // The next payment's callback is the first one that comes: nothing was sent before it.
+  // The next payment's callback is the first to arrive, so nothing was sent before it.
   const next = await pay('01');
   running.world.advance(1_000);
   const [first] = await receiver.came(1);
@@ -132,7 +135,7 @@ test('08 pays and never calls back', async () => {
   expect(receiver.seen).toHaveLength(1);
 });
 
-test('any other number waits for its phone, however the person decides', async () => {
+test('any other number waits for the person at its phone, whatever the decision', async () => {
   const yes = await pay('42');
   const no = await pay('42');
   const answer = (id: string, body: unknown) => running.call('POST', `/phone/+243810000142/prompts/${id}`, body);
@@ -146,7 +149,7 @@ test('any other number waits for its phone, however the person decides', async (
   expect(await receiver.came(2)).toHaveLength(2);
 });
 
-test('the self-decision delay can be set to nothing', async () => {
+test('the self-decision delay can be set to zero', async () => {
   expect((await running.call('POST', '/control/settings', { auto_approve_ms: 0 })).status).toBe(200);
   const { reference } = await pay('01');
   running.world.advance(0);

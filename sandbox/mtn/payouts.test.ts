@@ -31,7 +31,7 @@ const pay = (ending: string, last = '0') =>
   momo.pay(`2438100001${ending}`, { reference: newReference(last), callbackUrl: receiver.url });
 
 test.each(['01', '42'])(
-  '%s stays pending for a second, then is paid, tells by callback and stands in the book',
+  '%s stays pending for a second, then is paid, calls back and is recorded in the book',
   async (ending) => {
     const { status, text, reference } = await pay(ending);
     expect([status, text]).toEqual([202, '']);
@@ -70,22 +70,25 @@ test.each(['01', '42'])(
 test.each([
   ['02', 'PAYEE_NOT_FOUND'],
   ['03', 'PAYEE_NOT_ALLOWED_TO_RECEIVE'],
-])('%s fails after 300 ms with %s and pays nothing; odd references are told by POST', async (ending, reason) => {
-  const { status, reference } = await pay(ending, '7');
-  expect(status).toBe(202);
-  running.world.advance(300);
-  expect((await momo.status(reference)).json).toMatchObject({ status: 'FAILED', reason });
-  expect(await receiver.came(1)).toMatchObject([{ method: 'POST', body: { status: 'FAILED', reason } }]);
-  expect(await books()).toEqual([]);
-  expect(await state(`2438100001${ending}`)).toEqual({ prompts: [], messages: [] });
-});
+])(
+  '%s fails after 300 ms with %s and pays nothing; the callback for an odd reference is a POST',
+  async (ending, reason) => {
+    const { status, reference } = await pay(ending, '7');
+    expect(status).toBe(202);
+    running.world.advance(300);
+    expect((await momo.status(reference)).json).toMatchObject({ status: 'FAILED', reason });
+    expect(await receiver.came(1)).toMatchObject([{ method: 'POST', body: { status: 'FAILED', reason } }]);
+    expect(await books()).toEqual([]);
+    expect(await state(`2438100001${ending}`)).toEqual({ prompts: [], messages: [] });
+  },
+);
 
 test('04 stays pending for ever, and no callback comes', async () => {
   const { reference } = await pay('04');
   running.world.advance(30 * 86_400_000);
   momo = await disbursementClient(running);
   expect((await momo.status(reference)).json).toMatchObject({ status: 'PENDING' });
-  // The next payout's callback is the first one that comes: nothing was sent before it.
+  // The next payout's callback is the first to arrive, so nothing was sent before it.
   const next = await pay('01');
   running.world.advance(1_000);
   const [first] = await receiver.came(1);
@@ -141,7 +144,7 @@ test('08 pays and never calls back', async () => {
   expect(receiver.seen).toHaveLength(1);
 });
 
-test('a repeated reference is 409, also while racing, and pays once', async () => {
+test('a repeated reference is 409, even when it races, and pays once', async () => {
   const reference = newReference();
   const answers = await Promise.all([1, 2, 3, 4].map(() => momo.pay('243810000142', { reference })));
   expect(answers.map(({ status }) => status).sort()).toEqual([202, 409, 409, 409]);
@@ -162,7 +165,7 @@ test('each product has its own token, key and memory; a transfer names its payee
   expect(await momo.pay('243810000142', { body })).toMatchObject({ status: 400, json: { code: 'BAD_REQUEST' } });
 });
 
-test('the faults of the control apply: down, and taken without an answer', async () => {
+test('the faults set at the control page apply: refused, and taken without an answer', async () => {
   const faults = (change: object) => running.call('POST', '/control/faults', { upstream: 'mtn', ...change });
   await faults({ refuse_rate: 1 });
   expect((await pay('42')).status).toBe(503);
@@ -184,7 +187,7 @@ test.each([
   expect(await running.call('GET', path, undefined, momo.headers)).toMatchObject({ status, json });
 });
 
-test('the receiver’s phone tells of the money once, in the reader’s language, and as text only', async () => {
+test('the receiver’s phone shows the money once, in the reader’s language, and as text only', async () => {
   const note = '<img src=x> 123456';
   const { reference } = await momo.pay('243810000142', { body: { payeeNote: note, amount: '12500', currency: 'XAF' } });
   expect(await state('243810000142')).toEqual({ prompts: [], messages: [] });

@@ -1,5 +1,5 @@
 /**
- * One of MTN's products as its callers meet it, without a server (upstreams §1.2 to §1.5).
+ * One of MTN's products as its callers see it, without a server (upstreams §1.2 to §1.5).
  * Invariant: credentials are checked before anything else, and a request that is answered with an error was not taken.
  */
 import type { World } from '../world.ts';
@@ -17,23 +17,23 @@ import {
 } from './request.ts';
 import { createTokens, type MtnCredentials, tokenLife } from './tokens.ts';
 
-/** Its part of the paths, and what lies behind them. */
+/** The product's segment of the paths, and what handles its requests. */
 export type ProductParts = {
   readonly name: 'collection' | 'disbursement';
   readonly resource: 'requesttopay' | 'transfer';
   readonly party: PartyName;
   readonly movements: Movements;
   readonly credentials: MtnCredentials;
-  /** Undefined: the carrier is down for that number. */
+  /** Undefined if the carrier is down for that number. */
   readonly hasAccount: (msisdn: string) => boolean | undefined;
 };
 
-/** `json` is the body, undefined where there is none. */
+/** `json` is the body, undefined if there is none. */
 export type Said = { readonly status: number; readonly json: string | undefined };
 
 export type Product = Pick<ProductParts, 'name' | 'resource'> & {
   readonly giveToken: (headers: Headers) => Said;
-  /** `silence`: it was taken, and its answer must never come (ending 05). */
+  /** `silence`: the request was taken, and its answer must never come (ending 05). */
   readonly take: (headers: Headers, body: unknown) => Said | 'silence';
   readonly find: (headers: Headers, reference: string) => Said;
   readonly findHolder: (headers: Headers, msisdn: string) => Said;

@@ -1,10 +1,10 @@
 /**
- * Reads MTN's request to pay or transfer off the wire and says what is wrong with it in MTN's words (upstreams §1.3 to §1.6).
+ * Parses MTN's request to pay or transfer, and reports errors in MTN's terms (upstreams §1.3 to §1.6).
  * Invariant: nothing here changes state; a body that passes is complete.
  */
 import type { MoneyRequest, PartyName } from './movements.ts';
 
-/** Of a request, by their names in lower case. */
+/** A request's headers, by their lower-case names. */
 export type Headers = Readonly<Record<string, string | string[] | undefined>> & {
   readonly authorization?: string | undefined;
 };
@@ -71,7 +71,7 @@ function callbackUrl(headers: Headers): string | null | WireError {
   );
 }
 
-/** A copy of its own: a reference is kept for ever, and would otherwise keep the whole message that it was cut out of. */
+/** A copy: a reference is kept for ever, and a substring would keep the whole message that it was cut from. */
 function detached(reference: string): string {
   return Buffer.from(reference, 'latin1').toString('latin1');
 }
@@ -99,7 +99,7 @@ function bodyError(body: Readonly<Record<string, unknown>>, name: PartyName): Wi
   return undefined;
 }
 
-/** `party` is whose number the body names: `payer` in a request to pay, `payee` in a transfer. */
+/** `party` says whose number the body names: `payer` in a request to pay, `payee` in a transfer. */
 export function parseMoneyRequest(headers: Headers, given: unknown, party: PartyName): Parsed {
   const reference = headers['x-reference-id'];
   if (!isReference(reference))

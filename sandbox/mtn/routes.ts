@@ -1,6 +1,6 @@
 /**
  * MTN MoMo's Open API over HTTP, collections and disbursements (upstreams §1.2 to §1.5), mounted under /mtn.
- * Invariant: every path of every product is here; what is answered is the product's own word.
+ * Invariant: every path of every product is here; each answer is the product's own.
  */
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { type FaultHooks, leaveHanging } from '../control/fault-hooks.ts';
@@ -42,10 +42,10 @@ function productRoutes(scope: FastifyInstance, product: Product, hooks: FaultHoo
   );
 }
 
-/** MTN takes an empty body under any content type, and answers malformed JSON in its own shape. */
+/** MTN accepts an empty body under any content type, and answers malformed JSON in its own shape. */
 function readJsonLeniently(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers();
-  // Named as well as meant by the star: what only the star takes is looked for anew with each request.
+  // Named explicitly besides the star: a type that only the star matches is looked up again on each request.
   scope.addContentTypeParser(['application/json', '*'], { parseAs: 'string' }, (_request, body, done) => {
     try {
       done(null, body === '' ? undefined : JSON.parse(body.toString()));

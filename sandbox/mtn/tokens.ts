@@ -1,5 +1,5 @@
 /**
- * MTN's access tokens: given for the API user and key, good for an hour (upstreams §1.2).
+ * MTN's access tokens: issued for the API user and key, valid for an hour (upstreams §1.2).
  * Invariant: an expired token is never accepted, and expired ones do not pile up.
  */
 import { randomBytes } from 'node:crypto';
@@ -11,7 +11,7 @@ export type MtnCredentials = {
   readonly apiKey: string;
 };
 
-/** The credentials that the sandbox accepts unless others are handed in, for each product its own. They protect nothing. */
+/** The credentials that the sandbox accepts by default, separate for each product. They protect nothing. */
 export const sandboxCredentials = {
   collection: {
     subscriptionKey: 'sandbox-collection',
@@ -25,7 +25,7 @@ export const sandboxCredentials = {
   },
 } as const satisfies Record<string, MtnCredentials>;
 
-/** Seconds. */
+/** 3 600 seconds. */
 export const tokenLife = 3_600;
 
 export type Tokens = {

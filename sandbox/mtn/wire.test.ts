@@ -26,7 +26,7 @@ describe('token', () => {
     expect(answer.status).toBe(200);
     expect(answer.json).toEqual({ access_token: expect.any(String), token_type: 'access_token', expires_in: 3600 });
   });
-  test('a wrong key, a wrong subscription', async () => {
+  test('a wrong key and a wrong subscription are refused', async () => {
     const wrong = { ...subscription, authorization: `Basic ${btoa('5ba0d1c4-5f0e-4b3a-9d6e-7f0a1c2b3d4e:other')}` };
     expect(await running.call('POST', '/mtn/collection/token/', undefined, wrong)).toMatchObject({
       status: 401,
@@ -91,7 +91,7 @@ describe('request to pay', () => {
     expect([answer.status, await answer.json()]).toMatchObject([400, { code: 'BAD_REQUEST' }]);
   });
 
-  test('a repeated reference is 409, also while racing, and debits once', async () => {
+  test('a repeated reference is 409, even when it races, and debits once', async () => {
     const reference = newReference();
     const answers = await Promise.all([1, 2, 3, 4].map(() => momo.pay(phone, { reference })));
     expect(answers.map(({ status }) => status).sort()).toEqual([202, 409, 409, 409]);
@@ -101,7 +101,7 @@ describe('request to pay', () => {
     expect(books.json).toMatchObject([{ reference, times: 1 }]);
   });
 
-  test('an unknown reference is 404, one that is no UUID is 400', async () => {
+  test('an unknown reference is 404, and one that is not a UUID is 400', async () => {
     expect(await momo.status(newReference())).toMatchObject({ status: 404, json: { code: 'RESOURCE_NOT_FOUND' } });
     expect((await momo.status('order-1')).status).toBe(400);
   });

@@ -10,7 +10,7 @@ import type { FastifyInstance } from 'fastify';
 export type Asset = { readonly type: string; readonly content: string };
 export type Assets = ReadonlyMap<string, Asset>;
 
-/** The folder of package.json, upwards from here: the same from the sources and from dist/. */
+/** The folder of package.json, searched upwards from here: the same from the sources and from dist/. */
 function projectRoot(): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(folder, 'package.json'))) {
@@ -29,7 +29,7 @@ stroke-width="3.2" stroke-linecap="round" stroke-linejoin="round"/></svg>`;
 export function readAssets(): Assets {
   const root = projectRoot();
   const assets = new Map<string, Asset>([['icon.svg', { type: 'image/svg+xml', content: icon }]]);
-  // Beside this file from the sources, and beside its compiled form where the build copied them.
+  // Next to this file in the sources, and next to its compiled form where the build copied them.
   const beside = dirname(fileURLToPath(import.meta.url));
   for (const name of ['style.css', 'phone.css', 'tools.css', 'cardnet.css']) {
     const copied = join(beside, name);

@@ -1,10 +1,10 @@
 /**
- * Server-Sent Events: tells an open page that something changed; the page then fetches what it shows.
+ * Server-Sent Events: notify an open page of a change; the page then fetches what it shows.
  * Invariant: a burst of changes is one event, and a stream that ends leaves no listener and no timer behind.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** Milliseconds between the comments that keep idle proxies from closing the stream. */
+/** 15 000 ms between the comments that keep idle proxies from closing the stream. */
 const heartbeat = 15_000;
 
 /** Answers `request` with a stream; `watch` registers a listener and returns how to remove it. */

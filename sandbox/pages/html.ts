@@ -1,6 +1,7 @@
 /**
  * A small HTML template that escapes by default.
- * Invariant: only text that came out of `html` itself gets into a page unescaped; everything else is escaped, in text and in quoted attributes alike.
+ * Invariant: only text produced by `html` itself gets into a page unescaped; everything else is escaped, in text and in quoted
+ * attributes alike.
  */
 
 const escaped = new WeakSet<SafeHtml>();
@@ -18,7 +19,7 @@ function escapeText(text: string): string {
 }
 
 function isSafe(part: object): part is SafeHtml {
-  // An object of the same shape that came in over the network is not in the set, and is never trusted.
+  // An object of the same shape that arrived over the network is not in the set, and is never trusted.
   return escaped.has(part as SafeHtml);
 }
 
@@ -27,11 +28,11 @@ function render(part: Part): string {
   if (typeof part === 'string') return escapeText(part);
   if (typeof part === 'number') return String(part);
   if (isSafe(part)) return part.text;
-  // What is left is a list; anything else slipped past the types and is not shown at all.
+  // Only lists are left; anything else slipped past the types and is not shown at all.
   return Array.isArray(part) ? part.map(render).join('') : '';
 }
 
-/** Builds HTML: html`<p>${name}</p>`. Null, undefined and false leave nothing; arrays are joined. */
+/** Builds HTML: html`<p>${name}</p>`. Null, undefined and false render as nothing; arrays are joined. */
 export function html(strings: TemplateStringsArray, ...parts: Part[]): SafeHtml {
   let text = strings[0] ?? '';
   parts.forEach((part, index) => {

@@ -7,7 +7,7 @@ import type { FastifyRequest } from 'fastify';
 export const languages = ['en', 'fr', 'es', 'ru', 'zh', 'ln'] as const;
 export type Language = (typeof languages)[number];
 
-/** Each language's name in itself. */
+/** Each language's name in the language itself. */
 export const languageNames: Readonly<Record<Language, string>> = {
   en: 'English',
   fr: 'Français',
@@ -46,7 +46,7 @@ function isDecimal(text: string): text is `${number}` {
   return /^\d+(\.\d+)?$/.test(text);
 }
 
-/** "45,90 USD": decimal text with the digits it came with, never through a floating-point number. */
+/** "45,90 USD": decimal text with its own digits, never through a floating-point number. */
 export function formatAmount(language: Language, amount: string, currency: string): string {
   const code = currency.toUpperCase();
   if (!isDecimal(amount) || !/^[A-Z]{3}$/.test(code)) return `${amount} ${code}`;

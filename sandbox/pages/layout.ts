@@ -1,6 +1,6 @@
 /**
  * What every page of the sandbox shares: the frame, the headers that guard it, and how it is sent.
- * Invariant: no page runs inline script or style, and none asks a third party for anything.
+ * Invariant: no page runs inline script or style, and none loads anything from a third party.
  */
 import type { FastifyReply } from 'fastify';
 import { html, type Part, type SafeHtml } from './html.ts';
@@ -11,9 +11,9 @@ export type Page = {
   readonly main: SafeHtml;
   /** Browser scripts by name, from sandbox/browser. */
   readonly scripts?: readonly string[];
-  /** The style sheet beside the common one. */
+  /** The style sheet in addition to the common one. */
   readonly sheet: 'phone' | 'tools';
-  /** What stands at the right of the top line. */
+  /** Content at the right of the top line. */
   readonly tools?: Part;
   readonly current?: '/' | '/phone' | '/inbox' | '/control';
   /** Names of the top line's links; English unless given. */

@@ -1,4 +1,4 @@
-// What every page has in common, and the template that builds them.
+// What all pages have in common, and the template that builds them.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { endings } from '../carriers/endings.ts';
 import { type RunningSandbox, startSandbox } from '../testing/start-sandbox.ts';
@@ -27,7 +27,7 @@ describe.each(['/', '/phone', '/phone/243810000042', '/inbox', '/inbox/demo', '/
   });
 });
 
-test('the start page teaches every number and a payment against the gateway', async () => {
+test('the start page explains every number and a payment through the gateway', async () => {
   const { text } = await running.call('GET', '/');
   for (const ending of endings)
     expect(text).toContain(`<a class="figure" href="/phone/2438100001${ending}">+243 810 000 1${ending}</a>`);
@@ -37,13 +37,13 @@ test('the start page teaches every number and a payment against the gateway', as
   for (const link of ['/phone/243810000042', '/inbox/demo', '/control']) expect(text).toContain(`href="${link}"`);
 });
 
-test('unknown addresses are JSON, and assets are only the known ones', async () => {
+test('unknown addresses are answered with JSON, and only known assets are served', async () => {
   expect(await running.call('GET', '/nothing')).toMatchObject({ status: 404, json: { error: 'not_found' } });
   expect((await running.call('GET', '/assets/..%2f..%2fpackage.json')).status).toBe(404);
 });
 
 describe('html', () => {
-  test('escapes text, joins arrays, leaves nothing for null, undefined and false', () => {
+  test('escapes text, joins arrays, and renders null, undefined and false as nothing', () => {
     const evil = `<a href="x" title='y'>&`;
     expect(html`<p>${evil}${[html`<b>1</b>`, 2, null, undefined, false]}</p>`.text).toBe(
       '<p>&lt;a href=&quot;x&quot; title=&#39;y&#39;&gt;&amp;<b>1</b>2</p>',

@@ -20,7 +20,7 @@ const statuses: Readonly<Record<(typeof endings)[number], string>> = {
   '08': 'approved, found by asking',
 };
 
-/** What becomes of money that is sent to the number. */
+/** The outcome of money that is sent to the number. */
 const payouts: Readonly<Record<(typeof endings)[number] | 'other', string>> = {
   '01': 'paid after 1 s',
   '02': 'fails, no such account',

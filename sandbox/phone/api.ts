@@ -1,5 +1,5 @@
 /**
- * The virtual phone for programs (contract §11), and the door for text messages.
+ * The virtual phone for programs (contract §11), and the route that takes text messages.
  * Invariant: every error is JSON `{error, message}`; the shapes of the contract never lose a field.
  */
 import { randomUUID } from 'node:crypto';
@@ -11,7 +11,7 @@ import { type AnswerResult, digitsOf, type Phones, type Prompt } from './phones.
 /** The default Bearer secret of POST /sms. It protects nothing. */
 export const sandboxSmsSecret = 'sandbox-sms';
 
-/** A prompt as programs read it: the contract's fields first, then what else is known. */
+/** A prompt as programs read it: the contract's fields first, then the additional ones. */
 function presentPrompt(prompt: Prompt) {
   const { id, carrier, amount, currency, merchant, status, text, at, expires_at, decides_by_itself } = prompt;
   return {

@@ -1,5 +1,5 @@
 /**
- * The virtual phone as a page: a handset that shows what carriers push, and beside it what it is for.
+ * The virtual phone as a page: a handset that shows what carriers push, and beside it an explanation.
  * Invariant: everything shown works without script; the script only swaps the parts whose version changed.
  */
 import { parsePhoneNumberFromString } from 'libphonenumber-js';
@@ -9,7 +9,7 @@ import { formatAmount, formatClock, formatDay, type Language, languageNames, lan
 import type { Handset, Message, Prompt } from './phones.ts';
 import { fill, type PhoneWords, phoneWords } from './words.ts';
 
-/** What a rendering depends on. `hidden` holds the ids of prompts that the person chose to ignore. */
+/** What the page depends on. `hidden` holds the ids of prompts that the person chose to ignore. */
 export type PhoneView = {
   readonly handset: Handset;
   readonly language: Language;
@@ -23,7 +23,7 @@ function carrierName(carrier: string): string {
   return carrierNames[carrier] ?? carrier.toUpperCase();
 }
 
-/** A number as people write it; the bare digits when its plan is unknown. */
+/** A number as people write it; with bare digits if its numbering plan is unknown. */
 export function displayNumber(msisdn: string): string {
   return parsePhoneNumberFromString(`+${msisdn}`)?.formatInternational() ?? `+${msisdn}`;
 }
@@ -37,13 +37,13 @@ function behaviourWords(words: PhoneWords, ending: Ending | undefined): string {
   return ending === undefined ? words.other : words.endings[ending];
 }
 
-/** Minutes and seconds that are left, as the script goes on counting them. */
+/** The minutes and seconds left, in the format in which the script goes on counting. */
 function timeLeft(milliseconds: number): string {
   const seconds = Math.max(0, Math.ceil(milliseconds / 1_000));
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }
 
-/** The first button is the one that Enter presses; unseen, it lets Reject stand before Approve without Enter rejecting. */
+/** Enter presses a form's first button: that is a hidden Approve, so that Reject can be shown first without Enter rejecting. */
 function pinForm(view: PhoneView, words: PhoneWords, prompt: Prompt): SafeHtml {
   const boxes = [1, 2, 3, 4].map(
     (
@@ -110,13 +110,13 @@ function part({ name, version, content }: Part): SafeHtml {
   return html`<div data-part="${name}" data-version="${version}">${content}</div>`;
 }
 
-/** The screen's inside; the live script fetches it anew after every change. */
+/** The content of the screen; the live script fetches it again after every change. */
 export function phoneScreen(view: PhoneView): SafeHtml {
   const { handset, language, now, hidden } = view;
   const words = phoneWords[language];
   const pending = handset.prompts.filter((prompt) => prompt.status === 'pending' && prompt.expires_at > now);
   const shown = pending.find((prompt) => !hidden.includes(prompt.id));
-  // A question fills the screen; what happened before waits until it is answered.
+  // A prompt fills the screen; past ones are shown only when it has been answered.
   const past = shown === undefined ? handset.prompts.filter((prompt) => prompt.status !== 'pending').slice(0, 5) : [];
   const notes = handset.messages.slice(0, shown === undefined ? 3 : 1);
   const idle = past.length === 0 && shown === undefined && notes.length === 0;

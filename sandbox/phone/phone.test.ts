@@ -20,7 +20,7 @@ const sms = (to: string, text: string, secret = 'sandbox-sms') =>
   running.call('POST', '/sms', { to, text }, { authorization: `Bearer ${secret}` });
 
 describe('for programs', () => {
-  test('a prompt shows what the carrier asks, and an approval is answered with it', async () => {
+  test('a prompt shows what the carrier asks, and the carrier gets the approval', async () => {
     const { reference } = await momo.pay(number);
     const prompt = { id: reference, carrier: 'mtn', amount: '45.90', currency: 'usd', merchant: 'Boutique Kivu' };
     expect(await state()).toMatchObject({ prompts: [{ ...prompt, status: 'pending' }], messages: [] });
@@ -29,7 +29,7 @@ describe('for programs', () => {
     expect(await state()).toMatchObject({ prompts: [{ ...prompt, status: 'approved' }] });
   });
 
-  test('unknown, answered before, malformed', async () => {
+  test('a prompt that is unknown or answered, and a malformed answer, are refused', async () => {
     expect(await answer('nothing', { answer: 'reject' })).toMatchObject({ status: 404, json: { error: 'unknown' } });
     const { reference } = await momo.pay(number);
     expect((await answer(reference, { answer: 'maybe' })).status).toBe(400);
@@ -41,7 +41,7 @@ describe('for programs', () => {
     expect((await running.call('GET', '/phone/abc/state')).status).toBe(404);
   });
 
-  test('three wrong PINs, and the carrier fails the request', async () => {
+  test('after three wrong PINs the carrier fails the request', async () => {
     const { reference } = await momo.pay(number);
     for (const left of [2, 1, 0])
       expect(await answer(reference, { answer: 'approve', pin: '1234' })).toMatchObject({
@@ -54,13 +54,13 @@ describe('for programs', () => {
     expect((await running.call('GET', '/control/books')).json).toEqual([]);
   });
 
-  test('a prompt nobody answers expires', async () => {
+  test('a prompt that nobody answers expires', async () => {
     await momo.pay(number);
     running.world.advance(300_000);
     expect(await state()).toMatchObject({ prompts: [{ status: 'expired' }] });
   });
 
-  test('a number that decides by itself takes no answer', async () => {
+  test('a number that decides by itself accepts no answer', async () => {
     const { reference } = await momo.pay('243810000104');
     const refused = await running.call('POST', `/phone/243810000104/prompts/${reference}`, {
       answer: 'approve',
@@ -69,7 +69,7 @@ describe('for programs', () => {
     expect(refused).toMatchObject({ status: 409, json: { error: 'decides_by_itself' } });
   });
 
-  test('a text message arrives with its code; the secret is asked for', async () => {
+  test('a text message arrives with its code; sending one requires the secret', async () => {
     expect(await sms(`+${number}`, 'Votre code est 482913.')).toMatchObject({
       status: 202,
       json: { id: expect.stringMatching(/^sms_/) },
@@ -110,7 +110,7 @@ test.each([
 describe('for people', () => {
   const page = (query = '', headers = {}) => running.call('GET', `/phone/${number}${query}`, undefined, headers);
 
-  test.each(Object.entries(phoneWords))('in %s it has its words and a PIN form', async (language, words) => {
+  test.each(Object.entries(phoneWords))('in %s it shows its words and a PIN form', async (language, words) => {
     await momo.pay(number);
     const { text, headers } = await page('', { 'accept-language': `xx,${language};q=0.9,en;q=0.1` });
     expect(text).toContain(`<html lang="${language}">`);
@@ -119,7 +119,7 @@ describe('for people', () => {
     expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; /);
   });
 
-  test('French by default, and amounts as French writes them', async () => {
+  test('it is in French by default, with amounts in French notation', async () => {
     await momo.pay(number, { body: { amount: '12500.50', currency: 'CDF' } });
     const { text } = await page();
     expect(text).toContain('<html lang="fr">');
@@ -127,7 +127,7 @@ describe('for people', () => {
     expect((await page('?lang=en')).text.replace(/\s/gu, ' ')).toContain('12,500.50 CDF');
   });
 
-  test('without script: a wrong PIN says so, the right one approves, both by plain forms', async () => {
+  test('without script, a wrong PIN is reported and the right one approves, both by plain forms', async () => {
     const { reference } = await momo.pay(number);
     const post = (pin: string) => {
       const form = new URLSearchParams({ answer: 'approve' });
@@ -142,7 +142,7 @@ describe('for people', () => {
     expect((await momo.status(reference)).json).toMatchObject({ status: 'SUCCESSFUL' });
   });
 
-  test('Enter in a PIN box approves: the form’s first button does', async () => {
+  test('Enter in a PIN box approves, because that is the form’s first button', async () => {
     await momo.pay(number);
     const buttons = [...(await page()).text.matchAll(/<button[^>]*name="answer" value="(\w+)"/g)].map(
       ([, value]) => value,
@@ -150,7 +150,7 @@ describe('for people', () => {
     expect(buttons).toEqual(['approve', 'reject', 'approve']);
   });
 
-  test('ignored, a prompt leaves the screen but stays answerable', async () => {
+  test('an ignored prompt leaves the screen but can still be answered', async () => {
     const { reference } = await momo.pay(number);
     const { text } = await page(`?lang=en&hide=${reference}`);
     expect(text).not.toContain('name="pin"');
@@ -173,7 +173,7 @@ describe('for people', () => {
     expect((await running.call('GET', '/phone')).text).toContain(phoneWords.fr.title);
   });
 
-  test('a number that nobody can have stays in its field, and what is wrong stands beside it', async () => {
+  test('an impossible number stays in its field, with the error beside it', async () => {
     const { text } = await running.call('GET', '/phone?number=12%22x&lang=en');
     expect(text).toContain('value="12&quot;x"');
     expect(text).toContain(phoneWords.en.badNumber);
@@ -181,7 +181,7 @@ describe('for people', () => {
   });
 });
 
-test('an open phone hears of a change at once, and an open stream does not hold up stopping', async () => {
+test('an open phone is notified of a change at once, and an open stream does not hold up stopping', async () => {
   const stream = await fetch(`${running.url}/phone/${number}/events`);
   expect(stream.headers.get('content-type')).toContain('text/event-stream');
   const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();

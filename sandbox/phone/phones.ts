@@ -1,6 +1,6 @@
 /**
- * The customers' handsets: the prompts that carriers push, the messages that arrive, and what their owner answered.
- * Invariant: a prompt leaves `pending` once and never changes afterwards; memory is bounded by phones and by entries a phone.
+ * The customers' handsets: the prompts that carriers push, the messages that arrive, and what the owners answered.
+ * Invariant: a prompt leaves `pending` once and never changes afterwards; memory is bounded by phones and by entries per phone.
  */
 import type { World } from '../world.ts';
 
@@ -17,13 +17,13 @@ export type Prompt = {
   readonly text: string;
   readonly at: number;
   readonly expires_at: number;
-  /** True when the number's ending decides (contract §11): then nobody may answer on the phone. */
+  /** True if the number's ending decides (contract §11): then nobody may answer on the phone. */
   readonly decides_by_itself: boolean;
   readonly status: PromptStatus;
   readonly wrong_pins: number;
 };
 
-/** Money that came in by itself: a payout. `amount` is decimal text; `note` is what the sender wrote. */
+/** Money that came in without the owner's doing: a payout. `amount` is decimal text; `note` is what the sender wrote. */
 export type Received = {
   readonly carrier: string;
   readonly amount: string;
@@ -31,7 +31,7 @@ export type Received = {
   readonly note: string;
 };
 
-/** `received` is what the carrier tells of; null for texts of anybody else. */
+/** `received` is the payment that a carrier's message announces; null for texts from anybody else. */
 export type Message = {
   readonly at: number;
   readonly text: string;
@@ -39,7 +39,7 @@ export type Message = {
   readonly received: Received | null;
 };
 
-/** What the owner said, as the carrier hears it; `locked` is three wrong PINs. */
+/** The owner's answer, as reported to the carrier; `locked` means three wrong PINs. */
 export type Verdict = 'approve' | 'reject' | 'locked';
 export type NewPrompt = Omit<Prompt, 'status' | 'wrong_pins'>;
 
@@ -64,12 +64,12 @@ export type Phones = {
   readonly settle: (msisdn: string, id: string, status: Exclude<PromptStatus, 'pending'>) => void;
   readonly answer: (msisdn: string, id: string, answer: 'approve' | 'reject', pin: string) => AnswerResult;
   readonly message: (msisdn: string, text: string) => void;
-  /** The carrier's word that money has come in. */
+  /** The carrier's message that money has come in. */
   readonly receive: (msisdn: string, received: Received) => void;
   readonly read: (msisdn: string) => Handset;
   /** Calls `changed` after every change of that phone, until the returned function is called. */
   readonly watch: (msisdn: string, changed: () => void) => () => void;
-  /** The phones that something happened on, newest first. */
+  /** The phones that have had any activity, newest first. */
   readonly recent: (count: number) => Handset[];
 };
 
@@ -80,12 +80,12 @@ const pinsAllowed = 3;
 /** The PIN of every sandbox phone (contract §11). */
 const rightPin = '0000';
 
-/** The oldest are forgotten so many at a time: to find the first key of a map is dear where others were deleted before it. */
+/** 200 phones are forgotten at a time: finding a map's first key is expensive after many deletions at its front. */
 const forgottenAtOnce = 200;
 
 type Slot = {
   readonly asked: NewPrompt;
-  /** Gone once the prompt has been decided: what hears it need not be kept as long as the prompt. */
+  /** Cleared once the prompt has been decided: the listener need not be kept as long as the prompt. */
   onVerdict: ((verdict: Verdict) => void) | undefined;
   status: PromptStatus;
   wrong_pins: number;
@@ -96,7 +96,7 @@ function promptOf({ asked, status, wrong_pins }: Slot): Prompt {
   return { ...asked, status, wrong_pins };
 }
 
-/** The six-digit code in a message, also when it is written in two groups of three. */
+/** The six-digit code in a message, even if it is written as two groups of three. */
 export function codeIn(text: string): string | null {
   const whole = /(?<!\d)\d{6}(?!\d)/.exec(text);
   if (whole !== null) return whole[0];
@@ -104,7 +104,7 @@ export function codeIn(text: string): string | null {
   return grouped === null ? null : `${grouped[1]}${grouped[2]}`;
 }
 
-/** The digits of a number that may be written with `+`, blanks or dashes; undefined when it cannot be a phone number. */
+/** The digits of a number that may be written with `+`, blanks or dashes; undefined if it cannot be a phone number. */
 export function digitsOf(msisdn: string): string | undefined {
   const digits = msisdn.replace(/^\+|[\s().-]/g, '');
   return /^\d{6,15}$/.test(digits) ? digits : undefined;
@@ -116,7 +116,7 @@ export function createPhones(world: World): Phones {
 
   const touch = (msisdn: string): Phone => {
     const phone = phones.get(msisdn) ?? { slots: [], messages: [] };
-    // Deleting and setting again keeps the map in the order of last use, so that the first key is the one to forget.
+    // Deleting and setting again keeps the map in order of last use, so that the first key is the one to forget.
     phones.delete(msisdn);
     phones.set(msisdn, phone);
     if (phones.size >= phonesKept + forgottenAtOnce) forgetOldest();
@@ -132,7 +132,7 @@ export function createPhones(world: World): Phones {
     for (const watcher of watchers.get(msisdn) ?? []) watcher();
   };
   const slotOf = (msisdn: string, id: string) => phones.get(msisdn)?.slots.find((slot) => slot.asked.id === id);
-  /** Answers who is to hear of it. */
+  /** Sets the final status; returns the listener, for the caller to call. */
   const finish = (slot: Slot, status: PromptStatus) => {
     const { onVerdict } = slot;
     slot.onVerdict = undefined;

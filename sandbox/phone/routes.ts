@@ -1,6 +1,6 @@
 /**
  * The virtual phone over HTTP: its page, its live screen, and the one address at which a prompt is answered.
- * Invariant: one answer path for the page's form and for programs, so that both meet the same rules.
+ * Invariant: the page's form and programs answer by one path, so that both meet the same rules.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { streamChanges } from '../pages/events.ts';
@@ -60,7 +60,7 @@ export function phoneRoutes(app: FastifyInstance, phones: Phones, world: World):
           .code(400)
           .send({ error: 'invalid_answer', message: 'The field answer must be "approve" or "reject".' });
       const result = phones.answer(msisdn, request.params.id, answer, pin);
-      // A form goes back to the phone, which shows what became of the prompt, a wrong PIN included.
+      // A form submission returns to the phone, which shows what became of the prompt, including a wrong PIN.
       if (request.body instanceof URLSearchParams)
         return reply.redirect(`/phone/${msisdn}?lang=${languageOf(request)}`, 303);
       return sendAnswer(reply, result);
@@ -81,7 +81,7 @@ function answerIn(body: unknown): { answer: 'approve' | 'reject' | undefined; pi
   };
 }
 
-/** The list of phones that something happened on; with `?number=` it leads to that phone. */
+/** The list of phones that have had any activity; with `?number=` it redirects to that phone. */
 function phoneList(
   request: FastifyRequest<{ Querystring: { number?: unknown } }>,
   reply: FastifyReply,

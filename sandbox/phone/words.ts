@@ -1,6 +1,6 @@
 /**
  * The words of the virtual phone in six languages.
- * Invariant: the type demands every word in every language; `{…}` are filled by `fill`.
+ * Invariant: the type demands every text in every language; `fill` fills in the `{…}`.
  */
 import type { Ending } from '../carriers/endings.ts';
 import type { Language } from '../pages/languages.ts';
@@ -15,7 +15,7 @@ export type PhoneWords = {
   readonly tryTitle: string;
   readonly tries: readonly [string, string, string];
   readonly anotherNumber: string;
-  /** Beside the field, when nobody can have that number. */
+  /** Shown beside the field if the number is impossible. */
   readonly badNumber: string;
   readonly open: string;
   readonly numbersTitle: string;

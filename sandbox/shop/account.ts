@@ -1,6 +1,6 @@
 /**
- * What the shop knows of its gateway, once it was told.
- * Invariant: it is told by a program on this machine, and told to nobody: no page and no answer holds a secret of it.
+ * What the shop knows of its gateway, once it has been told.
+ * Invariant: only a program on this machine can tell it, and it tells nobody: no page and no answer contains one of its secrets.
  */
 import type { Account } from './merchant.ts';
 
@@ -8,7 +8,7 @@ export type Known = {
   readonly account: Account;
   /** The gateway's own address as browsers reach it. */
   readonly gatewayOrigin: string;
-  /** This shop's address as the gateway reaches it: the one at which it was told. */
+  /** This shop's address as the gateway reaches it: the one at which the shop was told its account. */
   readonly shopUrl: string;
 };
 
@@ -26,7 +26,7 @@ export function createDesk(): Desk {
 
 export type Reading = { readonly known: Known } | { readonly wrong: string };
 
-/** Reads `{gateway_url, credential, webhook_secret, api?}`; `api` is where to call, when not at gateway_url/api/v1. */
+/** Reads `{gateway_url, credential, webhook_secret, api?}`; `api` is where to call, if not at gateway_url/api/v1. */
 export function readKnown(body: unknown, shopUrl: string): Reading {
   const given = (name: string): string => {
     const value: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, name) : undefined;

@@ -1,6 +1,7 @@
 /**
- * From a cart to the payment page, and afterwards the question how it ended.
- * Invariant: one press of the button or ten, a cart becomes one order; a purchase whose fate is unknown is begun again under its own id.
+ * From a cart to the payment page, and afterwards the inquiry about the outcome.
+ * Invariant: however often the button is pressed, a cart becomes one order; a purchase whose outcome is unknown is begun again
+ * under its own id.
  */
 import { randomUUID } from 'node:crypto';
 import type { World } from '../world.ts';
@@ -17,12 +18,12 @@ export type ShopParts = {
   readonly orders: Orders;
 };
 
-/** Why the gateway could not be had: its own words in the customer's language, or none when it did not answer. */
+/** Why the gateway could not serve: its own message in the customer's language, or none if it did not answer. */
 export type Trouble = { readonly message: string | undefined; readonly retryable: boolean };
 
 export type Bought =
   | { readonly kind: 'opened'; readonly redirect_url: string }
-  /** The same purchase was begun before: what became of it stands on its own page. */
+  /** The same purchase was begun before: its own page shows its outcome. */
   | { readonly kind: 'begun'; readonly id: string }
   | { readonly kind: 'empty' }
   | { readonly kind: 'trouble'; readonly trouble: Trouble };
@@ -54,7 +55,7 @@ export async function buy(parts: ShopParts, known: Known, wish: Wish): Promise<B
   const opened = await open(known, purchase, addresses);
   if (opened.kind !== 'done') {
     const trouble = troubleOf(opened);
-    // The same call would be refused the same way: the next press is another purchase.
+    // The same call would be refused again, so the next press begins another purchase.
     if (!trouble.retryable) carts.finish(wish.cart, undefined);
     return { kind: 'trouble', trouble };
   }
@@ -63,7 +64,7 @@ export async function buy(parts: ShopParts, known: Known, wish: Wish): Promise<B
   return { kind: 'opened', redirect_url };
 }
 
-/** The page speaks what the browser asks for; whoever has chosen another language in the shop goes on in that one. */
+/** The page follows the browser's language; a customer who chose another in the shop keeps that one. */
 function inLanguage(address: string, language: string): string {
   const url = new URL(address);
   url.searchParams.set('lang', language);
@@ -82,7 +83,7 @@ async function open({ account }: Known, purchase: Purchase, addresses: Addresses
   return { kind: 'done', value: { session_token, transaction_id, redirect_url } };
 }
 
-/** Takes out of a cart what has been paid; a purchase that ended otherwise stays, to be bought again. */
+/** Empties a cart that has been paid; a purchase that ended otherwise stays in the cart, to be bought again. */
 export function settleCart({ carts, orders }: ShopParts, cart: string | undefined): void {
   const order = orders.get(carts.begun(cart) ?? '');
   if (cart === undefined || order === undefined || stateOf(order) === 'waiting') return;
@@ -90,8 +91,8 @@ export function settleCart({ carts, orders }: ShopParts, cart: string | undefine
 }
 
 /**
- * Asks the gateway about an order that is not paid yet. `hint` is a transaction that an address named: a stranger's
- * word, which the gateway's answer must bear out. Returns what went wrong, if anything did.
+ * Asks the gateway about an order that is not paid yet. `hint` is a transaction id from an address, so it is untrusted, and the
+ * gateway's answer must confirm it. Returns what went wrong, if anything did.
  */
 export async function askAbout(parts: ShopParts, id: string, hint: string | undefined): Promise<Trouble | undefined> {
   const { desk, orders } = parts;
@@ -130,6 +131,6 @@ function sessionIsOver(code: string): boolean {
 function troubleOf(answer: Exclude<Answer<never>, { kind: 'done' }>): Trouble {
   if (answer.kind !== 'refused') return { message: undefined, retryable: true };
   const { code, message, retryable } = answer;
-  // What ails the gateway itself (14xx) is told to whoever programs it: no customer has an Idempotency-Key.
+  // Errors about using the gateway (14xx) are for programmers: no customer has an Idempotency-Key.
   return { message: code.startsWith('14') ? undefined : message, retryable };
 }

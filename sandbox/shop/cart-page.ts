@@ -1,6 +1,6 @@
 /**
- * The cart, the button that buys, and what is said when the payment could not be started.
- * Invariant: a button carries the quantity that it sets, so that pressing it twice sets the same.
+ * The cart, the button that buys, and the message when the payment could not be started.
+ * Invariant: a button carries the quantity that it sets, so that pressing it twice has the same effect.
  */
 import { html, type SafeHtml } from '../pages/html.ts';
 import { fill } from '../phone/words.ts';
@@ -78,7 +78,7 @@ export type CartView = {
   readonly visitor: Visitor;
   readonly lines: readonly Line[];
   readonly terms: Terms;
-  /** Stands in the place of the button while no gateway is known. */
+  /** Shown in place of the button while no gateway is known. */
   readonly setup: SafeHtml | undefined;
 };
 
@@ -98,7 +98,7 @@ export function cartMain({ visitor, lines, terms, setup }: CartView): SafeHtml {
     }</div></div>`;
 }
 
-/** The gateway's own words where it gave some; the button begins the same purchase again. */
+/** Shows the gateway's own message if it gave one; the button begins the same purchase again. */
 export function troubleMain({ visitor, lines, terms }: CartView, { message }: Trouble): SafeHtml {
   const words = shopWords[visitor.language];
   return html`<div class="shop-page narrow"><h1>${words.trouble}</h1>

@@ -1,26 +1,27 @@
 /**
- * The carts of those who look around, in memory, each known by the id in its cookie.
- * Invariant: memory is bounded, and a cart's draft names one order: the same things bought the same way are the same purchase, however often the button is pressed.
+ * The visitors' carts, in memory, each known by the id in its cookie.
+ * Invariant: memory is bounded, and a cart's draft names one order: the same goods on the same terms are the same purchase,
+ * however often the button is pressed.
  */
 import { randomBytes } from 'node:crypto';
 import { type Currency, type Good, goods, type Line } from './goods.ts';
 import type { Purchase } from './merchant.ts';
 
-/** How the customer wants to pay, beside what: all of it is part of what the draft stands for. */
+/** How the customer wants to pay; together with the goods, the terms identify a draft. */
 export type Terms = Pick<Purchase, 'fee_covered_by' | 'delivery_behaviour'> & { readonly currency: Currency };
 
 export type Carts = {
   /** What the cart holds, in the order of the shop window; empty for an unknown id. */
   readonly lines: (id: string | undefined) => readonly Line[];
-  /** Sets how many; 0 takes it out. Returns the cart's id: a new one where the one given is unknown. */
+  /** Sets a quantity; 0 removes the good. Returns the cart's id: a new one if the given id is unknown. */
   readonly set: (id: string | undefined, good: Good, quantity: number) => string;
-  /** Puts other lines in the place of what was there. */
+  /** Replaces the cart's lines. */
   readonly fill: (id: string | undefined, lines: readonly Line[]) => string;
-  /** The id of the purchase that the cart stands for under these terms, the same until something changes. */
+  /** The id of the purchase that the cart represents under these terms, the same until something changes. */
   readonly draft: (id: string, terms: Terms) => string;
   /** The purchase that was begun last, whatever has changed since. */
   readonly begun: (id: string | undefined) => string | undefined;
-  /** The purchase came to its end: the next one is another. What was bought leaves the cart, unless it changed since. */
+  /** Ends the purchase: the next one is a new one. What was bought leaves the cart, unless the cart has changed since. */
   readonly finish: (id: string, bought: readonly Line[] | undefined) => void;
 };
 
@@ -29,7 +30,7 @@ type Cart = { quantities: Map<Good, number>; draft: { readonly id: string; reado
 const cartsKept = 1_000;
 export const mostOfOne = 20;
 
-/** 128 bits, so that nobody guesses another's cart or order. */
+/** 128 bits, so that nobody can guess another customer's cart or order. */
 function newId(): string {
   return randomBytes(16).toString('hex');
 }
@@ -43,7 +44,7 @@ export function createCarts(): Carts {
       const quantity = cart?.quantities.get(good) ?? 0;
       return quantity > 0 ? [{ good, quantity }] : [];
     });
-  /** The cart and its id; an id that we did not give is never taken over. */
+  /** The cart and its id; an id that the shop did not issue is never adopted. */
   const open = (id: string | undefined): [string, Cart] => {
     const cart = known(id) ?? { quantities: new Map(), draft: undefined };
     const name = id !== undefined && carts.has(id) ? id : newId();

@@ -1,6 +1,7 @@
 /**
- * The shop for programs: where it is told its credential, and where the gateway's webhooks arrive.
- * Invariant: a webhook that does not verify changes nothing and is answered 401; the credential is taken from this machine alone and never given out.
+ * The shop for programs: where it is given its credential, and where the gateway's webhooks arrive.
+ * Invariant: a webhook that does not verify changes nothing and is answered 401; the credential is accepted only from this
+ * machine and never given out.
  */
 import type { FastifyInstance } from 'fastify';
 import { readKnown } from './account.ts';
@@ -9,7 +10,7 @@ import { verifyWebhook } from './merchant.ts';
 
 const loopback = /^(127\.|::1$|::ffff:127\.)/;
 
-/** In its own scope, because a signature is over the bytes as they came. */
+/** In its own scope, because a signature covers the bytes exactly as they came. */
 export function webhookDoor(scope: FastifyInstance, { desk, orders, world }: ShopParts): void {
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
@@ -19,7 +20,7 @@ export function webhookDoor(scope: FastifyInstance, { desk, orders, world }: Sho
     const event = known && verifyWebhook(known.account.webhook_secret, request.headers, body, world.now());
     if (event === undefined)
       return reply.code(401).send({ error: 'not_verified', message: 'No signature fits: is it our webhook secret?' });
-    // Repeated, stale or about an order that the shop has forgotten: heard all the same, so that it is not sent again.
+    // Even a repeated or stale event, or one about a forgotten order, is acknowledged, so that it is not sent again.
     orders.heard(event, world.now());
     return reply.code(204).send();
   });

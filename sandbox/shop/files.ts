@@ -9,7 +9,7 @@ const types: Readonly<Record<string, string>> = { css: 'text/css; charset=utf-8'
 
 type File = { readonly type: string; readonly content: string };
 
-/** Beside this file from the sources, and beside its compiled form where the build copied them. */
+/** Next to this file in the sources, and next to its compiled form where the build copied them. */
 function readFiles(): Map<string, File> {
   const folders = [new URL('./', import.meta.url), new URL('./pictures/', import.meta.url)];
   const files = new Map<string, File>();

@@ -1,6 +1,7 @@
 /**
  * What every page of the shop shares: its frame, the headers that guard it, and how it is sent.
- * Invariant: no page runs inline script or style, none asks a third party for anything, and a form leads nowhere but to the shop and the gateway.
+ * Invariant: no page runs inline script or style, none loads anything from a third party, and a form leads only to the shop and
+ * the gateway.
  */
 import type { FastifyReply } from 'fastify';
 import { html, type Part, type SafeHtml } from '../pages/html.ts';
@@ -17,11 +18,11 @@ export type ShopPage = {
   readonly current?: '/shop' | '/shop/cart' | '/shop/orders';
   /** How many things are in the cart. */
   readonly inCart: number;
-  /** The gateway's origin as browsers reach it: buying ends there, and browsers hold form-action against that too. */
+  /** The gateway's origin as browsers reach it: buying redirects there, and browsers apply `form-action` to redirects too. */
   readonly gatewayOrigin: string | undefined;
-  /** Seconds after which a page without script loads itself anew. */
+  /** Seconds after which a page without script reloads itself. */
   readonly refresh?: number | undefined;
-  /** Where the script fetches the page's parts anew, and where it hears that it should. */
+  /** Where the script fetches the page's parts again, and where it learns that it should. */
   readonly live?: { readonly parts: string; readonly events: string };
 };
 
@@ -38,7 +39,7 @@ function policy(gatewayOrigin: string | undefined): string {
   ].join('; ');
 }
 
-/** A part of live pages: what was paid leaves the cart while its customer looks. */
+/** Part of the live pages: what was paid for leaves the cart while its customer is looking. */
 export function cartCount({ visitor, inCart }: Pick<ShopPage, 'visitor' | 'inCart'>): SafeHtml {
   const sentence = fill(shopWords[visitor.language].inCart, { n: inCart });
   return html`<span data-part="cart" data-version="${inCart}">${
@@ -90,7 +91,7 @@ ${rooms(page)}${choices(visitor)}</header>
   return send(reply, document, page.gatewayOrigin, status);
 }
 
-/** The parts of a page that its script fetches anew. */
+/** Sends the parts of a page that its script fetches again. */
 export function sendShopParts(reply: FastifyReply, content: SafeHtml): FastifyReply {
   return send(reply, content, undefined, 200);
 }

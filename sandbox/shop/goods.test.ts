@@ -1,4 +1,4 @@
-// Prices: the table, and the law that no amount is ever a number with a fraction.
+// Prices: the table, and the property that no amount is ever a fractional number.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { currencies, decimalOf, goods, priceOf, totalOf } from './goods.ts';

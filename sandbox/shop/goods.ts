@@ -11,7 +11,7 @@ export type Good = (typeof goods)[number];
 
 export type Line = { readonly good: Good; readonly quantity: number };
 
-/** US cents. The last one is dear enough for the gateway to ask for a one-time code. */
+/** US cents. The last good is expensive enough for the gateway to ask for a one-time code. */
 const cents: Readonly<Record<Good, bigint>> = {
   coffee: 950n,
   wax: 2_400n,
@@ -23,7 +23,7 @@ const cents: Readonly<Record<Good, bigint>> = {
   solar: 12_900n,
 };
 
-/** A fixed table: minor units for one US cent, fraction digits, and the step that prices are rounded up to. */
+/** A fixed table: minor units per US cent, fraction digits, and the step that prices are rounded up to. */
 const rates: Readonly<Record<Currency, { readonly forCent: bigint; readonly digits: number; readonly step: bigint }>> =
   {
     usd: { forCent: 1n, digits: 2, step: 1n },
@@ -41,7 +41,7 @@ export function isCurrency(text: unknown): text is Currency {
   return currencies.some((currency) => currency === text);
 }
 
-/** The price of one, in minor units of the currency. */
+/** The price of one item, in minor units of the currency. */
 export function priceOf(good: Good, currency: Currency): bigint {
   const { forCent, step } = rates[currency];
   const exact = cents[good] * forCent;
@@ -52,7 +52,7 @@ export function totalOf(lines: readonly Line[], currency: Currency): bigint {
   return lines.reduce((sum, { good, quantity }) => sum + priceOf(good, currency) * BigInt(quantity), 0n);
 }
 
-/** "45.90", "120": as the gateway takes it. */
+/** "45.90", "120": decimal text, as the gateway takes it. */
 export function decimalOf(minor: bigint, currency: Currency): string {
   const { digits } = rates[currency];
   if (digits === 0) return minor.toString();

@@ -1,4 +1,4 @@
-// The integration that merchants copy: signatures made by the public Standard Webhooks library, and a gateway that is away.
+// The integration that merchants copy: signatures made by the public Standard Webhooks library, and an unreachable gateway.
 import { createServer } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
@@ -34,16 +34,16 @@ function signed(key = secret, offset = 0, text = body): Headers {
 const verify = (headers: Headers, text = body) => verifyWebhook(secret, headers, Buffer.from(text), now);
 
 describe('a webhook', () => {
-  test('that is signed with the secret is what it says', () => {
+  test('that is signed with the secret is read', () => {
     expect(verify(signed())).toMatchObject({ id: 'evt_1', sequence: 3, ...told });
   });
 
-  test('of a rotation verifies by one of its signatures', () => {
+  test('with two signatures, as during a rotation, verifies by one of them', () => {
     const both = `${signed(otherSecret)['webhook-signature']} ${signed()['webhook-signature']}`;
     expect(verify({ ...signed(), 'webhook-signature': both })?.id).toBe('evt_1');
   });
 
-  test('may be five minutes off, either way', () => {
+  test('may be up to five minutes old or early', () => {
     for (const offset of [-300_000, 300_000]) expect(verify(signed(secret, offset))?.id).toBe('evt_1');
   });
 
@@ -59,7 +59,7 @@ describe('a webhook', () => {
     ['over other bytes', () => signed(), `${body} `],
     ['without a sequence', () => ({ ...signed(), 'webhook-sequence': 'x' })],
     ['but is no event', () => signed(secret, 0, '{"status":"approved"}'), '{"status":"approved"}'],
-  ])('that was signed %s says nothing', (_name, headers, text = body) => {
+  ])('that was signed %s is rejected', (_name, headers, text = body) => {
     expect(verify(headers(), text)).toBeUndefined();
   });
 });
@@ -67,14 +67,14 @@ describe('a webhook', () => {
 describe('a call', () => {
   const account = (api: string) => ({ api, credential: 'key_1:sk_test_1', webhook_secret: secret });
 
-  test('to a gateway that is away, or to something that is none, is unreachable', async () => {
+  test('to a gateway that is down, or to a server that is not one, is unreachable', async () => {
     const sandbox = await startSandbox();
     expect(await mintSession(account(sandbox.url), anOrder())).toEqual({ kind: 'unreachable' });
     await sandbox.close();
     expect(await mintSession(account(sandbox.url), anOrder())).toEqual({ kind: 'unreachable' });
   });
 
-  test('is never sent on elsewhere, where the credential does not belong', async () => {
+  test('never follows a redirect to where the credential does not belong', async () => {
     const asked: string[] = [];
     const server = createServer((request, response) => {
       asked.push(request.url ?? '');

@@ -1,6 +1,7 @@
 /**
- * A merchant's whole integration: mint a session, open the payment page, ask how a payment ended, verify a webhook.
- * Invariant: credential, session token and webhook secret never leave this server, and nothing is believed that the gateway did not answer or sign.
+ * A merchant's whole integration: mint a session, open the payment page, inquire about a payment, verify a webhook.
+ * Invariant: credential, session token and webhook secret never leave this server, and only what the gateway answered or signed
+ * is trusted.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
@@ -8,7 +9,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 export type Account = { readonly api: string; readonly credential: string; readonly webhook_secret: string };
 
 export type Purchase = {
-  /** Names the order in addresses and makes repeated calls one: nobody guesses it, and no other order has it. */
+  /** Names the order in addresses and makes repeated calls one: it cannot be guessed, and no other order has it. */
   readonly id: string;
   readonly reference: string;
   /** Decimal text with the currency's digits, never a number: "45.90". */
@@ -25,10 +26,10 @@ export type Addresses = { readonly notify_url: string; readonly return_url: stri
 export type Answer<Value> =
   | { readonly kind: 'done'; readonly value: Value }
   | { readonly kind: 'refused'; readonly code: string; readonly message: string; readonly retryable: boolean }
-  /** Nobody knows whether it happened; the same call under the same Idempotency-Key finds out. */
+  /** It is unknown whether the call took effect; the same call under the same Idempotency-Key finds out. */
   | { readonly kind: 'unreachable' };
 
-/** 1. Binds amount, currency and reference to a token. It may only collect, so that it can never pay anyone out. */
+/** 1. Binds amount, currency and reference to a token. Its scope is collect only, so that it can never pay anyone out. */
 export function mintSession(account: Account, purchase: Purchase): Promise<Answer<{ session_token: string }>> {
   const { id, amount, currency, reference, language } = purchase;
   const body = { amount, currency, customer_reference: reference, scope: 'collect' };
@@ -51,7 +52,7 @@ export function openPaymentPage(
     fee_covered_by,
     delivery_behaviour,
     notify_url,
-    // One page for both: it asks how the payment ended, whatever the address says.
+    // One page for both outcomes: it asks the gateway how the payment ended, whatever the address says.
     success_redirect_url: return_url,
     fail_redirect_url: return_url,
   };
@@ -64,8 +65,8 @@ const readNames = ['transaction_id', 'customer_reference', 'status', 'amount', '
 export type PaymentRead = Readonly<Record<(typeof readNames)[number], string>>;
 
 /**
- * 3. Asks how it ended. Any live session of the merchant reads any payment of the merchant: compare the reference, and
- * where the order's own session is over, mint another and ask again.
+ * 3. Inquires about the payment. Any live session of the merchant can read any payment of the merchant: compare the reference,
+ * and if the order's own session has ended, mint another and ask again.
  */
 export function readPayment(account: Account, token: string, transactionId: string): Promise<Answer<PaymentRead>> {
   const url = `${account.api}/payments/transaction/${encodeURIComponent(transactionId)}`;
@@ -73,9 +74,9 @@ export function readPayment(account: Account, token: string, transactionId: stri
 }
 
 export type PaymentEvent = PaymentRead & {
-  /** The same on every attempt: whoever has seen it ignores it. */
+  /** The same on every attempt: a receiver that has seen it ignores it. */
   readonly id: string;
-  /** Counts up within a transaction: an older status is stale. Who adds up refunds takes each one, in any order. */
+  /** Counts up within a transaction: an older status is stale. A receiver that adds up refunds takes each one, in any order. */
   readonly sequence: number;
 };
 
@@ -83,7 +84,7 @@ export type WebhookHeaders = Readonly<Record<string, string | string[] | undefin
 
 const toleranceSeconds = 300;
 
-/** 4. The event, when one of the signatures fits the exact bytes and was made just now; otherwise undefined: answer 401. */
+/** 4. The event, if one of the signatures matches the exact bytes and is recent; otherwise undefined, to be answered 401. */
 export function verifyWebhook(
   secret: string,
   headers: WebhookHeaders,
@@ -92,7 +93,7 @@ export function verifyWebhook(
 ): PaymentEvent | undefined {
   const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures } = headers;
   if (typeof id !== 'string' || typeof timestamp !== 'string' || typeof signatures !== 'string') return undefined;
-  // Written so that a timestamp that is no number fails as well.
+  // The negation makes a timestamp that is not a number fail as well.
   if (!(Math.abs(now / 1_000 - Number(timestamp)) <= toleranceSeconds)) return undefined;
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
   const expected = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(rawBody).digest();
@@ -110,7 +111,7 @@ type Call = { readonly bearer: string; readonly key?: string; readonly language?
 
 const patienceMs = 15_000;
 
-/** One call; `names` are the texts that its answer must hold. */
+/** Makes one call; `names` are the texts that its answer must contain. */
 async function ask<Name extends string>(
   url: string,
   { bearer, key, language, body }: Call,

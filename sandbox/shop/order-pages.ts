@@ -1,6 +1,6 @@
 /**
- * What became of an order, for the customer who comes back, and the list of all orders for the shop itself.
- * Invariant: both show only what a verified webhook or an answer of the gateway said; tokens and secrets stand in neither.
+ * The outcome of an order, for the customer who comes back, and the list of all orders for the shop itself.
+ * Invariant: both show only what a verified webhook or an answer of the gateway said; neither contains tokens or secrets.
  */
 import { html, type SafeHtml } from '../pages/html.ts';
 import { formatAmount, formatMoment, type Language } from '../pages/languages.ts';
@@ -13,7 +13,7 @@ import { moneyText } from './window-page.ts';
 import type { ShopWords } from './words/shop-words.ts';
 import { shopWords } from './words.ts';
 
-/** Seconds between two looks at an order that waits. */
+/** 4 seconds between two inquiries about an order that waits. */
 export const lookEvery = 4;
 
 function amountOf(language: Language, { amount, currency }: Order): string {
@@ -24,7 +24,7 @@ function stateWord(words: ShopWords, state: State): SafeHtml {
   return html`<span class="state ${state}">${words.state[state]}</span>`;
 }
 
-/** By which way the present status was said, and when. */
+/** How and when the shop learned of the present status. */
 function learnedFrom(words: ShopWords, language: Language, { webhook_at, asked_at }: Order): string {
   const ways = [
     webhook_at !== null && fill(words.byWebhook, { time: formatMoment(language, webhook_at) }),
@@ -62,7 +62,7 @@ function ended(words: ShopWords, order: Order, state: Exclude<State, 'waiting'>)
   return html`<p>${words.outcome[state].about}</p>${again}`;
 }
 
-/** The part that is fetched anew while the order waits. */
+/** The part that is fetched again while the order waits. */
 export function orderPart(visitor: Visitor, order: Order, trouble: Trouble | undefined): SafeHtml {
   const words = shopWords[visitor.language];
   const state = stateOf(order);
@@ -96,7 +96,7 @@ function orderLine(words: ShopWords, language: Language, order: Order): SafeHtml
     <td class="soft" data-name="${words.ordered}">${formatMoment(language, order.at)}</td></tr>`;
 }
 
-/** The part of the list that is fetched anew when an order changed. */
+/** The part of the list that is fetched again when an order has changed. */
 export function ordersPart({ language }: Visitor, orders: readonly Order[]): SafeHtml {
   const words = shopWords[language];
   const version = orders.map(({ id, status, webhook_at, asked_at }) => `${id}${status}${webhook_at}${asked_at}`).join();

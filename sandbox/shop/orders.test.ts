@@ -1,4 +1,4 @@
-// What the shop believes about a payment, in which order ever it is told.
+// What the shop concludes about a payment, in whatever order it is told.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { PaymentEvent } from './merchant.ts';
@@ -32,7 +32,7 @@ describe('an order', () => {
     expect(orders.get(order.id)).toMatchObject({ status: 'approved', asked_at: null, webhook_at: 5 });
   });
 
-  test('keeps both ways by which its end was learned, and the first time of each', () => {
+  test('keeps both ways by which its outcome was learned, and the first time of each', () => {
     const orders = withOrder();
     orders.answered(order.id, paid, 3);
     orders.heard(event(), 5);
@@ -54,13 +54,13 @@ describe('an order', () => {
     ['another amount', { amount: '1.00' }],
     ['another currency', { currency: 'cdf' }],
     ['another payment that failed', { transaction_id: 'txn_2', status: 'failed' }],
-  ])('an event about %s is not about it', (_name, more) => {
+  ])('ignores an event about %s', (_name, more) => {
     const orders = withOrder();
     expect(orders.heard(event(more), 1)).toBe('unknown');
     expect(orders.get(order.id)?.status).toBe('pending');
   });
 
-  test('an answer about another order, with another amount, or with a status that nobody knows is not believed', () => {
+  test('ignores an answer about another order, with another amount, or with an unknown status', () => {
     const orders = withOrder();
     orders.answered(order.id, { ...paid, amount: '1.00' }, 1);
     orders.answered(order.id, { ...paid, customer_reference: 'BK-OTHER' }, 1);
@@ -87,14 +87,14 @@ describe('an order', () => {
     expect(orders.get(order.id)).toMatchObject({ status: 'processing', transaction_id: 'txn_2' });
   });
 
-  test('a refund of a part shows as refunded', () => {
+  test('shows a partial refund as refunded', () => {
     const orders = withOrder();
     orders.heard(event(), 1);
     orders.heard(event({ id: 'evt_2', sequence: 2, status: 'refunded', amount: '5.00' }), 2);
     expect(orders.get(order.id)).toMatchObject({ status: 'refunded', asked_at: null, webhook_at: 2 });
   });
 
-  test('whatever is said and whenever: a payment’s end stays, and what is paid is at most refunded', () => {
+  test('whatever is reported and whenever, a payment’s outcome stays, except that a paid one may be refunded', () => {
     const statuses = ['pending', 'processing', 'approved', 'declined', 'failed', 'cancelled', 'expired', 'refunded'];
     const said = fc.record({
       status: fc.constantFrom(...statuses),
@@ -121,7 +121,7 @@ describe('an order', () => {
   });
 });
 
-test('only the newest 1 000 are kept, and news is told of the one that is watched', () => {
+test('only the newest 1 000 orders are kept, and a watcher hears only of its own order', () => {
   const orders = createOrders();
   const ids = Array.from({ length: 1_001 }, (_, n) => String(n));
   for (const id of ids) orders.add(anOrder({ id, reference: `BK-${id}`, transaction_id: `txn_${id}` }));

@@ -1,6 +1,7 @@
 /**
  * The shop's orders, in memory, and what it knows of their payments.
- * Invariant: an order's end is written once, by a verified webhook or an answer of the gateway, and nothing late or repeated undoes it.
+ * Invariant: an order's outcome is written once, by a verified webhook or an answer of the gateway, and nothing late or repeated
+ * undoes it.
  */
 import type { Currency, Line } from './goods.ts';
 import type { PaymentEvent, PaymentRead, Purchase } from './merchant.ts';
@@ -30,38 +31,38 @@ export type Order = Purchase & {
   /** Milliseconds since the epoch, as all times here. */
   readonly at: number;
   readonly transaction_id: string;
-  /** The gateway's page where it is paid. */
+  /** The page of the gateway where the customer pays. */
   readonly redirect_url: string;
-  /** Reads this order's payment. Stays on the server; shown nowhere. */
+  /** For reading this order's payment. Stays on the server; shown nowhere. */
   readonly session_token: string;
   readonly status: Status;
-  /** When the gateway said the present status: because it was asked, and by a verified webhook. */
+  /** When the gateway reported the present status: in answer to an inquiry, and by a verified webhook. */
   readonly asked_at: number | null;
   readonly webhook_at: number | null;
 };
 
 export type NewOrder = Omit<Order, 'status' | 'asked_at' | 'webhook_at'>;
 
-/** What a webhook was: `unknown` is about no order of this shop, or not what was ordered. */
+/** How a webhook was handled: `unknown` matches no order of this shop, or not what was ordered. */
 export type Heard = 'taken' | 'repeated' | 'stale' | 'unknown';
 
 export type Orders = {
-  /** Keeps a new order as `pending`; an order that is known stays as it is. */
+  /** Keeps a new order as `pending`; a known order stays as it is. */
   readonly add: (order: NewOrder) => void;
   readonly get: (id: string) => Order | undefined;
   /** Newest first. */
   readonly newest: (limit: number) => readonly Order[];
-  /** Another token for reading, where the first one's time is over. */
+  /** Replaces the session token that reads the payment, once the first has expired. */
   readonly renew: (id: string, sessionToken: string) => void;
-  /** Takes what the gateway answered when it was asked about an order. */
+  /** Applies the gateway's answer to an inquiry about an order. */
   readonly answered: (id: string, read: PaymentRead, at: number) => void;
-  /** Takes an event whose signature was verified. */
+  /** Applies an event whose signature was verified. */
   readonly heard: (event: PaymentEvent, at: number) => Heard;
-  /** Calls back when an order changed: the one named, or any. */
+  /** Calls back when an order has changed: the named one, or any. */
   readonly watch: (id: string | undefined, changed: () => void) => () => void;
 };
 
-/** `sequence` is the last one of the order's present transaction. */
+/** `sequence` is the latest of the order's present transaction. */
 type Kept = { order: Order; sequence: number; readonly events: Set<string> };
 
 const ordersKept = 1_000;
@@ -78,25 +79,25 @@ function isStatus(text: string): text is Status {
   return Object.hasOwn(meanings, text);
 }
 
-/** What is final stays, but that a paid order may be refunded. */
+/** A final status stays, except that a paid order may be refunded. */
 function mayBecome(now: Status, next: Status): boolean {
   return isWaiting(now) || (now === 'approved' && next === 'refunded');
 }
 
-/** Nothing is given away for another order's payment, or for another amount than was asked. A refund may be of a part. */
+/** Another order's payment, or a wrong amount, buys nothing. A refund may be partial. */
 function fits(order: Order, told: PaymentRead): boolean {
   const asked = told.amount === order.amount && told.currency === order.currency;
   return told.customer_reference === order.reference && (asked || told.status === 'refunded');
 }
 
-/** Whoever was declined may try again within the same session: from then on another payment is the order's. */
+/** After a decline the customer may try again within the same session: the order then follows the new payment. */
 function leadsOn(order: Order, { status }: PaymentRead): boolean {
   const state = stateOf(order);
   if (!isStatus(status) || state === 'paid' || state === 'refunded') return false;
   return meanings[status] === 'paid' || (meanings[status] === 'waiting' && state !== 'waiting');
 }
 
-/** Whether what was told is about the order's payment, or has made it so. */
+/** Whether a report is about the order's payment, after switching the order to a new payment if the report calls for that. */
 function follow(entry: Kept, told: PaymentRead): boolean {
   const { order } = entry;
   if (!fits(order, told)) return false;
@@ -116,7 +117,7 @@ export function createOrders(): Orders {
   const tell = (id: string) => {
     for (const watcher of watchers) if (watcher.id === undefined || watcher.id === id) watcher.changed();
   };
-  /** `how` is when and by which way the status was said; of each way the first time counts. */
+  /** `how` says when and by which way the status was learned; the first time by each way counts. */
   const learn = (entry: Kept, status: string, how: Partial<Pick<Order, 'asked_at' | 'webhook_at'>>) => {
     const { order } = entry;
     if (!isStatus(status)) return;
@@ -125,7 +126,7 @@ export function createOrders(): Orders {
     const asked_at = before.asked_at ?? how.asked_at ?? null;
     const webhook_at = before.webhook_at ?? how.webhook_at ?? null;
     entry.order = { ...order, status, asked_at, webhook_at };
-    // Nobody is told of what is no news: an open page asks whenever it is told.
+    // Watchers hear only of news: an open page asks again whenever it is notified.
     if (before !== order || asked_at !== order.asked_at || webhook_at !== order.webhook_at) tell(order.id);
   };
 

@@ -1,6 +1,7 @@
 /**
  * The demo shop over HTTP: what its customers see and press.
- * Invariant: every press is a form that ends in a redirect or a page, so that the shop sells without script; what a browser says about a payment is never believed.
+ * Invariant: every button submits a form that ends in a redirect or a page, so that the shop works without script; what a browser
+ * says about a payment is never trusted.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { streamChanges } from '../pages/events.ts';
@@ -22,13 +23,13 @@ import { shopWords } from './words.ts';
 
 export type ShopOptions = {
   readonly world: World;
-  /** Where a gateway usually answers; only for the command that an unconnected shop shows. */
+  /** The usual address of a gateway; only for the command that an unconnected shop shows. */
   readonly gatewayUrl: string;
 };
 
 type Handler = { readonly parts: ShopParts; readonly gatewayUrl: string };
 type Named = { Params: { order: string } };
-/** The gateway adds what it likes to the address; of it nothing is believed. */
+/** The gateway may add parameters to the address; none of them is trusted. */
 type Returning = Named & { Querystring: { transaction_id?: unknown } };
 
 const ordersShown = 100;
@@ -53,7 +54,7 @@ function liveAt(address: string): { readonly parts: string; readonly events: str
   return { parts: `${address}/parts`, events: `${address}/events` };
 }
 
-/** A form's fields; anything else that was posted has none. */
+/** A form's fields; none for any other kind of body. */
 function fieldsOf(request: FastifyRequest): URLSearchParams {
   return request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
 }
@@ -104,7 +105,7 @@ function cartRoutes(app: FastifyInstance, handler: Handler): void {
     return reply.redirect(isGood(good) ? `${page}#${good}` : page, 303);
   });
   app.post('/shop/buy', (request, reply) => buyNow(handler, request, reply));
-  // Whoever chooses another language where buying failed arrives here.
+  // A customer who changes the language on the page of a failed purchase arrives here.
   app.get('/shop/buy', (request, reply) => {
     visitorOf(request, reply);
     return reply.redirect('/shop/cart', 303);
@@ -149,7 +150,7 @@ function returnRoutes(app: FastifyInstance, { parts }: Handler): void {
     const { title } = shopWords[visitor.language].noOrder;
     return sendShopPage(reply, { ...frameOf(parts, visitor), title, main: noOrderMain(visitor) }, 404);
   };
-  /** The order after the gateway was asked about it, and what stood in the way of asking. */
+  /** The order after an inquiry at the gateway, and what prevented the inquiry, if anything. */
   const askedOrder = async ({ params, query }: FastifyRequest<Returning>) => {
     const { transaction_id: hint } = query;
     const trouble = await askAbout(parts, params.order, typeof hint === 'string' ? hint : undefined);

@@ -1,4 +1,4 @@
-// The shop over HTTP, as a customer without script and as the gateway's start meet it; buying is tested with the real gateway.
+// The shop over HTTP, for a customer without script and for a gateway that connects it; buying is tested with the real gateway.
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { languages } from '../pages/languages.ts';
@@ -9,7 +9,7 @@ import { shopWords } from './words.ts';
 
 const webhook_secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const credential = 'key_1:sk_test_very_secret';
-/** Nobody listens there. */
+/** No server listens there. */
 const gateway_url = 'http://127.0.0.1:1';
 const words = shopWords.en;
 
@@ -53,7 +53,7 @@ describe('the credential', () => {
     ['credential', { credential: 'sk_test_alone' }],
     ['credential', { credential: 'key_1:sk\r\nx-evil: 1' }],
     ['webhook_secret', { webhook_secret: 'hunter2' }],
-  ])('with a wrong %s is refused by name', async (name, more) => {
+  ])('with a wrong %s is refused, naming it', async (name, more) => {
     const { status, json, text } = await tell(more);
     expect([status, json]).toMatchObject([
       400,
@@ -96,7 +96,7 @@ describe('the window', () => {
 });
 
 describe('the cart', () => {
-  test('takes, changes and gives up things, by plain forms', async () => {
+  test('adds, changes and removes goods, by plain forms', async () => {
     await tell();
     expect(await put('coffee', '2')).toMatchObject({ status: 303, location: '/shop/cart#coffee' });
     await put('wax', '1');
@@ -108,7 +108,7 @@ describe('the cart', () => {
     expect((await customer.get('/shop/cart')).text).toContain(words.cartEmpty.title);
   });
 
-  test('holds at most twenty of a kind, and nothing that the shop does not sell', async () => {
+  test('holds at most twenty of each good, and nothing that the shop does not sell', async () => {
     await put('tea', '999');
     expect(plain((await customer.get('/shop/cart')).text)).toContain('Total 92.00 USD');
     for (const [good, quantity] of [
@@ -121,7 +121,7 @@ describe('the cart', () => {
     expect(plain((await customer.get('/shop/cart')).text)).toContain('Total 92.00 USD');
   });
 
-  test('is its customer’s own, under an id that the shop gave', async () => {
+  test('belongs to one customer, under an id that the shop issued', async () => {
     const cookie = (await put('tea', '1')).headers.get('set-cookie') ?? '';
     expect(cookie).toMatch(/^shop_cart=[0-9a-f]{32}; Path=\/shop; HttpOnly; SameSite=Lax$/);
     expect((await openCustomer(running.url).get('/shop/cart')).text).toContain(words.cartEmpty.title);
@@ -131,7 +131,7 @@ describe('the cart', () => {
   });
 });
 
-test('a gateway that does not answer: a page that says so, and a button that tries again', async () => {
+test('if the gateway does not answer, a page says so and offers to try again', async () => {
   await tell();
   await put('tea', '2');
   const { status, text } = await customer.post('/shop/buy', { fee_covered_by: 'merchant' });
@@ -166,7 +166,7 @@ describe('an order’s page', () => {
     expect(text).not.toContain('sess_secret');
   });
 
-  test('says when the gateway cannot be asked', async () => {
+  test('says when the gateway cannot be reached', async () => {
     await tell();
     const { text } = await page();
     expect(text).toContain(words.cannotAsk);
@@ -180,7 +180,7 @@ describe('an order’s page', () => {
     ['cancelled', 'cancelled'],
     ['expired', 'expired'],
     ['refunded', 'refunded'],
-  ] as const)('%s is told as %s, and looks no more', async (status, state) => {
+  ] as const)('%s is shown as %s, and asks no more', async (status, state) => {
     answered(status);
     const { text } = await page();
     expect(text).toContain(words.outcome[state].title);
@@ -188,7 +188,7 @@ describe('an order’s page', () => {
     expect(text.includes(words.buyAgain)).toBe(state !== 'paid');
   });
 
-  test('puts the same things into the cart again', async () => {
+  test('puts the same goods into the cart again', async () => {
     answered('failed');
     expect(await customer.post(`/shop/return/${order.id}/again`)).toMatchObject({
       status: 303,
@@ -197,13 +197,13 @@ describe('an order’s page', () => {
     expect(plain((await customer.get('/shop/cart')).text)).toContain('Total 19.00 USD');
   });
 
-  test('and the list say by which way an end was learned', async () => {
+  test('and the list show by which way an outcome was learned', async () => {
     answered('approved');
     for (const { text } of [await page(), await customer.get('/shop/orders')])
       expect(plain(text)).toContain('asked the gateway, Nov 20, 2026, 14:02:00');
   });
 
-  test('a stranger’s order is a page, not a failure', async () => {
+  test('another customer’s order is a page, not an error', async () => {
     for (const path of ['/shop/return/nothing', '/shop/return/%3Cscript%3E']) {
       const { status, text } = await customer.get(path);
       expect([status, text.includes(words.noOrder.title)]).toEqual([404, true]);
@@ -214,7 +214,7 @@ describe('an order’s page', () => {
   });
 });
 
-describe('the webhook door', () => {
+describe('the webhook route', () => {
   const order = anOrder();
   const send = (more: Readonly<Record<string, string>> = {}, key = webhook_secret) => {
     const at = new Date(running.world.now());
@@ -231,7 +231,7 @@ describe('the webhook door', () => {
     return fetch(`${running.url}/shop/webhooks`, { method: 'POST', headers, body });
   };
 
-  test('believes what verifies, tells open pages at once, and is deaf to the rest', async () => {
+  test('accepts what verifies, notifies open pages at once, and ignores the rest', async () => {
     running.sandbox.orders.add(order);
     expect((await send()).status).toBe(401);
     await tell();
@@ -250,7 +250,7 @@ describe('the webhook door', () => {
     expect((await send()).status, 'a repeated one is heard').toBe(204);
   });
 
-  test('acknowledges what is signed about an order that it has forgotten', async () => {
+  test('acknowledges a signed event about an order that it has forgotten', async () => {
     await tell();
     expect((await send()).status).toBe(204);
     expect((await customer.get('/shop/orders')).text).toContain(words.noOrders.title);

@@ -1,13 +1,13 @@
 /**
- * Who looks at the shop: the cart, the language and the currency, from cookies and from what the address chooses.
- * Invariant: cookies are sent to the shop alone, hold no more than a name, and are read as a stranger's text.
+ * The shop's visitor: cart, language and currency, from cookies and from the address.
+ * Invariant: cookies are sent only to the shop, hold no more than a name, and are read as untrusted text.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Language, languageOf, languages } from '../pages/languages.ts';
 import { type Currency, isCurrency } from './goods.ts';
 
 export type Visitor = {
-  /** The cart's id; undefined before anything was put into one. */
+  /** The cart's id; undefined until something has been put into one. */
   readonly cart: string | undefined;
   readonly language: Language;
   readonly currency: Currency;
@@ -21,7 +21,7 @@ function cookieIn(request: FastifyRequest, name: string): string | undefined {
 }
 
 function setCookie(reply: FastifyReply, name: string, value: string): void {
-  // Lax: a form on another site cannot press the shop's buttons, and whoever comes back from the payment page is known.
+  // Lax: a form on another site cannot press the shop's buttons, and a customer who returns from the payment page is recognised.
   void reply.header('set-cookie', `${name}=${value}; Path=/shop; HttpOnly; SameSite=Lax`);
 }
 
@@ -30,7 +30,7 @@ function asked(request: FastifyRequest, name: string): unknown {
   return typeof query === 'object' && query !== null ? Reflect.get(query, name) : undefined;
 }
 
-/** `?lang=` and `?currency=` choose, and are remembered. */
+/** `?lang=` and `?currency=` override the cookies, and are remembered. */
 export function visitorOf(request: FastifyRequest, reply: FastifyReply): Visitor {
   const chosen = languages.find((language) => language === asked(request, 'lang'));
   if (chosen !== undefined) setCookie(reply, names.language, chosen);

@@ -10,12 +10,12 @@ import { type Currency, decimalOf, type Good, goods, type Line, priceOf } from '
 import type { Visitor } from './visitor.ts';
 import { shopWords } from './words.ts';
 
-/** Minor units as the reader's language writes them. */
+/** Minor units in the notation of the reader's language. */
 export function moneyText({ language }: Visitor, minor: bigint, currency: Currency): string {
   return formatAmount(language, decimalOf(minor, currency), currency);
 }
 
-/** A drawing says nothing that the name beside it does not: it is hidden from those who hear the page. */
+/** A drawing adds nothing to the name beside it, so it is hidden from screen readers. */
 export function drawing(good: Good): SafeHtml {
   return html`<span class="drawing ${good}"><img src="/shop/files/${good}.svg" alt="" width="240" height="180"></span>`;
 }
@@ -41,7 +41,7 @@ export function windowMain(visitor: Visitor, lines: readonly Line[], setup: Safe
     <ul class="goods">${goods.map((good) => goodCard(visitor, good, inCart(good)))}</ul></div>`;
 }
 
-/** What a shop without a gateway says: who tells it, and how to do that by hand. */
+/** What a shop without a gateway shows: which program connects it, and how to do that by hand. */
 export function setupCard({ language }: Visitor, shopUrl: string, gatewayUrl: string): SafeHtml {
   const { title, about } = shopWords[language].noGateway;
   return html`<section class="card stack"><h2>${title}</h2><p class="soft">${about}</p>

@@ -1,6 +1,6 @@
 /**
  * The words of the shop in six languages.
- * Invariant: a language that a reader can choose has its words here.
+ * Invariant: every language that a reader can choose has its words here.
  */
 import type { Language } from '../pages/languages.ts';
 import { en } from './words/en.ts';

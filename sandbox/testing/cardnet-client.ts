@@ -1,11 +1,11 @@
 /**
- * A small client of the card network's API, as a gateway's server would speak it, for tests.
+ * A small client of the card network's API, as a gateway's server would use it, for tests.
  * Invariant: everything goes over real HTTP under the sandbox's default credentials.
  */
 import { randomUUID } from 'node:crypto';
 import type { Answer, RunningSandbox } from './start-sandbox.ts';
 
-/** An answer whose JSON a test looks into. */
+/** The JSON of an answer, untyped for tests. */
 export type Json = ReturnType<typeof JSON.parse>;
 export type CardAnswer = Omit<Answer, 'json'> & { readonly json: Json };
 

@@ -1,11 +1,10 @@
 /**
- * Makes time pass faster in the process that loads it ahead of its program (`node --import`), so that waits of a minute
+ * Makes time pass faster in the process that loads this before its program (`node --import`), so that waits of a minute
  * are over within seconds while nothing in the program changes.
  *
- * Invariant: time is one for all processes of a run, before and after a restart: FAST_CLOCK_FROM is the instant
- * (milliseconds since 1970) from which on it runs FAST_CLOCK times as fast. A timer that was
- * set before the program has said that it is ready keeps the machine's pace: the start is the machine's work, and would be cut
- * off by patience that passes too fast.
+ * Invariant: all processes of a run share one time, before and after a restart: FAST_CLOCK_FROM is the instant
+ * (milliseconds since 1970) from which it runs FAST_CLOCK times as fast. A timer set before the program has reported ready
+ * keeps real time: starting takes real time, and sped-up timeouts would cut it off.
  */
 const from = Number(process.env.FAST_CLOCK_FROM);
 const factor = Number(process.env.FAST_CLOCK);
@@ -31,7 +30,7 @@ Object.assign(globalThis, {
 });
 
 const { send } = process;
-/** Where nobody is told, and where time passes slower, the start has no less of it. */
+/** Timers are scaled at once if there is no channel to report ready on, or if time is slowed, which cuts nothing off. */
 let isReady = send === undefined || factor < 1;
 if (send !== undefined) {
   process.send = new Proxy(send, {

@@ -1,11 +1,11 @@
 /**
  * A world whose time stands still until a test moves it.
- * Invariant: tasks run in the order of their due time, and those due at the same instant in the order they were set.
+ * Invariant: tasks run in order of their due time, and those due at the same instant in the order in which they were set.
  */
 import type { World } from '../world.ts';
 
 export type ManualWorld = World & {
-  /** Moves the clock by `ms` and runs every task that becomes due on the way, also those set by such tasks. */
+  /** Moves the clock by `ms` and runs every task that becomes due on the way, including those set by such tasks. */
   readonly advance: (ms: number) => void;
 };
 

@@ -1,6 +1,6 @@
 /**
  * A receiver of callbacks on a free port, for tests.
- * Invariant: requests are kept in the order they came, and a test waits for them by count, never by time.
+ * Invariant: requests are kept in order of arrival, and a test waits for them by count, never by time.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,7 +10,7 @@ export type Received = { readonly method: string; readonly body: Readonly<Record
 export type Receiver = {
   readonly url: string;
   readonly seen: readonly Received[];
-  /** Resolves once `count` requests have come in all. */
+  /** Resolves once `count` requests have come in total. */
   readonly came: (count: number) => Promise<readonly Received[]>;
   readonly close: () => Promise<void>;
 };

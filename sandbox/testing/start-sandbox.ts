@@ -1,6 +1,6 @@
 /**
- * A whole sandbox on a free port whose clock a test moves, with a small client of MTN's API.
- * Invariant: everything goes over real HTTP; nothing reaches into the sandbox but the clock.
+ * A whole sandbox on a free port, with a clock that the test moves, and a small client of MTN's API.
+ * Invariant: everything goes over real HTTP; only the clock reaches into the sandbox.
  */
 import { randomUUID } from 'node:crypto';
 import { createSandbox, type Sandbox, type SandboxOptions } from '../app.ts';
@@ -52,7 +52,7 @@ export const basic = `Basic ${btoa('5ba0d1c4-5f0e-4b3a-9d6e-7f0a1c2b3d4e:sandbox
 const disbursementSubscription = { 'ocp-apim-subscription-key': 'sandbox-disbursement' };
 const disbursementBasic = `Basic ${btoa('8c1e7f52-3b9d-4c60-a1f7-2d4e6b8a0c93:sandbox-disbursement-api-key')}`;
 
-/** A reference whose last digit is even or odd, as a test needs it. */
+/** A reference with the last digit that a test needs, which makes it even or odd. */
 export function newReference(last = '0'): string {
   return `${randomUUID().slice(0, -1)}${last}`;
 }
@@ -76,7 +76,7 @@ export function momoClient(running: RunningSandbox): Promise<MomoClient> {
   return productClient(running, { name: 'collection', resource: 'requesttopay', party: 'payer', credentials });
 }
 
-/** The same of disbursements: `pay` sends money to the number. */
+/** A client of disbursements that holds a fresh token: `pay` sends money to the number. */
 export function disbursementClient(running: RunningSandbox): Promise<MomoClient> {
   const credentials = { ...disbursementSubscription, authorization: disbursementBasic };
   return productClient(running, { name: 'disbursement', resource: 'transfer', party: 'payee', credentials });

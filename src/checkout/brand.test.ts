@@ -20,7 +20,7 @@ function contrast(a: string, b: string): number {
 
 const colour = fc.integer({ min: 0, max: 0xffffff }).map((value) => value.toString(16).padStart(6, '0'));
 
-test('text in the colour, and text on it, has a contrast of 4.5 on every ground of the page', () => {
+test('text in the colour, and text on it, has a contrast of at least 4.5 on every background of the page', () => {
   fc.assert(
     fc.property(colour, (hex) => {
       const schemes = [...brandStyle(hex).matchAll(/--brand:(#\w+);--on-brand:(#\w+);--tint:(#\w+)/g)];
@@ -38,10 +38,10 @@ test('text in the colour, and text on it, has a contrast of 4.5 on every ground 
   );
 });
 
-test('a colour that can be read stays as it was chosen', () => {
+test('a readable colour stays as chosen', () => {
   expect(brandStyle('0b6e4f')).toMatch(/^:root\{--brand:#0b6e4f;--on-brand:#ffffff/);
 });
 
-test.each(['', 'fff', '0B6E4F', '0b6e4f;', 'red', '0b6e4f\n'])('%j is no colour', (text) => {
+test.each(['', 'fff', '0B6E4F', '0b6e4f;', 'red', '0b6e4f\n'])('%j is not a colour', (text) => {
   expect(isColour(text)).toBe(false);
 });

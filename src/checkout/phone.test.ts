@@ -1,4 +1,4 @@
-/** Numbers as people type them, and as the page shows them again. */
+/** Numbers as people type them, and as the page shows them. */
 
 import { expect, test } from 'vitest';
 import { dialCode, maskedPhone, menuCode, readPhone } from './phone.ts';
@@ -18,12 +18,12 @@ test.each([
   expect(readPhone(text, country)).toBe(expected);
 });
 
-test('a number is shown masked, without a place to break', () => {
+test('a number is shown masked, without a point at which the line can break', () => {
   expect(maskedPhone('+243810000042').replaceAll('\u00a0', ' ')).toBe('+243 81 ••• •• 42');
   expect(maskedPhone('+243810000042')).not.toMatch(/ |00000/);
 });
 
-test('a menu’s code is that of the carrier in its country, where it is known', () => {
+test('the USSD menu code is the carrier’s in its country, if known', () => {
   expect(menuCode('+243810000042', 'Vodacom M-Pesa')).toBe('*1122#');
   expect(menuCode('+256772000042', 'Vodacom M-Pesa')).toBeUndefined();
   expect(dialCode('CD')).toBe('+243');

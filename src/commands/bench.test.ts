@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { bench } from './bench.ts';
 import { runCommandLine } from './command-line.ts';
 
-test('its options and its exit status are handed on', async () => {
+test('its options and its exit status are passed on', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'mbongo-bench-'));
   const program = join(folder, 'main.mjs');
   const seen = join(folder, 'seen.json');
@@ -35,7 +35,7 @@ test.each([
   [['bench', 'payouts', '--quick'], /^mbongo: the bench is not part of this installation: .*\n$/],
   [['bench', '--help'], /^mbongo: the bench is not part of this installation: .*\n$/],
   [['bench', '--json'], /^\{"error":true,"message":"the bench is not part of this installation: .*"\}\n$/],
-])('%j where it is not installed says so with the way out', async (words, line) => {
+])('%j where the bench is not installed says so, and what to do', async (words, line) => {
   const err: string[] = [];
   const write = (): void => undefined;
   const around = { env: {}, write, writeError: (text: string) => void err.push(text) };

@@ -11,7 +11,7 @@ const NOW = Date.UTC(2026, 10, 20, 12);
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-describe('what no test can bring about is judged by numbers', () => {
+describe('conditions that no test can bring about are judged by their numbers', () => {
   test.each([
     ['18.20.0', 'fail'],
     ['20.18.9', 'fail'],
@@ -31,7 +31,7 @@ describe('what no test can bring about is judged by numbers', () => {
     expect(spaceCheck(free, '/data').status).toBe(status);
   });
 
-  test('a clock that is a minute and a half away', () => {
+  test('a clock that is off by a minute and a half', () => {
     expect(skewCheck(999).status).toBe('ok');
     expect(skewCheck(90_000)).toMatchObject({
       status: 'fail',
@@ -56,7 +56,7 @@ describe('what no test can bring about is judged by numbers', () => {
     if (status !== 'ok') expect(check.detail).toMatch(/webhooks for \d+ \w+; start a process/);
   });
 
-  test('payouts, their dates and inquiries that wait for an upstream: it is looked at before more workers are', () => {
+  test('payouts, their dates and inquiries that wait for an upstream point to the upstream before more workers', () => {
     const since = NOW - 10 * MINUTE;
     const adviceOn = (...kinds: OverdueKind[]) =>
       overdueCheck({ overdue: kinds.map((kind) => ({ kind, since })) }, NOW).detail;
@@ -82,7 +82,7 @@ describe('what no test can bring about is judged by numbers', () => {
     expect(check.detail).toContain(status === 'ok' ? '8, none older' : '7 are open');
   });
 
-  test('payouts, refunds and webhooks that wait for long', () => {
+  test('payouts, refunds and webhooks that have waited for long', () => {
     const waiting = [
       { kind: 'payout', count: 3, oldest: NOW - 5 * HOUR },
       { kind: 'refund', count: 1, oldest: NOW - 61 * MINUTE },
@@ -98,7 +98,7 @@ describe('what no test can bring about is judged by numbers', () => {
     expect(waitingCheck({ waiting: [] }, NOW).status).toBe('ok');
   });
 
-  test('money that came late, from its first second on', () => {
+  test('late money is reported from its first second on', () => {
     const waiting = [{ kind: 'late_in', count: 2, oldest: NOW - 5 * MINUTE }] as const;
     const { status, detail } = lateCheck({ waiting }, NOW);
     expect(status).toBe('warn');

@@ -12,7 +12,7 @@ describe('options', () => {
     expect(readDuration(text)).toBe(ms);
   });
 
-  it.each(['', '24', '-1h', '1.5h', '1w', 'h'])('%j is no duration', (text) => {
+  it.each(['', '24', '-1h', '1.5h', '1w', 'h'])('%j is not a duration', (text) => {
     expect(() => readDuration(text)).toThrow('no duration');
   });
 
@@ -30,7 +30,7 @@ describe('options', () => {
     '2026-02-30T09:00:00Z',
     '0001-01-01',
     '9999-12-31',
-  ])('%j is no time', (text) => {
+  ])('%j is not a time', (text) => {
     expect(() => readTime(text)).toThrow('no time');
   });
 
@@ -57,13 +57,13 @@ describe('options', () => {
     expect(() => readAmounts('gbp:1')).toThrow('no currency');
   });
 
-  it('leaves nothing out that stands behind a value', () => {
+  it('ignores nothing that follows a value', () => {
     for (const read of [readAmounts, readLimits, readCounts]) {
       expect(() => read('usd:1:5000')).toThrow('"usd:1:5000" says too much');
     }
   });
 
-  it('reads limits with open ends', () => {
+  it('reads limits without an upper or lower bound', () => {
     expect([...readLimits('usd:1-5000,cdf:500-,xof:-900,eur:none')]).toEqual([
       ['usd', { min: 100n, max: 500000n }],
       ['cdf', { min: 50000n }],

@@ -10,7 +10,7 @@ it.each(['0', '65', '-1', '1.5', '1e1', '', ' 2', 'many'])('refuses %j, and says
   expect(() => readProcesses(text)).toThrow('write a whole number from 1 to 64, or auto for one per core.');
 });
 
-it('gives each process a name and a role; with the role `all` one works in the background', () => {
+it('gives each process a name and a role; under the role `all`, one works in the background', () => {
   expect(placesOf('all', 2)).toEqual([
     { name: 'api-1', role: 'api' },
     { name: 'api-2', role: 'api' },

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect, it } from 'vitest';
 import { closeTooMany } from './serve-supervised.ts';
 
-it('closes the connections that are too many, and takes others when there is room again', async () => {
+it('closes connections above the limit, and accepts others when there is room again', async () => {
   const server = createServer((_request, response) => response.end('ok'));
   server.maxConnections = 2;
   closeTooMany(server);

@@ -1,4 +1,4 @@
-/** A statement is read whole or refused with the line and the column that cannot be read. */
+/** A statement file is read as a whole, or refused with the line and the column that cannot be read. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ async function read(content: string | Uint8Array): Promise<StatementLine[]> {
 
 const HEAD = 'reference,amount,currency,status,date,provider_reference';
 
-test('columns are found by their names, in any order, and others are left out', async () => {
+test('columns are found by name, in any order, and others are ignored', async () => {
   const lines = await read(
     '\uFEFFStatus, Currency ,note,PROVIDER_REFERENCE,amount,date,reference\r\n' +
       'SUCCESSFUL,USD,"said ""yes""\nand left",42,12.50,2026-11-20,r-1\r\n\r\n' +
@@ -65,12 +65,12 @@ test('columns are found by their names, in any order, and others are left out', 
   ]);
 });
 
-test('zeros that a currency does not have are none', async () => {
+test('decimal zeros that a currency does not have are accepted', async () => {
   const lines = await read(`${HEAD}\nr,100.00,xof,paid,,\nr,1.500,usd,paid,,`);
   expect(lines.map(({ amountMinor }) => amountMinor)).toEqual([100n, 150n]);
 });
 
-test('a statement of no lines is one, as long as it has its names', async () => {
+test('a statement without lines is valid if it has its header', async () => {
   expect(await read(`${HEAD}\n`)).toEqual([]);
 });
 
@@ -109,12 +109,12 @@ test.each<[string, string | Uint8Array, RegExp]>([
   ['UTF-16', Buffer.from(`\uFEFF${HEAD}\n${GOOD}`, 'utf16le'), /line 1: this is no UTF-8 text/],
   ['a spreadsheet', Buffer.from('PK\x03\x04\x14\x00\x06\x00', 'latin1'), /line 1: this is no UTF-8 text/],
   ['half a character', Buffer.concat([Buffer.from(`${HEAD}\n${GOOD}`), Buffer.of(0xc3)]), /this is no UTF-8 text/],
-])('%s is refused with its place', async (_name, content, message) => {
+])('%s is refused, with its place', async (_name, content, message) => {
   await expect(read(content)).rejects.toThrow(message);
   await expect(read(content)).rejects.toMatchObject({ name: 'OperatorError' });
 });
 
-test('a file that is not there, a folder, and a character cut in two by a chunk', async () => {
+test('a file that does not exist, a folder, and a character cut in two by a chunk', async () => {
   await expect(requireStatementFile(join(folder, 'none.csv'))).rejects.toThrow(/is no file that can be read/);
   await expect(requireStatementFile(folder)).rejects.toThrow(/is no file that can be read/);
   const filler = Array.from({ length: 4_000 }, (_, n) => `é€🙂${n},1.00,usd,paid,,`).join('\n');
@@ -123,7 +123,7 @@ test('a file that is not there, a folder, and a character cut in two by a chunk'
   }
 });
 
-test('what a CSV writer writes is read as it was', async () => {
+test('what a CSV writer writes is read back unchanged', async () => {
   const cell = fc
     .string({ unit: 'binary', minLength: 1, maxLength: 40 })
     .filter((text) => text === text.trim() && !text.includes('\0'));

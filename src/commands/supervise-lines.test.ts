@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { wholeLines } from './supervise-lines.ts';
 
-it('passes on whole lines, all of them and in order, however they arrive', () => {
+it('passes on whole lines, all of them and in order, in whatever pieces they arrive', () => {
   const text = fc.array(fc.constantFrom('a', 'b', '\n'), { maxLength: 30 }).map((parts) => parts.join(''));
   fc.assert(
     fc.property(fc.array(text), (arriving) => {

@@ -8,7 +8,7 @@ function pageOf(work: (registers: Registry[]) => void): Promise<string> {
   return registry.metrics();
 }
 
-it('explains every name once, and tells the numbers of each process apart', () => {
+it('explains every name once, and keeps the numbers of each process apart', () => {
   const page = (calls: number, more: string) =>
     `# HELP calls_total Calls.\n# TYPE calls_total counter\ncalls_total{route="/a b{c}",to="\\"x\\""} ${calls}\ncalls_total ${calls}\n\n${more}`;
   const only = '# HELP lag_seconds Lag.\n# TYPE lag_seconds gauge\nlag_seconds 0.5\n';
@@ -34,7 +34,7 @@ it('explains every name once, and tells the numbers of each process apart', () =
   );
 });
 
-it('keeps histograms whole, and those without numbers explained', async () => {
+it('keeps histograms whole, and explains metrics that have no numbers yet', async () => {
   const text = await pageOf((registers) => {
     new Histogram({ name: 'took_seconds', help: 'How long.', buckets: [1], labelNames: ['route'], registers }).observe(
       { route: '/a' },
@@ -48,6 +48,6 @@ it('keeps histograms whole, and those without numbers explained', async () => {
   expect(joined).toContain('# TYPE never_total counter\n');
 });
 
-it('is empty when nobody answered', () => {
+it('is empty if no process answered', () => {
   expect(joinNumbers([])).toBe('');
 });

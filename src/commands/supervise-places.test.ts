@@ -50,12 +50,12 @@ function happened(event: string): number {
   return log.lines.filter((line) => line.includes(`"event":"${event}"`)).length;
 }
 
-it('starts anew at once, waits longer after every start that has not worked, and never longer than ten seconds', () => {
+it('restarts at once, waits longer after every start that failed, and never longer than ten seconds', () => {
   const pauses = Array.from({ length: 9 }, (_, failures) => pauseBefore(failures));
   expect(pauses).toEqual([0, 250, 500, 1_000, 2_000, 5_000, 10_000, 10_000, 10_000]);
 });
 
-it('kills a process that says that it could not start and stays, and starts it anew', async () => {
+it('kills and restarts a process that reports that it could not start but does not exit', async () => {
   const [first] = run(stubborn({ type: 'failed', message: 'no' })).members();
   expect(await first?.started).toEqual({ failed: 'no' });
   await clock.advance(10_500);
@@ -65,7 +65,7 @@ it('kills a process that says that it could not start and stays, and starts it a
   expect(happened('process_starting')).toBe(2);
 });
 
-it('kills a process that another has replaced and that stays', async () => {
+it('kills a process that has been replaced but does not exit', async () => {
   const opened = run(stubborn({ type: 'ready' }));
   const [first] = opened.members();
   await first?.started;

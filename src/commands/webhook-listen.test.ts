@@ -55,7 +55,7 @@ afterEach(async () => {
   expect(out + err).not.toContain(SECRET);
 });
 
-test('each webhook is shown and acknowledged, verified or with the reason why not', async () => {
+test('each webhook is shown and acknowledged, as verified or with the reason why not', async () => {
   const url = await listen({ secret: SECRET });
   out = '\n';
   expect((await post(`${url}any/path`, BODY)).status).toBe(200);
@@ -75,7 +75,7 @@ test('each webhook is shown and acknowledged, verified or with the reason why no
   expect(out).toContain('is missing\n\\u{1b}[31mred\n');
 });
 
-test('with --json every line is one document', async () => {
+test('with --json every line is one JSON document', async () => {
   const url = await listen({ secret: SECRET, json: true });
   await post(url, BODY);
   await post(url, `${BODY} `, { 'webhook-signature': 'v1,AAAA v1,BBBB' });
@@ -91,7 +91,7 @@ test('with --json every line is one document', async () => {
   ]);
 });
 
-test('without a secret it says that it has not looked, and what is no webhook or too long is not shown', async () => {
+test('without a secret it says that it has not verified, and what is not a webhook or too long is not shown', async () => {
   const url = await listen({});
   out = '\n';
   await post(url, BODY);
@@ -110,7 +110,7 @@ test.each([
   expect(err).not.toContain('hunter2');
 });
 
-test('a port that is taken is said so, with the option that chooses another', async () => {
+test('a port that is taken is reported, with the option to choose another', async () => {
   const taken = new URL(await listen({})).port;
   const [first, stopFirst] = [ended, stop];
   await expect(listen({ port: taken })).rejects.toThrow(`port ${taken} is taken by another program: set --port`);
@@ -118,7 +118,7 @@ test('a port that is taken is said so, with the option that chooses another', as
   [ended, stop] = [first, stopFirst];
 });
 
-test.each(['SIGINT', 'SIGTERM'] as const)('a real one ends well on %s', async (signal) => {
+test.each(['SIGINT', 'SIGTERM'] as const)('a real process ends cleanly on %s', async (signal) => {
   stop = () => undefined;
   ended = Promise.resolve(2);
   const args = [builtProgram('src/main.js'), 'webhook', 'listen', '--port', '0', '--json'];

@@ -99,7 +99,7 @@ describe('the connectors that are configured', () => {
     expect(sandbox.collect('constructor')).toBeUndefined();
   });
 
-  test('take money, send it, or both', () => {
+  test('collect, pay out, or both', () => {
     const both = open({ mode: 'sandbox', mtnMomo, mtnMomoDisbursement: mtnMomo });
     expect(both.names).toEqual(['mtn-momo', 'mtn-momo-disbursement']);
     expect(both.payout('mtn-momo')?.name).toBe('mtn-momo-disbursement');
@@ -120,7 +120,7 @@ describe('the connectors that are configured', () => {
     expect(sending.servesPayouts('usd')).toBe(true);
   });
 
-  test('serve the numbers of their own market only', () => {
+  test('serve only the numbers of their own market', () => {
     const uganda = open({ mode: 'production', mtnMomo: { ...mtnMomo, targetEnvironment: 'mtnuganda' } });
     expect(uganda.routeFor('payment', '+256770000042', 'ugx').kind).toBe('route');
     expect(uganda.routeFor('payment', '+233240000042', 'ghs')).toEqual({ kind: 'no_carrier', works: [] });
@@ -129,7 +129,7 @@ describe('the connectors that are configured', () => {
     );
   });
 
-  test('take from the numbers of one market, and send to those of another', () => {
+  test('collect from the numbers of one market, and pay out to those of another', () => {
     const two = open({
       mode: 'production',
       mtnMomo: { ...mtnMomo, targetEnvironment: 'mtnivorycoast' },
@@ -144,7 +144,7 @@ describe('the connectors that are configured', () => {
     expect(two.reached.map(({ use, country }) => `${use} ${country}`)).toEqual(['payment CI', 'payout BJ']);
   });
 
-  test('may be none: then no number is served and no text leaves', async () => {
+  test('may be none: then no number is served and no text is sent', async () => {
     const none = open({ mode: 'production' });
     expect(none.names).toEqual([]);
     expect(none.routeFor('payment', '+256770000042', 'ugx')).toEqual({ kind: 'no_carrier', works: [] });
@@ -160,19 +160,19 @@ describe('a file of routes', () => {
     return open({ mode: 'production', mtnMomo, carrierRoutes });
   };
 
-  test('of the operator takes the place of ours', () => {
+  test('of the operator’s replaces ours', () => {
     expect(openFile(JSON.stringify([entry])).routeFor('payment', '+256770000042', 'ugx').kind).toBe('route');
   });
 
   test.each([
     ['{', 'is not JSON'],
     [JSON.stringify([{ ...entry, connector: 'airtel-money' }]), 'MTN MoMo in UG names the connector "airtel-money"'],
-  ])('%s is refused with its name', (content, complaint) => {
+  ])('%s is refused, naming it', (content, complaint) => {
     expect(() => openFile(content)).toThrow(complaint);
     expect(() => openFile(content)).toThrow(folder);
   });
 
-  test('that is not there is refused with its name', () => {
+  test('that does not exist is refused, naming it', () => {
     const carrierRoutes = join(folder, 'nowhere.json');
     expect(() => open({ mode: 'production', mtnMomo, carrierRoutes })).toThrow(`${carrierRoutes}: the file of routes`);
   });

@@ -46,7 +46,7 @@ test.each<[Attempt['status'], Word]>([
   ['not_sent', UNKNOWN_THERE],
   ['declined', REFUSED],
 ])(
-  'a closed attempt (%s) is asked about after a quarter of an hour and after a day, and then never',
+  'a closed attempt (%s) is inquired about after a quarter of an hour and after a day, and then never',
   (status, word) => {
     expect(hoursAskedAt({ ...closed, status }, word)).toEqual([0.25, 24]);
   },
@@ -56,11 +56,11 @@ test.each<[string, Partial<Attempt>, Word]>([
   ['is away', {}, NO_ANSWER],
   ['is away', { status: 'declined' }, NO_ANSWER],
   ['calls it waiting', { status: 'declined' }, WAITING],
-])('a closed attempt whose upstream %s (%o) is asked about in growing pauses, for a week', (_, columns, word) => {
+])('a closed attempt whose upstream %s (%o) is inquired about at growing intervals, for a week', (_, columns, word) => {
   expect(hoursAskedAt({ ...closed, ...columns }, word)).toEqual([0.25, 0.5, 1, 2, 4, 8, 16, 24, 48, 96, 168]);
 });
 
-test('a closed attempt whose upstream is back has the times of any other', () => {
+test('a closed attempt whose upstream is back is inquired about at the same times, like every other one', () => {
   const missed = hear(closed, NO_ANSWER, CLOSED_AT + 15 * MINUTE);
   const answered = hear(missed, UNKNOWN_THERE, CLOSED_AT + 30 * MINUTE);
   expect(answered.next_inquiry_at).toBe(CLOSED_AT + 24 * HOUR);
@@ -69,11 +69,11 @@ test('a closed attempt whose upstream is back has the times of any other', () =>
   expect(hear(missedAgain, UNKNOWN_THERE, CLOSED_AT + 50 * HOUR).next_inquiry_at).toBeNull();
 });
 
-test('however late an upstream is back that was away, an inquiry that is weeks late is the last', () => {
+test('an inquiry that is made weeks late, because its upstream was unreachable, is the last', () => {
   expect(hear(closed, NO_ANSWER, CLOSED_AT + 1_000 * HOUR).next_inquiry_at).toBeNull();
 });
 
-test('a closed attempt that a callback speaks of while its upstream is away is asked about soon', () => {
+test('a closed attempt that a callback names while its upstream is unreachable is inquired about soon', () => {
   const asked = { ...closed, next_inquiry_at: null };
   const hinted = hear(asked, NO_ANSWER, CLOSED_AT + 30 * HOUR, 'hint');
   expect(hinted.next_inquiry_at).toBe(CLOSED_AT + 30 * HOUR + 5_000);
@@ -81,7 +81,7 @@ test('a closed attempt that a callback speaks of while its upstream is away is a
   expect(hear(closed, NO_ANSWER, CLOSED_AT + MINUTE, 'hint').next_inquiry_at).toBe(CLOSED_AT + MINUTE + 5_000);
 });
 
-test('a closed attempt that was never asked for money is not asked about, whatever a callback says', () => {
+test('a closed attempt that never asked for money is not inquired about, whatever a callback says', () => {
   const unasked: Attempt = { ...closed, reason: 'not_asked', next_inquiry_at: null };
   expect(() => hear(unasked, NO_ANSWER, CLOSED_AT + MINUTE, 'hint')).toThrow('nothing was written');
 });

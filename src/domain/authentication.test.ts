@@ -160,7 +160,7 @@ const declined: Word = { kind: 'declined', reason: 'card_declined', providerRefe
 const expired: Word = { kind: 'challenge_failed', reason: 'challenge_expired' };
 
 describe('the issuer asks its customer', () => {
-  test('the session is consumed, its other payment ends, and the payment takes method and fee over', () => {
+  test('the session is consumed, its other payments end, and the payment takes over method and fee', () => {
     const world = new World();
     expect(world.challenge(2_000)).toBe(true);
     expect(world.attempt).toMatchObject({ status: 'challenged', challenge: 'sealed', next_inquiry_at: 7_000 });
@@ -171,7 +171,7 @@ describe('the issuer asks its customer', () => {
     expect(world.challenge(2_001)).toBe(false);
   });
 
-  test('not for a submit that no longer holds the session, nor for an attempt that is closed', () => {
+  test('but not for a submit that no longer holds the session, nor for an attempt that is closed', () => {
     const lost = new World();
     lost.session = { ...session, submitting_payment_id: null };
     expect(lost.challenge(2_000)).toBe(false);
@@ -180,7 +180,7 @@ describe('the issuer asks its customer', () => {
     expect(closed.challenge(2_000)).toBe(false);
   });
 
-  test('it is looked at again and again, and at its end at the latest', () => {
+  test('the challenge is inquired about again and again, and at its end at the latest', () => {
     const world = new World();
     world.challenge(2_000);
     let now = 2_000;
@@ -202,7 +202,7 @@ describe('the issuer asks its customer', () => {
 });
 
 describe('and is answered', () => {
-  test('one of all who learn of it goes on, and the challenge is forgotten', () => {
+  test('of all who learn of it, one proceeds, and the challenge is forgotten', () => {
     const world = new World();
     world.challenge(2_000);
     expect(world.authenticate(3_000)).toBe(true);
@@ -218,7 +218,7 @@ describe('and is answered', () => {
     expect(world.moved).toBe(1025n);
   });
 
-  test('not at all: it expires, and whoever comes later does not go on', () => {
+  test('not at all: it expires, and a later answer does not proceed', () => {
     const world = new World();
     world.challenge(2_000);
     world.hear(expired, 700_000);
@@ -228,7 +228,7 @@ describe('and is answered', () => {
     expect(world.moved).toBe(0n);
   });
 
-  test('PAY was certainly not taken: failed, for the customer was told that it runs', () => {
+  test('PAY was certainly not taken: the payment has failed, because the customer was told that it was in progress', () => {
     const world = new World();
     world.challenge(2_000);
     world.authenticate(3_000);
@@ -245,7 +245,7 @@ describe('and is answered', () => {
   });
 });
 
-describe('what is said of a challenge', () => {
+describe('an answer about a challenge', () => {
   const words: Word[] = [expired, { kind: 'challenge_failed', reason: 'authentication_failed' }];
 
   test.each(words)('%o ends nothing once money is being asked for, nor ever after', (word) => {
@@ -263,7 +263,7 @@ describe('what is said of a challenge', () => {
 });
 
 describe('while money is being asked for', () => {
-  test('“not found” of a hint counts nothing; of the round, twice over the settle delay, it ends it', () => {
+  test('“not found” does not count for a hint; for the round, twice over the settle delay, it ends it', () => {
     const world = new World();
     // One `not_found`, before the issuer was called.
     world.hear({ kind: 'not_found' }, 1_500, 'due');
@@ -308,7 +308,7 @@ describe('native pay', () => {
   });
 });
 
-test('whatever happens in whatever order: no money without an authentication or a PAY at submit, and once', () => {
+test('whatever happens in whatever order, no money moves without an authentication or a PAY at submit, and it moves once', () => {
   const happening = fc.constantFrom(
     'challenge',
     'authenticate',

@@ -6,14 +6,14 @@ import type { FeeRule } from './records.ts';
 const every: FeeRule = { currency: 'usd', rate_ppm: 10_000 };
 const cards: FeeRule = { currency: 'usd', method: 'card', rate_ppm: 29_000, fixed_minor: '30' };
 
-test('a method has its own rule before the one for every method', () => {
+test('a rule for the method takes precedence over the rule for every method', () => {
   expect(feeRuleFor([every, cards], 'card', 'usd')).toBe(cards);
   expect(feeRuleFor([cards, every], 'wallet', 'usd')).toBe(every);
   expect(feeRuleFor([cards, every], 'wallet', 'cdf')).toBeUndefined();
   expect(feeRuleFor(undefined, 'wallet', 'usd')).toBeUndefined();
 });
 
-test('a rule for every method is for payments: a payout has its own or none', () => {
+test('a rule for every method is for payments: a payout has its own rule or none', () => {
   const wallets: FeeRule = { currency: 'usd', method: 'payout_wallet', rate_ppm: 5_000 };
   expect(feeRuleFor([every, cards, wallets], 'payout_wallet', 'usd')).toBe(wallets);
   expect(feeRuleFor([every, cards, wallets], 'payout_mobile_money', 'usd')).toBeUndefined();
@@ -24,7 +24,7 @@ test.each([
   [cards, 10_000n, 320n],
   [{ ...every, min_minor: '50' }, 100n, 50n],
   [{ ...every, max_minor: '50' }, 1_000_000n, 50n],
-  // 0.5 of a minor unit goes to the even neighbour.
+  // Half a minor unit is rounded to the even neighbour.
   [every, 50n, 0n],
   [every, 150n, 2n],
   [undefined, 150n, 0n],
@@ -32,7 +32,7 @@ test.each([
   expect(feeOf(rule, amount)).toBe(fee);
 });
 
-test('a fee lies between its bounds, and grows with the amount', () => {
+test('a fee stays within its bounds, and grows with the amount', () => {
   const amounts = fc.bigInt({ min: 1n, max: 10n ** 15n });
   fc.assert(
     fc.property(amounts, amounts, fc.integer({ min: 0, max: 1_000_000 }), (a, b, rate) => {

@@ -106,7 +106,7 @@ const logo = (bytes: Uint8Array): string => {
   return verdict.kind === 'file' ? verdict.type : verdict.fault;
 };
 
-describe('a proof is taken when it is', () => {
+describe('a proof is accepted if it is', () => {
   test.each([
     ['a PNG', 'image/png', PNG],
     ['a PNG with notes in it', 'image/png', png(header(1, 1), pngChunk('tEXt', Buffer.from('a\0<x:xmp>')), IDAT, IEND)],
@@ -133,7 +133,7 @@ describe('a proof is taken when it is', () => {
   });
 });
 
-describe('a proof is unsafe when it is', () => {
+describe('a proof is unsafe if it is', () => {
   const cases: [string, Buffer][] = [
     ['a PNG without data', png(header(2, 2), IEND)],
     ['a PNG whose header is not first', png(IDAT, header(2, 2), IEND)],
@@ -204,7 +204,7 @@ const SAMSUNG = Buffer.concat([
 ]);
 const HUGE = jpeg(frame(20_000, 20_000), SCAN);
 
-describe('a picture is kept, and what stands behind its end is not, be it', () => {
+describe('a picture is kept, and what follows its end is removed, be it', () => {
   test.each<[string, Buffer]>([
     ['nothing', Buffer.alloc(0)],
     ['a byte', Buffer.from([0])],
@@ -225,7 +225,7 @@ describe('a picture is kept, and what stands behind its end is not, be it', () =
     }
   });
 
-  test('another whole picture, which only a JPEG may have there', () => {
+  test('another complete picture, which only a JPEG may contain there', () => {
     const kept = (...pictures: Buffer[]) => {
       const verdict = judgeProof(Buffer.concat([...pictures, ZIP]));
       return verdict.kind === 'file' ? verdict.bytes.length : verdict.fault;
@@ -235,7 +235,7 @@ describe('a picture is kept, and what stands behind its end is not, be it', () =
   });
 });
 
-describe('a proof is of the wrong type when it is', () => {
+describe('a proof is of the wrong type if it is', () => {
   test.each([
     ['text', Buffer.from('a')],
     ['a page', Buffer.from('<html>')],
@@ -249,7 +249,7 @@ describe('a proof is of the wrong type when it is', () => {
     expect(proof(bytes)).toBe('FILE_TYPE');
   });
 
-  test('nothing at all is empty', () => {
+  test('an empty file, which is reported as empty', () => {
     expect(proof(Buffer.alloc(0))).toBe('FILE_EMPTY');
   });
 });
@@ -268,7 +268,7 @@ test('a logo is a picture', () => {
   for (const bytes of spoilt) expect(logo(bytes)).toBe('FILE_UNSAFE');
 });
 
-test('a logo has no more than four megapixels, and is no document', () => {
+test('a logo has at most four megapixels, and is not a document', () => {
   const [wide, high] = [2_000, 2_001];
   const sized = (width: number, height: number): Buffer[] => [
     png(header(width, height), IDAT, IEND),
@@ -284,7 +284,7 @@ test('a logo has no more than four megapixels, and is no document', () => {
   expect(logo(riff('WEBP', ['VP8 ', vp8(1, 1)], ['EXIF', pdf('')]))).toBe('FILE_UNSAFE');
 });
 
-test('whatever comes, a verdict is given, and a picture that is cut behind its header is not taken', () => {
+test('whatever comes, there is a verdict, and a picture that is cut after its header is not accepted', () => {
   const starts = [PNG_SIGNATURE, SOI, Buffer.from('%PDF-1.4'), Buffer.from('RIFF'), Buffer.alloc(0)];
   fc.assert(
     fc.property(fc.constantFrom(...starts), fc.uint8Array({ maxLength: 400 }), (start, rest) => {
@@ -299,7 +299,7 @@ test('whatever comes, a verdict is given, and a picture that is cut behind its h
   }
 });
 
-test('no text is made of each name in a document, whatever it is filled with', () => {
+test('names in a document are not turned into text one by one, whatever it is filled with', () => {
   const made = vi.spyOn(String, 'fromCharCode');
   for (const filling of ['/', '/x', '/OpenAction/', '/OpenAction 1 ', '/#4fpen#41ctio#6e 1 ', '<', '<scrip']) {
     expect(proof(pdf(filling.repeat(1_000)))).toBe('application/pdf');
@@ -308,7 +308,7 @@ test('no text is made of each name in a document, whatever it is filled with', (
   made.mockRestore();
 });
 
-test('noise in a document is not taken for a script', () => {
+test('noise in a document is not mistaken for a script', () => {
   const noise = Buffer.alloc(300_000);
   let seed = 1;
   for (let i = 0; i < noise.length; i += 1) {

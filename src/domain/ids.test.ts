@@ -6,7 +6,7 @@ const random = fc.uint8Array({ minLength: 16, maxLength: 16 });
 const time = fc.integer({ min: 0, max: 2 ** 47 });
 const shard = fc.integer({ min: 0, max: SHARDS - 1 });
 
-test('an identifier carries its time, its shard, its form and its bytes', () => {
+test('an identifier carries its time, its shard, its prefix and its bytes', () => {
   fc.assert(
     fc.property(time, random, shard, (now, bytes, where) => {
       const id = makeId('txn', now, bytes, where);
@@ -18,7 +18,7 @@ test('an identifier carries its time, its shard, its form and its bytes', () => 
   );
 });
 
-test('identifiers sort by the time they were made', () => {
+test('identifiers sort by the time at which they were made', () => {
   fc.assert(
     fc.property(time, time, random, shard, (a, b, bytes, where) => {
       fc.pre(a !== b);
@@ -27,7 +27,7 @@ test('identifiers sort by the time they were made', () => {
   );
 });
 
-test('no identifier that is made at an instant or later comes before its first, and none that is made earlier after it', () => {
+test('an instant’s first identifier sorts before all made then or later, and after all made earlier', () => {
   fc.assert(
     fc.property(time, time, random, shard, (bound, at, bytes, where) => {
       expect(makeId('evt', at, bytes, where) >= firstIdAt('evt', bound)).toBe(at >= bound);
@@ -35,7 +35,7 @@ test('no identifier that is made at an instant or later comes before its first, 
   );
 });
 
-test('an instant that no identifier can carry is taken for the nearest', () => {
+test('an instant outside the range of identifiers is replaced by the nearest one inside', () => {
   expect(firstIdAt('evt', -1)).toBe(firstIdAt('evt', 0));
   expect(firstIdAt('evt', 2 ** 48)).toBe(firstIdAt('evt', 2 ** 48 - 1));
 });
@@ -47,11 +47,11 @@ test.each(['txn_', 'txn_unknown', 'mch_01h455vb4pex5vsknk084sn02q', 'txn_81h455v
   },
 );
 
-test('another shard than 0 to 63 is a bug', () => {
+test('a shard outside 0 to 63 is a bug', () => {
   expect(() => makeId('txn', 0, new Uint8Array(16), 64)).toThrow(RangeError);
 });
 
-test('identifiers of one instant sort by their turns, whatever chance gives', () => {
+test('identifiers of one instant sort by their sequence numbers, whatever the random source gives', () => {
   fc.assert(
     fc.property(time, fc.nat(4_095), fc.nat(4_095), random, random, (at, one, other, bytes, others) => {
       fc.pre(one !== other);

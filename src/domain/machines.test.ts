@@ -73,7 +73,7 @@ const payment: Payment = {
   expires_at: 9,
 };
 
-test('a move writes status, time and timeline in one go', () => {
+test('a move writes status, time and timeline together', () => {
   const moved = movePayment(payment, 'account_debited', null, 5);
   expect(moved?.payment).toMatchObject({ status: 'approved', completed_at: 5, events: 1, version: 4 });
   expect(moved?.update).toMatchObject({ version: 3, row: { status: 'approved', completed_at: 5 } });
@@ -133,7 +133,7 @@ test('a proof is decided once', () => {
   expect(() => decide('approved')).toThrow(StateConflict);
 });
 
-test('a final payment is never moved by what arrives late', () => {
+test('a final payment is not moved by anything that arrives late', () => {
   for (const status of PAYMENT.final) {
     for (const fact of PAYMENT.facts) {
       if (status === 'approved' && fact === 'refunded_in_full') continue;
@@ -149,7 +149,7 @@ test('a final payment is never moved by what arrives late', () => {
   }
 });
 
-test('every decline leads from a payment under way to the status it names', () => {
+test('every decline leads from a payment in progress to the status that it names', () => {
   for (const reason of Object.keys(DECLINE_STATUS) as DeclineReason[]) {
     const waiting = { ...payment, status: 'processing' as const };
     expect(movePayment(waiting, factOfDecline(reason), reason, 5)?.payment.status).toBe(DECLINE_STATUS[reason]);

@@ -23,7 +23,7 @@ describe('amounts', () => {
     expect(parseAmount(text, 'usd')).toEqual({ minor, currency: 'usd' });
   });
 
-  test('of others are read the same with zeros that the currency does not have', () => {
+  test('from others are read the same with zeros that the currency does not have', () => {
     fc.assert(
       fc.property(currency, fc.bigInt(1n, 10n ** 14n), fc.integer({ min: 0, max: 6 }), (code, minor, zeros) => {
         const text = formatMinor(minor, code);
@@ -43,7 +43,7 @@ describe('amounts', () => {
     ['-1.00', 'usd', undefined],
     [`1.${'0'.repeat(40)}`, 'usd', undefined],
     [12.5, 'usd', undefined],
-  ] as const)('of others: %j in %s is %s', (text, code, minor) => {
+  ] as const)('from others: %j in %s is %s', (text, code, minor) => {
     expect(parsePaddedAmount(text, code)?.minor).toBe(minor);
   });
 
@@ -123,7 +123,7 @@ describe('rounding half to even', () => {
     expect(divideHalfEven(numerator, denominator)).toBe(quotient);
   });
 
-  test('is never further off than half a unit', () => {
+  test('is never off by more than half a unit', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 10n ** 18n }), fc.bigInt({ min: 1n, max: 10n ** 9n }), (n, d) => {
         const off = divideHalfEven(n, d) * d - n;

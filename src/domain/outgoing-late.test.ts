@@ -22,7 +22,7 @@ import {
 } from './testing/payout-world.ts';
 
 describe('late, an upstream says', () => {
-  test('paid, of what was believed not to be taken, before it was sent again: it is paid, and not sent again', () => {
+  test('paid, of an attempt believed not to be taken, before it is sent again: the line is paid, not sent again', () => {
     const world = sent();
     hear(world, NOT_SENT, 20, false);
     expect(hear(world, PAID, 30)?.alarm).toBe('late_acceptance');
@@ -30,7 +30,7 @@ describe('late, an upstream says', () => {
     expect([balance(world, TRANSIT), balance(world, 'suspense:usd')]).toEqual([1_000n, 0n]);
   });
 
-  test('taken, of what was believed not to be: the line is under way again', () => {
+  test('taken, of an attempt that was believed not to be: the line is in progress again', () => {
     const world = sent();
     hear(world, NOT_SENT, 20, false);
     expect(hear(world, TAKEN, 30)?.alarm).toBe('late_acceptance');
@@ -51,7 +51,7 @@ describe('late, an upstream says', () => {
     expect(world.events).toHaveLength(1);
   });
 
-  test('paid, of an earlier attempt, while the line waits after a later one: it is paid, and not sent again', () => {
+  test('paid, of an earlier attempt, while the line waits after a later one: the line is paid, and not sent again', () => {
     const world = sent();
     hear(world, NOT_SENT, 20, false);
     start(world, 30);
@@ -64,20 +64,23 @@ describe('late, an upstream says', () => {
   test.each([
     ['not taken', NOT_SENT],
     ['refused', REFUSED],
-  ])('taken, of an earlier attempt, and the one under way is %s: it is waited for, and nothing is sent', (_, word) => {
-    const world = sent();
-    hear(world, NOT_SENT, 20, false);
-    start(world, 30);
-    expect(hear(world, TAKEN, 40, 'hint', 0)?.alarm).toBe('late_acceptance');
-    expect(world.line).toMatchObject({ status: 'processing', attempt_id: 'att_1', late_attempt_id: 'att_0' });
-    hear(world, word, 50, false);
-    expect(world.line).toMatchObject({ status: 'processing', attempt_id: 'att_0', late_attempt_id: null });
-    hear(world, PAID, 60, 'due', 0);
-    expect(world.line).toMatchObject({ status: 'completed', provider_reference: 'p1' });
-    expect([balance(world, TRANSIT), balance(world, 'suspense:usd')]).toEqual([1_000n, 0n]);
-  });
+  ])(
+    'taken, of an earlier attempt, and the current one is %s: the line waits for the earlier one, and nothing is sent',
+    (_, word) => {
+      const world = sent();
+      hear(world, NOT_SENT, 20, false);
+      start(world, 30);
+      expect(hear(world, TAKEN, 40, 'hint', 0)?.alarm).toBe('late_acceptance');
+      expect(world.line).toMatchObject({ status: 'processing', attempt_id: 'att_1', late_attempt_id: 'att_0' });
+      hear(world, word, 50, false);
+      expect(world.line).toMatchObject({ status: 'processing', attempt_id: 'att_0', late_attempt_id: null });
+      hear(world, PAID, 60, 'due', 0);
+      expect(world.line).toMatchObject({ status: 'completed', provider_reference: 'p1' });
+      expect([balance(world, TRANSIT), balance(world, 'suspense:usd')]).toEqual([1_000n, 0n]);
+    },
+  );
 
-  test('taken, of an earlier attempt, and then no: what is under way is all there is', () => {
+  test('taken, of an earlier attempt, and then no: only the current attempt is left', () => {
     const world = sent();
     hear(world, NOT_SENT, 20, false);
     start(world, 30);
@@ -88,7 +91,7 @@ describe('late, an upstream says', () => {
     expect(world.line.status).toBe('pending');
   });
 
-  test('taken, of an earlier attempt, after the line has failed: it is remembered until that is over', () => {
+  test('taken, of an earlier attempt, after the line has failed: the line remembers it until it is over', () => {
     const world = sent();
     hear(world, NOT_SENT, 20, false);
     start(world, 30);
@@ -102,7 +105,7 @@ describe('late, an upstream says', () => {
   test.each([
     ['not taken', NOT_SENT],
     ['refused', REFUSED],
-  ])('paid, of an earlier attempt, and the one under way is %s: nothing is sent again, the line is paid', (_, word) => {
+  ])('paid, of an earlier attempt, and the current one is %s: nothing is sent again, the line is paid', (_, word) => {
     const world = sent();
     hear(world, NOT_SENT, 20, false);
     start(world, 30);
@@ -115,7 +118,7 @@ describe('late, an upstream says', () => {
     expect(world.events).toMatchObject([{ type: 'payout.completed' }]);
   });
 
-  test('taken late, of two: when the one that it remembers has ended, it remembers the other one', () => {
+  test('taken late, of two attempts: when the one that the line remembers has ended, it remembers the other', () => {
     const world = sent();
     hear(world, NOT_SENT, 20, false);
     start(world, 30);
@@ -131,7 +134,7 @@ describe('late, an upstream says', () => {
     expect(world.line).toMatchObject({ status: 'failed', late_attempt_id: null });
   });
 
-  test('no, of an attempt that nobody waits for: that is so only as long as the line is as it was read', () => {
+  test('no, of an attempt that the line does not wait for: that holds only as long as the line is as it was read', () => {
     const other = { ...attemptAt(1, 10), status: 'waiting' } as const;
     const read = { ...line, status: 'processing', attempt_id: 'att_2', version: 3 } as const;
     const context = { now: 20, askedAt: 20, settleDelayMs: SETTLE_DELAY_MS, inquiry: 'hint', newId } as const;

@@ -51,7 +51,7 @@ describe('an upstream says', () => {
     expect(world.events).toMatchObject([{ type: 'payout.failed' }]);
   });
 
-  test('certainly not taken: the line waits with its money put aside, longer each time', () => {
+  test('certainly not taken: the line waits with its money reserved, longer each time', () => {
     const world = sent();
     let now = 20;
     for (const pause of [5_000, 15_000, 30_000, 60_000, 120_000, 300_000, 300_000]) {
@@ -63,7 +63,7 @@ describe('an upstream says', () => {
     }
   });
 
-  test('nothing: it is asked about under the same reference, and goes out again only when it is not known twice', () => {
+  test('nothing: the attempt is inquired about under its reference, and sent again only after “not found” twice', () => {
     const world = sent();
     hear(world, UNKNOWN, 20, false);
     hear(world, NOT_FOUND, 30);
@@ -75,7 +75,7 @@ describe('an upstream says', () => {
     expect(world.line).toMatchObject({ status: 'processing', attempt_id: 'att_1', tries: 2 });
   });
 
-  test('not known, of what it had taken: a person is called, and nothing goes out again', () => {
+  test('not found, of an attempt that it had taken: a person is called, and nothing is sent again', () => {
     const world = sent();
     hear(world, TAKEN, 20, false);
     hear(world, NOT_FOUND, 30);
@@ -96,7 +96,7 @@ const step = fc.oneof(
   },
 );
 
-test('an upstream whose word contradicts what the merchant was told moves nothing, and calls a person', () => {
+test('an upstream’s answer that contradicts what the merchant was told moves nothing, and calls a person', () => {
   const attempt = { ...attemptAt(1, 1), status: 'waiting' as const };
   const told = { ...line, status: 'completed' as const, attempt_id: attempt.id };
   // As a process would see it that takes an ended line for an open one.
@@ -106,7 +106,7 @@ test('an upstream whose word contradicts what the merchant was told moves nothin
   expect(settleOutgoing(attempt, order, refused, context)).toEqual({ attempt, alarm: 'contradiction' });
 });
 
-test('whatever is said in whatever order: one final state, one event, money moved once and where it belongs', () => {
+test('whatever is said in whatever order: one final state, one event, and money moved once and to the right account', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(step, fc.integer({ min: 1, max: 90_000 })), { maxLength: 16 }), (steps) => {
       const world = newWorld();

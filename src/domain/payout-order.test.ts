@@ -50,12 +50,12 @@ const order = (amounts: readonly bigint[], more: Partial<PayoutOrder> = {}): Pay
 const place = { shard: 3, id: id('batch'), firstRunAt: null, now: NOW };
 const dated = { sending_type: 'scheduled', dates: ['2027-01-01', '2027-02-01'] } as const;
 
-test.each(CURRENCIES)('a payout in %s pays at most a million in all', (currency) => {
+test.each(CURRENCIES)('a payout in %s pays at most a million in total', (currency) => {
   expect(formatMinor(totalMost(currency), currency)).toMatch(/^1000000(\.00)?$/);
 });
 
 describe('a batch', () => {
-  test('that is paid at once has nothing more to run; one with dates has', () => {
+  test('that is paid at once has no further occurrences; one with dates has', () => {
     const now = batchOf(merchantWith(), order([100n]), place);
     expect([hasMore(now), now.next_run_at, now.occurrences]).toEqual([false, null, 1]);
     const later = batchOf(merchantWith(), order([100n], dated), { ...place, firstRunAt: NOW + 1 });
@@ -65,7 +65,7 @@ describe('a batch', () => {
     expect(hasMore({ ...later, approval: 'rejected' })).toBe(false);
   });
 
-  test('waits for an operator from the threshold on, fees aside, and has no date until then', () => {
+  test('waits for an operator from the threshold on, not counting fees, and has no date until then', () => {
     const merchant = merchantWith({
       payout_approval_from: { usd: '1000' },
       fees: [{ method: 'payout_wallet', currency: 'usd', rate_ppm: 0, fixed_minor: '500' }],
@@ -77,14 +77,14 @@ describe('a batch', () => {
     expect([batch.approval, batch.next_run_at, batch.next_occurrence]).toEqual(['waiting', null, 1]);
   });
 
-  test('runs at the merchant’s hour and zone', () => {
+  test('runs at the merchant’s hour and in its time zone', () => {
     expect(batchOf(merchantWith(), order([1n]), place)).toMatchObject({ run_hour: 6, time_zone: 'UTC' });
     const merchant = merchantWith({ payout_hour: 0, payout_time_zone: 'Africa/Goma' });
     expect(batchOf(merchant, order([1n]), place)).toMatchObject({ run_hour: 0, time_zone: 'Africa/Goma' });
   });
 });
 
-test('whatever is ordered: lines add up to the batch, and what is put aside is what they cost', () => {
+test('whatever is ordered, the lines add up to the batch, and the reserved amount is what they cost', () => {
   const amounts = fc.array(fc.bigInt({ min: 1n, max: 10n ** 9n }), { minLength: 1, maxLength: 100 });
   fc.assert(
     fc.property(amounts, fc.integer({ min: 0, max: 1_000_000 }), fc.integer({ min: 1, max: 2 }), (each, rate, run) => {

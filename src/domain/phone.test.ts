@@ -9,7 +9,7 @@ test('a number is shown masked', () => {
   expect(maskPhone('+000000')).not.toContain('000000');
 });
 
-test('the country code of every country is told apart', () => {
+test('the calling code of every country is recognised', () => {
   for (const country of getCountries()) {
     const code = getCountryCallingCode(country);
     expect(maskPhone(`+${code}987654321`), country).toBe(`+${code} 98 ••• •• 21`);

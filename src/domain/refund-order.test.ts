@@ -6,7 +6,7 @@ import type { RefundContext } from './refund.ts';
 import { makeRefund, REFUNDS_OF_A_PAYMENT } from './refund-order.ts';
 import { paid, SHARD, txn, UPSTREAM } from './testing/refund-world.ts';
 
-test('a payment is given back in so many parts and no more, and is told so before anything is written', () => {
+test('a payment can be refunded in a limited number of parts, and one too many is refused before anything is written', () => {
   const context: RefundContext = { now: 1, newId: (prefix) => makeId(prefix, 1, new Uint8Array(16), SHARD) };
   const part = { amount: '0.01', note: null };
   const nothing = { payment: paid, earlier: [], availableMinor: 1000n };

@@ -54,7 +54,7 @@ function carryOut(world: RefundWorld, one: typeof deed extends fc.Arbitrary<infe
       world.start(one.at);
       break;
     case 'say':
-      // An answer to our own call comes without an inquiry; "not found" is only ever said to one.
+      // An answer to our own call comes without an inquiry; "not found" is only ever the answer to one.
       world.say(one.at, one.word, one.word.kind === 'not_found' && one.inquiry === false ? 'due' : one.inquiry);
       break;
     case 'decide':
@@ -67,7 +67,7 @@ function carryOut(world: RefundWorld, one: typeof deed extends fc.Arbitrary<infe
 }
 
 describe('whatever is asked, said and decided, in whatever order', () => {
-  test('never more is given back than was paid, and the money is where the states say', () => {
+  test('never more is refunded than was paid, and the money is where the states say', () => {
     const steps = fc.array(fc.tuple(deed, fc.constantFrom(1, 10_000, SETTLE_DELAY_MS)), { maxLength: 40 });
     const delivery = fc.constantFrom('direct_delivery' as const, 'delayed_delivery' as const);
     const covered = fc.constantFrom('buyer' as const, 'merchant' as const);
@@ -91,7 +91,7 @@ describe('whatever is asked, said and decided, in whatever order', () => {
   });
 });
 
-test('what is final stays so, whatever is heard of it', () => {
+test('a final refund stays as it is, whatever is heard of it', () => {
   for (const status of REFUND.final) {
     for (const fact of REFUND.facts) expect([undefined, status]).toContain(REFUND.table[status][fact]);
   }
@@ -110,7 +110,7 @@ test('money that has left for a refund that failed is booked aside, once, and th
   }
 });
 
-test('what a failed refund has paid late cannot be asked for again', () => {
+test('what a failed refund has paid late cannot be refunded again', () => {
   const world = new RefundWorld(paid, 5_000n);
   world.make('6.00', UPSTREAM);
   world.start(0);
@@ -122,7 +122,7 @@ test('what a failed refund has paid late cannot be asked for again', () => {
   expect(world.all()[1]).toMatchObject({ amount: '4.00', status: 'pending' });
 });
 
-test('an earlier attempt that has paid, and the one under way has not: the refund is completed by it', () => {
+test('if an earlier attempt has paid and the current one has not, the refund is completed by the earlier one', () => {
   const world = new RefundWorld(paid, 0n);
   world.make('5.00', UPSTREAM);
   world.start(0);
@@ -136,7 +136,7 @@ test('an earlier attempt that has paid, and the one under way has not: the refun
   expectSound(world);
 });
 
-test('an earlier attempt that was taken, and the one under way has not paid: the refund waits for it', () => {
+test('if an earlier attempt was taken and the current one has not paid, the refund waits for the earlier one', () => {
   const world = new RefundWorld(paid, 0n);
   world.make('5.00', UPSTREAM);
   world.start(0);
@@ -152,7 +152,7 @@ test('an earlier attempt that was taken, and the one under way has not paid: the
   expectSound(world);
 });
 
-test('a refund that was called off, and that two attempts were taken for, remembers the last as well', () => {
+test('a refund that was called off, and of which two attempts were taken, remembers the last of them as well', () => {
   const world = new RefundWorld(paid, 5_000n);
   world.make('6.00', UPSTREAM);
   for (const at of [0, 1]) {
@@ -166,7 +166,7 @@ test('a refund that was called off, and that two attempts were taken for, rememb
   expectSound(world);
 });
 
-test('what a failed refund may still pay cannot be asked for again, until that is over', () => {
+test('what a failed refund may still pay cannot be refunded again, until that is over', () => {
   const world = new RefundWorld(paid, 5_000n);
   world.make('6.00', UPSTREAM);
   world.start(0);

@@ -20,12 +20,15 @@ test.each([
   expect(withQuery(address, MORE)).toBe(expected);
 });
 
-test.each(['https://shop.example/заказ#готово', 'https://shop.example/?a=1&b=%20#top'])('%s is plain', (address) => {
-  expect(isPlainAddress(address)).toBe(true);
-});
+test.each(['https://shop.example/заказ#готово', 'https://shop.example/?a=1&b=%20#top'])(
+  '%s is left plain',
+  (address) => {
+    expect(isPlainAddress(address)).toBe(true);
+  },
+);
 
 test.each([' ', '\t', '\n', '\r', '\u0000', '\u007f', '\u00a0', '\u2028', '\\'])(
-  '%j makes it another address',
+  '%j becomes another address',
   (odd) => {
     for (const place of [`/a${odd}b`, `/?q=a${odd}b`, `/#a${odd}b`]) {
       expect(isPlainAddress(`https://shop.example${place}`)).toBe(false);
@@ -33,7 +36,7 @@ test.each([' ', '\t', '\n', '\r', '\u0000', '\u007f', '\u00a0', '\u2028', '\\'])
   },
 );
 
-test('whatever stands in an address, it can be written into a header', () => {
+test('whatever is in an address, it can be written into a header', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 12 }), (odd) => {
       const address = withQuery(`https://shop.example/${odd}?${odd}#${odd}`, MORE);

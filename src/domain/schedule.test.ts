@@ -21,7 +21,7 @@ function recurring(start: string, frequency: PayoutFrequency, count: number): re
 }
 
 describe('the dates of a payout', () => {
-  it('are those ordered, the earliest first', () => {
+  it('are those ordered, earliest first', () => {
     const some = fc.uniqueArray(date, { minLength: 1, maxLength: OCCURRENCES_MOST });
     fc.assert(
       fc.property(some, (dates) => {
@@ -47,7 +47,7 @@ describe('the dates of a payout', () => {
     );
   });
 
-  it('come monthly on the day of the first, or on the month’s last', () => {
+  it('come monthly on the first one’s day, or on the month’s last', () => {
     fc.assert(
       fc.property(date, occurrences, (start, count) => {
         const run = recurring(start, 'monthly', count);

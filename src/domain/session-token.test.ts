@@ -17,7 +17,7 @@ describe('session tokens', () => {
     );
   });
 
-  it('are nothing else', () => {
+  it('are recognised by their exact form', () => {
     const id = makeId('ses', 1, new Uint8Array(16), 5);
     const token = makeSessionToken(id, 'A'.repeat(43));
     const wrong = [
@@ -32,7 +32,7 @@ describe('session tokens', () => {
     }
   });
 
-  it('are not made of anything short', () => {
+  it('are not made from too few random bytes', () => {
     const id = makeId('ses', 1, new Uint8Array(16), 5);
     expect(() => makeSessionToken(id, 'short')).toThrow(RangeError);
     expect(() => makeSessionToken('txn_0', 'A'.repeat(43))).toThrow(RangeError);

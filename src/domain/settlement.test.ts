@@ -75,7 +75,7 @@ const session: Session = {
   expires_at: 1_000_000,
 };
 
-/** The rows as a store would keep them, with everything that was ever written beside them. */
+/** The rows as a store would keep them, with everything that was ever written to them. */
 interface World {
   attempt: Attempt;
   payment: Payment;
@@ -171,7 +171,7 @@ describe('an upstream says', () => {
     expect(world.events.at(-1)?.type).toBe('payment.approved');
   });
 
-  test('nothing, to a submit whose method was open: the payment takes over method and fee all the same', () => {
+  test('nothing, to a submit whose method was still open: the payment takes over method and fee all the same', () => {
     const world = newWorld();
     world.payment = { ...payment, method: 'none', fee_minor: 0n, total_minor: 1000n, msisdn: null, carrier: null };
     hear(world, { kind: 'unknown', reason: 'timeout' }, 10, false);
@@ -179,7 +179,7 @@ describe('an upstream says', () => {
     expect(world.session.status).toBe('CONSUMED');
   });
 
-  test('nothing, to hints: the next inquiry comes sooner, never later, and they are not counted', () => {
+  test('nothing, to hints: the next inquiry comes sooner, never later, and hints are not counted', () => {
     const world = newWorld();
     hear(world, { kind: 'unknown', reason: 'timeout' }, 10, false);
     for (let times = 0; times < 6; times += 1) hear(world, { kind: 'unknown', reason: 'timeout' }, 20);
@@ -205,7 +205,7 @@ describe('an upstream says', () => {
     expect(alarms[0]).toBeGreaterThan(DAY / 2);
   });
 
-  test('taken late, and paid, where the payment has failed: the money goes to suspense', () => {
+  test('taken late, and paid, after the payment has failed: the money goes to suspense', () => {
     const world = newWorld();
     hear(world, { kind: 'unknown', reason: 'timeout' }, 10, false);
     hear(world, { kind: 'not_found' }, 20);
@@ -225,7 +225,7 @@ describe('an upstream says', () => {
     expect(world.attempt).toMatchObject({ status: 'not_sent', settled_at: 10 });
   });
 
-  test('nothing: the payment stays processing, and unknown twice over the settle delay ends it', () => {
+  test('nothing: the payment stays processing, and “not found” twice over the settle delay ends it', () => {
     const world = newWorld();
     hear(world, { kind: 'unknown', reason: 'timeout' }, 10, false);
     expect(world.payment.status).toBe('processing');
@@ -237,7 +237,7 @@ describe('an upstream says', () => {
     expect(world.payment).toMatchObject({ status: 'failed', reason: 'not_sent' });
   });
 
-  test('not found after a crash before the answer: the submit can be tried again', () => {
+  test('not found, after a crash before the answer: the submit can be repeated', () => {
     const world = newWorld();
     hear(world, { kind: 'not_found' }, 20);
     hear(world, { kind: 'not_found' }, 20 + SETTLE_DELAY_MS);
@@ -245,7 +245,7 @@ describe('an upstream says', () => {
     expect(world.session).toMatchObject({ status: 'ACTIVE', submitting_payment_id: null });
   });
 
-  test('paid after it said no: the merchant keeps its answer, the money waits in suspense, once', () => {
+  test('paid, after it said no: the merchant keeps its answer, and the money is booked to suspense, once', () => {
     const world = newWorld();
     hear(world, { kind: 'declined', reason: 'prompt_expired', providerReference: null }, 10);
     const late = hear(world, { kind: 'approved', providerReference: 'p1' }, 20);
@@ -260,7 +260,7 @@ describe('afterwards', () => {
   const notSent: Word = { kind: 'not_sent', reason: 'refused' };
   const paid: Word = { kind: 'approved', providerReference: 'p9' };
 
-  test('money for an order that was believed not to be taken is the payment’s, while nothing else is under way', () => {
+  test('money for an order that was believed not to be taken belongs to the payment, while nothing else is in progress', () => {
     const world = newWorld();
     hear(world, notSent, 10, false);
     expect(hear(world, paid, 20).alarm).toBe('late_acceptance');
@@ -271,7 +271,7 @@ describe('afterwards', () => {
     expect([world.toMerchant, world.toFees, world.toSuspense]).toEqual([1000n, 25n, 0n]);
   });
 
-  test('an order that was taken after all is the payment’s too: its customer is not asked a second time', () => {
+  test('an order that was taken after all belongs to the payment: its customer is not asked a second time', () => {
     const world = newWorld();
     hear(world, notSent, 10, false);
     expect(hear(world, { kind: 'waiting', providerReference: null }, 20).alarm).toBe('late_acceptance');
@@ -282,7 +282,7 @@ describe('afterwards', () => {
     expect([world.payment.status, world.toMerchant, world.toSuspense]).toEqual(['approved', 1000n, 0n]);
   });
 
-  test('an order that was refused, and is then said to be taken, carries no payment: its customer may try again', () => {
+  test('an order that was refused, and is then said to be taken, does not carry the payment: its customer may try again', () => {
     const world = newWorld();
     hear(world, notSent, 10, false);
     world.attempt = { ...world.attempt, status: 'declined' };
@@ -292,7 +292,7 @@ describe('afterwards', () => {
     expect([world.payment.status, world.toMerchant, world.toSuspense]).toEqual(['approved', 1000n, 0n]);
   });
 
-  test('late money is set aside for a payment that is read as open only if it still is as it was read', () => {
+  test('late money is put into suspense for a payment that is read as open only if it is still as it was read', () => {
     const world = newWorld();
     hear(world, notSent, 10, false);
     world.payment = { ...world.payment, status: 'processing', attempt_id: 'att_02' };
@@ -310,7 +310,7 @@ describe('afterwards', () => {
     expect(change?.updates?.map(({ table }) => table)).toEqual(['attempt', 'payment']);
   });
 
-  test('what says nothing new of a closed attempt is answered with its payment only as that is now', () => {
+  test('a repeated word on a closed attempt is answered with the payment only if that is still as it was read', () => {
     const world = newWorld();
     world.attempt = { ...world.attempt, status: 'declined', settled_at: 15 };
     const { change } = hear(world, { kind: 'waiting', providerReference: null }, 20, false);
@@ -320,7 +320,7 @@ describe('afterwards', () => {
   test.each<[string, Partial<Session>]>([
     ['has been paid by another payment', { status: 'CONSUMED', submitting_payment_id: `${txn}2` }],
     ['is being paid by another payment', { submitting_payment_id: `${txn}2` }],
-  ])('money that came late where the session %s goes to suspense, once', (_, columns) => {
+  ])('money that came late when the session %s goes to suspense, once', (_, columns) => {
     const world = newWorld();
     hear(world, notSent, 10, false);
     world.session = { ...world.session, ...columns };
@@ -330,7 +330,7 @@ describe('afterwards', () => {
     expect([world.payment.status, world.toMerchant, world.toSuspense]).toEqual(['pending', 0n, 1025n]);
   });
 
-  test('an inquiry without an answer says nothing of a call that may never have been made', () => {
+  test('an unanswered inquiry says nothing about a call that may never have been made', () => {
     const world = newWorld();
     hear(world, { kind: 'unknown', reason: 'http_500' }, 10);
     expect(world.attempt.status).toBe('intended');
@@ -340,7 +340,7 @@ describe('afterwards', () => {
   });
 });
 
-test('whatever is said in whatever order: one final state, one event for it, money moved once and where it belongs', () => {
+test('whatever is said in whatever order: one final state, one event, and money moved once and to the right place', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(word, fc.integer({ min: 1, max: 90_000 })), { maxLength: 12 }), (said) => {
       const world = newWorld();

@@ -37,7 +37,7 @@ test('no wallet number is a valid card number', () => {
   );
 });
 
-test('one wrong digit is found', () => {
+test('one wrong digit is detected', () => {
   fc.assert(
     fc.property(number, fc.integer({ min: 6, max: 15 }), fc.integer({ min: 1, max: 9 }), ({ text }, at, by) => {
       const wrong = `${text.slice(0, at)}${(Number(text[at]) + by) % 10}${text.slice(at + 1)}`;
@@ -77,20 +77,20 @@ test('the fifth wrong PIN locks for fifteen minutes', () => {
   });
 });
 
-test('a lock that has passed gives all tries back', () => {
+test('a lock that has expired gives all tries back', () => {
   const locked = { ...failed(5, 900), locked_until: 1000 };
   expect(lockedFor(locked, 999)).toBe(1);
   expect(lockedFor(locked, 1000)).toBeUndefined();
   expect(afterWrongPin(locked, 1000)).toMatchObject({ row: { pin_failures: 1, locked_until: null }, left: 4 });
 });
 
-test('so does an hour without a wrong PIN, and nothing shorter', () => {
+test('so does an hour without a wrong PIN, and no shorter time', () => {
   expect(afterWrongPin(failed(4, 1000), 1000 + PIN_MEMORY_MS)).toMatchObject({ row: { pin_failures: 1 }, left: 4 });
   expect(afterWrongPin(failed(4, 1000), 999 + PIN_MEMORY_MS)).toMatchObject({ row: { pin_failures: 5 }, left: 0 });
   expect(PIN_MEMORY_MS).toBeGreaterThan(PIN_LOCK_MS);
 });
 
-test('of several counts a locked one decides, else the one that was written last, whatever the order', () => {
+test('of several counts a locked one decides, otherwise the one written last, whatever the order', () => {
   const [lagging, complete] = [failed(3, 900), failed(4, 1000)];
   const locked = { ...failed(5, 1000), locked_until: 1000 + PIN_LOCK_MS };
   for (const counts of [
@@ -108,7 +108,7 @@ test('of several counts a locked one decides, else the one that was written last
   expect(decidingCount([undefined, undefined], 2000)).toBeUndefined();
 });
 
-test('no try is lost between a process that lacks one of two counts and one that has both, whose clocks differ', () => {
+test('no try is lost between a process that lacks one of two counts and one that has both, even if their clocks differ', () => {
   const tries = fc.array(fc.record({ hasBoth: fc.boolean(), passed: fc.nat(1_000) }), { minLength: 5, maxLength: 5 });
   fc.assert(
     fc.property(tries, fc.integer({ min: -60_000, max: 60_000 }), (all, apart) => {
@@ -127,7 +127,7 @@ test('no try is lost between a process that lacks one of two counts and one that
   );
 });
 
-test('each letter of base64url is a shard of its own', () => {
+test('each character of base64url is a shard of its own', () => {
   const letters = Array.from({ length: 64 }, (_, n) => Buffer.from([n << 2, 0, 0]).toString('base64url'));
   expect(letters.map(shardOfGuard)).toEqual(Array.from({ length: SHARDS }, (_, n) => n));
   for (const id of ['', '+a', 'é']) expect(() => shardOfGuard(id)).toThrow(RangeError);

@@ -77,7 +77,7 @@ function rowAfter(event: WebhookEvent, result: Try, jitter = 0) {
 }
 
 describe('the event of a collected payment', () => {
-  it('says exactly the six fields of the specification, with the minted bytes of the amount', () => {
+  it('has exactly the six fields of the specification, with the amount in the minted bytes', () => {
     const event = collectEvent(PAYMENT, 'evt_one', NOW);
     expect(event.body).toBe(
       '{"transaction_id":"txn_one","customer_reference":"order \\"7\\"","status":"approved","amount":"12.5",' +
@@ -86,7 +86,7 @@ describe('the event of a collected payment', () => {
     expect(event).toMatchObject({ type: 'payment.approved', sequence: 1, status: 'waiting', next_at: NOW + 30_000 });
   });
 
-  it('is kept without a target when no notify_url was given', () => {
+  it('is kept without a target if no notify_url was given', () => {
     expect(collectEvent({ ...PAYMENT, notify_url: null }, 'evt_one', NOW).status).toBe('no_target');
   });
 
@@ -113,7 +113,7 @@ describe('a try', () => {
     });
   });
 
-  it('is retried when there was no answer, and says why', () => {
+  it('is retried if there was no answer, and says why', () => {
     const silent: Try = { at: NOW, durationMs: 10_000, status: undefined, retryAfter: undefined, error: 'timeout' };
     expect(rowAfter(waitingEvent(), silent)).toMatchObject({ status: 'waiting', last_error: 'timeout' });
   });
@@ -122,7 +122,7 @@ describe('a try', () => {
     expect(rowAfter(waitingEvent(), answered(410))).toMatchObject({ status: 'gone', last_error: 'http_410' });
   });
 
-  it('follows the schedule to its end and is dead then, after more than three days', () => {
+  it('follows the schedule to its end and is then dead, after more than three days', () => {
     let event = waitingEvent();
     let elapsed = 0;
     const waits: number[] = [];
@@ -137,7 +137,7 @@ describe('a try', () => {
     expect(elapsed).toBeGreaterThan(3 * DAY);
   });
 
-  it('never comes sooner than the schedule, nor later than a fifth more or the capped Retry-After', () => {
+  it('is never due sooner than the schedule, nor later than a fifth more or the capped Retry-After', () => {
     const header = fc.oneof(
       fc.constant(undefined),
       fc.nat(200_000).map(String),
@@ -186,7 +186,7 @@ describe('a try', () => {
 
 describe('Retry-After', () => {
   it.each(['', 'soon', '-1', '1.5', '1e3', 'Sun, 99 Foo 2026 99:99:99 GMT', '2026-03-01'])(
-    '%j asks nothing',
+    '%j asks for nothing',
     (text) => {
       expect(readRetryAfter(text, NOW)).toBeUndefined();
     },
@@ -194,7 +194,7 @@ describe('Retry-After', () => {
 });
 
 describe('a replay', () => {
-  it('makes any event due at once but one without a target', () => {
+  it('makes any event due at once, except one without a target', () => {
     const outcomes = statesOf(DELIVERY).map((status) => {
       const replayed = afterReplay({ ...waitingEvent(3), status }, NOW);
       return [status, replayed?.update.row];

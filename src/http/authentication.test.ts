@@ -10,7 +10,7 @@ const HOUR = 60 * 60_000;
 
 type Headers = { readonly [name: string]: string };
 
-/** Status, code and detail of a call's answer: `401 1001 SESSION_CONSUMED`, or the status alone. */
+/** Status, code and detail of the answer to a call: `401 1001 SESSION_CONSUMED`, or the status alone. */
 async function call(
   world: SmallWorld,
   url: string,
@@ -73,7 +73,7 @@ describe('the Authorization header', () => {
     expect(await call(world, '/payments/pay', { authorization: `Bearer ${token}` })).toBe('401 1001');
   });
 
-  it('of the other kind is refused once it is known to be right', async () => {
+  it('of the other kind is refused only once it is known to be right', async () => {
     const world = smallWorld();
     expect(await mint(world, world.sessionAuth)).toBe('403 1003 WRONG_CREDENTIAL_KIND');
     expect(await call(world, '/payments/pay', { authorization: world.merchantAuth })).toBe(
@@ -82,7 +82,7 @@ describe('the Authorization header', () => {
     expect(await mint(world, `${world.sessionAuth.slice(0, -1)}u`)).toBe('401 1001');
   });
 
-  it('may be wrong twenty times a minute from one address; who is right passes all the same', async () => {
+  it('may be wrong twenty times a minute from one address; a right one passes all the same', async () => {
     const world = smallWorld({ rateLimitScale: 0 });
     for (let attempt = 0; attempt < 20; attempt += 1)
       expect(await mint(world, `${world.merchantAuth}x`)).toBe('401 1001');
@@ -105,7 +105,7 @@ describe('the Authorization header', () => {
 });
 
 describe('a credential', () => {
-  it('counts while it is allowed, and in its grace', async () => {
+  it('is valid while it is active, and in its grace period', async () => {
     const world = smallWorld();
     const set = (row: Partial<typeof world.rows.credential>) => {
       world.rows.credential = {
@@ -130,7 +130,7 @@ describe('a credential', () => {
     expect(await both()).toEqual(['201', '200']);
   });
 
-  it('of the other world is a wrong one', async () => {
+  it('of the other mode is a wrong one', async () => {
     const production = smallWorld({ mode: 'production' });
     expect(await mint(production)).toBe('401 1001');
     const world = smallWorld();
@@ -141,13 +141,13 @@ describe('a credential', () => {
     expect(await mint(production, `Bearer ${production.rows.credential.id}:${secret}`)).toBe('201');
   });
 
-  it('of a suspended merchant does not', async () => {
+  it('of a suspended merchant is not valid', async () => {
     const world = smallWorld();
     world.rows.merchant = { ...world.rows.merchant, status: 'SUSPENDED' };
     expect([await mint(world), await pay(world)]).toEqual(['403 1004', '403 1004']);
   });
 
-  it('keeps to its addresses; its sessions travel', async () => {
+  it('is restricted to its addresses; its sessions are not', async () => {
     const world = smallWorld({ trustProxy: ['10.0.0.0/8'] });
     world.rows.credential = { ...world.rows.credential, allowed_addresses: ['192.0.2.0/24'] };
     expect(await mint(world)).toBe('201');
@@ -161,7 +161,7 @@ describe('a credential', () => {
 });
 
 describe('a session', () => {
-  it('ends with its time', async () => {
+  it('ends with its time to live', async () => {
     const world = smallWorld();
     await world.clock.advance(HOUR / 2 - 1);
     expect(await read(world)).toBe('200');
@@ -169,7 +169,7 @@ describe('a session', () => {
     expect([await read(world), await pay(world)]).toEqual(['401 1005 SESSION_EXPIRED', '401 1005 SESSION_EXPIRED']);
   });
 
-  it('that is consumed reads, and starts nothing', async () => {
+  it('that is consumed can read, and starts nothing', async () => {
     const world = smallWorld();
     world.rows.session = { ...world.rows.session, status: 'CONSUMED' };
     expect([await read(world), await pay(world)]).toEqual(['200', '401 1001 SESSION_CONSUMED']);
@@ -204,7 +204,7 @@ describe('a device', () => {
     expect(await call(world, '/payments/pay', wrongSecret)).toBe('401 1001');
   });
 
-  it('is bound by the first call that shows one: a read, and one that ends in an error too', async () => {
+  it('is bound by the first call that shows one, even a read or a call that fails', async () => {
     const other = { 'x-device-fingerprint': 'b'.repeat(64) };
     const reading = smallWorld();
     expect(await read(reading, { 'x-device-fingerprint': FINGERPRINT })).toBe('200');
@@ -219,7 +219,7 @@ describe('a device', () => {
     expect(await pay(wrong, other)).toBe('201');
   });
 
-  it('that is bound is the only one; reads without one pass', async () => {
+  it('that is bound is the only one; reads without a fingerprint pass', async () => {
     const world = smallWorld();
     world.rows.session = { ...world.rows.session, device_fingerprint: FINGERPRINT };
     const other = { 'x-device-fingerprint': 'b'.repeat(64) };

@@ -1,4 +1,4 @@
-/** Large bodies share a budget over all connections; small ones pass whatever others send. */
+/** Large bodies share one budget over all connections; small ones pass whatever other clients send. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -28,7 +28,7 @@ function open(from = '127.0.0.1'): Socket {
   return socket;
 }
 
-/** The head of a request, without its body. Resolves when the server has it. */
+/** Sends the head of a request, without its body. Resolves when the server has received it. */
 async function promise(length: string, from?: string): Promise<Socket> {
   const socket = open(from);
   const reached = once(world.app.server, 'request');
@@ -42,7 +42,7 @@ async function statusOf(socket: Socket): Promise<number> {
   return Number(/^HTTP\/1\.1 (\d{3})/.exec(first.toString())?.[1]);
 }
 
-test('bodies that are promised and do not come fill the budget, and then are refused before they are read', async () => {
+test('announced bodies that do not come fill the budget, and further ones are refused before they are read', async () => {
   for (let count = 0; count < OF_ADDRESS; count += 1) await promise(`Content-Length: ${LARGE}`);
   // One address gets no more than its share; others do not notice.
   expect(await statusOf(await promise(`Content-Length: ${LARGE}`))).toBe(503);
@@ -78,7 +78,7 @@ function connections(): Promise<number> {
   return new Promise((done) => world.app.server.getConnections((_error, count) => done(count)));
 }
 
-test('bodies whose senders have been answered, and go, give their room back', async () => {
+test('bodies whose senders have been answered, and have disconnected, give their share back', async () => {
   for (const socket of sockets.splice(0)) if (!socket.closed) await once(socket.destroy(), 'close');
   for (let count = 0; count <= OF_ADDRESS; count += 1) {
     const closed = new Promise((resolve) =>

@@ -56,7 +56,7 @@ describe('card numbers', () => {
     expect(holdsCardNumber(text)).toBe(true);
   });
 
-  it('are found in groups of any size where one person types one number', () => {
+  it('are found in groups of any size where a person types one number', () => {
     expect(['41 11 11 11 11 11 11 11', '4-1.1_1/1111 11111111', CARDS[0] ?? ''].filter(isCardNumber)).toHaveLength(3);
     expect(['+243 81 00 00 042', '41 11 11 11 11 11 11 12', ''].filter(isCardNumber)).toEqual([]);
   });
@@ -97,7 +97,7 @@ describe('card numbers', () => {
     fc.assert(fc.property(fc.uuid(), (uuid) => !holdsCardNumber(uuid) && !holdsCardNumber(`order ${uuid}`)));
   });
 
-  it('are looked for sign by sign: a long row of marks is never put in order', () => {
+  it('are searched for character by character: a long run of combining marks is never reordered', () => {
     const normalize = vi.spyOn(String.prototype, 'normalize');
     const marks = '\u0315'.repeat(100) + '\u0327'.repeat(100);
     expect(holdsCardNumber(`e${marks} ４111111111111111`)).toBe(true);
@@ -106,7 +106,7 @@ describe('card numbers', () => {
     expect(Math.max(...lengths)).toBe(1);
   });
 
-  it('that are many by their check digit are not all looked up: such a text is refused', () => {
+  it('are not all looked up if too many pass the check digit: such a text is refused', () => {
     expect(holdsCardNumber('1111111111111117 '.repeat(100))).toBe(false);
     expect(holdsCardNumber('1111111111111117 '.repeat(20_000))).toBe(true);
   });
@@ -114,18 +114,18 @@ describe('card numbers', () => {
 
 describe('fields of card data', () => {
   it.each(['card_number', 'cardNumber', 'CARD-NUMBER', 'cvv', 'CVC', 'security_code'])(
-    '%s is one when it has a value',
+    '%s is one if it has a value',
     (name) => {
       expect([isCardField(name, '1'), isCardField(name, 12), isCardField(name, {})]).toEqual([true, true, true]);
       expect([isCardField(name, ''), isCardField(name, null)]).toEqual([false, false]);
     },
   );
 
-  it.each(['expiry', 'expiry_month', 'exp_year', 'Expiration-Date'])('%s is one beside a card only', (name) => {
+  it.each(['expiry', 'expiry_month', 'exp_year', 'Expiration-Date'])('%s is one only beside a card', (name) => {
     expect([isCardField(name, '1'), isExpiryField(name, '1'), isExpiryField(name, '')]).toEqual([false, true, false]);
   });
 
-  it('a card is named so; the network is not', () => {
+  it('a name that means a card is one; a name that only contains the letters is not', () => {
     expect(['card', 'card_holder', 'cardType', 'PAN', 'pan_last4'].filter((name) => !isCardName(name))).toEqual([]);
     expect(['cardnet_payment_method', 'panel', 'discard', 'id_card'].filter(isCardName)).toEqual([]);
   });
@@ -136,7 +136,7 @@ describe('fields of card data', () => {
   });
 
   it.each(['cardnet_payment_method', 'expires_at', 'note', 'card', 'experience', 'x'.repeat(1_000)])(
-    '%s is none',
+    '%s is not one',
     (name) => {
       expect(isCardField(name, '1')).toBe(false);
     },

@@ -4,7 +4,7 @@ import { addressKey, addressMatcher, clientAddressReader } from './client-addres
 describe('an allow-list', () => {
   const allowed = addressMatcher(['192.0.2.0/24', '198.51.100.7', '2001:db8::/32', 'nonsense']);
 
-  it('holds addresses and ranges, mapped ones too', () => {
+  it('holds addresses and ranges, including IPv4-mapped ones', () => {
     const inside = ['192.0.2.1', '::ffff:192.0.2.9', '198.51.100.7', '2001:db8::1'];
     const outside = ['192.0.3.1', '198.51.100.8', '2001:db9::1', '', 'nonsense', '192.0.2.1 ', '::ffff:198.51.100.8'];
     expect(inside.every(allowed)).toBe(true);
@@ -49,7 +49,7 @@ describe('the caller’s address', () => {
   });
 });
 
-describe('what failures are counted by', () => {
+describe('the key by which failures are counted', () => {
   it('is one IPv4 address, and the /64 of an IPv6 one', () => {
     expect(addressKey('::ffff:192.0.2.1')).toBe(addressKey('192.0.2.1'));
     expect(addressKey('2001:db8:1:2::1')).toBe(addressKey('2001:db8:1:2:ffff::9'));

@@ -1,4 +1,4 @@
-/** Web pages may call with a session token, and never with the merchant's credential. */
+/** Web pages may call with a session token, but never with the merchant's credential. */
 import { expect, test } from 'vitest';
 import { smallWorld } from './testing/small-world.ts';
 
@@ -21,12 +21,12 @@ test('the preflight of a session’s call is answered', async () => {
   expect(reading.headers['access-control-allow-methods']).toBe('GET');
 });
 
-test('an OPTIONS that is none is a method that the path does not know', async () => {
+test('an OPTIONS that is not a preflight is a method that the path does not support', async () => {
   const answer = await preflight('/api/v1/payments/pay', {});
   expect([answer.statusCode, answer.headers.allow]).toEqual([405, 'POST']);
 });
 
-test('answers can be read by the page, failures too', async () => {
+test('a page can read answers, including failures', async () => {
   const url = '/api/v1/payments/pay';
   const authorization = sessionAuth;
   const answers = await Promise.all([
@@ -44,7 +44,7 @@ test('answers can be read by the page, failures too', async () => {
   }
 });
 
-test('the merchant’s calls are closed to pages', async () => {
+test('pages cannot make the merchant’s calls', async () => {
   expect((await preflight('/api/v1/orders')).statusCode).toBe(405);
   const answer = await app.inject({ method: 'POST', url: '/api/v1/orders', headers: { authorization: merchantAuth } });
   expect(answer.headers['access-control-allow-origin']).toBeUndefined();

@@ -45,7 +45,7 @@ describe('the envelope', () => {
     expect(String(envelope.message).length).toBeGreaterThan(10);
   });
 
-  it('says a single detail as its message, and several one by one', () => {
+  it('gives a single detail as its message, and several one by one', () => {
     const one = render(refuseField(1103, 'payment_method', 'NOT_AN_OPTION', { options: 'wallet, flash' }));
     expect(one.message).toContain('wallet, flash');
     expect(one.details).toEqual([{ field: 'payment_method', message: one.message, code: 'NOT_AN_OPTION' }]);
@@ -61,7 +61,7 @@ describe('the envelope', () => {
     expect(two.details).toMatchObject([{ field: 'a' }, { field: 'b[1].c', message: 'b[1].c is missing. Send it.' }]);
   });
 
-  it('names the state before the detail that does not', () => {
+  it('names the state before a detail that does not name it', () => {
     const more = {
       words: { state: 'refunded' },
       details: [{ field: 'transaction_id', code: 'NOTHING_LEFT' }],
@@ -78,7 +78,7 @@ describe('the envelope', () => {
     expect(render(new Refusal(1205, archived)).message).toMatch(/^The payment is in state refunded, /);
   });
 
-  it('carries what the refusal says of retrying and of a transaction', () => {
+  it('carries what the refusal says about retrying and about a transaction', () => {
     const refusal = new Refusal(1203, { retryable: true, retryAfter: 5, transactionId: 'txn_1' });
     expect(render(refusal)).toMatchObject({ retryable: true, retry_after: 5, transaction_id: 'txn_1' });
     expect(render(new Refusal(1301))).toMatchObject({ retry_after: 1 });
@@ -97,7 +97,7 @@ describe('the envelope', () => {
   });
 });
 
-it('is the same where all but the id and the time is made once', () => {
+it('the envelope is the same if all but the id and the time is prepared once', () => {
   for (const code of CODES) {
     for (const language of LANGUAGES) {
       const refusal = new Refusal(code, { retryAfter: 4 });
@@ -114,14 +114,14 @@ describe('an error', () => {
     expect([refusal.code, refusal.retryable, refusal.more.retryAfter, isBug]).toEqual([1402, true, 1, false]);
   });
 
-  it('that leaves a call in doubt which cannot be repeated says so, and does not ask for it', () => {
+  it('that leaves an unrepeatable call in doubt says so, and does not ask to repeat it', () => {
     const { refusal, isBug } = refusalOf(new CommitUnknown(), false);
     expect([refusal.code, refusal.retryable, refusal.more.retryAfter, isBug]).toEqual([1402, false, undefined, false]);
     expect(refusal.more.details).toEqual([{ field: 'Idempotency-Key', code: 'IN_DOUBT' }]);
     expect(refusalOf(new StoreUnavailable(), false).refusal.retryable).toBe(true);
   });
 
-  it('that nobody foresaw is internal, and says nothing', () => {
+  it('that was not foreseen is internal, and says nothing', () => {
     for (const error of [new Error('select * from payment'), 'text', undefined, { code: 1204 }]) {
       const { refusal, isBug } = refusalOf(error, true);
       expect([refusal.code, isBug]).toEqual([1401, true]);

@@ -32,7 +32,7 @@ function textOf(markup: string): string {
   return plain.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&lt;', '<').replaceAll('&amp;', '&');
 }
 
-test('1403 names every status that it comes with, those of the socket included', () => {
+test('1403 names every status that it comes with, including those of the socket', () => {
   const text = textOf(render(renderErrorPage(1403, 'en')));
   for (const status of ['400', '404', '405', '408', '413', '415', '417', '431']) expect(text).toContain(status);
 });
@@ -77,7 +77,7 @@ test('only codes of the table have a page', () => {
   for (const none of ['1206', '', '01101', '1101 ', '1e3', '__proto__']) expect(errorCodeOf(none)).toBeUndefined();
 });
 
-test('text stands out from its ground by at least 4.5 : 1, light and dark', () => {
+test('text has a contrast of at least 4.5 : 1 with its background, light and dark', () => {
   const style = readFileSync(new URL('docs/assets/style.css', import.meta.url), 'utf8');
   const blocks = style.match(/:root \{[^}]*\}/g) ?? [];
   expect(blocks).toHaveLength(2);

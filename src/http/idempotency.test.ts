@@ -26,7 +26,7 @@ describe('an Idempotency-Key', () => {
 });
 
 describe('a turn', () => {
-  it('is waited for, ten seconds at most; others go on', async () => {
+  it('is waited for, ten seconds at most; other keys do not wait', async () => {
     const clock = manualClock(0);
     const turns = createTurns(clock);
     const end = await turns.take('a');
@@ -79,12 +79,12 @@ describe('a receipt', () => {
     expect(await receipt('k2', {}, { ...SCOPE, route: 'POST /other' }).stored()).toBeUndefined();
   });
 
-  it('keeps neither key, body nor answer in clear', () => {
+  it('keeps neither key, body nor answer in plain text', () => {
     const row = JSON.stringify(remember('my-order', { pin: '1234' }));
     expect(row).not.toMatch(/my-order|1234|PIN/);
   });
 
-  it('counts for 24 hours, and then is replaced under its version, so that of two runs one loses', async () => {
+  it('is valid for 24 hours, and is then replaced under its version, so that one of two runs loses', async () => {
     const row = remember('k4', { a: 1 });
     await clock.advance(24 * 60 * 60_000 - 1);
     expect(await receipt('k4', { a: 1 }).stored()).toMatchObject({ replayed: true });
@@ -96,7 +96,7 @@ describe('a receipt', () => {
     });
   });
 
-  it('knows a run that has begun and was never answered, and lets one run answer for it', async () => {
+  it('recognises a run that has begun and was never answered, and lets one run continue it', async () => {
     const row = keep(receipt('k5', { a: 1 }).begin());
     const again = receipt('k5', { a: 1 });
     expect(await again.stored()).toBeUndefined();
@@ -105,7 +105,7 @@ describe('a receipt', () => {
     await expect(receipt('k5', { a: 2 }).stored()).rejects.toMatchObject({ code: 1203 });
   });
 
-  it('is found again after the master key has changed, and goes on under its old id', async () => {
+  it('is found again after the master key has changed, and keeps its old id', async () => {
     const [before, after] = [1, 2].map((byte) => Buffer.alloc(32, byte).toString('base64'));
     const ring = (...masterKeys: string[]) =>
       openSecrets({ masterKeys, random: systemRandom(), transactionIds: { bytesOf: bytesOfId, idOf: String } });
@@ -125,7 +125,7 @@ describe('a receipt', () => {
     expect(fresh.remember({ status: 201, body: '{"n":1}' }).claims).toHaveLength(2);
   });
 
-  it('tells two bodies apart, and one body from no other way to write it', async () => {
+  it('distinguishes two bodies, but not two spellings of one body', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.dictionary(fc.string(), fc.jsonValue()),

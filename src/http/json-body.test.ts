@@ -40,7 +40,7 @@ describe('a body', () => {
     expect(faultOf(text)).toBe(`1110 ${fault}`);
   });
 
-  it('of bytes that are no UTF-8 is refused, and one with the replacement character is not', () => {
+  it('of bytes that are not UTF-8 is refused, and one with the replacement character is not', () => {
     expect(faultOf(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]))).toBe('1110 INVALID_TEXT body');
     expect(faultOf('{"a":"\ufffd"}')).toBeUndefined();
   });
@@ -59,11 +59,11 @@ describe('a body', () => {
     expect(Reflect.get({}, 'polluted')).toBeUndefined();
   });
 
-  it('may hold a long number that is no card’s, and one within a string’s reach', () => {
+  it('may hold a long number that is not a card’s, and one inside a string', () => {
     expect(faultOf('{"n":9007199254740993,"s":"x"}')).toBeUndefined();
   });
 
-  it('names no card number', () => {
+  it('must not contain a card number', () => {
     expect(JSON.stringify(read('{"4111111111111111":{"a":"5123450000000008"}}'))).not.toMatch(/4111|5123/);
   });
 
@@ -100,7 +100,7 @@ describe('a body', () => {
     ['{"cardnet_payment_method":"SECURE","expiry_date":"2026-12-31"}', undefined],
     ['{"phone_number":"+62812345678901"}', undefined],
     ['{"phone_number":"+378282246310005"}', '1110 CARD_DATA phone_number'],
-  ])('%s: what expires is a card’s only beside or within one', (text, fault) => {
+  ])('%s: an expiry counts as a card’s only beside or within one', (text, fault) => {
     expect(faultOf(text)).toBe(fault);
   });
 });

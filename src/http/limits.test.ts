@@ -18,7 +18,7 @@ describe('the traffic limits', () => {
     expect(callsOf(0)).toBeUndefined();
   });
 
-  it('are told in the form of the IETF draft', () => {
+  it('are reported in the form of the IETF draft', () => {
     const standing = { allowed: true, calls: 30, seconds: 60, remaining: 29, reset: 12, retryAfter: 0 };
     expect(limitHeaders('mobile_money_status', standing)).toEqual({
       policy: '"mobile_money_status";q=30;w=60',

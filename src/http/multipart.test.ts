@@ -55,7 +55,7 @@ describe('a form', () => {
     expect(await outcome(sent(Buffer.concat([field('a', '1'), END])))).toEqual({ fields: { a: '1' }, file: undefined });
   });
 
-  it('has a file also where nobody gave it a name', async () => {
+  it('has a file even if it was given no name', async () => {
     const form = await read(sent(Buffer.concat([field('file', 'abc'), END])));
     expect([form.fields, Buffer.from(form.file ?? []).toString()]).toEqual([{}, 'abc']);
   });
@@ -97,7 +97,7 @@ describe('a form is refused', () => {
     expect(source.readableFlowing).toBeNull();
   });
 
-  it('at the byte that is too many, where no length was announced', async () => {
+  it('at the byte that exceeds the limit, if no length was announced', async () => {
     const source = Object.assign(new PassThrough(), { headers: { 'content-type': TYPE } });
     const refused = outcome(source);
     source.write(Buffer.concat([Buffer.from('--b\r\n\r\n'), Buffer.alloc(70_000)]));
@@ -113,14 +113,14 @@ describe('a form is refused', () => {
     expect(source.isPaused()).toBe(true);
   });
 
-  it('after its end, where a browser has announced a little too much', async () => {
+  it('after its end, if a browser has announced a little too much', async () => {
     const body = Buffer.concat([file('x'.repeat(2_000)), END]);
     const source = sent(body, 100, { 'content-type': TYPE, 'content-length': String(body.length) });
     expect(await outcome(source)).toBe('413 1403 file FILE_TOO_LARGE');
     expect(source.readableEnded).toBe(true);
   });
 
-  it('when nothing comes for five seconds', async () => {
+  it('if nothing comes for five seconds', async () => {
     const source = Object.assign(new PassThrough(), { headers: { 'content-type': TYPE } });
     let refused: string | Form | undefined;
     const reading = outcome(source).then((found) => {
@@ -141,14 +141,14 @@ describe('a form is refused', () => {
     expect(await outcome(sent(END, 7, { 'content-type': 'multipart/form-data' }))).toBe('400 1110 body INVALID_FORM');
   });
 
-  it('when its sender has gone before', async () => {
+  it('if its sender has disconnected before', async () => {
     const source = Object.assign(new PassThrough(), { headers: { 'content-type': TYPE } });
     source.destroy();
     await new Promise((closed) => source.once('close', closed));
     expect(await outcome(source)).toBe('400 1403 request NOT_HTTP');
   });
 
-  it('when its sender goes in the middle', async () => {
+  it('if its sender disconnects in the middle', async () => {
     const source = Object.assign(new PassThrough(), { headers: { 'content-type': TYPE } });
     const left = outcome(source);
     source.write(file('x').subarray(0, -4));
@@ -176,11 +176,11 @@ it('whatever comes, it ends in a form or a refusal', async () => {
   );
 });
 
-it('leaves no task behind', () => {
+it('leaves no timer behind', () => {
   expect(clock.pending()).toBe(0);
 });
 
-it('a form is known by its type, and is not compressed', () => {
+it('a form is recognised by its type, and must not be compressed', () => {
   const types = ['multipart/form-data; boundary=x', 'Multipart/Form-Data;boundary=x', 'multipart/form-data'];
   for (const type of types) expect(isForm({ 'content-type': type })).toBe(true);
   for (const type of ['multipart/mixed; boundary=x', 'multipart/form-datax', 'application/json', '']) {

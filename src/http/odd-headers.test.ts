@@ -1,4 +1,4 @@
-/** An answer whose header cannot be written is a failure like any other, and leaves in the usual form. */
+/** An answer whose header cannot be written is a failure like any other, and is sent in the usual form. */
 
 import { Type } from 'typebox';
 import { expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { smallWorld } from './testing/small-world.ts';
 
 const ODD = 'https://shop.example/заказ';
 
-test('of a route: the envelope', async () => {
+test('a route whose answer has an unwritable header sends the envelope of a failure', async () => {
   const route = defineRoute({
     method: 'GET',
     path: '/odd',
@@ -27,7 +27,7 @@ test('of a route: the envelope', async () => {
   expect([answer.statusCode, answer.json().error_code, answer.headers.location]).toEqual([500, '1401', undefined]);
 });
 
-test('of a page: its words', async () => {
+test('a page whose answer has an unwritable header reports the failure in words', async () => {
   const pages: Pages = {
     root: '/pages/',
     list: [

@@ -9,7 +9,7 @@ import { defineRoute } from './route.ts';
 import { type SmallWorld, type SmallWorldOptions, smallWorld } from './testing/small-world.ts';
 
 const HEALTH = 'GET /health HTTP/1.1\r\nHost: x\r\n\r\n';
-/** More than the buffers of a connection hold. */
+/** 8 MiB: more than the buffers of a connection hold. */
 const LONG = 8 * 1024 * 1024;
 
 const longAnswer = defineRoute({
@@ -77,7 +77,7 @@ async function askedAndNotRead(world: Listening): Promise<Socket> {
   return client;
 }
 
-/** How many bytes come until the connection ends. */
+/** How many bytes arrive until the connection ends. */
 async function lengthUntilEnd(client: Socket): Promise<number> {
   let length = 0;
   client.on('data', (chunk) => {
@@ -88,7 +88,7 @@ async function lengthUntilEnd(client: Socket): Promise<number> {
 }
 
 describe('a server that stops', () => {
-  it('ends who rests, who says nothing and who has sent half a head', async () => {
+  it('closes connections that are idle, silent or have sent half a head', async () => {
     const world = await listening();
     const [silent, resting, halfway] = [await world.open(), await world.open(), await world.open()];
     resting.write(HEALTH);
@@ -99,7 +99,7 @@ describe('a server that stops', () => {
     await Promise.all([world.close(), ...ends]);
   });
 
-  it('ends who does not read', async () => {
+  it('closes a connection whose client does not read', async () => {
     const world = await listening();
     const client = await askedAndNotRead(world);
     const begun = world.clock.now();
@@ -108,7 +108,7 @@ describe('a server that stops', () => {
     client.destroy();
   });
 
-  it('ends who has sent something that is not HTTP behind a request, and is told so', async () => {
+  it('closes a connection that has sent something other than HTTP after a request, and tells it so', async () => {
     let answer: (() => void) | undefined;
     const held = new Promise<void>((resolve) => {
       answer = resolve;
@@ -129,7 +129,7 @@ describe('a server that stops', () => {
     client.destroy();
   });
 
-  it('lets an answer leave that it has given, whole', async () => {
+  it('lets an answer that it has begun be sent in full', async () => {
     const world = await listening();
     const client = await askedAndNotRead(world);
     const stop = world.app.close();
@@ -141,7 +141,7 @@ describe('a server that stops', () => {
 });
 
 describe('a server with too many connections', () => {
-  it('takes the place of who rests, and of nobody whose answer is leaving', async () => {
+  it('closes idle connections to make room, and none whose answer is being sent', async () => {
     const world = await listening({ sockets: { connections: 2 } });
     const [client, resting] = [await askedAndNotRead(world), await world.open()];
     resting.write(HEALTH);

@@ -35,7 +35,7 @@ describe('the OpenAPI document', () => {
     ]);
   });
 
-  it('says what a call takes', () => {
+  it('says what a call accepts', () => {
     const post = operationAt('/payments/pay', 'post');
     expect(post.security).toEqual([{ session: [] }]);
     expect(post.parameters.map(({ $ref }) => $ref?.split('/').at(-1))).toEqual([
@@ -56,7 +56,7 @@ describe('the OpenAPI document', () => {
     expect(get.requestBody).toBeUndefined();
   });
 
-  it('says what a call is refused with, by status', () => {
+  it('says, by status, what a call is refused with', () => {
     const { responses } = operationAt('/orders', 'post');
     expect(Object.keys(responses)).toEqual([
       '201',
@@ -87,7 +87,7 @@ describe('the OpenAPI document', () => {
 });
 
 describe('YAML', () => {
-  it('leaves nothing to guess', () => {
+  it('is unambiguous', () => {
     const value = {
       a: [],
       b: {},

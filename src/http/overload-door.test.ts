@@ -25,7 +25,7 @@ async function open(): Promise<void> {
   world = smallWorld({ limiter, rateLimitScale: 0 });
 }
 
-test('a refusal is 1402 with a drawn Retry-After, in the caller’s language, before the sender is looked up', async () => {
+test('a refusal is 1402 with a random Retry-After, in the caller’s language, before the sender is authenticated', async () => {
   await open();
   closed.add('begin');
   const seconds = new Set<string>();
@@ -49,7 +49,7 @@ test('a refusal is 1402 with a drawn Retry-After, in the caller’s language, be
   expect(world.rows.runs).toBe(0);
 });
 
-test('each class is its own: what finishes goes on while reads and what begins are turned away', async () => {
+test('each class is separate: calls that finish a payment go on while reads and new payments are shed', async () => {
   await open();
   closed.add('read').add('begin');
   const post = (url: string, authorization: string) =>
@@ -67,7 +67,7 @@ test('each class is its own: what finishes goes on while reads and what begins a
   expect((await world.app.inject({ method: 'PUT', url: '/upstream/mtn', payload: 'x' })).statusCode).toBe(200);
 });
 
-test('health, metrics and documents are never turned away; the numbers tell of it, and the log once', async () => {
+test('health, metrics and documents are never shed; the metrics show the shedding, and the log reports it once', async () => {
   await open();
   for (const of of LOAD_CLASSES) closed.add(of);
   for (let tries = 0; tries < 3; tries += 1) {
@@ -86,7 +86,7 @@ test('health, metrics and documents are never turned away; the numbers tell of i
   expect(lines.map((line) => /"event":"(\w+)"|"msg":"(\w+)"/.exec(line)?.slice(1).join('') ?? line)).toHaveLength(2);
 });
 
-test('a connection is kept when its request is turned away, whatever its body', async () => {
+test('a connection is kept when its request is shed, whatever its body', async () => {
   await open();
   closed.add('begin');
   await world.app.listen({ port: 0, host: '127.0.0.1' });

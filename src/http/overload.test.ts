@@ -77,7 +77,7 @@ test.each([
   [128 + 1_250, [0, 0, 0, 500, 1_000]],
   [128 + 2_500, [0, 0, 0, 0, 500]],
   [128 + 3_000, [0, 0, 0, 0, 0]],
-])('with %i changes that wait, at a thousand a second', async (waiting, expected) => {
+])('with %i waiting changes, at a thousand a second', async (waiting, expected) => {
   const hand = byHand();
   await atOneAMillisecond(hand);
   hand.give(waiting);
@@ -104,7 +104,7 @@ test('a faster store lets more wait', async () => {
   expect(admitted(hand, 'begin')).toBeGreaterThan(900);
 });
 
-test('where little waits, little leaves: a quiet hour makes nobody timid', async () => {
+test('where little waits, little is completed: a quiet hour does not lower the limits', async () => {
   const hand = byHand();
   await atOneAMillisecond(hand);
   for (let changes = 0; changes < 100; changes += 1) {
@@ -116,7 +116,7 @@ test('where little waits, little leaves: a quiet hour makes nobody timid', async
   expect(admitted(hand, 'read')).toBe(1_000);
 });
 
-test('a disk that takes a breath is no overload; a database that stalls turns away one class after the other', () => {
+test('a disk’s short pause is not overload; a stalled database sheds one class after the other', () => {
   const hand = byHand();
   hand.give(16);
   const levels: number[] = [];
@@ -130,7 +130,7 @@ test('a disk that takes a breath is no overload; a database that stalls turns aw
   expect([...levels].sort((a, b) => a - b)).toEqual(levels);
 });
 
-test('once what stalled has ended, everybody is let in', async () => {
+test('once a stall has ended, everything is admitted', async () => {
   const hand = byHand();
   hand.give(60);
   hand.pass(10_000);
@@ -145,7 +145,7 @@ test('once what stalled has ended, everybody is let in', async () => {
   expect(hand.limiter.level()).toBe(0);
 });
 
-test('a turn of the event loop that lasts is a queue, during it and in the next one', () => {
+test('a long turn of the event loop counts as a queue, during that turn and in the next', () => {
   const hand = byHand();
   expect(admitted(hand, 'read')).toBe(1_000);
   hand.pass(30);
@@ -156,7 +156,7 @@ test('a turn of the event loop that lasts is a queue, during it and in the next 
   expect(admitted(hand, 'read')).toBe(1_000);
 });
 
-test('a turn that is long with few requests in it turns nobody away; nor do few changes that wait long', () => {
+test('a long turn with few requests in it sheds nothing; nor do a few changes that wait for long', () => {
   const hand = byHand();
   hand.give(15);
   for (let requests = 0; requests < 10; requests += 1) {
@@ -165,7 +165,7 @@ test('a turn that is long with few requests in it turns nobody away; nor do few 
   }
 });
 
-test('a long turn before a rest is over', () => {
+test('a long turn before an idle period is forgotten', () => {
   const hand = byHand();
   admitted(hand, 'read');
   hand.pass(500);
@@ -174,7 +174,7 @@ test('a long turn before a rest is over', () => {
   expect(admitted(hand, 'read')).toBe(1_000);
 });
 
-test('whatever happens, a class loses nothing before those below it have lost all', () => {
+test('whatever happens, a class loses nothing before all lower classes have lost everything', () => {
   const step = fc.oneof(
     fc.record({ kind: fc.constant('give' as const), by: fc.nat(400) }),
     fc.record({ kind: fc.constant('pass' as const), by: fc.nat(900) }),
@@ -196,7 +196,7 @@ test('whatever happens, a class loses nothing before those below it have lost al
   );
 });
 
-test('a failure ends its piece of work, and is the caller’s', async () => {
+test('a failure ends its piece of work, and is passed to the caller', async () => {
   const { limiter } = byHand();
   const failed = limiter.reads.follow(Promise.reject(new Error('gone')));
   expect(limiter.reads.pending()).toBe(1);

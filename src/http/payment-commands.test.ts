@@ -45,7 +45,7 @@ function collect(body: JsonObject, settings = {}): string {
   return faults(() => shape.require(all, (readable) => collectFaults({ outbound, connectors }, caller, readable)));
 }
 
-test('a mint names what has no shape and what has no sense together', () => {
+test('a mint reports malformed and meaningless fields together', () => {
   expect(mint({ amount: '12.50', currency: 'usd', customer_reference: 'x' })).toBe('');
   expect(mint({ amount: 'abc', currency: 'zzz', customer_reference: 'x', ttl_seconds: 'x' })).toBe(
     '1101 amount INVALID_AMOUNT currency INVALID_CURRENCY ttl_seconds WRONG_TYPE',
@@ -63,7 +63,7 @@ test('a mint names what has no shape and what has no sense together', () => {
   );
 });
 
-test('a collect names what its method lacks before what is badly written, each in field order', () => {
+test('a collect names the missing fields of its method before malformed ones, each group in field order', () => {
   expect(collect({ payment_method: 'none' })).toBe('');
   expect(collect({ payment_method: 'wallet', email: 'x' })).toBe(
     '1109 wallet_number REQUIRED wallet_pin REQUIRED email INVALID_EMAIL',
@@ -80,7 +80,7 @@ test('a collect names what its method lacks before what is badly written, each i
   );
 });
 
-test('any port is a browser’s to open, and not the gateway’s to dial', () => {
+test('a URL with any port may be opened by a browser, but not dialled by the gateway', () => {
   for (const port of [9, 81, 6379, 65_535]) {
     const url = `https://shop.example.com:${port}/thanks#paid`;
     expect(collect({ payment_method: 'none', success_redirect_url: url, fail_redirect_url: url })).toBe('');
@@ -94,7 +94,7 @@ test('any port is a browser’s to open, and not the gateway’s to dial', () =>
   }
 });
 
-test('the currency of a transaction is one of the merchant’s', () => {
+test('the currency of a transaction must be one of the merchant’s', () => {
   const body = { payment_method: 'none' };
   expect(collect({ ...body, transactional_currency: 'usd' })).toBe('');
   expect(collect({ ...body, transactional_currency: 'zzz' })).toBe('1102 transactional_currency INVALID_CURRENCY');
@@ -108,13 +108,13 @@ function submit(body: JsonObject): string {
   return faults(() => shape.require(body, (readable, unreadable) => submitFaults(readable, rows, unreadable)));
 }
 
-test('a submit names a bad phone number beside what is missing', () => {
+test('a submit reports a bad phone number together with missing fields', () => {
   expect(submit({ payment_id: 'short', mobile_money_phone_number: '081' })).toBe(
     '1109 payment_method_id REQUIRED payment_id TOO_SHORT mobile_money_phone_number INVALID_PHONE_NUMBER',
   );
 });
 
-test('a submit names a method that there is not beside other faults', () => {
+test('a submit reports an unknown method together with other faults', () => {
   const payment_id = 'pay_0123456789';
   expect(submit({ payment_id, payment_method_id: 'zzz' })).toBe('');
   expect(submit({ payment_id, payment_method_id: 'zzz', mobile_money_phone_number: 'abc' })).toBe(
@@ -125,14 +125,14 @@ test('a submit names a method that there is not beside other faults', () => {
   );
 });
 
-test('what a method needs and is empty is missing', () => {
+test('a required field of a method that is empty counts as missing', () => {
   const by = { payment_id: 'pay_0123456789', payment_method_id: 'wallet', mobile_money_phone_number: 'x' };
   expect(submit({ ...by, ewallet_number: '', ewallet_pin: '' })).toBe(
     '1109 ewallet_number REQUIRED ewallet_pin REQUIRED mobile_money_phone_number INVALID_PHONE_NUMBER',
   );
 });
 
-test('a submit names what its method lacks before what is badly written', () => {
+test('a submit names the missing fields of its method before malformed ones', () => {
   const payment_id = 'pay_0123456789';
   const by = (payment_method_id: string, body: JsonObject = {}) => submit({ payment_id, payment_method_id, ...body });
   expect(by('wallet', { ewallet_pin: 'x' })).toBe('1109 ewallet_number REQUIRED ewallet_pin INVALID_FORMAT');

@@ -34,7 +34,7 @@ function faults(answer: { statusCode: number; json(): unknown }): string {
 }
 
 describe('every answer', () => {
-  it('has its headers, and none that tells what runs here', async () => {
+  it('has its headers, and none that reveals the software', async () => {
     const world = open();
     const answers = [
       await post(world, BODY),
@@ -56,7 +56,7 @@ describe('every answer', () => {
     expect(new Set(answers.map(({ headers }) => headers['x-request-id'])).size).toBe(answers.length);
   });
 
-  it('leaves one line in the log, of safe fields', async () => {
+  it('leaves one line in the log, of harmless fields', async () => {
     const world = open();
     const answer = await post(world, { ...BODY, note: 'private' }, { 'idempotency-key': 'hidden' });
     await world.app.inject('/nowhere?phone=%2B243810000042');
@@ -78,7 +78,7 @@ describe('every answer', () => {
     expect(world.log.lines.join()).not.toMatch(/private|hidden|243/);
   });
 
-  it('says little of probes, which are asked every few seconds, as long as all is well', async () => {
+  it('logs little about probes, which come every few seconds, as long as all is well', async () => {
     const ready = { ok: true, checks: { database: true } };
     const world = smallWorld({ ready: async () => ready });
     const levels = async (urls: readonly string[]) => {
@@ -93,7 +93,7 @@ describe('every answer', () => {
   });
 });
 
-describe('what no route takes', () => {
+describe('a request that no route takes', () => {
   it('is refused by path and method', async () => {
     const { app } = open();
     const unknown = await app.inject('/api/v1/orders/more');
@@ -114,13 +114,13 @@ describe('what no route takes', () => {
     ['/api/v1/payments/status/a%2Fb?x=1', 'GET, HEAD'],
     ['/upstream/%zz', undefined],
     ['/api/v1/orders%2F', undefined],
-  ])('has its URL read as a route would: DELETE %s', async (url, allow) => {
+  ])('has its URL read as a route would read it: DELETE %s', async (url, allow) => {
     const { app } = open();
     const refused = await app.inject({ method: 'DELETE', url });
     expect([refused.statusCode, refused.headers.allow]).toEqual([allow === undefined ? 404 : 405, allow]);
   });
 
-  it('leads a browser that opens its own address to the documentation, and nobody else', async () => {
+  it('redirects a browser that opens it to the documentation, and no other client', async () => {
     const { app } = open();
     const html = { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' };
     for (const url of ['/', '/?from=mail']) {
@@ -171,7 +171,7 @@ describe('what no route takes', () => {
 });
 
 describe('the order of checks', () => {
-  it('is authentication, limit, idempotency, shape', async () => {
+  it('is authentication, limit, idempotency, schema', async () => {
     const world = open();
     world.rows.merchant = { ...world.rows.merchant, settings: { rate_limits: { sessions_create: 3 } } };
     const broken = '{"amount":';
@@ -190,7 +190,7 @@ describe('the order of checks', () => {
     });
   });
 
-  it('tells a stranger nothing about his body', async () => {
+  it('tells an unauthenticated caller nothing about its body', async () => {
     const world = open();
     const bodies: Payload[] = ['', '{', '[]', '{"a":1,"a":2}', '{"card_number":"4111111111111111"}', BODY];
     for (const body of bodies) {
@@ -235,7 +235,7 @@ describe('a body', () => {
     expect(french.json<{ message: string }>().message).not.toBe(answer.json<{ message: string }>().message);
   });
 
-  it('may hold nulls in optional fields, and fields that nobody knows', async () => {
+  it('may contain null in optional fields, and unknown fields', async () => {
     const world = open();
     const answer = await post(world, {
       ...BODY,
@@ -260,7 +260,7 @@ describe('a body', () => {
     expect(answer.statusCode).toBe(200);
   });
 
-  it('of a raw route is handed over as it is', async () => {
+  it('of a raw route is passed on unchanged', async () => {
     const { app } = open();
     const send = (type: string, payload: string) =>
       app.inject({ method: 'PUT', url: '/upstream/momo', headers: { 'content-type': type }, payload });
@@ -271,7 +271,7 @@ describe('a body', () => {
 });
 
 describe('an id in a path', () => {
-  it('is 1110 when too short and otherwise known or not', async () => {
+  it('is 1110 if too short, and otherwise looked up', async () => {
     const world = open();
     const read = async (id: string) => {
       const headers = { authorization: world.sessionAuth };
@@ -310,7 +310,7 @@ describe('an Idempotency-Key', () => {
     expect(world.rows.runs).toBe(1);
   });
 
-  it('remembers a refusal on state with its bytes, and no other', async () => {
+  it('remembers a refusal that rests on state with its bytes, and no other', async () => {
     const world = open();
     world.rows.trouble = new Refusal(1201, { transactionId: 'txn_1' });
     const refused = await post(world, BODY, key);
@@ -324,7 +324,7 @@ describe('an Idempotency-Key', () => {
     expect((await post(world, BODY, { 'idempotency-key': 'k2' })).statusCode).toBe(201);
   });
 
-  it('is for its route and its owner, and has its form', async () => {
+  it('is separate for each route and owner, and must be well-formed', async () => {
     const world = open();
     await post(world, BODY, key);
     const elsewhere = await post(world, BODY, { ...key, authorization: world.sessionAuth }, '/api/v1/payments/pay');
@@ -338,7 +338,7 @@ describe('an Idempotency-Key', () => {
 });
 
 describe('a failure', () => {
-  it('that nobody foresaw is logged with its cause and says nothing', async () => {
+  it('that was not foreseen is logged with its cause and says nothing', async () => {
     const world = open();
     world.rows.trouble = new Error('relation "payment" does not exist');
     const answer = await post(world, BODY);
@@ -352,7 +352,7 @@ describe('a failure', () => {
     });
   });
 
-  it('of a busy store asks to come again', async () => {
+  it('of a busy store asks the caller to retry', async () => {
     const world = open();
     world.rows.trouble = new StoreBusy();
     const answer = await post(world, BODY);

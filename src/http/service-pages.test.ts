@@ -15,7 +15,7 @@ afterEach(async () => {
   await Promise.all(worlds.splice(0).map(({ app }) => app.close()));
 });
 
-it('say whether the process lives, and whether it can serve', async () => {
+it('say whether the process is alive, and whether it can serve', async () => {
   const { app } = open();
   expect((await app.inject('/health')).json()).toEqual({ status: 'ok' });
   expect((await app.inject('/api/v1/health')).json()).toEqual({ status: 'ok' });
@@ -44,7 +44,7 @@ it('say within two seconds that a process whose database is silent cannot serve'
   expect((await answer).json().checks).toEqual({ database: false, accepting: true });
 });
 
-it('explain errors where documentation_url points', async () => {
+it('explain errors at the address of documentation_url', async () => {
   const world = open();
   const headers = { authorization: world.merchantAuth, 'content-type': 'application/json' };
   const order = { method: 'POST', url: '/api/v1/orders', headers, payload: '{' } as const;
@@ -61,7 +61,7 @@ it('explain errors where documentation_url points', async () => {
   expect([unknown.statusCode, unknown.json()]).toEqual([404, expect.objectContaining({ error_code: '1403' })]);
 });
 
-it('tell a reader of pages that a page of the documentation is not there, and a program in the envelope', async () => {
+it('tell a browser in words that a page of the documentation does not exist, and a program in the envelope', async () => {
   const { app } = open();
   for (const url of ['/docs/refund', '/docs/errors/9999', '/docs/errors/1101/more']) {
     const page = await app.inject({ url, headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } });

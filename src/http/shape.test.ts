@@ -38,7 +38,7 @@ const faultsOf = (value: unknown): string => {
 };
 
 describe('a shape', () => {
-  it('lets through what fits, and ignores what it does not know', () => {
+  it('accepts what fits, and ignores unknown fields', () => {
     expect(refusalOf(Body, { ...GOOD, merchant: { id: 1 }, __proto__: null })).toBeUndefined();
   });
 
@@ -64,7 +64,7 @@ describe('a shape', () => {
       '1109: beneficiaries[1].amount REQUIRED, beneficiaries[0].amount INVALID_AMOUNT, beneficiaries[0].phone_number INVALID_PHONE_NUMBER',
     ],
     [[], '1110: body WRONG_TYPE'],
-  ])('says every bad field of %j at once', (value, faults) => {
+  ])('reports every bad field of %j at once', (value, faults) => {
     expect(faultsOf(value)).toBe(faults);
   });
 
@@ -76,7 +76,7 @@ describe('a shape', () => {
     ]);
   });
 
-  it('explains at most a thousand', () => {
+  it('reports at most a thousand faults', () => {
     const Many = Type.Object({ list: Type.Array(Type.String()) });
     expect(refusalOf(Many, { list: Array.from({ length: 5_000 }, () => 1) })?.more.details).toHaveLength(1_000);
   });
@@ -108,7 +108,7 @@ describe('a shape', () => {
 });
 
 describe('null', () => {
-  it('in an optional field counts as absent, also within', () => {
+  it('in an optional field counts as absent, also in nested objects', () => {
     const body = {
       ...GOOD,
       email: null,
@@ -120,7 +120,7 @@ describe('null', () => {
     expect(body).toEqual({ ...GOOD, reason: null, beneficiaries: [{ amount: '1' }], other: null });
   });
 
-  it('in a required field stays, and is missing', () => {
+  it('in a required field counts as missing', () => {
     const body = { ...GOOD, amount: null };
     dropNulls(Body, body);
     expect(faultsOf(body)).toBe('1109: amount REQUIRED');
@@ -138,7 +138,7 @@ describe('path parameters', () => {
     }
   };
 
-  it('are 1110 when too short, and otherwise unknown', () => {
+  it('are 1110 if too short, and otherwise unknown', () => {
     expect([codeOf('0123456789'), codeOf('012345678'), codeOf('x'.repeat(21)), codeOf('0123456789\u0000')]).toEqual([
       undefined,
       1110,
@@ -166,7 +166,7 @@ describe('a body’s shape', () => {
     return { seen, refused: undefined };
   }
 
-  it('shows its route what can be read, and no more', () => {
+  it('passes to its route what can be read, and no more', () => {
     const body = {
       ...GOOD,
       count: 'x',
@@ -177,7 +177,7 @@ describe('a body’s shape', () => {
     expect(seenBy({ ...GOOD, beneficiaries: [{}, {}, {}] }).seen).toEqual(GOOD);
   });
 
-  it('joins what the route finds, in the order of the fields, and asks for nothing that it could not read', () => {
+  it('adds the faults that the route finds, in field order, and does not ask for what could not be read', () => {
     const more: RefusalDetail[] = [
       { field: 'beneficiaries[0].phone_number', code: 'INVALID_PHONE_NUMBER' },
       { field: 'beneficiaries[1].amount', code: 'REQUIRED' },

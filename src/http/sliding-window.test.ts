@@ -11,7 +11,7 @@ function mostWithin(instants: readonly number[], length: number): number {
 }
 
 describe('a sliding window', () => {
-  it('lets exactly its number through at once, and says when the next may come', async () => {
+  it('admits exactly its number at once, and says when the next may come', async () => {
     const clock = manualClock(START);
     const window = slidingWindow(clock, { calls: 20, seconds: 60 });
     for (let call = 1; call <= 20; call += 1) {
@@ -34,7 +34,7 @@ describe('a sliding window', () => {
     expect(window.take('a').allowed).toBe(true);
   });
 
-  it('lets no more through where two minutes meet, nor while somebody asks again and again', () => {
+  it('admits no more where two minutes meet, nor while a caller asks again and again', () => {
     let now = START + 59_000;
     const window = slidingWindow({ now: () => now }, { calls: 30, seconds: 60 });
     const passed: number[] = [];
@@ -45,8 +45,8 @@ describe('a sliding window', () => {
     expect(passed.length).toBe(33);
   });
 
-  it('holds its law whatever comes: never more than its number in any window, and retry_after is enough', () => {
-    // Short waits fall into one bucket and into neighbours, long ones beyond what the window covers.
+  it('keeps its promise whatever comes: never more than its number in any window, and retry_after suffices', () => {
+    // Short waits fall into one bucket and its neighbours, long ones beyond the window.
     const wait = fc.oneof(fc.nat(5), fc.nat(300), fc.nat(40_000), fc.nat(200_000));
     const step = fc.record({ wait, burst: fc.integer({ min: 1, max: 15 }) });
     const rule = fc.record({ calls: fc.integer({ min: 1, max: 40 }), seconds: fc.constantFrom(1, 60, 300) });
@@ -108,7 +108,7 @@ describe('a sliding window', () => {
     expect(window.take('a').allowed).toBe(true);
   });
 
-  it('still counts who was heard of lately when there are too many keys and a minute ends', async () => {
+  it('when there are too many keys and a minute ends, keeps counting the recent ones', async () => {
     const clock = manualClock(START + 59_000);
     const window = slidingWindow(clock, { calls: 1, seconds: 60 }, 6);
     for (const key of ['a', 'b', 'c', 'd']) window.take(key);
@@ -120,7 +120,7 @@ describe('a sliding window', () => {
     expect(window.take('d').allowed).toBe(true);
   });
 
-  it('survives a clock that steps back', () => {
+  it('survives a clock that is set back', () => {
     let now = START + 60_000;
     const window = slidingWindow({ now: () => now }, { calls: 1, seconds: 60 });
     window.take('a');

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await world.app.close();
-  // Nothing that a client can do to a connection is an error of ours.
+  // Nothing that a client does to a connection is an error of ours.
   expect(world.log.lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
 });
 
@@ -68,14 +68,14 @@ describe('what HTTP itself forbids', () => {
     expect(answer).toContain('"retryable":false');
   });
 
-  it('a Host is not asked of HTTP/1.0, and 100-continue is kept', async () => {
+  it('a Host header is not required of HTTP/1.0, and 100-continue is answered', async () => {
     expect(statuses(await exchange('GET /health HTTP/1.0\r\n\r\n'))).toEqual([200]);
     expect(statuses(await exchange(request(['Expect: 100-continue'])))).toEqual([100, 201]);
   });
 });
 
 describe('headers given twice', () => {
-  it('are not chosen from', async () => {
+  it('are refused, rather than one of them chosen', async () => {
     expect(statuses(await exchange(request([])))).toEqual([201]);
     const twoCredentials = await exchange(request(['authorization: Bearer other']));
     expect([statuses(twoCredentials), errorCode(twoCredentials)]).toEqual([[401], '1002']);
@@ -134,7 +134,7 @@ describe('what is not HTTP', () => {
     expect(world.rows.runs).toBe(before + 1);
   });
 
-  it('bytes that were turned over: never a 5xx, and the server lives', async () => {
+  it('with any bytes changed, there is never a 5xx, and the server survives', async () => {
     const good = Buffer.from(request(['Idempotency-Key: k', 'Connection: close']));
     const flips = fc.array(fc.record({ at: fc.nat(good.length - 1), bit: fc.nat(7) }), { minLength: 1, maxLength: 20 });
     await fc.assert(
@@ -153,7 +153,7 @@ describe('a body that is too large', () => {
   it.each([
     ['by its length', `Content-Length: 300000\r\n\r\n${'x'.repeat(300_000)}`],
     ['in chunks', `Transfer-Encoding: chunked\r\n\r\n${`ffff\r\n${'x'.repeat(0xffff)}\r\n`.repeat(5)}0\r\n\r\n`],
-  ])('%s: 413, whoever sends it', async (_name, rest) => {
+  ])('%s: 413, whoever the sender is', async (_name, rest) => {
     const answer = await exchange(
       `POST /api/v1/orders HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${rest}`,
     );
@@ -161,7 +161,7 @@ describe('a body that is too large', () => {
   });
 });
 
-describe('a body that nobody waits for', () => {
+describe('a body that is not needed', () => {
   const bytes = (socket: Socket): Promise<string> => {
     let answer = '';
     socket.on('error', () => socket.destroy());
@@ -171,7 +171,7 @@ describe('a body that nobody waits for', () => {
     return new Promise((done) => socket.once('close', () => done(answer)));
   };
 
-  it('is not taken for as long as it comes', async () => {
+  it('is not received for as long as it comes', async () => {
     const socket = open(world);
     const answer = bytes(socket);
     socket.write('POST /nowhere HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
@@ -198,7 +198,7 @@ describe('a body that nobody waits for', () => {
     expect(statuses(await answer)).toEqual([404]);
   });
 
-  it('is let go of where it is short, and the connection is kept', async () => {
+  it('is discarded if it is short, and the connection is kept', async () => {
     const answer = await exchange(
       `POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 200000\r\n\r\n${'x'.repeat(200_000)}` +
         'GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
@@ -206,14 +206,14 @@ describe('a body that nobody waits for', () => {
     expect(statuses(answer)).toEqual([404, 200]);
   });
 
-  it('needs no timer where it comes with its head', async () => {
+  it('needs no timer if it comes with its head', async () => {
     const timers = vi.spyOn(world.clock, 'after');
     expect(statuses(await exchange(request(['Idempotency-Key: one-piece'])))).toEqual([201]);
     expect(timers).not.toHaveBeenCalled();
     timers.mockRestore();
   });
 
-  it('is waited for 28 seconds where it is wanted', async () => {
+  it('is awaited for 28 seconds by a route that does need it', async () => {
     const socket = open(world);
     const answer = bytes(socket);
     const reached = once(world.app.server, 'request');
@@ -236,7 +236,7 @@ describe('methods', () => {
 });
 
 describe('a server that stops', () => {
-  it('finishes what is under way, and turns away what comes on open connections', async () => {
+  it('finishes what is in flight, and sheds what comes on open connections', async () => {
     let release: (() => void) | undefined;
     const held = new Promise<void>((done) => {
       release = done;
@@ -288,7 +288,7 @@ describe('a server that stops', () => {
   });
 });
 
-it('lets go of a client that is answered before its request is whole, and goes on sending', async () => {
+it('disconnects a client that is answered before its request is complete, and that goes on sending', async () => {
   const port = (world.app.server.address() as AddressInfo).port;
   const left = new Promise((resolve) =>
     world.app.server.once('connection', (socket: Socket) => socket.once('close', resolve)),

@@ -83,8 +83,8 @@ describe('a streamed answer', () => {
     expect(response.headers['x-request-id']).toMatch(/^req_/);
   });
 
-  test('is never made far ahead of a client that reads slowly', async () => {
-    // A gigabyte, if all of it were made.
+  test('is never generated far ahead of a client that reads slowly', async () => {
+    // A gigabyte, if all of it were generated.
     const long = source(16_384);
     const { ask } = await serve(() => long);
     const response = await ask();
@@ -99,7 +99,7 @@ describe('a streamed answer', () => {
     expect(long.taken()).toBeLessThan(1_000);
   });
 
-  test('is over when its client has gone', async () => {
+  test('ends when its client has disconnected', async () => {
     const long = source(100_000);
     const { ask, world } = await serve(() => long);
     (await ask()).destroy();
@@ -107,7 +107,7 @@ describe('a streamed answer', () => {
     expect(world.log.lines.filter((line) => line.includes('answer_broken'))).toEqual([]);
   });
 
-  test('that fails in its middle breaks off, and is no whole answer', async () => {
+  test('that fails in the middle breaks off, and is not a complete answer', async () => {
     const { ask, world } = await serve(() => source(100, 10));
     const response = await ask();
     const read = async (): Promise<void> => {
@@ -134,21 +134,21 @@ describe('a streamed answer', () => {
     expect(closed).toBe(true);
   });
 
-  test('that has ended, or was never asked for, holds up no stop', async () => {
+  test('that has ended, or was never requested, does not hold up a stop', async () => {
     const { ask, world } = await serve(() => source(3));
     (await ask()).resume();
     await world.app.close();
     expect(world.clock.pending()).toBe(0);
   });
 
-  test('is not made where only its head is asked for', async () => {
+  test('is not generated if only its head is requested', async () => {
     const long = source(100_000);
     const { url, world } = await serve(() => long);
     const head = await fetch(url, { method: 'HEAD', headers: { authorization: world.merchantAuth } });
     expect([head.status, head.headers.get('content-type'), long.taken()]).toEqual([200, 'text/csv', 0]);
   });
 
-  test('takes one of four places of its merchant, and gives it back', async () => {
+  test('takes one of its merchant’s four places, and gives it back', async () => {
     const sources: Source[] = [];
     const { ask } = await serve(() => {
       const made = source(100_000);

@@ -94,10 +94,10 @@ const CALLS = [
   ['PUT', '/upstream/mtn'],
 ] as const;
 
-describe('whoever is turned away', () => {
+describe('a shed request', () => {
   test.each(
     CALLS.flatMap(([method, url]) => ['fr', 'zh', 'xx, ru;q=0.5'].map((language) => [method, url, language] as const)),
-  )('%s %s in %s is told what the framework would have said', async (method, url, language) => {
+  )('%s %s in %s gets the framework’s own answer', async (method, url, language) => {
     await open();
     const head = `${method} ${url} HTTP/1.1\r\nHost: x\r\nAccept-Language: ${language}\r\n`;
     const body = method === 'POST' ? 'Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}' : '\r\n';
@@ -137,7 +137,7 @@ describe('whoever is turned away', () => {
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ method: 'POST', status: 503, error_code: 1402 });
   });
 
-  test('keeps its connection, and loses it where the process is about to stop', async () => {
+  test('keeps its connection, or loses it if the process is about to stop', async () => {
     let draining = false;
     await open({ isDraining: () => draining });
     const post =
@@ -151,7 +151,7 @@ describe('whoever is turned away', () => {
     expect((await exchange(`${post}${post}`)).match(/HTTP\/1\.1 503/g)).toHaveLength(1);
   });
 
-  test('has a span of its own where traces are recorded', async () => {
+  test('has a span of its own if traces are recorded', async () => {
     const spans: [string, TraceAttributes][] = [];
     const traces: Pick<Traces, 'begin'> = {
       begin: () => ({ within: (run) => run(), end: (name, attributes) => spans.push([name, attributes]) }),
@@ -166,7 +166,7 @@ describe('whoever is turned away', () => {
   });
 });
 
-test('two Host headers are refused as such, however busy it is', async () => {
+test('two Host headers are refused as such, however busy the server is', async () => {
   await open();
   const answer = parse(
     await exchange('GET /api/v1/payments/status/pay_0123456789 HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n'),
@@ -174,7 +174,7 @@ test('two Host headers are refused as such, however busy it is', async () => {
   expect([answer.status, answer.headers.connection, judged]).toEqual([400, 'close', 0]);
 });
 
-test('a long body that is still to come is turned away once, and its sender hears of it', async () => {
+test('a long body that is still to come is shed once, and its sender is told', async () => {
   await open();
   const answer = parse(
     await exchange(
@@ -188,7 +188,7 @@ test.each([
   ['a call', '/api/v1/orders', 503],
   ['what nobody knows', '/nowhere', 404],
 ] as const)(
-  '%s whose body never ends has its answer, and its connection for half a minute',
+  '%s whose body never ends gets its answer, and keeps its connection for half a minute',
   async (_what, path, status) => {
     await open();
     const socket = connect((world.app.server.address() as AddressInfo).port, '127.0.0.1');
@@ -254,19 +254,19 @@ describe('behind a request that is still being answered', () => {
     return { begun: begun.given, end: end.give };
   }
 
-  test('a refusal is counted and logged when it leaves', async () => {
+  test('a refusal is counted and logged when it is sent', async () => {
     const { begun, end } = await openSlow();
     const answers = exchange(`${slow}${post(2)}{}`);
     await begun;
     await expect.poll(() => judged).toBe(2);
-    // The refusal waits for the answer before it.
+    // The refusal waits for the preceding answer.
     expect(statuses()).toEqual([]);
     end();
     expect([...(await answers).matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(['200', '503']);
     expect(statuses()).toEqual([200, 503]);
   });
 
-  test('a body is taken all the same, and a client that goes is noticed', async () => {
+  test('a body is accepted all the same, and a disconnected client is noticed', async () => {
     const { begun, end } = await openSlow();
     const connected = once(world.app.server, 'connection') as Promise<[Socket]>;
     const client = connect((world.app.server.address() as AddressInfo).port, '127.0.0.1');
@@ -282,7 +282,7 @@ describe('behind a request that is still being answered', () => {
   });
 });
 
-test('what goes wrong in turning away is told to the log, and the request is served', async () => {
+test('an error while shedding is logged, and the request is served', async () => {
   const broken: Limiter = {
     ...limiter,
     admits() {
@@ -298,7 +298,7 @@ test('what goes wrong in turning away is told to the log, and the request is ser
   ]);
 });
 
-test('health and metrics are answered, and a fixed path is not taken for a pattern that fits it', async () => {
+test('health and metrics are answered, and a fixed path is not mistaken for a pattern that matches it', async () => {
   const route = defineRoute({
     method: 'GET',
     path: '/:anything',
@@ -324,7 +324,7 @@ test('health and metrics are answered, and a fixed path is not taken for a patte
   }
 });
 
-test('a page for people is turned away in words, and the same page of a script in the envelope', async () => {
+test('a page for people is shed in words, and the same page for a script in the envelope', async () => {
   const pages: Pages = {
     root: '/pay/',
     list: [{ method: 'GET', path: '/pay/:link', show: () => Promise.reject(new Error('nobody comes so far')) }],

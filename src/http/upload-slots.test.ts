@@ -26,7 +26,7 @@ test('a sender has two places, a merchant eight, and all together twenty-four', 
   expect(refusalOf(slots, 'ses_00', 'mch_0')).toBeUndefined();
 });
 
-test('a place is given back once, however often that is said', () => {
+test('a place is given back once, however often it is released', () => {
   const slots = createUploadSlots(manualClock(0));
   const [first] = [slots.take('ses_a', 'mch_a'), slots.take('ses_a', 'mch_a')];
   first?.();
@@ -35,7 +35,7 @@ test('a place is given back once, however often that is said', () => {
   expect(refusalOf(slots, 'ses_a', 'mch_a')).toBe(1301);
 });
 
-test('whoever may wait has its turn, in the order of coming, and is refused after ten seconds', async () => {
+test('waiting uploads get their turn in order of arrival, and are refused after ten seconds', async () => {
   const clock = manualClock(0);
   const slots = createUploadSlots(clock);
   const held = [slots.take('ses_a', 'mch_a'), slots.take('ses_a', 'mch_a')];
@@ -60,7 +60,7 @@ test('whoever may wait has its turn, in the order of coming, and is refused afte
   expect(refusalOf(slots, 'ses_a', 'mch_a')).toBeUndefined();
 });
 
-test('so many wait, and one more is refused at once', async () => {
+test('a limited number waits, and one more is refused at once', async () => {
   const clock = manualClock(0);
   const slots = createUploadSlots(clock);
   for (const _ of [0, 1]) slots.take('ses_a', 'mch_a');

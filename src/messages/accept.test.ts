@@ -17,7 +17,7 @@ test.each([
   ['*/*', false, false],
   ['', false, false],
   [undefined, false, false],
-])('%s: takes HTML %s, would rather have it %s', (accept, wants, prefers) => {
+])('%s: accepts HTML %s, prefers it %s', (accept, wants, prefers) => {
   expect([wantsHtml(accept), prefersHtml(accept)]).toEqual([wants, prefers]);
 });
 
@@ -29,6 +29,6 @@ test.each([
   ['identity', undefined],
   ['brotli', undefined],
   [undefined, undefined],
-])('%s is packed as %s', (acceptEncoding, coding) => {
+])('%s is compressed as %s', (acceptEncoding, coding) => {
   expect(codingFor(acceptEncoding)).toBe(coding);
 });

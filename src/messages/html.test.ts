@@ -1,4 +1,4 @@
-/** The template tag lets no value become markup. */
+/** The template tag never lets a value become markup. */
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -12,18 +12,18 @@ test('a value in text or in a quoted attribute stays text', () => {
   );
 });
 
-test('what the tag made nests, lists join, and nothing is nothing', () => {
+test('results of the tag nest, lists are joined, and null values render as nothing', () => {
   const items = ['<a>', 'b'].map((text) => html`<li>${text}</li>`);
   expect(html`<ul>${items}</ul>${undefined}${7}`.markup).toBe('<ul><li>&lt;a&gt;</li><li>b</li></ul>7');
 });
 
-test('an object that poses as markup is refused', () => {
+test('an object that only looks like markup is refused', () => {
   const posing: Html = JSON.parse('{"markup":"<script>"}');
   expect(() => html`${posing}`).toThrow(TypeError);
   expect(() => html`${[posing]}`).toThrow(TypeError);
 });
 
-test('no text whatsoever brings a character that opens markup', () => {
+test('no text whatsoever yields a character that opens markup', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.array(fc.string()), (text, list) => {
       const inside = html`${text}${list}`.markup;

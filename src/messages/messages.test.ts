@@ -1,4 +1,4 @@
-/** Every sentence exists, names the right words, and is in its own language. */
+/** Every sentence exists, names the right placeholders, and is in its own language. */
 
 import { describe, expect, test } from 'vitest';
 import { REFUSALS } from '../domain/refusal.ts';
@@ -25,7 +25,7 @@ function documentedWords(key: MessageKey): readonly string[] {
 }
 
 describe.each(LANGUAGES)('%s', (language) => {
-  test('says every key, with exactly the documented words', () => {
+  test('has every key, with exactly the documented placeholders', () => {
     for (const key of messageKeys()) {
       expect(sentence(language, key), key).not.toBe('');
       expect(wordsOf(language, key), `${language} ${key}`).toEqual([...documentedWords(key)].sort());
@@ -40,7 +40,7 @@ describe.each(LANGUAGES)('%s', (language) => {
     for (const key of messageKeys()) expect(sentence(language, key), key).not.toMatch(/['"<>]/);
   });
 
-  test('fills in every word and leaves no brace', () => {
+  test('fills in every placeholder and leaves no brace', () => {
     for (const key of messageKeys()) {
       const words = Object.fromEntries(documentedWords(key).map((name) => [name, NUMBERS.has(name) ? 3 : `«${name}»`]));
       const said = say(language, key, words);
@@ -58,7 +58,7 @@ describe.each(LANGUAGES)('%s', (language) => {
     }
   });
 
-  test('says a sentence even when a word is missing', () => {
+  test('renders a sentence even if a value is missing', () => {
     expect(say(language, 'detail.STATE')).toContain('…');
     expect(say(language, 'detail.INVALID_PIN').length).toBeGreaterThan(10);
   });
@@ -92,7 +92,7 @@ test('plurals follow each language', () => {
   expect(say('ru', 'detail.INVALID_PIN', left(5))).toBe('PIN неверен. Осталось 5 попыток.');
 });
 
-test('a code or an amount is put in as it is, digit for digit', () => {
+test('a code or an amount is inserted as it is, digit for digit', () => {
   const words = { code: '004210', amount: '1250000.50', currency: 'usd', merchant: 'Boutique <Kivu> {x}', minutes: 10 };
   for (const language of LANGUAGES) {
     const said = say(language, 'sms.code', words);
@@ -102,7 +102,7 @@ test('a code or an amount is put in as it is, digit for digit', () => {
   }
 });
 
-test('a stored language that is none of ours becomes the default', () => {
+test('a stored language that we do not have becomes the default', () => {
   expect(languageOf('ru')).toBe('ru');
   for (const none of ['de', '', 'FR', null, undefined, 7, '__proto__', 'constructor'])
     expect(languageOf(none)).toBe('fr');

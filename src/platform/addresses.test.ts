@@ -1,4 +1,4 @@
-/** Only what is known to be public passes. */
+/** Only addresses known to be public pass. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isLoopbackAddress, isPublicAddress } from './addresses.ts';
@@ -73,7 +73,7 @@ test.each([
   '010.8.8.8',
   '8.8.8',
   ' 8.8.8.8',
-])('%j is not', (address) => expect(isPublicAddress(address)).toBe(false));
+])('%j is not public', (address) => expect(isPublicAddress(address)).toBe(false));
 
 test.each(['127.0.0.1', '127.8.9.1', '::1', '::ffff:127.0.0.1'])('%s is this machine', (address) =>
   expect(isLoopbackAddress(address)).toBe(true),
@@ -92,6 +92,6 @@ test('an IPv4 address and the same one mapped into IPv6 are judged alike', () =>
   );
 });
 
-test('no text breaks it', () => {
+test('no text makes it fail', () => {
   fc.assert(fc.property(fc.oneof(fc.string(), fc.ipV6()), (text) => typeof isPublicAddress(text) === 'boolean'));
 });

@@ -45,7 +45,7 @@ describe('the calendar', () => {
     },
   );
 
-  it('goes on by months to the same day, or to the last one', () => {
+  it('counts months to the same day, or to the last one', () => {
     const year = [...Array(13).keys()].map((month) => calendar.plusMonths('2027-01-31', month));
     expect(year.map((date) => date.slice(5))).toEqual(
       '01-31 02-28 03-31 04-30 05-31 06-30 07-31 08-31 09-30 10-31 11-30 12-31 01-31'.split(' '),
@@ -54,14 +54,14 @@ describe('the calendar', () => {
     expect(calendar.plusMonths('2028-02-29', 12)).toBe('2029-02-28');
   });
 
-  it('says which date it is where', () => {
+  it('says which date it is in a zone', () => {
     const evening = Date.UTC(2026, 11, 31, 23, 30);
     expect(calendar.today('UTC', evening)).toBe('2026-12-31');
     expect(calendar.today('Africa/Kinshasa', evening)).toBe('2027-01-01');
     expect(calendar.today('America/New_York', evening)).toBe('2026-12-31');
   });
 
-  it('finds an hour, also where a clock change skips or repeats it', () => {
+  it('finds an hour, even if a clock change skips or repeats it', () => {
     expect(calendar.instantOf('2027-01-31', 6, 'Africa/Kinshasa')).toBe(Date.UTC(2027, 0, 31, 5));
     // Paris: from 2 to 3 on 28 March 2027, and from 3 back to 2 on 31 October.
     expect(calendar.instantOf('2027-03-28', 2, 'Europe/Paris')).toBe(Date.UTC(2027, 2, 28, 1));
@@ -69,7 +69,7 @@ describe('the calendar', () => {
     expect(calendar.instantOf('2027-10-31', 3, 'Europe/Paris')).toBe(Date.UTC(2027, 9, 31, 2));
   });
 
-  it('gives every date an hour of its own day, and later dates later instants', () => {
+  it('gives every date an hour on its own day, and later dates later instants', () => {
     fc.assert(
       fc.property(dates, zones, fc.integer({ min: 0, max: 23 }), (date, zone, hour) => {
         const at = calendar.instantOf(date, hour, zone);

@@ -1,4 +1,4 @@
-/** A clock that is set forward runs each task exactly once, in the order of the times, and never before its time. */
+/** A clock that is set forward runs each task exactly once, in time order, and never early. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { manualClock, shiftableClock } from './clock.ts';
@@ -67,7 +67,7 @@ test('whatever passes and leaps, it runs what a clock that was simply moved runs
   );
 });
 
-test('what is not due after a leap keeps what is left of its time', async () => {
+test('a task that is not due after a leap keeps the rest of its time', async () => {
   const base = manualClock(0);
   const clock = shiftableClock(base);
   const ran: [string, number][] = [];
@@ -88,7 +88,7 @@ test('what is not due after a leap keeps what is left of its time', async () => 
   expect(base.pending()).toBe(0);
 });
 
-test('a task that a leap makes due can still be cancelled, and one that it gives runs after the leap', async () => {
+test('a task that a leap makes due can still be cancelled, and one that it schedules runs after the leap', async () => {
   const base = manualClock(0);
   const clock = shiftableClock(base);
   const ran: string[] = [];
@@ -105,7 +105,7 @@ test('a task that a leap makes due can still be cancelled, and one that it gives
   expect(ran).toEqual(['runs', 'follows']);
 });
 
-test('it moves forward only; the wall stays where it is, and says when the clock leapt', () => {
+test('it moves forward only; the wall clock is unaffected, and it says when it leapt', () => {
   const base = manualClock(500);
   const clock = shiftableClock(base);
   expect([clock.now(), clock.wall(), clock.leaptAt()]).toEqual([500, 500, undefined]);

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { manualClock, systemClock } from './clock.ts';
 
-test('a hand-moved clock runs tasks in the order of their times, each at its own time', async () => {
+test('a manual clock runs tasks in time order, each at its own time', async () => {
   const clock = manualClock(1000);
   const ran: [string, number][] = [];
   const note = (name: string) => () => void ran.push([name, clock.now()]);
@@ -20,7 +20,7 @@ test('a hand-moved clock runs tasks in the order of their times, each at its own
   expect(clock.pending()).toBe(1);
 });
 
-test('promises settle between two tasks, and what they start in time runs too', async () => {
+test('promises settle between two tasks, and tasks that they schedule in time run too', async () => {
   const clock = manualClock(0);
   const ran: string[] = [];
   clock.after(10, () => {
@@ -36,7 +36,7 @@ test('promises settle between two tasks, and what they start in time runs too', 
   expect(ran).toEqual(['continued at 10', 'followed at 15', 'last']);
 });
 
-test('a cancelled task never runs, also when another task of the same time cancels it', async () => {
+test('a cancelled task never runs, even if another task of the same time cancels it', async () => {
   const clock = manualClock(0);
   let ran = 0;
   let cancel = (): void => undefined;
@@ -49,7 +49,7 @@ test('a cancelled task never runs, also when another task of the same time cance
   expect(clock.pending()).toBe(0);
 });
 
-test('a clock that is set back makes nobody wait longer', async () => {
+test('a clock that is set back makes no task wait longer', async () => {
   const clock = manualClock(1_000);
   const ran: number[] = [];
   clock.after(10, () => void ran.push(clock.now()));
@@ -59,7 +59,7 @@ test('a clock that is set back makes nobody wait longer', async () => {
   expect(ran).toEqual([410]);
 });
 
-test('two who move the clock at once move it one after the other', async () => {
+test('two moves of the clock at once are made one after the other', async () => {
   const clock = manualClock(0);
   const times: number[] = [];
   clock.after(5, () => void times.push(clock.now()));
@@ -69,7 +69,7 @@ test('two who move the clock at once move it one after the other', async () => {
   expect(clock.now()).toBe(20);
 });
 
-test('time never moves backward, and a task that throws does not jam the clock', async () => {
+test('time never moves backward, and a task that throws does not block the clock', async () => {
   const clock = manualClock(0);
   await expect(clock.advance(-1)).rejects.toThrow('forward');
   await expect(clock.advance(Number.NaN)).rejects.toThrow('forward');
@@ -81,7 +81,7 @@ test('time never moves backward, and a task that throws does not jam the clock',
   expect(clock.now()).toBe(2);
 });
 
-test('the machine clock shows the time and runs a task, but not one that was cancelled', async () => {
+test('the machine’s clock shows the time and runs a task, but not a cancelled one', async () => {
   const clock = systemClock();
   expect(Math.abs(clock.now() - Date.now())).toBeLessThan(60_000);
   const ran: string[] = [];
@@ -107,7 +107,7 @@ test('a task further away than a timer can hold does not run at once', async () 
   expect(ran).toBe(false);
 });
 
-test('a task of the machine clock never runs before its time, by the clock that says so', async () => {
+test('a task of the machine’s clock never runs early by that same clock', async () => {
   const clock = systemClock();
   const early: number[] = [];
   const one = (wait: number): Promise<void> =>

@@ -13,14 +13,14 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(closed, { recursive: true, force: true }));
 
-test('links that a blocked install script did not make are made, and the programs run', () => {
+test('links that a blocked install script has not made are made, and the programs run', () => {
   const native = installWithoutLinks('test');
   expect(prepareBinaries(undefined, closed, native)).toBe(native);
   for (const target of links(native)) expect(lstatSync(join(native, '..', target)).isSymbolicLink()).toBe(true);
   expect(runVersion(native)).toContain('PostgreSQL');
 });
 
-test.runIf(isRoot)('programs in a closed folder are copied to where the server user can run them', () => {
+test.runIf(isRoot)('programs in a folder closed to others are copied to where the server’s user can run them', () => {
   const native = installWithoutLinks(`test-${process.pid}`);
   const nobody = { uid: NOBODY, gid: NOBODY };
   expect(reachableBy(join(native, 'bin', 'postgres'), nobody)).toBe(false);

@@ -25,7 +25,7 @@ beforeEach(() => {
 afterEach(() => desk.close(), limit);
 
 test(
-  'of processes that open at the same moment one starts the server and all share it',
+  'of processes that open it at the same moment, one starts the server and all share it',
   async () => {
     const opened = await Promise.all([desk.opener(), desk.opener(), desk.opener()]);
     expect(opened.map(({ started }) => started).sort()).toEqual([false, false, true]);
@@ -35,7 +35,7 @@ test(
 );
 
 test(
-  'whoever could not open it counts no more among those that use it',
+  'a process that could not open it no longer counts among its users',
   async () => {
     desk.takeMade();
     const first = await desk.open();
@@ -53,7 +53,7 @@ test(
 );
 
 test(
-  'the last of several that leave stops the server, no earlier one does',
+  'the last of several processes to leave stops the server, no earlier one does',
   async () => {
     desk.takeMade();
     const [first, second] = [await desk.open(), await desk.open()];
@@ -67,7 +67,7 @@ test(
 );
 
 test(
-  'who comes while the last one is about to stop the server waits for it, and starts it again',
+  'a process that comes while the last one is about to stop the server waits for that, and starts the server again',
   async () => {
     desk.takeMade();
     const first = await desk.open();
@@ -84,7 +84,7 @@ test(
 );
 
 test(
-  'the last one out lets nobody pass before the server has cut everybody off',
+  'the last process to leave lets none in before the server has cut all connections',
   async () => {
     desk.takeMade();
     const last = await desk.open();
@@ -104,7 +104,7 @@ test(
 );
 
 test(
-  'of those that leave at the same moment none has left before the server has ended',
+  'of processes that leave at the same moment, none finishes before the server has ended',
   async () => {
     desk.takeMade();
     const opened: [EmbeddedDatabase, EmbeddedDatabase] = [await desk.open(), await desk.open()];

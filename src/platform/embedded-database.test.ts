@@ -34,7 +34,7 @@ beforeEach(() => {
 afterEach(() => desk.close(), limit);
 
 test(
-  'what was written is there after closing and opening again, and closing leaves no server',
+  'what was written is still there after closing and reopening, and closing leaves no server running',
   async () => {
     desk.takeMade();
     const first = await desk.open();
@@ -52,7 +52,7 @@ test(
 );
 
 test(
-  'a server that was stopped in the middle is said so, and found again once it goes on',
+  'a server that is suspended is reported, and found again once it resumes',
   async () => {
     desk.takeMade();
     const first = await desk.open();
@@ -74,7 +74,7 @@ test(
 );
 
 test.runIf(isRoot)(
-  'what the gateway and its sandbox keep in the folder does not keep the server out of it',
+  'other files of the gateway and its sandbox in the folder do not keep the server out of it',
   async () => {
     mkdirSync(join(desk.dataDir, 'sandbox'), { mode: 0o700 });
     writeFileSync(join(desk.dataDir, 'demo.json'), '{}', { mode: 0o600 });
@@ -89,7 +89,7 @@ test.runIf(isRoot)(
 );
 
 test.each(['', '99999'])(
-  'a note of its port that holds %j, as whoever is cut off while writing leaves it, keeps nobody from opening it',
+  'a port file that contains %j, as an interrupted write leaves it, does not prevent opening',
   async (note) => {
     desk.takeMade();
     await (await desk.open()).close();
@@ -135,7 +135,7 @@ test(
 );
 
 test(
-  'after everything was killed the committed rows are recovered',
+  'after everything was killed, the committed rows are recovered',
   async () => {
     desk.takeMade();
     const first = await desk.opener();
@@ -152,7 +152,7 @@ test(
 );
 
 test(
-  'a stale lock file whose pid lives again as another program does not keep the server from starting',
+  'a stale lock file whose pid now belongs to another program does not prevent the start',
   async () => {
     desk.takeMade();
     const first = await desk.opener();
@@ -173,7 +173,7 @@ test(
 );
 
 test(
-  'a server that dies while it is open comes back under the same address',
+  'a server that dies while it is open comes back at the same address',
   async () => {
     desk.takeMade();
     const database = await desk.open();
@@ -187,7 +187,7 @@ test(
 );
 
 test.runIf(isRoot)(
-  'under a folder closed to others root keeps the files where the server can reach them',
+  'below a folder closed to others, root keeps the files where the server’s user can reach them',
   async () => {
     const closed = join(desk.dataDir, 'home');
     mkdirSync(closed, { mode: 0o700 });
@@ -224,7 +224,7 @@ test.runIf(isRoot && nobodyReadsProject)(
 );
 
 test.runIf(isRoot && nobodyReadsProject)(
-  'files of another user are refused with a way out',
+  'files of another user are refused, with what to do',
   async () => {
     await (await desk.open()).close();
     chmodSync(desk.dataDir, 0o755);

@@ -51,7 +51,7 @@ async function statusOf(started: ChildProcess): Promise<number | null> {
   return status;
 }
 
-it('keeps what cannot be written until there is room, in order and whole, and counts what was too much', async () => {
+it('keeps what cannot be written until there is room, in order and complete, and counts what had to be dropped', async () => {
   const output = openSync(file, 'a');
   // No file may grow beyond a block or two: to a process that is a full disk.
   const full = run(
@@ -91,7 +91,7 @@ it.runIf(existsSync('/dev/full')).each([
   ['output.close().then(() => process.exit(4))', 4],
   ['setTimeout(() => { throw new Error("a bug"); }, 5)', 1],
   ['', 0],
-])('a full disk keeps no process from ending by %j', async (end, status) => {
+])('a full disk does not keep a process from ending by %j', async (end, status) => {
   const output = openSync('/dev/full', 'w');
   const ending = run(
     `const output = openLogOutput();
@@ -105,7 +105,7 @@ it.runIf(existsSync('/dev/full')).each([
 });
 
 it.each(['output.close()', 'output.close().then(() => process.exit(0))', 'process.exit(0)'])(
-  'a reader that stands still keeps no process from ending by %j',
+  'a reader that does not read does not keep a process from ending by %j',
   async (end) => {
     const stalled = run(
       `const output = openLogOutput();
@@ -117,7 +117,7 @@ it.each(['output.close()', 'output.close().then(() => process.exit(0))', 'proces
   },
 );
 
-it('what waits takes little more memory than it has characters, as pino makes its lines', async () => {
+it('waiting lines take little more memory than they have characters, for lines as pino makes them', async () => {
   const stalled = run(
     `const { pino } = await import('pino');
     const mostWaiting = 4 * 1024 * 1024;
@@ -144,7 +144,7 @@ it('what waits takes little more memory than it has characters, as pino makes it
   expect(said.toString()).toBe('little\n');
 });
 
-it('says how many lines it could not write before it was closed', async () => {
+it('says how many lines it had failed to write when it was closed', async () => {
   const stalled = run(
     `const output = openLogOutput();
     for (let n = 1; n <= 20_000; n += 1) output.write(line(n));
@@ -156,7 +156,7 @@ it('says how many lines it could not write before it was closed', async () => {
   expect(said.toString()).toMatch(/^mbongo: 1\d{4} lines of the log could not be written before the end\n$/);
 });
 
-it('says once that nobody reads it any more', async () => {
+it('says once that its reader is gone', async () => {
   const unread = run(
     `const output = openLogOutput();
     setInterval(() => output.write(line(1)), 1);`,

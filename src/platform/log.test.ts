@@ -1,4 +1,4 @@
-/** Lines are JSON documents with fixed keys; what looks like a secret or a phone number never reaches one. */
+/** Lines are JSON documents with fixed keys; they never contain what looks like a secret or a phone number. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
@@ -9,7 +9,7 @@ import { createLog, memoryLog } from './log.ts';
 
 const clock = { now: () => Date.UTC(2026, 0, 2, 3, 4, 5, 6) };
 
-test('a line holds level, time, event and the fields', () => {
+test('a line contains level, time, event and the fields', () => {
   const log = memoryLog(clock);
   log.info('attempt_settled', {
     transaction_id: 'txn_01m7wnar0rem2874srwc3s5my5',
@@ -77,7 +77,7 @@ test('no text can begin a second line, and a very long one is cut', () => {
   expect(log.lines[0]?.length).toBeLessThan(5000);
 });
 
-test('hostile texts are masked in a time that grows with their length only', () => {
+test('hostile texts are masked in time that grows linearly with their length', () => {
   const log = memoryLog(clock);
   for (const unit of ['+1 ', '+', 'Bearer ', '1', '+1(', 'sess_', ' ']) log.info('x', { value: unit.repeat(4000) });
   expect(log.lines).toHaveLength(7);

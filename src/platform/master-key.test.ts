@@ -16,7 +16,7 @@ afterEach(() => rm(root, { recursive: true }));
 const load = (folder: string): Promise<readonly string[]> =>
   loadMasterKeys({ configured: [], dataDir: join(root, folder), mayCreate: true, random: systemRandom() });
 
-test('the first start makes a key for its owner only, later ones read it', async () => {
+test('the first start makes a key that only its owner can read, and later ones read it', async () => {
   const [key, ...more] = await load('new/folder');
   expect(more).toEqual([]);
   expect(parseMasterKey(key ?? '')).toHaveLength(32);
@@ -27,19 +27,19 @@ test('the first start makes a key for its owner only, later ones read it', async
   expect(await readdir(join(root, 'new/folder'))).toEqual(['master.key']);
 });
 
-test('of many who start at once one wins, and all have its key', async () => {
+test('of many that start at once one wins, and all have its key', async () => {
   const keys = await Promise.all(Array.from({ length: 20 }, () => load('raced')));
   expect(new Set(keys.flat()).size).toBe(1);
   expect(await readdir(join(root, 'raced'))).toEqual(['master.key']);
 });
 
-test('a damaged file stops the start; it is named, not shown, not replaced', async () => {
+test('a damaged file prevents the start; it is named, not shown, not replaced', async () => {
   await writeFile(join(root, 'master.key'), 'c2VjcmV0');
   await expect(load('.')).rejects.toThrow(/master\.key does not hold a key/);
   await expect(load('.')).rejects.not.toThrow('c2VjcmV0');
 });
 
-test('configured keys win, and where no key may be made none is', async () => {
+test('configured keys take precedence, and where no key may be made there is none', async () => {
   const options = { dataDir: join(root, 'none'), mayCreate: false, random: systemRandom() };
   expect(await loadMasterKeys({ ...options, configured: ['a', 'b'] })).toEqual(['a', 'b']);
   await expect(loadMasterKeys({ ...options, configured: [] })).rejects.toThrow('MASTER_KEY is missing');

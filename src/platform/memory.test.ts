@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createMemory } from './memory.ts';
 
-test('the newer half is always there, and never more than the most', () => {
+test('the newer half is always there, and never more than the maximum', () => {
   const memory = createMemory<number>(10);
   for (let key = 0; key < 1_000; key += 1) {
     memory.set(String(key), key);
@@ -13,7 +13,7 @@ test('the newer half is always there, and never more than the most', () => {
   }
 });
 
-test('what is set again is what was set last', () => {
+test('the last value set is the one kept', () => {
   const memory = createMemory<string>(4);
   memory.set('a', 'one');
   memory.set('b', 'x');

@@ -44,7 +44,7 @@ function readQuestion(query: Buffer): { name: string; type: number; end: number 
   return { name: labels.join('.').toLowerCase(), type: query.readUInt16BE(at + 1), end: at + 5 };
 }
 
-test('addresses of both families come back, and one family is enough', async () => {
+test('addresses of both families are returned, and one family suffices', async () => {
   const v6 = [0x26, 0x06, 0x47, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x11, 0x11];
   const { address } = await serve({
     'both.example.com': { A: [1, 2, 3, 4], AAAA: v6 },
@@ -55,14 +55,14 @@ test('addresses of both families come back, and one family is enough', async () 
   expect(await resolve('six.example.com')).toEqual(['2606:4700::1111']);
 });
 
-test('a name that nobody knows, or that has no address, is an error', async () => {
+test('an unknown name, or one without an address, is an error', async () => {
   const { address } = await serve({ 'empty.example.com': {} });
   const resolve = nameServers({ alsoSystem: false, servers: [address] });
   await expect(resolve('empty.example.com')).rejects.toMatchObject({ code: 'ENOTFOUND' });
   await expect(resolve('nobody.example.com')).rejects.toMatchObject({ code: 'ENOTFOUND' });
 });
 
-test('who asks at once shares a question, who asks later asks anew', async () => {
+test('concurrent callers share a query, and later ones query again', async () => {
   const { address, questions } = await serve({ 'shop.example.com': { A: [1, 2, 3, 4] } });
   const resolve = nameServers({ alsoSystem: false, servers: [address] });
   const answers = await Promise.all(Array.from({ length: 64 }, () => resolve('shop.example.com')));
@@ -72,10 +72,10 @@ test('who asks at once shares a question, who asks later asks anew', async () =>
   expect(questions).toHaveLength(4);
 });
 
-test('the system is asked where name servers know nothing, if that is wanted', async () => {
+test('the system’s resolver is asked if name servers know nothing and the caller wants that', async () => {
   const { address } = await serve({});
   const resolve = nameServers({ alsoSystem: true, servers: [address] });
-  // Every system knows this name itself.
+  // Every system knows this name by itself.
   const addresses = await resolve('localhost');
   expect(addresses.every((found) => found === '127.0.0.1' || found === '::1')).toBe(true);
 });

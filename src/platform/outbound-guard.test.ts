@@ -165,8 +165,8 @@ describe('a name that leads to a private address is refused without a connection
   });
 });
 
-test('rebinding: a name is asked once for each connection, and that answer is judged and dialled', async () => {
-  // This machine stands for the public address here, a private network for the target of the attack.
+test('rebinding: a name is resolved once per connection, and that answer is judged and dialled', async () => {
+  // Here this machine plays the public address, and a private network the target of the attack.
   const answers = [['127.0.0.1'], ['10.255.255.1'], ['127.0.0.1'], ['127.0.0.1', '10.255.255.1']];
   let asked = 0;
   const outbound = createOutbound({
@@ -191,7 +191,7 @@ test('rebinding: a name is asked once for each connection, and that answer is ju
   await outbound.close();
 });
 
-test('a connection that reached another address than the rules allow is not used, however it came about', async () => {
+test('a connection that reached an address outside the rules is not used, however it came about', async () => {
   const dial = guardedConnector(RULES, async () => ['1.1.1.1']);
   // A literal address reaches the socket without a look-up.
   const target = { hostname: '127.0.0.1', host: `127.0.0.1:${port}`, protocol: 'http:', port: String(port) };
@@ -199,7 +199,7 @@ test('a connection that reached another address than the rules allow is not used
   expect(error).toMatchObject({ code: BLOCKED });
 });
 
-test('an upstream of the operator may lie on a private address, a merchant never travels over its connection', async () => {
+test('an operator’s upstream may have a private address, and a merchant’s request never uses its connection', async () => {
   const outbound = createOutbound({ ...RULES, resolve: async () => ['127.0.0.1'] });
   const url = `http://127.0.0.1:${port}/`;
   const request = { method: 'POST', url, headers: {}, timeout: 5000, answerLimit: 100 } as const;
@@ -209,7 +209,7 @@ test('an upstream of the operator may lie on a private address, a merchant never
   await outbound.close();
 });
 
-test('localhost is this machine in sandbox mode, without asking anybody', async () => {
+test('localhost is this machine in sandbox mode, without a lookup', async () => {
   const outbound = createOutbound({
     allowLoopback: true,
     requireHttps: false,

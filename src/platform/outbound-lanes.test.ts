@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { createLanes } from './outbound-lanes.ts';
 
-test('places are given in order, a place that is left goes to the next, and nothing remains', () => {
+test('places are given in order, a place that is given up goes to the next, and nothing remains', () => {
   const lanes = createLanes(2);
   const started: string[] = [];
   const enter = (origin: string, name: string) => lanes.enter(origin, () => void started.push(name));
@@ -24,7 +24,7 @@ test('places are given in order, a place that is left goes to the next, and noth
   expect(lanes.size()).toBe(0);
 });
 
-test('a queue that is full takes nobody more, and the other origins do not mind', () => {
+test('a full queue accepts no more, and the other origins are not affected', () => {
   const lanes = createLanes(1, 2);
   const started: string[] = [];
   const enter = (origin: string, name: string) => lanes.enter(origin, () => void started.push(name));

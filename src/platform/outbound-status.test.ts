@@ -65,7 +65,7 @@ test('a body that is cut spoils nothing', async () => {
   await closed(sockets[0]);
 });
 
-test('a body without end is read up to the limit', async () => {
+test('an endless body is read up to the limit', async () => {
   const url = await listen((_, response) => {
     const more = (): void => {
       while (response.write('x'.repeat(10_000)));
@@ -78,7 +78,7 @@ test('a body without end is read up to the limit', async () => {
   expect(clock.pending()).toBe(0);
 });
 
-test('an announcement is no status, and no answer either', async () => {
+test('an interim response is neither a status nor an answer', async () => {
   let announce = (): void => undefined;
   const announced = new Promise<void>((resolve) => {
     announce = resolve;
@@ -90,7 +90,7 @@ test('an announcement is no status, and no answer either', async () => {
   expect(await answer).toEqual({ kind: 'lost', reason: 'no answer in time' });
 });
 
-test('ordinary answers leave their connections to the next requests, also where head and body come apart', async () => {
+test('ordinary answers leave their connections to later requests, even if head and body arrive separately', async () => {
   const url = await listen((_, response) => {
     if (sockets.length % 2 === 0) response.end('ok');
     else response.writeHead(200).write('o', () => setImmediate(() => response.end('k')));
@@ -99,7 +99,7 @@ test('ordinary answers leave their connections to the next requests, also where 
   expect(sockets.length).toBeLessThanOrEqual(4);
 });
 
-test('many that never end take no places from others: the oldest are closed', async () => {
+test('many endless bodies take no places from others: the oldest are closed', async () => {
   let isEndless = true;
   const held: ServerResponse[] = [];
   const url = await listen((_, response) => {

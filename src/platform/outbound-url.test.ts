@@ -108,7 +108,7 @@ test('networks that are named are open, to literal addresses and to names that o
   expect(refused('http://localhost:8080/'), 'this machine is another rule').toBe(true);
 });
 
-test('no accepted URL has a private literal address, whatever form it was written in', () => {
+test('no accepted URL has a private literal address, however it is written', () => {
   const octets = fc.ipV4Extended();
   const priv = fc.constantFrom(
     '127.1',
@@ -129,13 +129,13 @@ test('no accepted URL has a private literal address, whatever form it was writte
   fc.assert(fc.property(priv, (host) => 'refused' in targetOfMerchant(`http://${host}/`, plain)));
 });
 
-test('no text breaks it', () => {
+test('no text makes it fail', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.webUrl()), (text) => typeof targetOfMerchant(text, sandbox) === 'object'),
   );
 });
 
-test('an upstream may lie anywhere, over http(s)', () => {
+test('an upstream may be anywhere, over http(s)', () => {
   expect(targetOfUpstream('http://10.0.0.1:5432/a?b#c')).toEqual({ origin: 'http://10.0.0.1:5432', path: '/a?b' });
   expect(targetOfUpstream('ftp://x')).toHaveProperty('refused');
   expect(targetOfUpstream('x')).toHaveProperty('refused');

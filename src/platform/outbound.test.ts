@@ -54,7 +54,7 @@ function send(url: string, change: Partial<OutboundRequest> = {}): Promise<Outbo
   return outbound.request({ ...base, url, trust: 'merchant', answerLimit: 1024, ...change });
 }
 
-/** Something that happens once, to be awaited. */
+/** A promise that a test resolves. */
 function signal(): { promise: Promise<void>; give: () => void } {
   let give = (): void => undefined;
   const promise = new Promise<void>((resolve) => {
@@ -74,7 +74,7 @@ function byHand(): Clock & { timeIsUp: () => void } {
 }
 
 describe('answered', () => {
-  test('in time is what had arrived when the time was up, also when the process stood still until then', async () => {
+  test('in time is what had arrived when the time was up, even if the process stood still until then', async () => {
     const hand = byHand();
     await outbound.close();
     outbound = createOutbound({ allowLoopback: true, requireHttps: false, clock: hand });
@@ -109,7 +109,7 @@ describe('answered', () => {
     });
   });
 
-  test('requests one after the other share connections', async () => {
+  test('successive requests share connections', async () => {
     const ports = new Set<number | undefined>();
     const host = await http((request, response) => {
       ports.add(request.socket.remotePort);
@@ -120,7 +120,7 @@ describe('answered', () => {
     expect(ports.size).toBeLessThanOrEqual(2);
   });
 
-  test.each([301, 302, 303, 307, 308])('%i is an answer, and nobody goes where it points', async (status) => {
+  test.each([301, 302, 303, 307, 308])('%i is an answer, and a redirect is not followed', async (status) => {
     const canary = await openCanary();
     const host = await http((_, response) => response.writeHead(status, { location: `http://${canary.host}/` }).end());
     expect(await send(`http://${host}/`)).toMatchObject({ kind: 'answered', status });
@@ -142,7 +142,7 @@ describe('answered', () => {
     await closed.promise;
   });
 
-  test('announcements before the answer are not the answer', async () => {
+  test('interim responses before the answer are not the answer', async () => {
     const host = await raw((socket) =>
       socket.once('data', () =>
         socket.write('HTTP/1.1 103 Early\r\nlink: x\r\n\r\nHTTP/1.1 202 OK\r\ncontent-length: 2\r\n\r\nok'),
@@ -156,7 +156,7 @@ describe('answered', () => {
     });
   });
 
-  test('no proxy is asked', async () => {
+  test('no proxy is used', async () => {
     const canary = await openCanary();
     const host = await http((_, response) => response.end('direct'));
     for (const name of ['HTTP_PROXY', 'http_proxy', 'ALL_PROXY']) vi.stubEnv(name, `http://${canary.host}`);
@@ -178,7 +178,7 @@ describe('answered', () => {
 });
 
 describe('not sent', () => {
-  test('a port where nobody listens', async () => {
+  test('a port at which nothing listens', async () => {
     const server = net.createServer();
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -215,7 +215,7 @@ describe('not sent', () => {
     expect(await answer).toEqual({ kind: 'not_sent', reason: 'no connection in time' });
   });
 
-  test('what comes after the deadline is not written any more, when the connection stands at last', async () => {
+  test('what comes after the deadline is no longer written, once the connection is finally open', async () => {
     const asked = signal();
     let resolveName: (addresses: readonly string[]) => void = () => undefined;
     const connected = signal();
@@ -256,7 +256,7 @@ describe('not sent', () => {
     await late.close();
   });
 
-  test('what is not on its way when its time is up never goes, also when the process stood still until then', async () => {
+  test('what is not under way when its time is up is never sent, even if the process stood still until then', async () => {
     let bytes = 0;
     const connected = signal();
     const host = await raw((socket) => {
@@ -288,7 +288,7 @@ describe('not sent', () => {
     expect(bytes).toBe(0);
   });
 
-  test('the one that waits behind 256 others to the same origin, while other origins do not wait', async () => {
+  test('the request that waits behind 256 others to the same origin, while other origins do not wait', async () => {
     let running = 0;
     let most = 0;
     const full = signal();
@@ -332,7 +332,7 @@ describe('lost', () => {
     expect(clock.pending()).toBe(0);
   });
 
-  test('an answer that is no HTTP', async () => {
+  test('an answer that is not HTTP', async () => {
     const host = await raw((socket) => socket.once('data', () => socket.end('\u0000 nonsense\r\n\r\n')));
     expect(await send(`http://${host}/`)).toMatchObject({ kind: 'lost' });
     const upgrade = await raw((socket) =>
@@ -388,7 +388,7 @@ describe('lost', () => {
     await closed.promise;
   });
 
-  test('the door closes while it is under way', async () => {
+  test('the outbound part is closed while it is under way', async () => {
     const arrived = signal();
     const host = await http(() => arrived.give());
     const answer = send(`http://${host}/`);

@@ -33,9 +33,9 @@ test.each([
   expect(await pins.verifyPin('1234', damaged)).toBe(false);
 });
 
-test('where there is no hash, one of the same cost is computed, and no PIN matches it', async () => {
+test('without a stored hash, one of the same cost is computed, and no PIN matches it', async () => {
   expect(await pins.verifyPin('1234', undefined)).toBe(false);
-  // The library throws at once for a hash that it cannot read.
+  // The library throws at once for a hash that it cannot parse.
   expect(await verify(NOBODYS_HASH, '1234', { secret: pepper.secret })).toBe(false);
   const costOf = (hash: string): string | undefined => /\$argon2id\$v=19\$[^$]+/.exec(hash)?.[0];
   const real = await pins.hashPin('1234');
@@ -52,7 +52,7 @@ test('two run and 64 of one owner wait; one more is refused at once; afterwards 
   expect(await busy.verifyPin('1234', await busy.hashPin('1234'))).toBe(true);
 });
 
-test('owners take turns: who sends one PIN does not wait behind another one’s sixty', async () => {
+test('owners take turns: one PIN does not wait behind another owner’s sixty', async () => {
   const { inTurn } = createTurns();
   const begun: string[] = [];
   const send = (turn: string) => inTurn(turn, async () => begun.push(turn));
@@ -61,14 +61,14 @@ test('owners take turns: who sends one PIN does not wait behind another one’s 
   expect(begun.slice(0, 6)).toEqual(['many', 'many', 'many', 'one', 'other', 'many']);
 });
 
-test('the whole queue has an end too', async () => {
+test('the whole queue is bounded too', async () => {
   const busy = createPins([pepper]);
   const accepted = Array.from({ length: 258 }, (_, n) => busy.verifyPin('1234', '0a$damaged', `owner ${n % 5}`));
   await expect(busy.verifyPin('1234', '0a$damaged', 'late')).rejects.toBeInstanceOf(PinsBusy);
   await Promise.all(accepted);
 });
 
-test('a hash that can wait takes a free place only, and none while somebody waits', async () => {
+test('a hash that can wait takes only a free place, and none while another caller waits', async () => {
   const busy = createPins([pepper]);
   expect(await busy.hashPinIfFree('1234')).toMatch(/^0a\$argon2id\$/);
   const verify = () => busy.verifyPin('1234', '0a$damaged', 'one');

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { seededRandom, systemRandom } from './random.ts';
 
-test('the same seed gives the same chance, another seed another', () => {
+test('the same seed gives the same numbers, another seed others', () => {
   const draw = (seed: number): string => {
     const random = seededRandom(seed);
     return JSON.stringify([
@@ -18,7 +18,7 @@ test('the same seed gives the same chance, another seed another', () => {
       return draw(seed) === first && draw(seed + 1) !== first;
     }),
   );
-  // Pinned: a failing simulation of last year must still be the same simulation.
+  // Pinned: a simulation that failed last year must still be the same simulation.
   expect(draw(1)).toMatchInlineSnapshot(
     `"["2c2f4474dd221a1591696927d3da08a7e873909f4d373115f3b2d13ecef2d64e4e",211509,32801239260669]"`,
   );
@@ -27,7 +27,7 @@ test('the same seed gives the same chance, another seed another', () => {
 test.each([
   ['system', systemRandom()],
   ['seeded', seededRandom(7)],
-])('%s: numbers stay below the limit, bytes have the length asked for', (_, random) => {
+])('%s: numbers stay below the limit, bytes have the requested length', (_, random) => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 2 ** 47 }), fc.nat(100), (limit, count) => {
       const number = random.below(limit);

@@ -26,14 +26,14 @@ async function listening(): Promise<{ readonly port: number; readonly heard: str
   return { port: (server.address() as AddressInfo).port, heard };
 }
 
-test('what takes connections can be reached, and is sent nothing', async () => {
+test('an open port can be reached, and is sent nothing', async () => {
   const { port, heard } = await listening();
   expect(await whyUnreachable(`http://127.0.0.1:${port}`)).toBeUndefined();
   expect(await whyUnreachable(`http://localhost:${port}/hook?x=1`, AT_HOME)).toBeUndefined();
   expect(heard).toEqual([]);
 });
 
-test('a port that nobody listens at', async () => {
+test('a port at which nothing listens', async () => {
   const { port } = await listening();
   server?.close();
   expect(await whyUnreachable(`http://127.0.0.1:${port}`)).toBe('the connection was refused');

@@ -40,7 +40,7 @@ function flip(sealed: string, bit: number): string {
 }
 
 describe('sealing', () => {
-  test('what was sealed opens again, and never shows itself', () => {
+  test('a sealed value opens again, and never shows its content', () => {
     fc.assert(
       fc.property(anyText, anyText, fc.constantFrom(...PURPOSES), (text, context, purpose) => {
         const sealed = secrets.seal(purpose, text, context);
@@ -51,14 +51,14 @@ describe('sealing', () => {
     );
   });
 
-  test('no flipped bit opens', () => {
+  test('a value with any bit flipped does not open', () => {
     const sealed = secrets.seal('webhook_secret', 'a secret', 'mch_1');
     for (let bit = 0; bit < Buffer.from(sealed, 'base64url').length * 8; bit += 1) {
       expect(secrets.open('webhook_secret', flip(sealed, bit), 'mch_1')).toBeUndefined();
     }
   });
 
-  test('no other purpose and no other context opens', () => {
+  test('a value does not open for any other purpose or context', () => {
     fc.assert(
       fc.property(anyText, anyText, fc.constantFrom(...PURPOSES), fc.constantFrom(...PURPOSES), (a, b, one, two) => {
         const sealed = secrets.seal(one, 'text', a);
@@ -67,7 +67,7 @@ describe('sealing', () => {
     );
   });
 
-  test('nothing that is cut, lengthened, or no base64url opens', () => {
+  test('a value that is cut, lengthened, or not in base64url does not open', () => {
     const sealed = secrets.seal('idempotency_body', 'text', '');
     for (let length = 0; length < sealed.length; length += 1) {
       expect(secrets.open('idempotency_body', sealed.slice(0, length), '')).toBeUndefined();
@@ -91,7 +91,7 @@ describe('payment_id', () => {
     );
   });
 
-  test('no flipped bit, no stray bit, no other form of the same bytes opens', () => {
+  test('does not open with any flipped or stray bit, or in any other spelling of the same bytes', () => {
     const paymentId = secrets.sealPaymentId(`txn_${'5a'.repeat(16)}`);
     const body = paymentId.slice(4);
     for (let bit = 0; bit < 46 * 8; bit += 1) {
@@ -130,14 +130,14 @@ describe('rotation', () => {
   const gone = secretsOf(OTHER_KEY);
   const id = `txn_${'07'.repeat(16)}`;
 
-  test('what an older key made still opens, what is new is made with the new key', () => {
+  test('what an older key sealed still opens, and new values are sealed with the new key', () => {
     expect(rotated.open('webhook_secret', secrets.seal('webhook_secret', 'text', 'c'), 'c')).toBe('text');
     expect(rotated.openPaymentId(secrets.sealPaymentId(id))).toBe(id);
     expect(gone.open('webhook_secret', rotated.seal('webhook_secret', 'text', 'c'), 'c')).toBe('text');
     expect(gone.openPaymentId(rotated.sealPaymentId(id))).toBe(id);
   });
 
-  test('what is sealed at an older key’s place opens with that key alone', () => {
+  test('a value sealed in an older key’s place opens with that key alone', () => {
     const sealed = rotated.seal('idempotency_body', 'text', 'c', 1);
     expect([secrets, rotated, gone].map((ring) => ring.open('idempotency_body', sealed, 'c'))).toEqual([
       'text',
@@ -146,12 +146,12 @@ describe('rotation', () => {
     ]);
   });
 
-  test('what a key made does not open once the key is gone', () => {
+  test('what a key sealed does not open once the key is gone', () => {
     expect(gone.open('webhook_secret', secrets.seal('webhook_secret', 'text', 'c'), 'c')).toBeUndefined();
     expect(gone.openPaymentId(secrets.sealPaymentId(id))).toBeUndefined();
   });
 
-  test('a PIN hashed under an older key is still verified, and not once the key is gone', async () => {
+  test('a PIN hashed under an older key is still verified, but not once the key is gone', async () => {
     const hash = await secrets.hashPin('4711');
     expect(await rotated.verifyPin('4711', hash)).toBe(true);
     expect(await rotated.verifyPin('4712', hash)).toBe(false);
@@ -164,7 +164,7 @@ describe('rotation', () => {
     expect(secretsOf(KEY, KEY).macs('one_time_code', '4711')).toEqual([secrets.mac('one_time_code', '4711')]);
   });
 
-  test('two master keys that share an id both open what is theirs', () => {
+  test('two master keys that share an id each open their own values', () => {
     const id0 = openKeyring([KEY]).active.id;
     const twin = Array.from({ length: 5000 }, (_, i) => Buffer.alloc(32, `twin ${i}`).toString('base64')).find(
       (key) => openKeyring([key]).active.id === id0,
@@ -191,7 +191,7 @@ describe('hashes', () => {
     expect(secrets.mac('one_time_code', 'a')).not.toBe(secretsOf(OTHER_KEY).mac('one_time_code', 'a'));
   });
 
-  test('a digest is the SHA-256 that anybody computes', () => {
+  test('a digest is plain SHA-256', () => {
     expect(secrets.digest('abc')).toBe('ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0');
   });
 

@@ -8,7 +8,7 @@ const digits = (count: number) =>
     .map((all) => all.map((one) => one.toString(16)).join(''))
     .filter((text) => !/^0*$/.test(text));
 
-test('what is written is read again', () => {
+test('what is written is read back', () => {
   fc.assert(
     fc.property(digits(32), digits(16), fc.boolean(), (traceId, spanId, sampled) => {
       const place = { traceId, spanId, sampled };
@@ -25,7 +25,7 @@ test.each([
   [`00-${TRACE}-${SPAN}-00`, false],
   [`00-${TRACE}-${SPAN}-03`, true],
   [`cc-${TRACE}-${SPAN}-01-what-will-be`, true],
-])('%s is taken', (header, sampled) => {
+])('%s is accepted', (header, sampled) => {
   expect(readTraceparent(header)).toEqual({ traceId: TRACE, spanId: SPAN, sampled });
 });
 
@@ -40,11 +40,11 @@ test.each([
   `00-${TRACE}-${'0'.repeat(16)}-01`,
   `00-${TRACE.toUpperCase()}-${SPAN}-01`,
   `00-${TRACE}-${SPAN}-01, 00-${TRACE}-${SPAN}-01`,
-])('%s is passed over', (header) => {
+])('%s is ignored', (header) => {
   expect(readTraceparent(header)).toBeUndefined();
 });
 
-test('a transaction has one trace, and another one another', () => {
+test('a transaction has one trace, and every other one another', () => {
   const place = placeOf('txn_a');
   expect(place).toEqual(placeOf('txn_a'));
   expect(place.traceId).toMatch(/^[0-9a-f]{32}$/);

@@ -55,7 +55,7 @@ describe('a round', () => {
     await round.stop();
   });
 
-  it('says once that the database is away, and once that it is back', async () => {
+  it('reports once that the database is unreachable, and once that it is back', async () => {
     const clock = manualClock(0);
     const log = memoryLog(clock);
     let isAway = true;
@@ -95,7 +95,7 @@ describe('a round', () => {
     expect(log.lines[0]).toContain('the database is away');
   });
 
-  it('tells the run under way that it is being stopped', async () => {
+  it('tells the current run that it is being stopped', async () => {
     const clock = manualClock(0);
     const work = heldWork();
     let stopping: AbortSignal | undefined;
@@ -112,7 +112,7 @@ describe('a round', () => {
     await stop;
   });
 
-  it('is stopped only when the run under way has ended', async () => {
+  it('is stopped only when the current run has ended', async () => {
     const clock = manualClock(0);
     const work = heldWork();
     const round = repeat('test', 10, work.run, { clock, log: memoryLog() });

@@ -8,13 +8,13 @@ const raising = (id: string, version: number) => {
   return { change, keys: keysOf(change) };
 };
 
-test('of two changes that guard the same row the second is left out', () => {
+test('of two changes that guard the same row, the second is left out', () => {
   const [first, second, other] = [raising('ses_a', 1), raising('ses_a', 1), raising('ses_b', 1)];
   const { sent, conflicting } = makeBatch([first, second, other]);
   expect([sent, conflicting]).toEqual([[first, other], [second]]);
 });
 
-test('what guards a version that an earlier batch has moved is left out, and takes nobody back with it', () => {
+test('a change that guards a version that an earlier batch has moved is left out, and delays no other', () => {
   const written = [new Map(writtenBy(raising('ses_b', 7))), new Map(writtenBy(raising('ses_a', 1)))];
   const [stale, fresh, other] = [raising('ses_a', 1), raising('ses_b', 8), raising('ses_c', 1)];
   const { sent, conflicting } = makeBatch([stale, fresh, other], written);

@@ -5,7 +5,7 @@ import { serverErrorOf } from './errors.ts';
 const said = (severity: string, code: string): pg.DatabaseError =>
   Object.assign(new pg.DatabaseError('could not write', 0, 'error'), { severity, code });
 
-test('what a server says last leaves a commit in doubt, whatever its code', () => {
+test('a server’s last message leaves a commit in doubt, whatever its code', () => {
   for (const code of ['58030', '53100', 'XX000', '57P01']) {
     for (const severity of ['PANIC', 'FATAL']) expect(serverErrorOf(said(severity, code))).toBeUndefined();
   }

@@ -10,11 +10,11 @@ beforeEach(async () => {
 });
 afterEach(() => database.drop());
 
-test('a migrated database needs nothing more', async () => {
+test('a migrated database needs no further migration', async () => {
   expect(await migrate(database.url)).toEqual([]);
 });
 
-test('what is missing is applied in order, once, however many start at the same moment', async () => {
+test('missing migrations are applied in order, once, however many processes start at the same moment', async () => {
   const all = [
     ...readMigrations(),
     made('9001-one.sql', 'create table one (n int)'),
@@ -29,7 +29,7 @@ test('what is missing is applied in order, once, however many start at the same 
   expect(await read('select n from one')).toEqual([{ n: 7 }]);
 });
 
-test('a file that fails leaves nothing of itself and is named with its line', async () => {
+test('a file that fails leaves nothing behind and is named with its line', async () => {
   const bad = made('9001-bad.sql', 'create table half (n int);\ninsert into nowhere values (1);');
   await expect(migrate(database.url, [...readMigrations(), bad])).rejects.toThrow(/9001-bad\.sql failed at line 2/);
   expect(await read("select to_regclass('half') as half")).toEqual([{ half: null }]);
@@ -49,7 +49,7 @@ test('a file numbered before an applied one comes too late', async () => {
   await expect(migrate(database.url, late)).rejects.toThrow(/9001-one\.sql comes too late/);
 });
 
-test('a table that somebody holds is waited for a little at a time, so that others pass', async () => {
+test('a locked table is waited for a little at a time, so that others pass', async () => {
   const holder = await connected();
   await holder.query('begin');
   await holder.query('select from payment');
@@ -67,7 +67,7 @@ test('a table that somebody holds is waited for a little at a time, so that othe
   expect(await migrating).toEqual(['9001-wider.sql']);
 });
 
-test('whoever waits for a table while we wait for theirs goes first, and the file is applied after them', async () => {
+test('in a deadlock with a migration the other transaction goes first, and the file is applied after it', async () => {
   const gate = await connected();
   const other = await connected();
   await gate.query('select pg_advisory_lock(1)');

@@ -6,7 +6,7 @@
 import { describe, expect, test } from 'vitest';
 import { readMigrations } from './migrate.ts';
 
-/** These made the schema of the first release: no version ran before them. */
+/** These made the schema of the first release: no earlier version was running on it. */
 const FIRST_RELEASE = 6;
 
 /** Migrations that remove something on purpose, by file: the release since which nothing uses it any more. */

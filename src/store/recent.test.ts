@@ -1,4 +1,4 @@
-/** What the memory of written rows holds: the last version that was committed, while it is open. */
+/** The memory of written rows: it keeps the last committed version of a row while the row is open. */
 import { expect, test } from 'vitest';
 import type { Update } from '../domain/change.ts';
 import type { Attempt } from '../domain/records.ts';
@@ -21,7 +21,7 @@ function withOne() {
   return recent;
 }
 
-test('a row is there as it was inserted, in its own shard only', () => {
+test('a row is remembered as it was inserted, in its own shard only', () => {
   const recent = withOne();
   expect(recent.attempt(3, 'att_1')).toEqual(attempt('att_1'));
   expect(recent.attempt(4, 'att_1')).toBeUndefined();
@@ -34,13 +34,13 @@ test('an update makes the next version of it', () => {
   expect(recent.attempt(3, 'att_1')).toEqual({ ...attempt('att_1'), status: 'waiting', version: 2 });
 });
 
-test('an update of a version that is not the one in memory forgets the row: somebody else has moved it', () => {
+test('an update of a version that is not the one in memory forgets the row: another process has moved it', () => {
   const recent = withOne();
   recent.note({ updates: [moved(2, { status: 'waiting' })] });
   expect(recent.attempt(3, 'att_1')).toBeUndefined();
 });
 
-test('a row that is final is forgotten', () => {
+test('a final row is forgotten', () => {
   const recent = withOne();
   recent.note({ updates: [moved(1, { status: 'approved', settled_at: 5 })] });
   expect(recent.attempt(3, 'att_1')).toBeUndefined();

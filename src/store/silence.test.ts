@@ -12,7 +12,7 @@ function standStill(milliseconds: number): void {
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 test.each([40, 300])(
-  'what arrives while the process stands still, until %i ms too late, is read first',
+  'what arrives while the process stands still, up to %i ms too late, is read first',
   async (late) => {
     const act = vi.fn();
     const answers = createServer((socket) => socket.end('an answer'));
@@ -41,7 +41,7 @@ test('a process that is always late does not wait for ever', async () => {
   expect(isCalled).toBe(true);
 });
 
-test('who has heard calls it off', () => {
+test('a call that is answered cancels it', () => {
   vi.useFakeTimers();
   try {
     const act = vi.fn();

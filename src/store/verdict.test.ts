@@ -27,12 +27,12 @@ const TROUBLES = ['25006', '53100', '55P03', '57014', '58030', 'XX000'].map((cod
 /** Faults of one change: a constraint, a value that cannot be written, a column that its table does not have. */
 const OWN = [refused('23514'), new Error('no column'), lost('session', ['3 ses_nobody']), refused(LOST, 'lost floor')];
 
-test('what has not failed is committed', () => {
+test('a change that has not failed is committed', () => {
   expect(verdict()).toEqual({ kind: 'committed' });
 });
 
-describe('those that the database names have lost', () => {
-  test('by their rows, and by their places where a floor was reached', () => {
+describe('the changes that the database names have lost', () => {
+  test('by their rows, and by their positions if a floor was reached', () => {
     expect(verdict(lost('session', ['3 ses_c', '3 ses_a', '3 ses_c']))).toEqual({
       kind: 'lost',
       losers: [third, first],
@@ -47,7 +47,7 @@ describe('those that the database names have lost', () => {
   });
 });
 
-describe('what may pass is sent again', () => {
+describe('a batch that may succeed is sent again', () => {
   test.each([NOT_SENT, ...COLLISIONS])('after %s: once in any case, then five times within a second', (failure) => {
     const again = { kind: 'again' };
     expect(verdict(failure, { waitedMs: 60_000 })).toEqual(again);
@@ -56,11 +56,11 @@ describe('what may pass is sent again', () => {
     expect(verdict(failure, { resends: 5, waitedMs: 1 })).not.toEqual(again);
   });
 
-  test('and in the end what never got through was not written', () => {
+  test('and in the end, a batch that never got through was not written', () => {
     expect(verdict(NOT_SENT, { resends: 5 })).toEqual({ kind: 'everybody', error: expect.any(StoreUnavailable) });
   });
 
-  test('and in the end one of those that collide is to blame', () => {
+  test('and in the end, one of the colliding changes is to blame', () => {
     for (const failure of COLLISIONS) {
       expect(verdict(failure, { resends: 5 })).toEqual({ kind: 'halve' });
       const alone = verdict(failure, { resends: 5, left: 1 });
@@ -69,33 +69,33 @@ describe('what may pass is sent again', () => {
   });
 });
 
-describe('what is nobody’s fault is told to everybody', () => {
-  test('as a doubt when it was sent and not answered', () => {
+describe('an outcome that no change is to blame for is reported to all', () => {
+  test('as a doubt, if the batch was sent and not answered', () => {
     expect(verdict(SENT)).toEqual({ kind: 'everybody', error: expect.any(CommitUnknown) });
   });
 
-  test.each(TROUBLES)('as not written when the server is in trouble: %s', (failure) => {
+  test.each(TROUBLES)('as not written, if the server is in trouble: %s', (failure) => {
     expect(verdict(failure)).toEqual({ kind: 'everybody', error: expect.any(StoreUnavailable) });
   });
 
-  test('and beyond the batch when there is no database', () => {
+  test('and beyond the batch, if there is no database', () => {
     const error = new StoreUnavailable();
     expect(verdict(error)).toEqual({ kind: 'unreachable', error });
     expect(verdict(error, { left: 1 })).toEqual({ kind: 'unreachable', error });
   });
 });
 
-describe('what is the fault of one', () => {
-  test.each(OWN)('is looked for by halves: %s', (failure) => {
+describe('a fault of one change', () => {
+  test.each(OWN)('is found by halving the batch: %s', (failure) => {
     expect(verdict(failure)).toEqual({ kind: 'halve' });
     expect(verdict(failure, { left: 2 })).toEqual({ kind: 'halve' });
   });
 
-  test('is told to it alone', () => {
+  test('is reported to it alone', () => {
     expect(verdict(refused('23514'), { left: 1 })).toEqual({ kind: 'everybody', error: expect.any(StoreRefused) });
   });
 
-  test('is looked for where no batch could even be made', () => {
+  test('is found even if the batch could not be built', () => {
     const failure = new Error('table session has no column nope');
     expect(verdictOn({ failure }, NEW)).toEqual({ kind: 'halve' });
     expect(verdictOn({ failure }, { ...NEW, left: 1 })).toEqual({ kind: 'everybody', error: failure });

@@ -1,4 +1,4 @@
-/** What is written is what is read: encoding by the catalogue's types, decoding from PostgreSQL's text. */
+/** What is written is read back: encoding by the catalogue's types, decoding from PostgreSQL's text. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { rowReader, rowWriter, updateWriter } from './row-codec.ts';
@@ -20,25 +20,25 @@ const decodeRow = rowReader(columns);
 const guard = layoutOf(columns, new Set(['shard'])).fields;
 const decodeInstant = rowReader(columnList({ at: 'timestamptz' }));
 
-test('a row is an element of an array, its fields in the order of the columns', () => {
+test('a row is an array element, its fields in column order', () => {
   expect(encodeRow(full)).toBe('"(7,5,x,t,1970-01-01T00:00:00.000Z,\\"{\\"\\"a\\"\\":[1,null,\\"\\"é\\"\\"]}\\")"');
   expect(encodeRow(Object.fromEntries(columns.map(({ name }) => [name, null])))).toBe('"(,,,,,)"');
 });
 
-test('columns that are not written leave their places empty', () => {
+test('columns that are not written leave their positions empty', () => {
   const some = layoutOf(columns, new Set(['name', 'at']), 1);
   expect(updateWriter(guard, some)({ shard: 7, row: full })).toBe('"(7,,x,,1970-01-01T00:00:00.000Z,)"');
   const none = layoutOf(columns, new Set(), 1);
   expect(updateWriter(guard, none)({ shard: 7, row: full })).toBe('"(7,,,,,)"');
 });
 
-test('what is no text is refused: a NUL, and half a character', () => {
+test('a value that is not text is refused: a NUL, and half a surrogate pair', () => {
   for (const name of ['\u0000', 'a\u0000b', '\ud83d', 'x\ude00']) {
     expect(() => encodeRow({ ...full, name })).toThrow('a text cannot be written');
   }
 });
 
-test('a value of another type than its column is refused, and not named', () => {
+test('a value of another type than its column is refused, and not quoted', () => {
   const wrong = [{ name: 5 }, { amount_minor: 5 }, { shard: 'secret' }, { floored: 'secret' }, { at: 'secret' }];
   for (const part of wrong) {
     expect(() => encodeRow({ ...full, ...part })).toThrow(/^column \w+ is [\w ]+ and cannot hold a \w+$/);
@@ -58,7 +58,7 @@ test('instants are read in UTC to the millisecond, with or without a fraction', 
   );
 });
 
-test('an instant in another form is an error, never another time', () => {
+test('an instant in another form is an error, and never read as another time', () => {
   for (const text of ['2026-11-20 14:32:44+02', 'infinity', '2026/11/20 14:32:44+00', '10000-01-01 00:00:00+00']) {
     expect(() => decodeInstant([text])).toThrow(RangeError);
   }

@@ -26,7 +26,7 @@ function begin() {
   return { clock, log, written, make, acceptances: createAcceptances(deps), done: () => Promise.all(background) };
 }
 
-test('what nobody asks about is written after a second, once', async () => {
+test('an acceptance that nobody asks about is written after a second, once', async () => {
   const { clock, written, make, acceptances, done } = begin();
   expect(acceptances.defer(make(1))).toBe(true);
   await clock.advance(999);
@@ -40,7 +40,7 @@ test('what nobody asks about is written after a second, once', async () => {
   expect([written, clock.pending()]).toEqual([['att_1'], 0]);
 });
 
-test('whoever asks about the attempt or its session has it written first, and the others wait for the same', async () => {
+test('a reader of the attempt or its session has it written first, and other readers wait for the same write', async () => {
   const { written, make, acceptances } = begin();
   let end = (): void => undefined;
   const held = new Promise<void>((resolve) => {
@@ -61,7 +61,7 @@ test('whoever asks about the attempt or its session has it written first, and th
   expect(acceptances.writtenOfSession('ses_2')).toBeUndefined();
 });
 
-test('an end is written in its place, and readers wait for that', async () => {
+test('a final result is written in its place, and readers wait for that', async () => {
   const { clock, written, make, acceptances } = begin();
   const acceptance = make(1);
   acceptances.defer(acceptance);
@@ -83,7 +83,7 @@ test('an end is written in its place, and readers wait for that', async () => {
   expect([order, written, clock.pending()]).toEqual([['settled', 'read'], [], 0]);
 });
 
-test('where the end cannot be written, whoever brought it hears so at once, and the acceptance is as unwritten as before', async () => {
+test('if the final result cannot be written, its caller is told at once, and the acceptance stays unwritten', async () => {
   const { clock, written, make, acceptances, done } = begin();
   acceptances.defer(make(1));
   const settled = acceptances.settledBy('att_1', () => Promise.reject(new StoreUnavailable()));
@@ -98,7 +98,7 @@ test('where the end cannot be written, whoever brought it hears so at once, and 
   expect(written).toEqual(['att_2']);
 });
 
-test('one that cannot be written is kept until the database is back, and is an error in the log meanwhile', async () => {
+test('an acceptance that cannot be written is kept until the database is back, and logged as an error', async () => {
   const { clock, log, written, make, acceptances, done } = begin();
   let away = true;
   acceptances.defer(make(1, () => (away ? Promise.reject(new StoreUnavailable()) : Promise.resolve())));
@@ -112,7 +112,7 @@ test('one that cannot be written is kept until the database is back, and is an e
   expect([acceptances.writtenOfSession('ses_1'), clock.pending()]).toEqual([undefined, 0]);
 });
 
-test('one that will never be taken is given up, and the log says so', async () => {
+test('an acceptance that can never be written is given up, and the log says so', async () => {
   const { clock, log, make, acceptances, done } = begin();
   acceptances.defer(make(1, () => Promise.reject(new StoreRefused('23514', undefined))));
   await clock.advance(1_000);
@@ -121,7 +121,7 @@ test('one that will never be taken is given up, and the log says so', async () =
   expect([acceptances.writtenOfSession('ses_1'), clock.pending()]).toEqual([undefined, 0]);
 });
 
-test('whoever waits for one that hangs waits two seconds', async () => {
+test('a reader waits two seconds at most for a write that hangs', async () => {
   const { clock, make, acceptances } = begin();
   acceptances.defer(make(1, () => new Promise(() => undefined)));
   let over = false;
@@ -132,7 +132,7 @@ test('whoever waits for one that hangs waits two seconds', async () => {
   expect(over).toBe(true);
 });
 
-test('beyond two thousand none is put off; the end writes all of them, and takes on no more', async () => {
+test('above two thousand no further acceptance is deferred; the end writes all of them, and accepts no more', async () => {
   const { written, make, acceptances } = begin();
   const taken = Array.from({ length: 2_001 }, (_, n) => acceptances.defer(make(n)));
   expect(taken.indexOf(false)).toBe(2_000);

@@ -4,7 +4,7 @@ import { recorded, whileRecording } from './attempt-record.ts';
 
 const begin = () => ({ clock: manualClock(0), recording: new Map<string, Promise<unknown>>() });
 
-test('whoever asked comes after the record, however it ends, and nothing is left behind', async () => {
+test('a waiting caller comes after the record, however it ends, and nothing is left behind', async () => {
   for (const end of ['done', 'failed'] as const) {
     const deps = begin();
     const order: string[] = [];

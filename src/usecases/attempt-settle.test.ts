@@ -16,7 +16,7 @@ function begin() {
   return { counted, log, alarmed: (alarm: Alarm) => void counted.push(alarm) };
 }
 
-test('of decisions that lost, only the last one is heard, and once', async () => {
+test('of decisions that lost, only the last one is reported, and once', async () => {
   const deps = begin();
   const answer = await soundingLast(deps, async (settling) => {
     settling(settled('late_success'));
@@ -26,7 +26,7 @@ test('of decisions that lost, only the last one is heard, and once', async () =>
   expect([answer, deps.counted]).toEqual(['late_acceptance', ['late_acceptance']]);
 });
 
-test('a decision without an alarm takes back that of the one that lost; a refusal does not', async () => {
+test('a decision without an alarm withdraws the alarm of one that lost; a refusal does not', async () => {
   const deps = begin();
   await soundingLast(deps, async (settling) => {
     settling(settled('contradiction'));
@@ -41,7 +41,7 @@ test('a decision without an alarm takes back that of the one that lost; a refusa
   expect(deps.counted).toEqual(['late_success']);
 });
 
-test('a try whose commit is in doubt is heard, and what finds it written is not; one that was not written is no try', async () => {
+test('an alarm whose commit is in doubt is reported once; that of a commit that certainly failed is not', async () => {
   const deps = begin();
   const tries = [new StoreUnavailable(), new StoreRefused('23514', undefined), new CommitUnknown(), undefined];
   for (const error of tries) {

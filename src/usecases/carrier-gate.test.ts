@@ -10,7 +10,7 @@ function closedGate(calls = 8) {
   return gate;
 }
 
-test('a few calls without an answer, and answers between them, leave it open', () => {
+test('a few unanswered calls, with answers between them, leave it open', () => {
   const gate = createGate();
   for (let call = 0; call < 50; call += 1) {
     expect(gate.admits(call)).toBe(true);
@@ -42,14 +42,14 @@ test('an answer opens it for all', () => {
   expect([gate.admits(1_000), gate.admits(1_000)]).toEqual([true, true]);
 });
 
-test('a probe that did not ask after all leaves room for another one', () => {
+test('a probe that did not call after all leaves room for another', () => {
   const gate = closedGate();
   expect([gate.admits(1_000), gate.isOpen(1_000)]).toEqual([true, false]);
   expect(gate.heard(undefined, 1_000)).toBeUndefined();
   expect(gate.isOpen(1_000)).toBe(true);
 });
 
-test('whatever is heard, it never stays closed for longer than a quarter of a minute after the last call has ended', () => {
+test('whatever happens, it never stays closed for longer than a quarter of a minute after the last call has ended', () => {
   const step = fc.record({ later: fc.nat({ max: 20_000 }), answered: fc.constantFrom(true, false, false, undefined) });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
@@ -64,14 +64,14 @@ test('whatever is heard, it never stays closed for longer than a quarter of a mi
   );
 });
 
-test('a clock that is set back while a probe is under way leaves room for the next one', () => {
+test('a clock that is set back while a probe is in flight leaves room for the next one', () => {
   const gate = closedGate();
   expect(gate.admits(1_000)).toBe(true);
   expect(gate.heard(false, 500)).toEqual({ kind: 'closed', pauseMs: 2_000 });
   expect([gate.admits(2_499), gate.admits(2_500)]).toEqual([false, true]);
 });
 
-test('wherever the clock is set, before or after a call is heard of, it is open then or a quarter of a minute later', () => {
+test('whenever the clock is moved, before or after a call ends, the gate is open then or a quarter of a minute later', () => {
   const jump = fc.constantFrom(0, 0, 0, 0, 1_000, 20_000, -500, -3_600_000, 3_600_000);
   const step = fc.record({ before: jump, after: jump, answered: fc.constantFrom(true, false, false, undefined) });
   fc.assert(

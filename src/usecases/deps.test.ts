@@ -3,7 +3,7 @@ import { manualClock } from '../platform/clock.ts';
 import { systemRandom } from '../platform/random.ts';
 import { idsOf } from './deps.ts';
 
-test('the identifiers that are made in one millisecond sort as they were made, and a later one behind them', async () => {
+test('identifiers that are made in one millisecond sort in order of creation, and later ones after them', async () => {
   const clock = manualClock(Date.UTC(2026, 10, 23));
   const newId = idsOf({ clock, random: systemRandom() });
   const ids = Array.from({ length: 500 }, (_, n) => newId('trf', n % 64));

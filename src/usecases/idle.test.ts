@@ -8,7 +8,7 @@ function openWork() {
   return { work, ...createIdle(() => work.underWay === 0) };
 }
 
-it('resolves when nothing is under way, for all who wait, and at once from then on', async () => {
+it('resolves when nothing is in flight, for all who wait, and at once from then on', async () => {
   const { work, idle, tell } = openWork();
   const told: string[] = [];
   const both = ['one', 'two'].map((name) => idle().then(() => told.push(name)));

@@ -61,7 +61,7 @@ describe('lanes', () => {
     expect(world.started.at(-1)).toBe('other/shared/0');
   });
 
-  it('leave one post to each of some more merchants where the posts of others fill a receiver', async () => {
+  it('leave one post each to some more merchants when other merchants’ posts fill a receiver', async () => {
     const world = openLanes({ ...LIMITS, newcomersAtReceiver: 3 });
     for (const merchant of ['a', 'b', 'c']) fill(world.lanes, merchant, 'shared', 100);
     const before = world.running().length;
@@ -76,7 +76,7 @@ describe('lanes', () => {
     expect(world.started.at(-1)).toBe('elsewhere/other/0');
   });
 
-  it('leave room in all, however many receivers a merchant hangs', () => {
+  it('leave room in total, however many receivers a merchant hangs', () => {
     const world = openLanes();
     for (let i = 0; i < 500; i += 1) fill(world.lanes, 'hostile', `dead${i}`, 1);
     expect(world.running().length).toBeLessThan(LIMITS.inAll / 4);
@@ -116,7 +116,7 @@ describe('lanes', () => {
     expect(widths).toEqual([1, 1, 1, 2, 8, 26, 26]);
   });
 
-  it('open again where work was not tried: it had waited for too long', async () => {
+  it('widen again for work that was not tried because it had waited too long', async () => {
     const world = openLanes();
     fill(world.lanes, 'm', 'r', 100);
     for (const event of world.running()) await world.end(event, 'silent');
@@ -125,7 +125,7 @@ describe('lanes', () => {
     expect(world.running()).toHaveLength(2);
   });
 
-  it('send away what finds no room for as long as the receiver, at its pace, needs for half of those before it', async () => {
+  it('turn work away for as long as the receiver, at its pace, needs for half of what was turned away before it', async () => {
     const world = openLanes({ ...LIMITS, atReceiver: 1, waitingAtReceiver: 10 });
     const told = (most = 300_000) => world.lanes.comeAgainIn('m', 'r', most);
     const answerAfter = async (pause: number) => {
@@ -153,7 +153,7 @@ describe('lanes', () => {
     expect(told()).toBe((3 * 200 + 150 + 3_400 + 10_000) / 5 / 2);
   });
 
-  it('take a receiver that is waited for by nobody for quicker than it was', async () => {
+  it('take a receiver that no work waits for to be faster than it was', async () => {
     const world = openLanes({ ...LIMITS, atReceiver: 2, waitingAtReceiver: 10 });
     const told = () => world.lanes.comeAgainIn('m', 'r', 300_000);
     const answerOne = async () => {
@@ -196,7 +196,7 @@ describe('lanes', () => {
     expect(await callAt(6_000, 'silent')).toBe(5_000);
   });
 
-  it('let what one merchant meets at a receiver narrow nobody else’s way there', async () => {
+  it('let one merchant’s unanswered calls at a receiver restrict no other merchant’s', async () => {
     const world = openLanes();
     fill(world.lanes, 'silenced', 'shared', 100);
     for (const event of world.running()) await world.end(event, 'silent');
@@ -214,7 +214,7 @@ describe('lanes', () => {
     expect(new Set(world.running().map((event) => event.split('/')[0])).size).toBeGreaterThan(2);
   });
 
-  it('give a place that has become free to who waits for it longest, not to whose call has ended', async () => {
+  it('give a freed place to the work that has waited longest, not to the merchant whose call has ended', async () => {
     const world = openLanes();
     for (let i = 0; i < 8; i += 1) fill(world.lanes, `m${i}`, 'shared', 100);
     for (let wave = 0; wave < 6; wave += 1) for (const event of world.running()) await world.end(event);
@@ -223,7 +223,7 @@ describe('lanes', () => {
     expect(world.started).toContain('late/shared/0');
   });
 
-  it('give the last place in all to who waits for it longest too', async () => {
+  it('give the last place in total to the work that has waited longest too', async () => {
     const world = openLanes({ ...LIMITS, atReceiver: 4, inAll: 8 });
     for (let i = 0; i < 8; i += 1) fill(world.lanes, `m${i}`, `r${i}`, 100);
     expect(world.running()).toHaveLength(8);
@@ -232,7 +232,7 @@ describe('lanes', () => {
     expect(world.started).toContain('late/r8/0');
   });
 
-  it('give the places of a receiver to all who wait for it in turn', async () => {
+  it('give a receiver’s places in turn to all who wait for it', async () => {
     const world = openLanes({ ...LIMITS, waitingInAll: 10_000 });
     for (let i = 0; i < 40; i += 1) fill(world.lanes, `m${i}`, 'shared', 100);
     const before = world.started.length;
@@ -243,7 +243,7 @@ describe('lanes', () => {
     expect(Math.max(...counts)).toBeLessThanOrEqual(11);
   });
 
-  it('forget what waits when they are cleared, and finish what runs', async () => {
+  it('drop what waits when they are cleared, and finish what runs', async () => {
     const world = openLanes();
     fill(world.lanes, 'm', 'r', 40);
     world.lanes.clear();
@@ -252,7 +252,7 @@ describe('lanes', () => {
     expect(world.lanes.isEmpty()).toBe(true);
   });
 
-  it('start everything that they took on exactly once, within every limit, whatever ends when', async () => {
+  it('start everything that they accepted exactly once, within every limit, whatever ends when', async () => {
     const limits: LaneLimits = { atReceiver: 4, inAll: 12, waitingAtReceiver: 6, waitingInAll: 30 };
     const step = fc.record({ merchant: fc.nat(5), receiver: fc.nat(4), ends: fc.nat(100), adds: fc.boolean() });
     await fc.assert(

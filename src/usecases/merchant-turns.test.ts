@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createMerchantTurns } from './merchant-turns.ts';
 
 describe('merchants in turn', () => {
-  it('are served one piece each, in the order in which a merchant’s came', () => {
+  it('are served one piece of work each, each merchant’s in order of arrival', () => {
     const turns = createMerchantTurns<string>();
     for (const work of ['a1', 'a2', 'a3']) turns.add('a', work);
     turns.add('b', 'b1');

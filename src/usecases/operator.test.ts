@@ -6,7 +6,7 @@ import { requireLine, requireSay } from './operator.ts';
 
 describe('a line', () => {
   test.each(['Rawbank\r', 'Rawbank\n', '\ufeffRawbank', ' Rawbank\t'])(
-    'is %j without what stands around it',
+    'is %j without surrounding white space',
     (text) => {
       expect(requireLine(text, 'a name', 140)).toBe('Rawbank');
     },
@@ -22,7 +22,7 @@ describe('a line', () => {
   );
 });
 
-test('who says so, and why, stand in the log as they are kept', () => {
+test('the operator’s name and reason are logged as they are kept', () => {
   expect(requireSay({ by: ' ame\u0301lie\n', why: '\tcalled them ' })).toEqual({ by: 'amélie', why: 'called them' });
   expect(requireSay({ by: 'ops', why: null })).toEqual({ by: 'ops', why: null });
 });

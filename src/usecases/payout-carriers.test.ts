@@ -8,7 +8,7 @@ import { openCarriers } from './payout-carriers.ts';
 const line = (id: number): PayoutLine =>
   ({ id: `txn_${id}`, merchant_id: 'mch_one', connector: 'mtn-momo', next_start_at: 60_000, tries: 0 }) as PayoutLine;
 
-test('lines that cannot go are passed over a turn at a time, so that others are served meanwhile', async () => {
+test('lines that cannot go are passed over one turn at a time, so that others are served meanwhile', async () => {
   const clock = manualClock(0);
   let offered = 0;
   let turns = 0;

@@ -40,7 +40,7 @@ async function available(merchantId: string, currency: (typeof CURRENCIES)[numbe
 }
 
 describe('a merchant', () => {
-  it('is made with a credential and a webhook secret of which nothing is kept in the clear', async () => {
+  it('is created with a credential and a webhook secret that are not kept in plain text', async () => {
     const made = await make();
     const { shard, id } = made.merchant;
     expect(made.secret).toMatch(/^sk_test_[A-Za-z0-9_-]{43}$/);
@@ -53,7 +53,7 @@ describe('a merchant', () => {
     expect(kept).not.toContain(made.webhook_secret.slice(6, 30));
   });
 
-  it('starts with ten million of each currency in a sandbox, and with nothing when asked so', async () => {
+  it('starts with ten million of each currency in a sandbox, or with nothing on request', async () => {
     const [rich, poor] = [await make(false), await make()];
     for (const currency of CURRENCIES) {
       const exponent = currency === 'usd' ? 2n : undefined;
@@ -76,7 +76,7 @@ describe('a merchant', () => {
     await expect(createMerchant(world.deps, { name, noFloat: true })).rejects.toThrow('one line');
   });
 
-  it('is suspended and allowed again', async () => {
+  it('is suspended and reactivated', async () => {
     const { merchant, key_id } = await make();
     const status = async () => (await world.store.credential.caller(merchant.shard, key_id))?.merchant_status;
     await setMerchantStatus(world.deps, merchant.id, 'SUSPENDED');
@@ -88,7 +88,7 @@ describe('a merchant', () => {
     );
   });
 
-  it('has settings that change one by one and go back to their defaults', async () => {
+  it('has settings that change one by one and return to their defaults', async () => {
     const { merchant } = await make();
     await setMerchant(world.deps, merchant.id, { currencies: ['usd', 'cdf'], scope_required: true });
     const both = await setMerchant(world.deps, merchant.id, {
@@ -126,7 +126,7 @@ describe('a merchant', () => {
 });
 
 describe('credentials', () => {
-  it('are issued beside each other, rotated with a grace, and revoked at once', async () => {
+  it('are issued side by side, rotated with a grace period, and revoked at once', async () => {
     const { merchant, key_id } = await make();
     const second = await issueCredential(world.deps, merchant.id, ['10.0.0.0/8']);
     const rotated = await rotateCredential(world.deps, second.key_id, 24 * HOUR);
@@ -143,7 +143,7 @@ describe('credentials', () => {
     expect((await world.store.credential.caller(merchant.shard, second.key_id))?.status).toBe('REVOKED');
   });
 
-  it('are rotated once, however many ask', async () => {
+  it('are rotated once, however many commands ask for it', async () => {
     const { merchant, key_id } = await make();
     const runs = await Promise.allSettled(Array.from({ length: 6 }, () => rotateCredential(world.deps, key_id, HOUR)));
     expect(runs.filter((run) => run.status === 'fulfilled')).toHaveLength(1);
@@ -151,7 +151,7 @@ describe('credentials', () => {
     expect(all.map(({ status }) => status).toSorted()).toEqual(['ALLOWED', 'RETIRING']);
   });
 
-  it('are revoked at once by a rotation without grace', async () => {
+  it('are revoked at once by a rotation without grace period', async () => {
     const { merchant, key_id } = await make();
     await rotateCredential(world.deps, key_id, 0);
     expect((await world.store.credential.caller(merchant.shard, key_id))?.status).toBe('REVOKED');
@@ -187,7 +187,7 @@ describe('wallets', () => {
     expect((await world.store.account.get(wallet.shard, wallet.id))?.balance ?? 0n).toBe(0n);
   });
 
-  it('are refused what is not usable', async () => {
+  it('are refused if they are not usable', async () => {
     await expect(open({ pin: '12' })).rejects.toThrow('four to eight digits');
     await expect(open({ phone: '0810000042' })).rejects.toThrow('international');
     await expect(open({ number: '5707000000000001' })).rejects.toThrow('no wallet number');
@@ -208,7 +208,7 @@ describe('balances and fees', () => {
     expect(await world.store.audit()).toEqual([]);
   });
 
-  it('are set by method and currency, replaced, and taken away', async () => {
+  it('are set by method and currency, replaced, and removed', async () => {
     const { merchant } = await make();
     const rule = { merchantId: merchant.id, currency: 'usd', fixed: 10n, min: 50n, max: 1_000n } as const;
     await setFee(world.deps, { ...rule, method: 'wallet', rate: '2.5' });
@@ -230,10 +230,10 @@ describe('balances and fees', () => {
   });
 });
 
-/** What a failing database says to one use of the store; `lost` commits first and then loses the answer. */
+/** How the database fails one use of the store; `lost` commits first and then loses the answer. */
 type Fault = 'lost' | 'unknown' | 'away' | 'busy' | undefined;
 
-/** The world's deps over a database that fails those uses of it, one after the other, and then works again. */
+/** The world's deps on a database that fails successive uses as listed, and then works again. */
 function failing(...faults: Fault[]) {
   const { store } = world;
   const next = async (run?: () => Promise<unknown>): Promise<void> => {
@@ -269,21 +269,21 @@ async function ended<A>(running: Promise<A>): Promise<A> {
   return watched;
 }
 
-describe('a command whose answer the database lost', () => {
+describe('a command whose database answer was lost', () => {
   const always = (fault: Fault) => Array.from({ length: 50 }, () => fault);
 
   it.each<[string, Fault[]]>([
     ['lost, then away', ['lost', 'away', 'busy', undefined]],
     ['lost, and away at the look-up', ['lost', undefined, 'away']],
     ['not carried out, then away', ['unknown', 'away', 'unknown']],
-  ])('has happened once when it says so: %s', async (_, faults) => {
+  ])('has taken effect once when it reports so: %s', async (_, faults) => {
     const { merchant } = await make();
     const credited = await ended(creditBalance(failing(...faults), merchant.id, 'usd', 100n));
     expect(credited.available).toBe(100n);
     expect(await available(merchant.id, 'usd')).toBe(100n);
   });
 
-  it('says that it may have happened when the database stays away', async () => {
+  it('reports that it may have taken effect if the database stays unreachable', async () => {
     const { merchant } = await make();
     const credit = ended(creditBalance(failing('lost', ...always('away')), merchant.id, 'usd', 100n));
     await expect(credit).rejects.toThrow(/may have happened: look at the balance first/);
@@ -291,7 +291,7 @@ describe('a command whose answer the database lost', () => {
     expect(await available(merchant.id, 'usd')).toBe(100n);
   });
 
-  it('never says of what was acknowledged that it may not have happened', async () => {
+  it('never reports a doubt about a change that was acknowledged', async () => {
     const { merchant } = await make();
     const deps = failing();
     const account = { get: () => Promise.reject(new StoreUnavailable()) };
@@ -300,7 +300,7 @@ describe('a command whose answer the database lost', () => {
     expect(await available(merchant.id, 'usd')).toBe(100n);
   });
 
-  it('says at once that the database is away when nothing can have been written', async () => {
+  it('reports at once that the database is unreachable if nothing can have been written', async () => {
     const { merchant } = await make();
     const credit = creditBalance(failing('away'), merchant.id, 'usd', 100n);
     await expect(credit).rejects.toBeInstanceOf(StoreUnavailable);

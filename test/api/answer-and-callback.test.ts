@@ -1,5 +1,5 @@
 /**
- * A callback that comes while the answer to our own call is being written: what the carrier is asked then is decided after it.
+ * A callback that comes while the answer to our own call is being written: the inquiry that it causes is decided afterwards.
  */
 
 import pg from 'pg';
@@ -32,14 +32,14 @@ const hasInquired = async (): Promise<true | undefined> => {
   return /operation="inquire",outcome="approved"\} 1$/m.test(text) || undefined;
 };
 
-test('a callback that overtakes the record of the carrier’s answer is decided after it, and nothing in vain', async () => {
+test('a callback that overtakes the record of the carrier’s answer is decided after it, and no commit is lost', async () => {
   const paying = await collect(world, await world.merchant(), { method: 'mobile_money' });
   const held = carrier.holdNext();
-  // With a key: its answer is written before it is given.
+  // With a key, the carrier's answer is written before the submit is answered.
   const submitting = payByPhone(world, paying, numberEnding('42'), freshKey());
   await held.asked;
   const attempt = await attemptOf(world, paying);
-  // Whoever writes that row from now on waits.
+  // From now on any writer of that row waits.
   await other.query('begin');
   await other.query('select 1 from attempt where id = $1 for update', [attempt.id]);
   held.answer({ status: 202, body: '' });
@@ -51,7 +51,7 @@ test('a callback that overtakes the record of the carrier’s answer is decided 
   carrier.say('SUCCESSFUL');
   const calling = callBack(callbackUrl(world.gateway.deps, attempt), {});
   await until(hasInquired);
-  // Whatever that answer sets off at once has begun by the time that these are answered.
+  // By the time these are answered, whatever the answer sets off at once has begun.
   for (const _ of [1, 2, 3]) expect(await statusOf(world, paying)).toBe('processing');
   const { commit } = world.gateway.store.stats();
   await other.query('rollback');
@@ -64,13 +64,13 @@ test('a callback that overtakes the record of the carrier’s answer is decided 
   expect(await world.gateway.store.audit()).toEqual([]);
 });
 
-test('“no such order” to a callback that came before our own call was answered says nothing, when it was answered too', async () => {
+test('“not found” for a callback’s inquiry that began before our own call was answered proves nothing', async () => {
   const paying = await collect(world, await world.merchant(), { method: 'mobile_money' });
   expect((await payByPhone(world, paying, numberEnding('42'))).status).toBe(200);
   const attempt = await attemptOf(world, paying);
   expect(attempt.status).toBe('waiting');
   carrier.forget();
-  // As it was when the callback looked for it.
+  // In the state in which the callback read it.
   const begun = { ...attempt, status: 'intended', version: 1 } as const;
   await inquireAttempt(world.gateway.deps, begun);
   expect(await attemptOf(world, paying)).toEqual(attempt);

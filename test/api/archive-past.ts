@@ -1,7 +1,7 @@
 /**
- * A past that is written at once, for tests that cut the archive off: final payments over some months, in several shards.
+ * A past written directly, for tests that interrupt the archiving: final payments over some months, in several shards.
  *
- * Invariant: what there is, live and archived, has one digest, whichever of the two places a row lies in.
+ * Invariant: live and archived rows together have one digest, whichever of the two places a row is in.
  */
 import type pg from 'pg';
 import { expect } from 'vitest';
@@ -15,7 +15,7 @@ export const DAY = 24 * 60 * 60_000;
 export const SHARDS_USED = 3;
 
 let made = 0;
-/** An id that nothing else has. */
+/** An id that no other row has. */
 export function id(prefix: Prefix, at: number, shard: number): string {
   made += 1;
   const chance = new Uint8Array(16);
@@ -38,7 +38,7 @@ export async function write(store: Store, inserts: readonly Insert[]): Promise<v
   expect(await store.commit({ claims, inserts })).toBe('won');
 }
 
-/** A day's payment in each shard, for so many days that are long over. */
+/** One payment per shard at each of `days` instants, spread over 90 days that ended long ago. */
 export async function writePast(store: Store, now: number, days: number): Promise<void> {
   const inserts: Insert[] = [];
   for (let day = 0; day < days; day += 1) {
@@ -53,7 +53,7 @@ export async function writePast(store: Store, now: number, days: number): Promis
   await write(store, inserts);
 }
 
-/** Every row of both places, as one digest a table; and how many have left. */
+/** Every row of both places, as one digest per table; and how many payments have been archived. */
 export async function everything(
   client: pg.Client,
 ): Promise<{ readonly digests: readonly string[]; readonly left: number }> {

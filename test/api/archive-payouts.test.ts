@@ -1,4 +1,4 @@
-/** One run of the archive takes all of a payout that may leave: what was paid again and again, and what was called off unapproved. */
+/** One run of the archive takes all of a payout that may leave: lines retried again and again, and a cancelled batch. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
@@ -22,14 +22,14 @@ afterAll(() => world.close());
 const pay = (ending: string) =>
   createPayout(world, merchant, { beneficiaries: [{ phone_number: numberEnding(ending), amount: '1.00' }] });
 
-/** What is still live. */
+/** What is still in the live tables. */
 const left = async () => {
   const of = (table: string): string => `(select count(*)::int from ${table})`;
   const [row] = await rowsOf(world, `select ${of('payout_line')} as lines, ${of('payout_batch')} as batches`);
   return row;
 };
 
-test('three generations of lines that failed, and a batch that was cancelled while it waited for approval', async () => {
+test('three generations of failed lines, and a batch that was cancelled while it waited for approval', async () => {
   let { json: batch } = await pay('02');
   for (let times = 0; times < 2; times += 1) {
     await settled(world, merchant, batch.batch_id);

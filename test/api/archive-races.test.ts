@@ -1,5 +1,5 @@
 /**
- * The archive among others: cut off at any moment, twice at once, beside whoever holds a row; and what keeps a row where it is.
+ * The archive and concurrent work: interrupted at any moment, run twice at once, beside locked rows; and what keeps a row live.
  */
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -33,14 +33,14 @@ function archive(): Promise<Archived> {
   return runArchive(world.deps, { months: 13, dry: false, rest: () => Promise.resolve() });
 }
 
-test('cut off at any moment, it loses nothing and doubles nothing, and goes on where it was', async () => {
+test('interrupted at any moment, it neither loses nor doubles anything, and continues where it was', async () => {
   const days = 700;
   await writePast(world.store, world.clock.now(), days);
   const { digests } = await everything(client);
   const random = seededRandom(7);
   let cuts = 0;
   for (let done = false; !done; ) {
-    // After some of its steps, and nobody waits for the cut: it falls between two statements of a later one.
+    // After some of its steps; nothing waits for the cut, which falls between two statements of a later step.
     let left = 1 + random.below(2);
     let cutting: Promise<pg.QueryResult> | undefined;
     const rest = (): Promise<void> => {
@@ -70,7 +70,7 @@ test('it rests no longer than its steps took, although the clock was set forward
   expect(Math.max(...rests)).toBeLessThanOrEqual(60_000);
 });
 
-test('two at once move each row once', async () => {
+test('two runs at once move each row once', async () => {
   const days = 300;
   await writePast(world.store, world.clock.now(), days);
   const { digests } = await everything(client);
@@ -79,7 +79,7 @@ test('two at once move each row once', async () => {
   expect(await everything(client)).toEqual({ digests, left: days * SHARDS_USED });
 });
 
-test('a row that somebody holds is not waited for, and leaves the next time', async () => {
+test('a locked row is not waited for, and leaves the next time', async () => {
   await writePast(world.store, world.clock.now(), 1);
   await client.query('begin');
   await client.query('select from payment where shard = 1 for update');
@@ -88,7 +88,7 @@ test('a row that somebody holds is not waited for, and leaves the next time', as
   expect(await archive()).toMatchObject({ busy: 0, rows: { payment: 1 } });
 });
 
-test('a month’s tables are known to everybody before anything is moved into them', async () => {
+test('a month’s tables are visible to all processes before anything is moved into them', async () => {
   await writePast(world.store, world.clock.now(), 1);
   const months = async (): Promise<number> => {
     const known = await client.query<{ name: string }>(
@@ -117,7 +117,7 @@ describe('a payment stays', () => {
   const at = (): number => world.clock.now() - 500 * DAY;
   const recently = (): number => world.clock.now() - 100 * DAY;
 
-  /** Whether it left. */
+  /** Whether the payment was archived. */
   async function leaves(payment: Payment, ...more: Insert[]): Promise<boolean> {
     await write(world.store, [{ table: 'payment', row: payment }, ...more]);
     const { rows } = await archive();
@@ -168,7 +168,7 @@ describe('a payment stays', () => {
     };
   }
 
-  test('not, when all of it is over', async () => {
+  test('not, once all of it is over', async () => {
     const { payment, event } = over(at());
     const attempt = attemptOf(payment, {});
     const whole = { ...payment, attempt_id: attempt.id };
@@ -185,12 +185,12 @@ describe('a payment stays', () => {
     expect((await client.query('select from attempt')).rows).toHaveLength(0);
   });
 
-  test('while it has not been final for so long', async () => {
+  test('while it has been final for too short a time', async () => {
     const { payment } = over(at());
     expect(await leaves({ ...payment, completed_at: recently() })).toBe(false);
   });
 
-  test('while an event of it waits to be delivered', async () => {
+  test('while one of its events waits to be delivered', async () => {
     const { payment, event } = over(at());
     const row = { ...event, status: 'waiting', delivered_at: null } as const;
     expect(await leaves(payment, { table: 'webhook_event', row })).toBe(false);
@@ -205,14 +205,14 @@ describe('a payment stays', () => {
     ['is open', { status: 'waiting', settled_at: null, next_inquiry_at: 1 }],
     ['is asked about once more', { status: 'declined', next_inquiry_at: 1 }],
     ['was settled late', { status: 'approved', settled_at: Date.now() - 100 * DAY }],
-  ])('while an attempt of it %s', async (_what, more) => {
+  ])('while one of its attempts %s', async (_what, more) => {
     const { payment } = over(at());
     const row = attemptOf(payment, more);
     expect(await leaves({ ...payment, attempt_id: row.id }, { table: 'attempt', row })).toBe(false);
     expect((await client.query('select from attempt')).rows).toHaveLength(1);
   });
 
-  test('while an earlier attempt of it is asked about', async () => {
+  test('while an earlier attempt of it is still inquired about', async () => {
     const { payment } = over(at());
     const row = attemptOf(payment, { status: 'declined', next_inquiry_at: 1 });
     expect(await leaves(payment, { table: 'attempt', row })).toBe(false);
@@ -221,7 +221,7 @@ describe('a payment stays', () => {
   test.each<[string, Partial<Refund>]>([
     ['is open', { status: 'pending', completed_at: null }],
     ['was given not long ago', { completed_at: Date.now() - 100 * DAY }],
-  ])('while a refund of it %s', async (_what, more) => {
+  ])('while one of its refunds %s', async (_what, more) => {
     const { payment } = over(at());
     expect(await leaves(payment, { table: 'refund', row: refundOf(payment, more) })).toBe(false);
   });
@@ -232,7 +232,7 @@ describe('a payment stays', () => {
   });
 });
 
-test('what is asked for must be some months old', async () => {
+test('the requested age must be some months at least', async () => {
   const ask = (months: number) => runArchive(world.deps, { months, dry: true, rest: () => Promise.resolve() });
   for (const months of [0, 1, -13, 1.5, 601]) await expect(ask(months)).rejects.toThrow(/at least 2 months/);
 });

@@ -1,7 +1,7 @@
 /**
- * A merchant with a past, for tests of the archive: payments of every end, a refund, a batch, and some that never ended.
+ * A merchant with a past, for tests of the archive: payments with every outcome, a refund, a batch, and some that never ended.
  *
- * Invariant: what is read of it is read over HTTP, as a merchant reads it; so a difference is one that a merchant would see.
+ * Invariant: the past is read over HTTP, as a merchant reads it, so that any difference is one that a merchant would see.
  */
 
 import { expect } from 'vitest';
@@ -16,14 +16,14 @@ import { paidByPhone, paidByWallet, refunded, untilRefund } from './refund-flows
 
 export const DAY = 24 * 60 * 60_000;
 
-/** What there is, by transaction, refund and batch ids. */
+/** The parts of the past, by transaction, refund and batch ids. */
 export interface Past {
   readonly merchant: MerchantCreated;
   /** Final, and delivered. */
   readonly over: readonly string[];
   /** Still open, or held. */
   readonly open: readonly string[];
-  /** Of two payments: the older is held, the newer over. */
+  /** The reference of two payments: the older is held, the newer over. */
   readonly reference: string;
   readonly refundId: string;
   readonly refundedId: string;
@@ -31,7 +31,7 @@ export interface Past {
   readonly lineIds: readonly string[];
 }
 
-/** Makes all that, and lets it end. */
+/** Makes the past, and lets it end. */
 export async function makePast(world: World): Promise<Past> {
   const merchant = await world.merchant();
   await fund(world, merchant, 1_000_00n);
@@ -46,7 +46,7 @@ export async function makePast(world: World): Promise<Past> {
   const held = await paidByWallet(world, merchant, { delivery_behaviour: 'delayed_delivery' });
   const asked = await collect(world, merchant, { method: 'mobile_money', minted: { ttl_seconds: 86_400 } });
   await payByPhone(world, asked, numberEnding('04'));
-  // Ids of one instant have no order.
+  // Ids made at the same instant have no order.
   await world.clock.advance(1);
   const card = await challenged(world, merchant, 'challenge', { minted: { customer_reference: held.reference } });
   await postCallback(world, await answerChallenge(world, card, 'pass'));
@@ -54,7 +54,7 @@ export async function makePast(world: World): Promise<Past> {
   expect(sent.status, sent.text).toBe(200);
   const batchId: string = sent.json.batch_id;
   await settled(world, merchant, batchId);
-  // What was only collected expires.
+  // Payments that were only collected expire.
   await world.leap(2 * 60 * 60_000);
   await world.gateway.courier.idle();
   return {
@@ -69,14 +69,14 @@ export async function makePast(world: World): Promise<Past> {
   };
 }
 
-/** Fourteen months pass, and the days of them are closed. */
+/** Fourteen months pass, and their days are closed. */
 export async function growOld(world: World): Promise<void> {
   await world.leap(426 * DAY);
-  // A leap of the clock is let settle before a day is closed, and a year's days are closed at a time.
+  // Closing days waits for a leap of the clock to settle, and closes a year's days at a time.
   for (let minutes = 0; minutes < 4; minutes += 1) await world.pass(61_000);
 }
 
-/** Archives without a rest. */
+/** Archives without pauses. */
 export function archive(
   world: World,
   more: { readonly months?: number; readonly dry?: boolean } = {},

@@ -1,5 +1,5 @@
 /**
- * The archive's tables against the live ones: the same columns and the same rules; and one month is read where one is asked for.
+ * The archive's tables compared with the live ones: the same columns and constraints; and a query for one month reads only that.
  */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -47,7 +47,7 @@ async function namesOf(sql: string, ...values: string[]): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** A migration that adds a column to a live table has to add it here too. */
+/** A migration that adds a column to a live table has to add it to the archive too. */
 test.each(ARCHIVED_TABLES)('%s has the same columns, live and archived', async (table) => {
   const columns = `select attname || ' ' || format_type(atttypid, atttypmod) || case when attnotnull then ' not null' else '' end as name
     from pg_attribute where attrelid = $1::regclass and attnum > 0 and not attisdropped order by attname`;
@@ -56,20 +56,20 @@ test.each(ARCHIVED_TABLES)('%s has the same columns, live and archived', async (
   expect(live).toHaveLength(columnsOf(table).length);
 });
 
-test.each(ARCHIVED_TABLES)('%s has the same rules, live and archived', async (table) => {
+test.each(ARCHIVED_TABLES)('%s has the same constraints, live and archived', async (table) => {
   const rules = `select pg_get_constraintdef(oid) as name from pg_constraint
     where conrelid = $1::regclass and contype = 'c' order by 1`;
   expect(await namesOf(rules, `archive.${table}`)).toEqual(await namesOf(rules, table));
 });
 
-test('a month is made once, and its name says what it is', async () => {
+test('a month is created once, and its name says which it is', async () => {
   await inTransaction(client, 'archive', () => makeMonth(client, 'payment', '2024-12'));
   expect(monthTable('payment_history', '2024-12')).toBe('payment_history_2024_12');
   expect(monthTableIn('payment_history_2024_12')).toEqual({ table: 'payment_history', month: '2024-12' });
   expect(monthTableIn('payment_2024')).toBeUndefined();
 });
 
-test.each(ARCHIVED_TABLES)('the first and the last id of a month of %s lie in its table', async (table) => {
+test.each(ARCHIVED_TABLES)('the first and the last id of a month of %s are in its table', async (table) => {
   const { column, prefix } = ARCHIVED[table];
   if (prefix === 'instant') return;
   const last = startOfMonth('2025-01') - 1;
@@ -85,7 +85,7 @@ test.each(ARCHIVED_TABLES)('the first and the last id of a month of %s lie in it
   }
 });
 
-/** What a plan reads when it runs: parts that cannot hold the answer are never looked into. */
+/** The relations that a plan reads when it runs: partitions that cannot hold the answer are never read. */
 async function readBy(text: string, name: string, parameters: string): Promise<string[]> {
   await client.query(`prepare ${name} as ${text}`);
   const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain (analyze) execute ${name}(${parameters})`);
@@ -97,14 +97,14 @@ test.each<[ArchivedTable, string]>([
   ['payment', 'id'],
   ['payment_history', 'payment_id'],
   ['webhook_attempt', 'event_id'],
-])('%s is looked for in its own month, by its key', async (table, key) => {
+])('%s is looked up in its own month, by its key', async (table, key) => {
   const id = makeId(ARCHIVED[table].prefix as Prefix, Date.UTC(2024, 11, 7), new Uint8Array(16), 3);
   const { statement } = keyedShape('archive', table, key, key);
   const scans = await readBy(statement.text, statement.name, `'{3}', '{${id}}'`);
   expect(scans.filter((scan) => scan !== 'k')).toEqual([`${table}_2024_12_pkey`]);
 });
 
-test('a proof of the same content is looked for by it, in every month', async () => {
+test('a proof with the same content is looked up by that content, in every month', async () => {
   const { statement } = keyedShape('archive', 'proof', 'digest', 'id');
   const scans = await readBy(statement.text, statement.name, "'{3}', '{some}'");
   expect(scans.filter((scan) => scan !== 'k').toSorted()).toEqual(

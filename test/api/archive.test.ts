@@ -1,5 +1,5 @@
 /**
- * The archive: what is final and old leaves the live tables, nobody who reads can tell, and a month's end is its own.
+ * The archive: what is final and old leaves the live tables, no reader can tell, and dropping a month is final.
  */
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -21,7 +21,7 @@ import { jpegFile, promise, upload } from './transfer-flows.ts';
 let world: World;
 let past: Past;
 let before: ReadonlyMap<string, string>;
-/** That everything of the past was made in. */
+/** The month in which everything of the past was made. */
 const MONTH = monthOf(NOON);
 
 /** How far the carriers' books had been compared before anything happened. */
@@ -54,7 +54,7 @@ test('a dry run says what would move, and moves nothing', async () => {
   expect((await idsIn('payment')).length).toBe(past.over.length + past.open.length);
 });
 
-test('what is over leaves with all that belongs to it, while it is read; what is open, or held, stays', async () => {
+test('what is over leaves with all its rows, while it is being read; what is open, or held, stays', async () => {
   const said = await archive(world, { dry: true });
   const { token } = await mint(world, past.merchant);
   let moving = true;
@@ -73,7 +73,7 @@ test('what is over leaves with all that belongs to it, while it is read; what is
   await reading;
   expect(misses).toEqual([]);
   expect(moved).toMatchObject({ rows: { payment: 6, payout_line: 3, refund: 2 }, busy: 0 });
-  // A session stays with a payment that stays, although it is over.
+  // A finished session stays with a payment that stays.
   expect(moved.rows).toEqual({ ...said.rows, session: moved.rows.session });
   expect(moved.rows.session).toBeLessThanOrEqual(said.rows.session);
   expect(await idsIn('archive.payment')).toEqual(past.over.toSorted());
@@ -87,7 +87,7 @@ test('the carriers’ books are compared with what has left, too', async () => {
   expect(after?.findings).toEqual([]);
 });
 
-test('run again, it finds nothing', async () => {
+test('a second run finds nothing', async () => {
   const { rows } = await archive(world);
   expect(Object.entries(rows).filter(([, count]) => count !== 0)).toEqual([]);
 });
@@ -96,7 +96,7 @@ test('every read answers as before, to the byte', async () => {
   expect(Object.fromEntries(await readAll(world, past))).toEqual(Object.fromEntries(before));
 });
 
-test('the books are sound, and the closed days are the same when they are closed anew', async () => {
+test('the books are sound, and closing the days again gives the same', async () => {
   expect(await world.gateway.store.audit()).toEqual([]);
   const days = 'select * from account_day order by shard, account, day';
   const closed = await rowsOf(world, days);
@@ -107,7 +107,7 @@ test('the books are sound, and the closed days are the same when they are closed
   expect((await world.gateway.store.auditRecent(past.merchant.merchant.shard)).findings).toEqual([]);
 });
 
-test('a day that was closed wrongly is put right as docs/operating.md says, and no other account is told meanwhile', async () => {
+test('a wrongly closed day is repaired as docs/operating.md says, and no other account is reported meanwhile', async () => {
   const { id, shard } = past.merchant.merchant;
   const days = 'select * from account_day order by shard, account, day';
   const closed = await rowsOf(world, days);
@@ -127,8 +127,8 @@ test('a day that was closed wrongly is put right as docs/operating.md says, and 
   expect(await rowsOf(world, days)).toEqual(closed);
 });
 
-describe('what is archived is not changed', () => {
-  test('a refund is refused, and says how else the money goes back', async () => {
+describe('an archived object is not changed', () => {
+  test('a refund is refused, with how else the money can be returned', async () => {
     const [transaction_id] = past.over;
     const answer = await refund(world, past.merchant, { transaction_id });
     expectRefusal(answer, 409, '1205', 'ARCHIVED');
@@ -136,7 +136,7 @@ describe('what is archived is not changed', () => {
     expect(answer.json.details[0].message).toMatch(/new payout/);
   });
 
-  test('a callback about it is one that nobody knows, also where its attempt has stayed behind', async () => {
+  test('a callback about it is answered as unknown, even if its attempt has stayed behind', async () => {
     const [left] = await rowsOf<{ id: string; connector: string }>(
       world,
       `select id, connector from archive.attempt where purpose = 'payment' and method = 'mobile_money' limit 1`,
@@ -151,7 +151,7 @@ describe('what is archived is not changed', () => {
     await rowsOf(world, `delete from attempt where id = '${left.id}'`);
   });
 
-  test('another merchant’s archived payment is refused as one that is not there', async () => {
+  test('another merchant’s archived payment is refused as one that does not exist', async () => {
     const stranger = await world.merchant('Librairie Goma');
     const answer = await refund(world, stranger, { transaction_id: past.over[0] });
     expectRefusal(answer, 404, '1204');
@@ -180,8 +180,8 @@ describe('what is archived is not changed', () => {
   });
 });
 
-describe('a month ends', () => {
-  /** A statement that reaches back into it. */
+describe('a month is dropped', () => {
+  /** A statement that reaches back into the month. */
   const statement = (more = ''): ReturnType<World['call']> => {
     const span = `from=${new Date(NOON - DAY).toISOString()}&to=${new Date(NOON + DAY).toISOString()}`;
     const path = `/internal/statement?currency=usd&${span}&limit=2${more}`;
@@ -189,7 +189,7 @@ describe('a month ends', () => {
   };
   let cursor: string;
 
-  test('only the oldest, and only once the ledger of its time has left', async () => {
+  test('only as the oldest, and only once the ledger of its time has been archived', async () => {
     const months = (await listArchive(world.gateway.deps)).map(({ month }) => month);
     expect(months).toEqual([MONTH]);
     await expect(dropArchived(world.gateway.deps, '2024-5')).rejects.toThrow(/write it like/);
@@ -204,7 +204,7 @@ describe('a month ends', () => {
     expect(await idsIn('archive.ledger_transfer')).toContain(line?.id);
   });
 
-  test('only once its days are closed: their balances take the place of its lines', async () => {
+  test('only once its days are closed: their balances replace its lines', async () => {
     const closed = (day: string) => rowsOf(world, "update setting set value = $1 where id = 'last_closed_day'", [day]);
     const last = await world.gateway.store.lastClosedDay();
     await closed(new Date(NOON - DAY).toISOString().slice(0, 10));
@@ -213,7 +213,7 @@ describe('a month ends', () => {
     await closed(last ?? '');
   });
 
-  test('its tables go, and what is left adds up to the day that it begins with', async () => {
+  test('its tables go, and what is left adds up to the day on which it begins', async () => {
     await fund(world, past.merchant, 5_00n);
     const held = (await world.call('GET', '/internal/balances', { bearer: bearerOf(past.merchant) })).text;
     cursor = (await statement()).json.next_cursor;
@@ -225,7 +225,7 @@ describe('a month ends', () => {
     expect((await world.call('GET', '/internal/balances', { bearer: bearerOf(past.merchant) })).text).toBe(held);
   });
 
-  test('a statement of it is refused, and names the day from which there is one', async () => {
+  test('a statement that reaches into it is refused, and names the first day available', async () => {
     const ask = (from: number) =>
       world.call('GET', `/internal/statement?currency=usd&from=${new Date(from).toISOString()}`, {
         bearer: bearerOf(past.merchant),
@@ -240,11 +240,11 @@ describe('a month ends', () => {
     expect(kept.json.lines).toHaveLength(1);
   });
 
-  test('a statement of it that was begun before does not go on without its lines', async () => {
+  test('a statement that was begun before does not continue without its lines', async () => {
     expectRefusal(await statement(`&cursor=${cursor}`), 400, '1110', 'BEFORE_RECORDS');
   });
 
-  test('its payments are not found any more, and those that stayed are', async () => {
+  test('its payments are no longer found, and those that stayed are', async () => {
     const { token } = await mint(world, past.merchant);
     const read = (id = '') => world.call('GET', `/payments/status/${id}`, { bearer: token });
     expectRefusal(await read(past.over[0]), 404, '1204');
@@ -252,7 +252,7 @@ describe('a month ends', () => {
   });
 });
 
-test('a proof that was accepted, and has left, shows where its file is used again', async () => {
+test('an archived proof that was accepted still shows that its file is used again', async () => {
   const file = jpegFile();
   const first = await promise(world, past.merchant);
   const { json: uploaded } = await upload(world, first, file);

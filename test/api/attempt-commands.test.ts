@@ -1,5 +1,5 @@
 /**
- * `mbongo attempt`: what is open is listed, and closed by a person's word as by the upstream's own.
+ * `mbongo attempt`: open attempts are listed, and closed by an operator's decision as by the upstream's own answer.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { manualClock } from '../../src/platform/clock.ts';
@@ -47,10 +47,10 @@ const NOT_PAID: AttemptVerdict = { ...PAID, paid: false, providerReference: null
 const lines = (event: string) => world.log.lines.filter((line) => line.includes(`"event":"${event}"`));
 
 describe('mbongo attempt list', () => {
-  test('shows what is open, the oldest first, and no whole number', async () => {
+  test('shows what is open, oldest first, and no whole number', async () => {
     for (const [ending, status] of [
       ['01', 'approved'],
-      // Closed, and to be asked about again all the same.
+      // Closed, but still to be inquired about.
       ['03', 'cancelled'],
     ] as const) {
       await untilStatus(world, await pushed(world, merchant, ending), status);
@@ -91,7 +91,7 @@ describe('mbongo attempt list', () => {
 });
 
 describe('mbongo attempt settle', () => {
-  test('--paid: approved, with its money, its event and a timeline that says who', async () => {
+  test('--paid: approved, with its money, its event and a timeline that names the operator', async () => {
     const paying = await pushed(world, merchant, '42');
     const { id } = await attemptOf(world, paying);
     const words = ['attempt', 'settle', id, '--paid', '--provider-reference', 'REF-77', '--by', ' amina\r', '--yes'];
@@ -126,7 +126,7 @@ describe('mbongo attempt settle', () => {
     expect(await world.gateway.store.audit()).toEqual([]);
   });
 
-  test('in another process: the webhook leaves at once, and not when a lease runs out', async () => {
+  test('in another process: the webhook is sent at once, not when a lease expires', async () => {
     const paying = await pushed(world, merchant, '42');
     const { id } = await attemptOf(world, paying);
     const store = await openStore({ url: world.databaseUrl });
@@ -172,7 +172,7 @@ describe('mbongo attempt settle', () => {
     ['with a letter that no reference has', '--paid --provider-reference é --yes', 2, '1 to 64 visible characters'],
     ['with too long a reference', `--paid --provider-reference ${LONG} --yes`, 2, '1 to 64 visible characters'],
     ['with too long a reason', `--not-paid --why ${LONG} --yes`, 2, 'one line'],
-  ])('%s is refused, and leaves it open', async (_name, words, status, reason) => {
+  ])('%s is refused, and leaves the attempt open', async (_name, words, status, reason) => {
     const paying = await pushed(world, merchant, '42');
     const { id } = await attemptOf(world, paying);
     const refused = await cli.run(`attempt settle ${id} ${words}`);
@@ -182,7 +182,7 @@ describe('mbongo attempt settle', () => {
     expect((await attemptOf(world, paying)).status).toBe('waiting');
   });
 
-  test('refuses what is closed, what is not there and what is no id', async () => {
+  test('refuses a closed attempt, an unknown one and what is not an id', async () => {
     const paying = await pushed(world, merchant, '01');
     await untilStatus(world, paying, 'approved');
     const { id } = await attemptOf(world, paying);
@@ -197,8 +197,8 @@ describe('mbongo attempt settle', () => {
   });
 });
 
-describe('a person’s word beside the upstream’s', () => {
-  test('at once with ten callbacks: one of them settles it, and it is told once', async () => {
+describe('an operator’s decision beside the upstream’s answer', () => {
+  test('at the same time as ten callbacks: one of them settles it, and it is told once', async () => {
     world.sandbox.faults.set('mtn', { lose_callback_rate: 1 });
     const paying = await pushed(world, merchant, '42');
     const attempt = await attemptOf(world, paying);
@@ -220,7 +220,7 @@ describe('a person’s word beside the upstream’s', () => {
     expect(await world.gateway.store.audit()).toEqual([]);
   });
 
-  test('is not heard while the carrier is being asked; later it also ends what never got an answer', async () => {
+  test('is refused while the carrier is being called; later it also ends an attempt that never got an answer', async () => {
     const second = await openSecond(world, manualClock(0));
     const paying = await collect(world, merchant);
     const sibling = await collectWith(world, paying.token);
@@ -231,7 +231,7 @@ describe('a person’s word beside the upstream’s', () => {
     const { id, status } = await attemptOf(world, paying);
     expect(status).toBe('intended');
     await expect(decideAttempt(world.gateway.deps, id, NOT_PAID)).rejects.toThrow('look again in 20 s');
-    // Then it may be the round that is just asking, by a call that hangs as well.
+    // Then it may be the round that is just calling, with a call that hangs as well.
     const heard = () =>
       decideAttempt(world.gateway.deps, id, NOT_PAID).catch((error: Error) => {
         if (error.message.includes('look again in')) return undefined;
@@ -242,13 +242,13 @@ describe('a person’s word beside the upstream’s', () => {
     expect((await detailOf(world, paying)).payment_method).toBe('mobile_money');
     expect(await statusOf(world, { ...sibling, token: paying.token })).toBe('cancelled');
     expect((await payFromWallet(world, paying, await world.wallet())).json).toMatchObject({ error_code: '1001' });
-    // The one that hung hears what was settled, and says so.
+    // The call that hung learns what was settled, and reports it.
     await second.cut();
     expect(JSON.parse((await hanging).text)).toMatchObject({ success: true, status: 'failed' });
     await second.close();
   });
 
-  test('is not heard either until an answer that was lost has been asked for once', async () => {
+  test('is also refused until an attempt whose answer was lost has been inquired about once', async () => {
     await pushed(world, merchant, '42');
     const paying = await collect(world, merchant);
     world.sandbox.faults.set('mtn', { answer_lost_rate: 1 });
@@ -262,7 +262,7 @@ describe('a person’s word beside the upstream’s', () => {
     expect(settled).toMatchObject({ attempt: { status: 'declined' }, orderStatus: 'failed' });
   });
 
-  test('two words at once: one of them counts', async () => {
+  test('of two decisions at once, one counts', async () => {
     const paying = await collect(world, merchant);
     const msisdn = numberEnding('42');
     expect((await payByPhone(world, paying, msisdn)).status).toBe(200);

@@ -1,5 +1,5 @@
 /**
- * A carrier's book beside ours when there is a great deal of both: what was found once stays found until it is mended.
+ * Comparing large books with a carrier's: what was found once stays found until it is repaired.
  */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -23,7 +23,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** As many as one question to the book may name. */
+/** 1 000: the most references that one query to the book may name. */
 const PAGE = 1_000;
 
 const idOf = (n: number): string => {
@@ -32,7 +32,7 @@ const idOf = (n: number): string => {
   return makeId('att', NOON, random, 0);
 };
 
-/** A carrier that has written so many debits, each once, and that is asked about them as the real one. */
+/** A carrier that has recorded these debits, each once, and whose book is queried like the real one. */
 function bookOf(debits: readonly string[]): Books & { readonly asked: number[] } {
   const asked: number[] = [];
   const lineOf = (attemptId: string) =>
@@ -63,7 +63,7 @@ test('a page full of payments does not make it forget what it has to look at aga
   );
   const claims = [{ table: 'idempotency' as const, row: anAnswer('all of them') }];
   expect(await store.commit({ claims, inserts: paid.map((row) => ({ table: 'attempt', row })) })).toBe('won');
-  // Somebody was debited whom nobody here has asked for.
+  // A customer was debited whom nobody here has asked for money.
   const nobody = idOf(9_999);
   const books = bookOf([...paid.map(({ id }) => id), nobody]);
   const since = { startedAt: 'then', after: PAGE + 2, since: 0, settledFrom: NOON };

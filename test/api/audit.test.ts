@@ -1,5 +1,5 @@
 /**
- * The auditor in a gateway that runs: sound books give no finding, and each kind of wrong is found, told and counted.
+ * The auditor in a running gateway: sound books give no finding, and each kind of fault is found, reported and counted.
  */
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -33,12 +33,12 @@ afterEach(async () => {
 });
 afterAll(() => world.close());
 
-/** What the round's record says. */
+/** The findings in the round's record. */
 async function findings(): Promise<Readonly<Record<string, number>> | undefined> {
   return (await readAudit(world.gateway))?.findings;
 }
 
-/** The findings that were told since this was asked for last, without what every line has. */
+/** The findings logged since the last call, without the fields that every line has. */
 function toldNow(): Record<string, unknown>[] {
   const lines = world.log.lines.filter((line) => line.includes('"audit_finding"'));
   const fresh = lines.slice(told);
@@ -50,7 +50,7 @@ function toldNow(): Record<string, unknown>[] {
   });
 }
 
-test('after payments of every kind nothing is found, and it says how much was looked at', async () => {
+test('after payments of every kind there is no finding, and it reports how much was checked', async () => {
   const byWallet = await collect(world, merchant);
   await payFromWallet(world, byWallet, await world.wallet());
   const byPhone = await pushed(world, merchant, '01');
@@ -70,7 +70,7 @@ test('after payments of every kind nothing is found, and it says how much was lo
   expect(toldNow()).toEqual([]);
 });
 
-test('while payouts and refunds are under way, and when they have ended, nothing is found', async () => {
+test('while payouts and refunds are in progress, and when they have ended, there is no finding', async () => {
   await creditBalance(world.gateway.deps, merchant.merchant.id, 'usd', 500_00n);
   const [byPhone, byCard] = await Promise.all([
     pushed(world, merchant, '01', { ttl_seconds: 86_400 }),
@@ -94,7 +94,7 @@ test('while payouts and refunds are under way, and when they have ended, nothing
   expect(toldNow()).toEqual([]);
 });
 
-test('balances that are not what was transferred are found, also where they sum to zero', async () => {
+test('balances that differ from the transfers are found, even if they sum to zero', async () => {
   const { number } = await world.wallet();
   const other = await world.wallet();
   const move = (id: string, by: number) =>
@@ -114,7 +114,7 @@ test('balances that are not what was transferred are found, also where they sum 
   toldNow();
 });
 
-test('what a long look has found is recorded, also where another process has begun one meanwhile', async () => {
+test('what a long audit has found is recorded, even if another process has begun one meanwhile', async () => {
   const { number } = await world.wallet();
   const move = (by: number) => rowsOf(world, 'update account set balance = balance + $2 where id = $1', [number, by]);
   await move(5);
@@ -132,8 +132,8 @@ test('what a long look has found is recorded, also where another process has beg
   toldNow();
 });
 
-test('what is reserved for nothing is found', async () => {
-  // One that has nothing else in reserve.
+test('a reserved amount that nothing accounts for is found', async () => {
+  // A merchant that has nothing else reserved.
   const { id, shard } = (await world.merchant()).merchant;
   await creditBalance(world.gateway.deps, id, 'usd', 10n);
   const reserve = (amount: bigint, from: string, to: string, name: string) =>
@@ -167,7 +167,7 @@ test('what is reserved for nothing is found', async () => {
   await reserve(7n, 'reserved', 'available', 'back');
 });
 
-test('a day that was closed with a wrong balance is told apart from an account that is wrong', async () => {
+test('a day closed with a wrong balance is distinguished from a wrong account', async () => {
   const { number } = await world.wallet();
   await rowsOf(
     world,
@@ -180,7 +180,7 @@ test('a day that was closed with a wrong balance is told apart from an account t
   await rowsOf(world, 'delete from account_day');
 });
 
-test('of several processes one audits in a minute, and what an operator has said stands', async () => {
+test('of several processes one audits per minute, and an operator’s decision gives no finding', async () => {
   const silent = await attemptOf(world, await pushed(world, merchant, '04'));
   await decideAttempt(world.gateway.deps, silent.id, {
     paid: true,
@@ -202,7 +202,7 @@ test('of several processes one audits in a minute, and what an operator has said
   await move(-1);
 });
 
-test('a movement that nobody asked for is found, and told until it is explained', async () => {
+test('a movement that nobody asked for is found, and reported until it is explained', async () => {
   const paying = await pushed(world, merchant, '01');
   await untilStatus(world, paying, 'approved');
   await world.pass(MINUTE);
@@ -221,7 +221,7 @@ test('a movement that nobody asked for is found, and told until it is explained'
   }
   expect(toldNow()).toEqual(Array(3).fill({ kind: 'book_unknown', attempt_id: 'att_nobody' }));
 
-  // The same again: now it was moved twice, and an amount that is not ours besides.
+  // The same again: now it was moved twice, and another amount as well.
   const [line] = world.sandbox.book.lines({ reference: attempt.reference });
   const again = { ...entry, reference: attempt.reference, amount: line?.amount ?? '', external_id: attempt.id };
   world.sandbox.book.record(again);
@@ -230,7 +230,7 @@ test('a movement that nobody asked for is found, and told until it is explained'
   await forget();
 });
 
-test('what is approved here and stands in no book is found, and what is paid there and refused here', async () => {
+test('what is approved here but in no book is found, and so is what is paid there but refused here', async () => {
   const silent = await attemptOf(world, await pushed(world, merchant, '04'));
   const refused = await pushed(world, merchant, '02');
   await untilStatus(world, refused, 'failed');
@@ -242,7 +242,7 @@ test('what is approved here and stands in no book is found, and what is paid the
   debit(declined.id, '12.50');
   debit(other.id, '12.49');
   await world.pass(MINUTE);
-  // It is asked about again for a day: until then it may still be learned that it was paid.
+  // It is inquired about for another day: until then it may still turn out to be paid.
   expect(await findings()).toEqual({ book_amount: 1 });
   await rowsOf(world, 'update attempt set next_inquiry_at = null where id = $1', [declined.id]);
   await rowsOf(world, `update attempt set status = 'approved', settled_at = $2, next_inquiry_at = null where id = $1`, [
@@ -256,7 +256,7 @@ test('what is approved here and stands in no book is found, and what is paid the
   await forget();
 });
 
-/** What was tampered with for a test is out of the books again. */
+/** Removes what a test has tampered with from the books. */
 async function forget(): Promise<void> {
   await rowsOf(
     world,
@@ -266,7 +266,7 @@ async function forget(): Promise<void> {
   toldNow();
 }
 
-test('while callers are turned away it is made every three minutes', async () => {
+test('while requests are shed, the audit is made every three minutes', async () => {
   const { deps } = world.gateway;
   // Later than any audit that the world makes by itself.
   const clock = manualClock(deps.clock.wall() + 1_000 * MINUTE);

@@ -19,7 +19,7 @@ import {
 import { MINT } from './mints.ts';
 import { askCode, named, requireWorks, routesOf, sampleOf, send } from './route-samples.ts';
 
-// The table is walked at collection, so that each route has tests of its own name.
+// The table is walked at collection, so that each route's tests carry its name.
 const world: World = await openWorld({ env: { TRUST_PROXY: '127.0.0.1' } });
 const routes = routesOf(world);
 let merchant: MerchantCreated;
@@ -35,9 +35,9 @@ function mintAs(bearer: string, headers: Readonly<Record<string, string>> = {}):
   return world.call('POST', '/internal/sessions/create', { bearer, body: MINT, headers });
 }
 
-/** Whose route it is shows in the credential that its sample has. */
+/** A sample's credential shows which kind of caller its route is for. */
 describe.each(named(routes))('%s is refused', (_name, route) => {
-  test('with a wrong secret, an unknown one, and what only looks like one (1001), all alike', async () => {
+  test('with a wrong secret, an unknown one, and text that only looks like one (1001), all alike', async () => {
     const sample = await sampleOf(route, world, merchant);
     const { bearer } = sample;
     const swapped = `${bearer.slice(0, -1)}${bearer.endsWith('A') ? 'B' : 'A'}`;
@@ -61,7 +61,7 @@ describe.each(named(routes))('%s is refused', (_name, route) => {
     await requireWorks(world, route, sample);
   });
 
-  test('when the credential is revoked (1001): it, and every session it minted', async () => {
+  test('if the credential is revoked (1001): it, and every session it minted', async () => {
     const shop = await world.merchant('Librairie Goma');
     const sample = await sampleOf(route, world, shop);
     await revokeCredential(world.gateway.deps, shop.key_id);
@@ -87,7 +87,7 @@ describe.each(named(routes))('%s is refused', (_name, route) => {
 });
 
 describe.each(named(routes.filter(({ credential }) => credential === 'session')))('%s is refused', (_name, route) => {
-  test('by a consumed session only where it would start something', async () => {
+  test('by a consumed session only if it would start something', async () => {
     const sample = await sampleOf(route, world, merchant);
     await sample.consume?.();
     if (route.allowConsumed) await requireWorks(world, route, sample);
@@ -95,7 +95,7 @@ describe.each(named(routes.filter(({ credential }) => credential === 'session'))
   });
 });
 
-/** No command sets an expiry in this release; the column is there, and counts. */
+/** No command of this release sets an expiry; the column exists, and counts. */
 async function expireCredential({ key_id, merchant: { shard } }: MerchantCreated): Promise<void> {
   const { store, clock } = world.gateway.deps;
   const row = await store.credential.caller(shard, key_id);
@@ -105,7 +105,7 @@ async function expireCredential({ key_id, merchant: { shard } }: MerchantCreated
   expect(await store.commit({ updates: [update] })).toBe('won');
 }
 
-test('exactly collect and submit (and what else starts something) are closed to a consumed session', () => {
+test('exactly collect and submit (and whatever else starts something) are closed to a consumed session', () => {
   const closed = routes.filter((route) => route.credential === 'session' && !route.allowConsumed);
   expect(closed.map(({ path }) => path)).toEqual([
     '/payments/collect',
@@ -116,7 +116,7 @@ test('exactly collect and submit (and what else starts something) are closed to 
 });
 
 describe('rotation', () => {
-  test('both credentials count until the grace is over; then the old one and its sessions are dead', async () => {
+  test('both credentials are valid until the grace period is over; then the old one and its sessions are dead', async () => {
     const shop = await world.merchant('Pharmacie Bukavu');
     const old = await mint(world, shop, { ttl_seconds: 86_400 });
     const rotated = await rotateCredential(world.gateway.deps, shop.key_id, 60_000);
@@ -134,14 +134,14 @@ describe('rotation', () => {
     expect((await collectAs(kept.token)).status).toBe(200);
   });
 
-  test('without grace the old one ends at once', async () => {
+  test('without a grace period the old one ends at once', async () => {
     const shop = await world.merchant('Pharmacie Bukavu');
     const rotated = await rotateCredential(world.gateway.deps, shop.key_id, 0);
     expectRefusal(await mintAs(bearerOf(shop)), 401, '1001');
     expect((await mintAs(bearerOf(rotated))).status).toBe(201);
   });
 
-  test('a second credential lives and dies alone; it reads what the first one’s sessions paid', async () => {
+  test('a second credential is independent of the first; it can read what the first one’s sessions paid', async () => {
     const shop = await world.merchant('Pharmacie Bukavu');
     const second = { ...shop, ...(await issueCredential(world.gateway.deps, shop.merchant.id, null)) };
     const paying = await collect(world, shop);
@@ -168,7 +168,7 @@ describe('allow-list', () => {
     else expectRefusal(answer, 403, '1003', 'ADDRESS_NOT_ALLOWED');
   });
 
-  test('holds for the credential, not for the sessions that travel to phones', async () => {
+  test('applies to the credential, not to the sessions that go to phones', async () => {
     const issued = await issueCredential(world.gateway.deps, merchant.merchant.id, ['127.0.0.1']);
     const { token } = await mint(world, { ...merchant, ...issued });
     const body = collectBody(world, 'none');
@@ -203,7 +203,7 @@ describe('device', () => {
     expect((await payFromWallet(world, paying, wallet, on(first))).json).toMatchObject({ status: 'approved' });
   });
 
-  test('a submit binds it, too: whoever verifies must be the same', async () => {
+  test('a submit binds it too: the verification must come from the same device', async () => {
     const wallet = await world.wallet({ balance: 500_00n, phone: '+243820000555' });
     const paying = await collect(world, merchant, { minted: { amount: '150.00' } });
     const asked = await payFromWallet(world, paying, wallet, on(first));
@@ -216,7 +216,7 @@ describe('device', () => {
     expect((await verify(first)).json).toMatchObject({ status: 'approved' });
   });
 
-  test('a read binds it, and so does a call that is refused', async () => {
+  test('a read binds it, and so does a refused call', async () => {
     const { transaction_id, token } = await collect(world, merchant);
     const path = `/payments/status/${transaction_id}`;
     expect((await world.call('GET', path, { bearer: token, headers: on(first) })).status).toBe(200);
@@ -228,7 +228,7 @@ describe('device', () => {
     expectRefusal(await post(second), 403, '1305');
   });
 
-  test('two devices that race for a session: one is bound', async () => {
+  test('of two devices that race for a session, one is bound', async () => {
     const { token } = await mint(world, merchant);
     const body = collectBody(world, 'none');
     const answers = await Promise.all(
@@ -241,7 +241,7 @@ describe('device', () => {
   });
 
   test.each(['', 'abc', 'g'.repeat(64), 'a'.repeat(63), 'a'.repeat(65), `${'a'.repeat(63)} `])(
-    '%j is no fingerprint (1110), on a session that another is bound to, too',
+    '%j is not a fingerprint (1110), even on a session that another device is bound to',
     async (device) => {
       const { token } = await mint(world, merchant);
       const refused = await world.call('POST', '/payments/collect', {
@@ -267,7 +267,7 @@ describe('device', () => {
 });
 
 describe('sessions of one merchant', () => {
-  test('read each other’s payments and finish them; another merchant’s do neither', async () => {
+  test('can read and finish each other’s payments; another merchant’s can do neither', async () => {
     const asked = await askCode(world, merchant);
     const { token } = await mint(world, merchant);
     const stranger = await mint(world, await neighbourOf(world, merchant));
@@ -276,11 +276,11 @@ describe('sessions of one merchant', () => {
     const verify = (bearer: string) => world.call('POST', '/payments/verify-otp', { bearer, body });
     expectRefusal(await verify(stranger.token), 404, '1204');
     expect((await verify(token)).json).toMatchObject({ status: 'approved' });
-    // What was verified with another session does not consume that one.
+    // A verification by another session does not consume that session.
     expect((await collectWith(world, token)).payment_id).toMatch(/^pay_/);
   });
 
-  test('do not submit each other’s payments', async () => {
+  test('cannot submit each other’s payments', async () => {
     const paying = await collect(world, merchant);
     const { token } = await mint(world, merchant);
     const wallet = await world.wallet();
@@ -288,7 +288,7 @@ describe('sessions of one merchant', () => {
   });
 });
 
-test('the checks come in one order: credential, limit, key, shape', async () => {
+test('checks come in a fixed order: credential, limit, key, schema', async () => {
   const { token } = await mint(world, merchant);
   const bad = { raw: '{"payment_method":', headers: { 'idempotency-key': '' } };
   const post = (bearer: string, more: { raw: string; headers?: Record<string, string> }) =>

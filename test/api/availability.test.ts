@@ -1,5 +1,5 @@
 /**
- * What works just now, told from how calls went: the sandbox's networks are taken down, and come back.
+ * What works at present, judged by how calls went: the sandbox's networks are taken down, and come back.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Availability } from '../../src/domain/availability.ts';
@@ -35,7 +35,7 @@ async function services(currency = 'usd'): Promise<Service[]> {
   return answer.json.services;
 }
 
-/** How a method stands, by its carriers. */
+/** The availability of a method, by its carriers. */
 async function statusOf(method: string, use = 'payment'): Promise<Readonly<Record<string, Availability>>> {
   const of = (await services()).filter((service) => service.use === use && service.method === method);
   return Object.fromEntries(of.map(({ carrier, status }) => [carrier ?? 'own', status]));
@@ -68,8 +68,8 @@ const ALL = {
 };
 const allOf = (status: Availability) => Object.fromEntries(Object.keys(ALL).map((carrier) => [carrier, status]));
 
-describe('what is listed', () => {
-  test('is what is configured and what the merchant may use, with carriers and their countries', async () => {
+describe('the list', () => {
+  test('has what is configured and allowed to the merchant, with carriers and their countries', async () => {
     expect(await statusOf('mobile_money')).toEqual(ALL);
     expect(await statusOf('mobile_money', 'payout')).toEqual(ALL);
     const [vodacomNow] = await services();
@@ -92,7 +92,7 @@ describe('what is listed', () => {
     expect(await statusOf('bank_transfer')).toEqual({});
   });
 
-  test('is every currency of the merchant’s, or the one that it asks for', async () => {
+  test('covers every currency of the merchant’s, or the one in the query', async () => {
     const bearer = bearerOf(merchant);
     const { json } = await world.call('GET', '/internal/availability', { bearer });
     const currencies = new Set(json.services.map(({ currency }: Service) => currency));
@@ -103,12 +103,12 @@ describe('what is listed', () => {
 });
 
 describe('a carrier', () => {
-  test('that takes nothing is down, for all who ask, and operational within a minute of its return', async () => {
+  test('that takes nothing is down, for all callers, and operational within a minute of its return', async () => {
     world.sandbox.faults.set('mtn', { refuse_rate: 1 });
     await times(4, () => payFrom(vodacom()));
     await world.clock.advance(5_000);
     expect(await statusOf('mobile_money')).toEqual(allOf('down'));
-    // What it pays out by is another door, which nobody has tried; so are cards.
+    // Its payouts are a separate API, which nobody has tried; so are cards.
     expect(await statusOf('mobile_money', 'payout')).toEqual(ALL);
     expect(Object.values(await statusOf('card'))).toEqual(['operational']);
     world.sandbox.faults.clear();
@@ -130,7 +130,7 @@ describe('a carrier', () => {
     expect(await statusOf('mobile_money')).toEqual(ALL);
   });
 
-  test('is degraded alone where its neighbours answer', async () => {
+  test('is degraded alone while its neighbours answer', async () => {
     await times(3, () => payFrom(airtel()));
     world.sandbox.faults.set('mtn', { refuse_rate: 1 });
     await payFrom(vodacom());
@@ -138,7 +138,7 @@ describe('a carrier', () => {
     expect(await statusOf('mobile_money')).toEqual({ ...ALL, 'Vodacom M-Pesa': 'degraded' });
   });
 
-  test('that turns customers down works', async () => {
+  test('that declines customers works', async () => {
     await times(3, () => payFrom(numberEnding('02')));
     await world.pass(10_000);
     expect(await statusOf('mobile_money')).toEqual(ALL);
@@ -160,7 +160,7 @@ describe('a carrier', () => {
 });
 
 describe('the card network', () => {
-  test('that takes nothing is down for cards and what goes by them', async () => {
+  test('that takes nothing is down for cards and the wallets behind them', async () => {
     const ready = await Promise.all([1, 2, 3].map(() => readyToPay(world, merchant, 'frictionless')));
     world.sandbox.faults.set('cardnet', { refuse_rate: 1 });
     for (const paying of ready) expect((await submitCard(world, paying)).status).toBeGreaterThanOrEqual(500);
@@ -172,7 +172,7 @@ describe('the card network', () => {
   });
 });
 
-test('is what every process has written, and is read once in five seconds', async () => {
+test('availability is combined from what every process has written, and read once in five seconds', async () => {
   const second = await openSecond(world, world.gateway.deps.clock);
   world.sandbox.faults.set('mtn', { refuse_rate: 1 });
   expect(await statusOf('mobile_money')).toEqual(ALL);
@@ -188,7 +188,7 @@ test('is what every process has written, and is read once in five seconds', asyn
   expect(await statusOf('mobile_money')).toEqual(allOf('down'));
 });
 
-test('is read anew where the clock was set back', async () => {
+test('availability is read again if the clock was set back', async () => {
   expect(await statusOf('mobile_money')).toEqual(ALL);
   world.clock.setBack(60 * MINUTE);
   world.sandbox.faults.set('mtn', { refuse_rate: 1 });

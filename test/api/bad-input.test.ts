@@ -26,11 +26,14 @@ describe('amounts', () => {
     ['9'.repeat(16), `9.${'9'.repeat(28)}`, '9'.repeat(64), '9'.repeat(400), '1000000000000000'],
   ].flat();
 
-  test.each(NO_AMOUNTS.map((amount) => [amount.slice(0, 40), amount]))('%j is none (1101)', async (_name, amount) => {
-    expectRefusal(await mintWith({ ...MINT, amount }), 400, '1101', 'INVALID_AMOUNT');
-  });
+  test.each(NO_AMOUNTS.map((amount) => [amount.slice(0, 40), amount]))(
+    '%j is not one (1101)',
+    async (_name, amount) => {
+      expectRefusal(await mintWith({ ...MINT, amount }), 400, '1101', 'INVALID_AMOUNT');
+    },
+  );
 
-  test('neither is anything that is not a text, and none of them leaves a row', async () => {
+  test('nor is anything that is not text, and none of them leaves a row', async () => {
     await expectNothingWritten(world, async () => {
       for (const amount of [1, 10.5, 1e3, 0, -1, true, false, ['5'], {}, { amount: '5' }, [[]]]) {
         expectRefusal(await mintWith({ ...MINT, amount }), 400, '1101', 'INVALID_AMOUNT');
@@ -45,7 +48,7 @@ describe('amounts', () => {
   test.each([
     ['usd', ['1', '1.5', '1.50', '0.01', '1000000', '1000000.00', '1000000.01', '999999999999999.99']],
     ['xof', ['1', '500', '999999999999999']],
-  ])('plain decimals in %s are taken and echoed to the byte', async (currency, amounts) => {
+  ])('plain decimals in %s are accepted and echoed to the byte', async (currency, amounts) => {
     for (const amount of amounts) {
       const minted = await mintWith({ ...MINT, currency, amount });
       expect(minted.status, minted.text).toBe(201);
@@ -53,7 +56,7 @@ describe('amounts', () => {
     }
   });
 
-  test('a currency without fraction digits takes none', async () => {
+  test('a currency without fraction digits accepts none', async () => {
     for (const currency of ['xof', 'xaf', 'ugx', 'rwf', 'bif']) {
       for (const amount of ['1.0', '1.5', '500.00']) {
         expectRefusal(await mintWith({ ...MINT, currency, amount }), 400, '1101');
@@ -88,7 +91,7 @@ describe('amounts', () => {
     ]);
   });
 
-  test('what differs from the binding is named together with all else that is wrong', async () => {
+  test('a difference from the binding is reported together with everything else that is wrong', async () => {
     const { token } = await mint(world, merchant);
     const faults = async (path: string, more: Fields) => {
       const body = collectBody(world, 'none', more);
@@ -117,7 +120,7 @@ describe('amounts', () => {
 });
 
 describe('fields', () => {
-  test('what is missing comes first, and every bad field is named', async () => {
+  test('missing fields come first, and every bad field is named', async () => {
     const refused = await mintWith({ amount: 5, ttl_seconds: 'soon', scope: 'everything' });
     expectRefusal(refused, 400, '1109');
     expect(refused.json.details.map(({ field, code }: { field: string; code: string }) => [field, code])).toEqual([
@@ -199,7 +202,7 @@ describe('fields', () => {
     });
   });
 
-  test('unknown fields are ignored, null in an optional one counts as absent', async () => {
+  test('unknown fields are ignored, and null in an optional one counts as absent', async () => {
     const minted = await mintWith({ ...MINT, merchant: { id: 1, tags: [] }, ttl_seconds: null, scope: null });
     expect(minted.status, minted.text).toBe(201);
     expect(Date.parse(minted.json.expires_at) - Date.parse(minted.json.issued_at)).toBe(1_800_000);
@@ -228,7 +231,7 @@ describe('texts', () => {
     expect(made.json.customer_reference, made.text).toBe(customer_reference);
   });
 
-  test('what breaks, hides or turns a line is refused in an order’s name', async () => {
+  test('characters that break, hide or reverse a line are refused in a customer reference', async () => {
     for (const char of [
       '\n',
       '\u001b',
@@ -252,7 +255,7 @@ describe('texts', () => {
     }
   });
 
-  test('NUL and half a surrogate pair are refused by name, wherever they stand (INVALID_TEXT)', async () => {
+  test('NUL and half a surrogate pair are refused by name, wherever they are (INVALID_TEXT)', async () => {
     await expectNothingWritten(world, async () => {
       for (const bad of ['\\u0000', 'a\\u0000b', '\\ud83d', '\\ude00', 'x\\ud83dx', '\\ude00\\ud83d']) {
         const text = (field: string): string => {
@@ -273,7 +276,7 @@ describe('texts', () => {
     });
   });
 
-  test('bytes that are no UTF-8 are refused', async () => {
+  test('bytes that are not UTF-8 are refused', async () => {
     for (const bytes of [[0xff], [0xc3], [0xed, 0xa0, 0x80], [0xf5, 0x80, 0x80, 0x80], [0xc0, 0x80]]) {
       const [before, after] = JSON.stringify({ ...MINT, customer_reference: '@' }).split('@');
       const body = Buffer.concat([Buffer.from(before ?? ''), Buffer.from(bytes), Buffer.from(after ?? '')]);
@@ -281,14 +284,14 @@ describe('texts', () => {
     }
   });
 
-  test('too long or empty a reference is refused', async () => {
+  test('a reference that is too long or empty is refused', async () => {
     for (const customer_reference of ['', 'x'.repeat(256), 'x'.repeat(100_000)]) {
       expectRefusal(await mintWith({ ...MINT, customer_reference }), 400, '1110');
     }
   });
 });
 
-test('nothing of this was our fault, and the books balance', async () => {
+test('none of this was reported as our fault, and the books balance', async () => {
   expect(world.log.lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
   expect(await world.gateway.store.audit()).toEqual([]);
 });

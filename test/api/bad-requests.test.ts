@@ -22,14 +22,14 @@ const mintRaw = (raw: string, headers = {}) => sendMint(world, merchant, { raw, 
 describe('JSON', () => {
   const FIELDS = '"amount":"1.00","currency":"usd","customer_reference":"x"';
 
-  test('names that JavaScript gives a meaning to change nothing', async () => {
+  test('names with a meaning in JavaScript change nothing', async () => {
     for (const name of ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', '__defineGetter__']) {
       const answer = await mintRaw(
         `{${FIELDS},"${name}":{"polluted":"yes","scope":"payout","prototype":{"polluted":1}}}`,
       );
       expect(answer.status === 201 || answer.status === 400, answer.text).toBe(true);
       expect(Reflect.get({}, 'polluted')).toBeUndefined();
-      // No field may come out of a prototype.
+      // No field may come from a prototype.
       expectRefusal(await mintRaw(`{"${name}":{${FIELDS}}}`), 400, '1109');
     }
   });
@@ -39,13 +39,13 @@ describe('JSON', () => {
     ['the same twice', `{${FIELDS},"amount":"1.00"}`, 'amount'],
     ['written in two ways', `{${FIELDS},"am\\u006funt":"2.00"}`, 'amount'],
     ['below', `{${FIELDS},"a":{"b":[{"c":1,"c":2}]}}`, 'a.b[0].c'],
-  ])('a key that stands twice %s is refused by its path', async (_name, raw, field) => {
+  ])('a key that occurs twice %s is refused by its path', async (_name, raw, field) => {
     const refused = await mintRaw(raw);
     expectRefusal(refused, 400, '1110', 'DUPLICATE_KEY');
     expect(refused.json.details[0].field).toBe(field);
   });
 
-  test('sixteen levels are enough for everybody', async () => {
+  test('sixteen levels of nesting are accepted', async () => {
     const nest = (levels: number, open: string, close: string) =>
       `{${FIELDS},"a":${open.repeat(levels)}1${close.repeat(levels)}}`;
     expect((await mintRaw(nest(15, '[', ']'))).status).toBe(201);
@@ -77,13 +77,13 @@ describe('JSON', () => {
     expectRefusal(await mintRaw(raw), 400, '1110', 'INVALID_JSON');
   });
 
-  test('no body at all lacks every field (1109)', async () => {
+  test('a missing body lacks every field (1109)', async () => {
     const refused = await mintRaw('');
     expectRefusal(refused, 400, '1109', 'REQUIRED');
     expect(refused.json.details).toHaveLength(3);
   });
 
-  test('over 256 KiB is 413, a wide array below it is only ignored', async () => {
+  test('a body over 256 KiB is 413, and a wide array below that is merely ignored', async () => {
     const body = (size: number) => `{${FIELDS},"a":"${'x'.repeat(size)}"}`;
     expectRefusal(await mintRaw(body(300_000)), 413, '1403', 'BODY_TOO_LARGE');
     expect((await mintRaw(body(200_000))).status).toBe(201);
@@ -114,11 +114,11 @@ describe('JSON', () => {
     'Application/JSON',
     'application/json; charset=utf-8',
     'application/json;charset="UTF-8"',
-  ])('content type %j is taken', async (type) => {
+  ])('content type %j is accepted', async (type) => {
     expect((await mintBytes(world, bearer, Buffer.from(JSON.stringify(MINT)), type)).status).toBe(201);
   });
 
-  test('a body that is packed, or in another encoding, is refused', async () => {
+  test('a body that is compressed, or in another encoding, is refused', async () => {
     const text = JSON.stringify(MINT);
     const bomb = gzipSync(Buffer.alloc(50_000_000, 0x20));
     for (const bytes of [gzipSync(text), bomb]) {
@@ -133,7 +133,7 @@ describe('JSON', () => {
     expect((await mintBytes(world, bearer, Buffer.from(text, 'utf16le'))).status).toBe(400);
   });
 
-  test('who may not call learns nothing of a bad body: the credential comes first', async () => {
+  test('an unauthorised caller learns nothing about a bad body: the credential is checked first', async () => {
     for (const raw of ['{', '[]', '{"amount":1}', `{${FIELDS},"amount":"2"}`]) {
       const bad = await world.call('POST', '/internal/sessions/create', { raw, bearer: paying.token });
       expectRefusal(bad, 403, '1003');
@@ -159,13 +159,13 @@ describe('card data', () => {
     await expectNothingWritten(world, async () => {
       const refused = await mintWith({ ...MINT, ...more });
       expectRefusal(refused, 400, '1110', 'CARD_DATA');
-      // Not four digits: addresses have ports, and ids have digits too.
+      // Not four digits: addresses have ports, and ids contain digits too.
       expect(refused.text).not.toMatch(/5123.?4500|4508.?7500|378282/);
     });
     expect(world.log.lines.join('\n')).not.toMatch(/5123450000000008|45087500|378282246310005/);
   });
 
-  test('what expires beside no card is none', async () => {
+  test('an expiry without a card beside it is not card data', async () => {
     expect((await mintWith({ ...MINT, voucher: { expiry_date: '12/30' } })).status).toBe(201);
   });
 
@@ -236,7 +236,7 @@ describe('raw requests', () => {
   const body = JSON.stringify(MINT);
   const type = 'Content-Type: application/json';
 
-  test('two credentials are none, two fingerprints are refused', async () => {
+  test('two credentials count as none, and two fingerprints are refused', async () => {
     const mine = `Authorization: Bearer ${bearerOf(merchant)}`;
     const both = await sendRaw(world, rawPost('/internal/sessions/create', [mine, mine, type], body));
     expectRefusal(both, 401, '1002');
@@ -247,7 +247,7 @@ describe('raw requests', () => {
     ];
     const twice = await sendRaw(world, rawPost('/payments/collect', lines, JSON.stringify(collectBody(world, 'none'))));
     expectRefusal(twice, 400, '1110', 'DUPLICATE_HEADER');
-    // Neither is bound to the session: it still posts without one.
+    // Neither is bound to the session, which can still post without one.
     const posted = await world.call('POST', '/payments/collect', {
       bearer: paying.token,
       body: collectBody(world, 'none'),
@@ -275,7 +275,7 @@ describe('raw requests', () => {
   });
 });
 
-test('nothing of this was our fault, and the books balance', async () => {
+test('none of this was reported as our fault, and the books balance', async () => {
   expect(world.log.lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
   expect(await world.gateway.store.audit()).toEqual([]);
 });

@@ -1,5 +1,5 @@
 /**
- * Bank transfers up to their proof: where to transfer to, the promise, and the time it is good for.
+ * Bank transfers up to their proof: the account to transfer to, the promise, and how long it is valid.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { closeBankAccount } from '../../src/usecases/bank-close.ts';
@@ -75,7 +75,7 @@ describe('get-config-bank', () => {
     });
   });
 
-  test('is empty without accounts, and where the merchant offers no transfers', async () => {
+  test('is empty without accounts, and if the merchant does not offer transfers', async () => {
     const bare = await world.merchant();
     expect((await banksFor((await mint(world, bare)).token)).json).toEqual({ success: true, banks: [] });
     await addAccount(world, bare);
@@ -85,7 +85,7 @@ describe('get-config-bank', () => {
 });
 
 describe('a collect by bank_transfer', () => {
-  test('is refused without an account in the currency, and the refusal promises none', async () => {
+  test('is refused without an account in the currency, and the refusal has no promise', async () => {
     const bare = await world.merchant();
     await addAccount(world, bare, { currency: 'cdf' });
     const { token } = await mint(world, bare);
@@ -98,7 +98,7 @@ describe('a collect by bank_transfer', () => {
     });
   });
 
-  test('answers where the proof goes, and the account where there is only one', async () => {
+  test('answers with the address for the proof, and the account if there is only one', async () => {
     const own = await world.merchant();
     const made = async () => {
       const { token } = await mint(world, own);
@@ -134,7 +134,7 @@ describe('a submit by bank_transfer', () => {
     ]);
   });
 
-  test('names the field that is missing, and where accounts are found', async () => {
+  test('names the missing field, and how to list the accounts', async () => {
     const own = await world.merchant();
     const account = await addAccount(world, own);
     const neighbour = await neighbourOf(world, own);

@@ -18,7 +18,7 @@ describe('balances', () => {
   const read = async (merchant: MerchantCreated) =>
     (await world.call('GET', '/internal/balances', { bearer: bearerOf(merchant) })).json;
 
-  test('stand by currency, with its digits, where there has ever been an account', async () => {
+  test('are listed by currency, with its digits, if there has ever been an account', async () => {
     const merchant = await world.merchant();
     const stranger = await neighbourOf(world, merchant);
     expect(await read(merchant)).toEqual({ success: true, balances: [] });
@@ -59,7 +59,7 @@ describe('transactions', () => {
 
   const idOf = ({ transaction_id: id }: Paying): string => id;
 
-  test('are listed newest first, as their status reads say and more', async () => {
+  test('are listed newest first, with the fields of their status reads and more', async () => {
     const merchant = await world.merchant();
     await setFee(world.gateway.deps, {
       merchantId: merchant.merchant.id,
@@ -143,7 +143,7 @@ describe('transactions', () => {
     expect((await list(merchant, { limit: '100' })).json.next_cursor).toBeNull();
   });
 
-  test('of a rare kind are found without reading all others at once: a page may be empty, and yet not be the last', async () => {
+  test('of a rare kind are found without reading all others at once: a page may be empty without being the last', async () => {
     const merchant = await world.merchant();
     const rare = idOf(await collect(world, merchant, { minted: { currency: 'cdf' } }));
     await collect(world, merchant);

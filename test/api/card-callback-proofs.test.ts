@@ -18,7 +18,7 @@ import { collect, expectRefusal, type Fields, statusOf, withoutIds } from './flo
 import { attemptOf } from './phone-payments.ts';
 import { rawPost, sendRaw } from './raw.ts';
 
-/** Of another form than the contract's; each is a text, as a form sends it. */
+/** Not in the contract's form; each value is text, as a form sends it. */
 const ILL_FORMED = [{ result: 'SUCCESS' }, { nonce: 'a.b' }, { timestamp: '1795176000000' }];
 
 let world: World;
@@ -34,8 +34,8 @@ afterAll(async () => {
   await world.close();
 });
 
-describe('an address of return that we made proves itself', () => {
-  /** The address that the network was given, and what a network posts that signs nothing. */
+describe('a return address that we made authenticates itself', () => {
+  /** The return address that the network was given, and the fields that a network posts which signs nothing. */
   async function returning(body: Fields = {}): Promise<{ paying: CardPaying; query: string; fields: CallbackFields }> {
     const paying = await readyToPay(world, merchant, 'challenge', { body });
     const { server } = world.sandbox.app;
@@ -60,7 +60,7 @@ describe('an address of return that we made proves itself', () => {
     return { paying, query, fields };
   }
 
-  test('it is believed in place of a signature, and remembered', async () => {
+  test('it is accepted in place of a signature, and remembered', async () => {
     const { paying, query, fields } = await returning();
     await answerChallenge(world, paying, 'pass');
     const first = await postForm(world, fields, query);
@@ -70,7 +70,7 @@ describe('an address of return that we made proves itself', () => {
     expect(capturesOf(world, paying)).toMatchObject([{ times: 1 }]);
   });
 
-  test('a customer who came back without an answer, went there again and passed is heard at the same address', async () => {
+  test('a customer who came back without a result and then passed the challenge is heard at the same address', async () => {
     const success_redirect_url = 'https://shop.example/thanks';
     const body = { success_redirect_url, fail_redirect_url: 'https://shop.example/again' };
     const { paying, query, fields } = await returning(body);
@@ -85,7 +85,7 @@ describe('an address of return that we made proves itself', () => {
     expect(capturesOf(world, paying)).toMatchObject([{ times: 1 }]);
   });
 
-  test('altered, about another order, or too late: 1304, and nothing changes', async () => {
+  test('altered, for another order, or too late: 1304, and nothing changes', async () => {
     const { paying, query, fields } = await returning();
     const other = await challenged(world, merchant);
     await answerChallenge(world, paying, 'pass');
@@ -98,9 +98,9 @@ describe('an address of return that we made proves itself', () => {
       const answer = await postForm(world, fields, wrong);
       expect(answer.status, answer.text).toBe(401);
     }
-    // Nothing is said of the form of what nobody has proven.
+    // Nothing is said about the form of fields that are not authenticated.
     expect((await postForm(world, { ...fields, result: 'x'.repeat(300) }, forged)).status).toBe(401);
-    // A signature that is there has to be right, whatever the address proves.
+    // A signature that is present has to be right, whatever the address proves.
     const both = { ...callbackFor(world, paying), signature: 'f'.repeat(64) };
     expect((await postForm(world, both, query)).status).toBe(401);
     const foreign = await postForm(world, { ...fields, 'order.id': other.transaction_id }, query);
@@ -110,8 +110,8 @@ describe('an address of return that we made proves itself', () => {
   });
 });
 
-describe('callbacks that prove nothing', () => {
-  test('forged, altered, stale or from the future: 1304, in the same bytes for an order that is not there', async () => {
+describe('callbacks without proof', () => {
+  test('forged, altered, stale or from the future: 1304, in the same bytes as for an unknown order', async () => {
     const paying = await challenged(world, merchant);
     await answerChallenge(world, paying, 'pass');
     const right = callbackFor(world, paying);
@@ -143,13 +143,13 @@ describe('callbacks that prove nothing', () => {
     }
     expect(await statusOf(world, paying)).toBe('processing');
     expect(capturesOf(world, paying)).toEqual([]);
-    // At the edge of its five minutes it counts.
+    // At the edge of its five minutes it is still valid.
     expect((await postCallback(world, callbackFor(world, paying, { timestamp: at(-299) }))).json).toMatchObject({
       status: 'approved',
     });
   });
 
-  test('without fields: 1109 names them all; of another form: 1110', async () => {
+  test('without fields: 1109 names them all; malformed: 1110', async () => {
     const empty = await postCallback(world, {});
     expectRefusal(empty, 400, '1109', 'REQUIRED');
     expect(empty.json.details.map(({ field }: { field: string }) => field)).toEqual([
@@ -174,7 +174,7 @@ describe('callbacks that prove nothing', () => {
     expect(await twice.json()).toMatchObject({ error_code: '1110', details: [{ code: 'DUPLICATE_KEY' }] });
   });
 
-  test('nothing is said of a form that nobody has signed: 1304', async () => {
+  test('the form of unsigned fields is not reported: 1304', async () => {
     const paying = await challenged(world, merchant);
     await answerChallenge(world, paying, 'pass');
     for (const wrong of ILL_FORMED) {
@@ -198,7 +198,7 @@ describe('callbacks that prove nothing', () => {
     expect(await statusOf(world, paying)).toBe('processing');
   });
 
-  test('a field that was moved across the points of what is signed is another one: 1110', async () => {
+  test('shifting text across the separators of the signed fields gives other fields: 1110', async () => {
     const paying = await challenged(world, merchant);
     await answerChallenge(world, paying, 'pass');
     const right = callbackFor(world, paying, { order_id: 'x.y' });
@@ -213,7 +213,7 @@ describe('callbacks that prove nothing', () => {
     expect(capturesOf(world, paying)).toEqual([]);
   });
 
-  test('an Idempotency-Key of another form, or two of them: 1110; a right one changes nothing', async () => {
+  test('an Idempotency-Key that is malformed or given twice: 1110; a valid one changes nothing', async () => {
     const paying = await challenged(world, merchant);
     await answerChallenge(world, paying, 'pass');
     const right = callbackFor(world, paying);
@@ -242,7 +242,7 @@ describe('callbacks that prove nothing', () => {
     }
   });
 
-  test('well signed, about nothing, about another method, or about two payments at once: 1204', async () => {
+  test('correctly signed, about nothing, another method, or two payments at once: 1204', async () => {
     const paying = await challenged(world, merchant);
     const other = await challenged(world, merchant);
     const wallet = await collect(world, merchant, {

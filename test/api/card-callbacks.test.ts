@@ -34,7 +34,7 @@ const FAIL = 'https://shop.example/again#x';
 const urls = { body: { success_redirect_url: SUCCESS, fail_redirect_url: FAIL } };
 
 describe('the customer comes back', () => {
-  test('passed, as JSON: approved, the status read, told once', async () => {
+  test('passed, as JSON: approved in the status read, and told once', async () => {
     const paying = await challenged(world, merchant);
     const answer = await postCallback(world, await answerChallenge(world, paying, 'pass'));
     expect(answer.status, answer.text).toBe(200);
@@ -45,7 +45,7 @@ describe('the customer comes back', () => {
     expect((await onlyHook(world, paying)).body.status).toBe('approved');
   });
 
-  test('a type in capitals is JSON as well, and answered as such', async () => {
+  test('a content type in capitals is JSON as well, and answered as such', async () => {
     const paying = await challenged(world, merchant, 'challenge', urls);
     const fields = await answerChallenge(world, paying, 'pass');
     const answer = await postCallback(world, fields, { 'content-type': 'Application/JSON' });
@@ -73,7 +73,7 @@ describe('the customer comes back', () => {
     expect(capturesOf(world, paying)).toEqual([]);
   });
 
-  test('a program that accepts HTML is sent on as well; without addresses the browser goes to the hosted page', async () => {
+  test('a program that accepts HTML is redirected as well; without addresses the browser goes to the hosted page', async () => {
     const paying = await challenged(world, merchant);
     const fields = await answerChallenge(world, paying, 'pass');
     const response = await fetch(`${world.url}/api/v1/payments/card/3ds-callback`, {
@@ -113,7 +113,7 @@ describe('the customer comes back', () => {
 });
 
 describe('the callback is a hint', () => {
-  test('it says passed while the issuer has heard nobody: processing, and nothing changes', async () => {
+  test('it says passed while the issuer is still waiting: processing, and nothing changes', async () => {
     const paying = await challenged(world, merchant);
     const answer = await postCallback(world, callbackFor(world, paying));
     expect(answer.json, answer.text).toMatchObject({ status: 'processing' });
@@ -135,7 +135,7 @@ describe('the callback is a hint', () => {
     expect(answer.json).toMatchObject({ status: 'approved' });
   });
 
-  test('before the submit: the payment is as it was, and pays as ever', async () => {
+  test('before the submit: the payment is unchanged, and can be paid as usual', async () => {
     const paying = await readyToPay(world, merchant, 'challenge');
     expect((await postCallback(world, callbackFor(world, paying))).json).toMatchObject({ status: 'pending' });
     const submitted = await submitCard(world, paying);
@@ -144,7 +144,7 @@ describe('the callback is a hint', () => {
     expect(answer.json).toMatchObject({ status: 'approved' });
   });
 
-  test('after the end: a final payment never changes, whatever is said', async () => {
+  test('after the end: a final payment never changes, whatever the callback says', async () => {
     const paying = await challenged(world, merchant);
     await postCallback(world, await answerChallenge(world, paying, 'fail'));
     for (const result of ['AUTHENTICATED', 'REJECTED', 'UNAVAILABLE']) {
@@ -155,7 +155,7 @@ describe('the callback is a hint', () => {
     await onlyHook(world, paying);
   });
 
-  test('after the time is over: expired, and nothing is taken although the issuer says yes', async () => {
+  test('after the expiry: expired, and nothing is taken although the issuer says yes', async () => {
     const paying = await challenged(world, merchant, 'challenge', { minted: { ttl_seconds: 7_200 } });
     await world.pass(11 * 60_000);
     await untilStatus(world, paying, 'expired', 2_000);
@@ -163,7 +163,7 @@ describe('the callback is a hint', () => {
     expect(capturesOf(world, paying)).toEqual([]);
   });
 
-  test('the network is away: processing; it goes on when it is back', async () => {
+  test('the network is unreachable: processing; the payment continues when it is back', async () => {
     const paying = await challenged(world, merchant);
     const fields = await answerChallenge(world, paying, 'pass');
     world.sandbox.faults.set('cardnet', { refuse_rate: 1 });
@@ -174,7 +174,7 @@ describe('the callback is a hint', () => {
     await onlyHook(world, paying);
   });
 
-  test('PAY’s answer is lost: the browser is sent on as processing, and it is approved later, once', async () => {
+  test('PAY’s answer is lost: the browser is redirected as processing, and the payment is approved later, once', async () => {
     const paying = await challenged(world, merchant, 'lost', urls);
     const answer = await postForm(world, await answerChallenge(world, paying, 'pass'));
     expect(answer.status, answer.text).toBe(303);
@@ -188,7 +188,7 @@ describe('the callback is a hint', () => {
 });
 
 describe('again', () => {
-  test('the same callback answers as the first did: status, Location and body, whatever happened since', async () => {
+  test('the same callback gets the first answer again: status, Location and body, whatever happened since', async () => {
     const paying = await challenged(world, merchant, 'challenge', urls);
     const early = callbackFor(world, paying);
     const before = await postForm(world, early);
@@ -209,12 +209,12 @@ describe('again', () => {
     await onlyHook(world, paying);
   });
 
-  test('one that waits for its twin waits no longer where the clock is set back', async () => {
+  test('a callback that waits for its twin waits no longer if the clock is set back', async () => {
     const paying = await challenged(world, merchant);
     const fields = await answerChallenge(world, paying, 'pass');
     const first = await postCallback(world, fields);
     expect(first.status, first.text).toBe(200);
-    // As a process leaves it that has begun, and died before the answer was remembered.
+    // As left by a process that began it and died before the answer was remembered.
     const left = await rowsOf(
       world,
       "update idempotency set status = 102, body = '', version = version + 1 where status = 200 and created_at = (select max(created_at) from idempotency) returning id",
@@ -234,7 +234,7 @@ describe('again', () => {
   test.each([
     ['of the same', true],
     ['with other nonces', false],
-  ])('twenty %s at once, here and at another process, and the round among them: one PAY', async (_name, same) => {
+  ])('twenty %s at once, here and at another process, and the round as well: one PAY', async (_name, same) => {
     const paying = await challenged(world, merchant);
     const second = await openSecond(world, world.clock);
     const fields = await answerChallenge(world, paying, 'pass');
@@ -260,7 +260,7 @@ describe('again', () => {
     await onlyHook(world, paying);
   });
 
-  /** Counts what the network is asked to do under an attempt's own reference: that is PAY. */
+  /** Counts the requests under an attempt's own reference: that is PAY. */
   function requestsFor(attemptId: string): () => number {
     let count = 0;
     world.sandbox.app.server.on('request', ({ method, url }) => {
@@ -269,7 +269,7 @@ describe('again', () => {
     return () => count;
   }
 
-  test('sixty a minute and order, then 1301; another order is not concerned', async () => {
+  test('sixty per minute and order, then 1301; another order is not affected', async () => {
     const paying = await challenged(world, merchant);
     const other = await challenged(world, merchant);
     const most = 60;
@@ -284,7 +284,7 @@ describe('again', () => {
     expect((await postCallback(world, callbackFor(world, other))).status).toBe(200);
   });
 
-  test('forged ones are counted too, and not against those of their order that are proven', async () => {
+  test('forged callbacks are counted too, but not against authenticated ones of their order', async () => {
     const paying = await challenged(world, merchant);
     const forge = () => postCallback(world, { ...callbackFor(world, paying), signature: 'x' });
     for (let count = 0; count < 60; count += 1) expectRefusal(await forge(), 401, '1304');
@@ -301,7 +301,7 @@ describe('again', () => {
     expectRefusal(await postCallback(world, stale), 429, '1301');
   });
 
-  test('as many as the merchant’s own number says, under whichever name the order comes', async () => {
+  test('the merchant’s own limit applies, whichever name the order comes under', async () => {
     const [strict, usual] = [await world.merchant(), await world.merchant()];
     await setMerchant(world.gateway.deps, strict.merchant.id, { rate_limits: new Map([['card_callbacks', 3]]) });
     // Two merchants may have given their orders the same name.
@@ -318,7 +318,7 @@ describe('again', () => {
     const free = await postCallback(world, callbackFor(world, other, { order_id }));
     expect(free.status, free.text).toBe(200);
     expect(free.headers.get('ratelimit')).toBe('"card_callbacks";r=59;t=60');
-    // One that no payment fits is counted by what it names.
+    // A callback that matches no payment is counted by the order that it names.
     const nobody = await postCallback(world, callbackFor(world, paying, { order_id: 'order-of-nobody' }));
     expectRefusal(nobody, 404, '1204');
     expect(nobody.headers.get('ratelimit')).toBe('"card_callbacks";r=59;t=60');

@@ -1,6 +1,6 @@
 /**
- * Card payments whose network is in doubt, changes its mind, or is no longer there: what may have been paid is not asked
- * for again, and what the customer is told says so.
+ * Card payments whose network is in doubt, changes its answer, or is no longer there: what may have been paid is not asked
+ * for again, and the customer is told so.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { manualClock } from '../../src/platform/clock.ts';
@@ -59,7 +59,7 @@ describe('a payment whose method was open takes over method and fee with a submi
     const shop = await world.merchant('Librairie Goma');
     const fee = { rate: '2', fixed: 0n, min: undefined, max: undefined, currency: 'usd' } as const;
     await setFee(world.gateway.deps, { merchantId: shop.merchant.id, ...fee, method: 'mobile_money' });
-    // The carrier's token is there from now on.
+    // From now on the carrier's token is there.
     expect((await payByPhone(world, await collect(world, shop), numberEnding('42'))).status).toBe(200);
     const paying = await collect(world, shop);
     world.sandbox.faults.set('mtn', { answer_lost_rate: 1 });
@@ -75,7 +75,7 @@ describe('a submit that ends at once without paying', () => {
   test.each([
     ['cancelled at the network', 'cancelled', { issuer: 'SUCCESSFUL', pays: 'CANCELLED' }],
     ['given up by the issuer', 'expired', { issuer: 'TIMED_OUT' }],
-  ] as const)('%s: 1502, final, told, and the session pays another payment', async (_name, status, says) => {
+  ] as const)('%s: 1502, final, told, and the session can pay another payment', async (_name, status, says) => {
     const paying = await desk.collected();
     Object.assign(network, says);
     const headers = { 'idempotency-key': `ended-${paying.transaction_id}` };
@@ -92,7 +92,7 @@ describe('a submit that ends at once without paying', () => {
   });
 });
 
-test('a challenge without a form, be it the first answer already: 1404, and the payment is pending again', async () => {
+test('a challenge without a form, even as the first answer: 1404, and the payment is pending again', async () => {
   const paying = await desk.collected();
   network.instead('initiate', {
     status: 200,
@@ -102,7 +102,7 @@ test('a challenge without a form, be it the first answer already: 1404, and the 
   expect(await statusOf(world, paying)).toBe('pending');
 });
 
-test('an amount of more digits than the network takes: 1202 at collect; another method takes it', async () => {
+test('an amount with more digits than the network takes: 1202 at collect; another method takes it', async () => {
   const { token } = await mint(world, merchant, { amount: '1000000000000.00' });
   const body = collectBody(world, 'card', { cardnet_payment_method: 'HOSTED_SESSION' });
   const refused = await world.call('POST', '/payments/collect', { bearer: token, body });
@@ -113,8 +113,8 @@ test('an amount of more digits than the network takes: 1202 at collect; another 
   const most = await mint(world, merchant, { amount: '999999999999.99' });
   await collectCardWith(world, most.token);
 });
-describe('late money of a card, while its session is open', () => {
-  /** A payment that its issuer declined, and that the network says was paid after all. */
+describe('late card money while its session is open', () => {
+  /** A payment that its issuer declined, and of which the network says later that it was paid after all. */
   async function paidLate(of = desk.collected()): Promise<{ readonly paying: CardPaying; readonly attemptId: string }> {
     const paying = await of;
     Object.assign(network, { issuer: 'SUCCESSFUL', pays: 'DECLINED' });
@@ -129,7 +129,7 @@ describe('late money of a card, while its session is open', () => {
   const book = (attemptId: string) =>
     bookLateMoney(world.gateway.deps, attemptId, { to: 'merchant', by: 'amina', why: 'it was delivered' });
 
-  test('is not its merchant’s as long as the customer may still pay the order, or is paying it', async () => {
+  test('cannot be booked to its merchant while the customer may still pay the order, or is paying it', async () => {
     const { paying, attemptId } = await paidLate();
     await expect(book(attemptId)).rejects.toThrow(/session is open until .*Z: .*--to payer/);
     const other = { ...paying, ...(await collectWith(world, paying.token)) };
@@ -142,16 +142,16 @@ describe('late money of a card, while its session is open', () => {
     await expect(book(attemptId)).rejects.toThrow(`was paid by ${other.transaction_id}`);
   });
 
-  test('is its merchant’s once the session is over', async () => {
+  test('can be booked to its merchant once the session is over', async () => {
     const { attemptId } = await paidLate();
     await world.pass(105 * 60_000);
-    // Two hours and a minute: the clock of whoever takes payments may be behind.
+    // Two hours and a minute: the clock of the process that takes payments may be behind.
     await expect(book(attemptId)).rejects.toThrow(/session is open until/);
     await world.pass(5 * 60_000);
     expect((await book(attemptId)).attempt.reason).toBe('late_success_kept');
   });
 
-  test('is its merchant’s once, also when the payment that brought it has been archived', async () => {
+  test('can be booked to its merchant once, even if the payment that brought it has been archived', async () => {
     const { paying, attemptId } = await paidLate();
     const more = collectCardWith(world, paying.token).then((other) => ({ ...paying, ...other }));
     const { attemptId: second } = await paidLate(more);
@@ -173,7 +173,7 @@ describe('late money of a card, while its session is open', () => {
   }
 });
 
-test('with the card network gone from the configuration, an open challenge ends by time', async () => {
+test('if the card network is removed from the configuration, an open challenge ends by time', async () => {
   const paying = await desk.collected();
   expect((await submitCard(world, paying)).status).toBe(202);
   const { deps } = world.gateway;

@@ -1,6 +1,6 @@
 /**
- * A card payment's earlier tries, whose PAY the network has turned away and perhaps carried out all the same: what they have
- * taken pays the payment, and while nobody can say, nobody is told to pay anew.
+ * A card payment's earlier tries, whose PAY the network turned away and may have carried out all the same: what they have
+ * taken pays the payment, and while that is uncertain, no customer is told to pay again.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { shardOf } from '../../src/domain/ids.ts';
@@ -26,21 +26,21 @@ beforeAll(async () => {
 afterEach(() => desk.reset());
 afterAll(() => desk.close());
 
-/** What the order is called at the network. */
+/** The order's status at the network. */
 async function upstreamStatusOf({ token, transaction_id }: CardPaying): Promise<string | null> {
   return (await world.call('GET', `/payments/check-status/${transaction_id}`, { bearer: token })).json.upstream_status;
 }
 
-describe('an earlier attempt that was taken for not sent', () => {
+describe('an earlier attempt that was believed not to be sent', () => {
   interface Tried {
     readonly paying: CardPaying;
     /** Its first attempt. */
     readonly first: string;
-    /** How often money had been asked for by then. */
+    /** How often PAY had been sent by then. */
     readonly pays: number;
   }
 
-  /** It is paid by its first attempt, told once, and the money was not asked for again. */
+  /** Expects that its first attempt pays it, that it is told once, and that the money was not asked for again. */
   async function expectPaidBy({ paying, first, pays }: Tried): Promise<void> {
     expect(network.count('pay')).toBe(pays);
     expect(await attemptOf(world, paying)).toMatchObject({ id: first, status: 'approved' });
@@ -54,7 +54,7 @@ describe('an earlier attempt that was taken for not sent', () => {
     return { paying, first, pays: network.count('pay') };
   }
 
-  /** Its PAY is turned away; the attempt. */
+  /** Has the payment's PAY turned away; returns the attempt. */
   async function turnAway(paying: CardPaying): Promise<string> {
     network.issuer = 'SUCCESSFUL';
     network.instead('pay', refusal('SERVER_BUSY'));
@@ -120,7 +120,7 @@ describe('an earlier attempt that was taken for not sent', () => {
     },
   );
 
-  test('has paid, and the round hears of it while the next one asks: nothing is put aside', async () => {
+  test('has paid, and the round learns of it while the next one is calling: nothing goes to suspense', async () => {
     const { paying, first, pays } = await turnedAway();
     network.took(first);
     const held = network.hold('order');
@@ -134,7 +134,7 @@ describe('an earlier attempt that was taken for not sent', () => {
     await onlyHook(world, paying);
   });
 
-  test('has paid, and check-status hears of it while the next one begins: nothing is put aside', async () => {
+  test('has paid, and check-status learns of it while the next one begins: nothing goes to suspense', async () => {
     const { paying, first, pays } = await turnedAway();
     network.took(first);
     const heard = network.hold('inquire');
@@ -151,24 +151,24 @@ describe('an earlier attempt that was taken for not sent', () => {
     await onlyHook(world, paying);
   });
 
-  test('has paid, and its money was put aside: nobody is told to collect again', async () => {
+  test('has paid, and its money went to suspense: no merchant is told to collect again', async () => {
     const { paying, first, pays } = await turnedAway();
     network.took(first);
-    // As if the session had been over when that was heard.
+    // As if the session had been over when that was learned.
     await setSession(paying, 'CONSUMED');
     await inquireAttempt(world.gateway.deps, await triedFirst(first), 'due');
     await setSession(paying, 'ACTIVE');
     const headers = freshKey();
     expectRefusal(await submitCard(world, paying, { headers }), 400, '1110', 'PAID_BEFORE');
     expect(await statusOf(world, paying)).toBe('pending');
-    // The session is free, and so is the key; and that the network is away now changes nothing.
+    // The session is free, and so is the key; that the network is unreachable now changes nothing.
     network.instead('initiate', refusal('SERVER_BUSY'));
     expectRefusal(await submitCard(world, paying, { headers }), 400, '1110', 'PAID_BEFORE');
     expect(network.count('pay')).toBe(pays);
     expect(await triedFirst(first)).toMatchObject({ reason: 'late_success' });
   });
 
-  test('answers that it has paid when another try is under way: its own customer is not told that no money moved', async () => {
+  test('answers that it has paid when another try is in progress: its own customer is not told that no money moved', async () => {
     const paying = await desk.collected();
     network.issuer = 'SUCCESSFUL';
     const slow = network.hold('pay');
@@ -177,7 +177,7 @@ describe('an earlier attempt that was taken for not sent', () => {
     const [attempt] = await rowsOf<{ id: string }>(world, 'select id from attempt where payment_id = $1', [
       paying.transaction_id,
     ]);
-    // The process stood still: the round has heard twice that there is no such payment, and has given the session back.
+    // As if the process had stood still: the round has heard “not found” twice, and has given the session back.
     await untilStatus(world, paying, 'pending', 30_000);
     network.issuer = 'PENDING';
     expect((await submitCard(world, paying)).status).toBe(202);
@@ -189,8 +189,8 @@ describe('an earlier attempt that was taken for not sent', () => {
     await onlyHook(world, paying);
   });
 
-  test('has paid, while the payment is paid by phone, which asks about no card: it is put aside at once', async () => {
-    // The carrier's token is there from now on.
+  test('has paid, while a phone is paying, which inquires about no card: its money goes to suspense at once', async () => {
+    // From now on the carrier's token is there.
     expect((await payByPhone(world, await collect(world, merchant), numberEnding('42'))).status).toBe(200);
     const paying = await collect(world, merchant);
     const form = await openFormOf(world, paying);
@@ -218,7 +218,7 @@ describe('an earlier attempt that was taken for not sent', () => {
     await expectPaidBy(tried);
   });
 
-  test('has paid, and nobody comes back: it is asked about soon, and pays the payment', async () => {
+  test('has paid, and the customer does not come back: it is inquired about soon, and pays the payment', async () => {
     const { paying, first } = await turnedAway();
     network.instead('inquire', 'cuts');
     expectRefusal(await submitCard(world, paying), 502, '1404', 'EARLIER_TRY_OPEN');
@@ -244,7 +244,7 @@ describe('an earlier attempt that was taken for not sent', () => {
     },
   );
 
-  test('nobody can say whether it has paid: 1404, and nothing is asked for', async () => {
+  test('may have paid, and nobody can say: 1404, and nothing is asked for', async () => {
     const { paying, pays } = await turnedAway();
     network.instead('inquire', 'cuts');
     expectRefusal(await submitCard(world, paying), 502, '1404', 'EARLIER_TRY_OPEN');
@@ -255,7 +255,7 @@ describe('an earlier attempt that was taken for not sent', () => {
     expect(await statusOf(world, paying)).toBe('pending');
   });
 
-  test('the order was captured, and nobody can say yet for which try: nobody is told to collect again', async () => {
+  test('the order was captured, and nobody can say yet by which try: no merchant is told to collect again', async () => {
     const { paying, first, pays } = await turnedAway();
     network.took(first);
     network.status = 'CAPTURED';
@@ -267,7 +267,7 @@ describe('an earlier attempt that was taken for not sent', () => {
     expect(await attemptOf(world, paying)).toMatchObject({ id: first, status: 'approved' });
   });
 
-  test('the order was captured for none of our tries: 1404, and a person hears of it', async () => {
+  test('the order was captured by none of our tries: 1404, and a person is called', async () => {
     const { paying, pays } = await turnedAway();
     network.status = 'CAPTURED';
     expectRefusal(await submitCard(world, paying), 502, '1404', 'EARLIER_TRY_OPEN');
@@ -279,7 +279,7 @@ describe('an earlier attempt that was taken for not sent', () => {
     expect(await upstreamStatusOf(paying)).toBe('CAPTURED');
   });
 
-  test('the network does not know its order, which it has just taken a try for: 1404', async () => {
+  test('the network does not know the order for which it has just taken a try: 1404', async () => {
     const { paying, pays } = await turnedAway();
     network.instead('order', refusal('INVALID_REQUEST', 'Unable to find order.'));
     expectRefusal(await submitCard(world, paying), 502, '1404', 'EARLIER_TRY_OPEN');
@@ -297,7 +297,7 @@ describe('an earlier attempt that was taken for not sent', () => {
     ['the network is away', 'initiate', refusal('SERVER_BUSY'), 'SUCCESSFUL'],
     ['the form cannot be read', 'form', 'cuts', 'SUCCESSFUL'],
   ] as const)(
-    'while nobody can say, and %s: nobody is told to pay another way',
+    'while nobody can say, and %s: no customer is told to pay another way',
     async (_name, asked, reply, issuer) => {
       const { paying, first, pays } = await turnedAway();
       network.took(first);
@@ -329,7 +329,7 @@ describe('an earlier attempt that was taken for not sent', () => {
   });
 });
 
-describe('tries that have asked for no money', () => {
+describe('tries that have not asked for money', () => {
   test('because too much time had passed, are marked', async () => {
     const paying = await desk.collected();
     network.issuer = 'SUCCESSFUL';
@@ -347,7 +347,7 @@ describe('tries that have asked for no money', () => {
     expect(attempt).toEqual({ reason: 'not_asked', next_inquiry_at: null });
   });
 
-  test('because the network was away, are asked about by nobody, now or later', async () => {
+  test('because the network was unreachable, are never inquired about, now or later', async () => {
     const paying = await desk.collected();
     network.issuer = 'SUCCESSFUL';
     network.instead('initiate', refusal('SERVER_BUSY'));

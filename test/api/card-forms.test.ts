@@ -28,7 +28,7 @@ afterAll(async () => {
   await world.close();
 });
 
-/** How often the network was asked what became of a movement. */
+/** How many inquiries about a movement the network has received. */
 async function inquiries(): Promise<number> {
   const page = await (await fetch(`${world.url}/metrics`)).text();
   const counts = page.matchAll(
@@ -38,7 +38,7 @@ async function inquiries(): Promise<number> {
 }
 
 describe('forms that may not pay', () => {
-  test('an empty form: 1110, and it pays once it is filled', async () => {
+  test('an empty form: 1110, and it can pay once it is filled', async () => {
     const paying = await collectByCard(world, merchant);
     expectRefusal(await submitCard(world, paying), 400, '1110', 'CARD_NOT_ENTERED');
     expect(await statusOf(world, paying)).toBe('pending');
@@ -46,7 +46,7 @@ describe('forms that may not pay', () => {
     expect((await submitCard(world, paying)).json).toMatchObject({ status: 'approved' });
   });
 
-  test('however often it is sent, the network is asked about none of those tries', async () => {
+  test('however often it is sent, the network gets no inquiry about those tries', async () => {
     const paying = await collectByCard(world, merchant);
     for (let tries = 0; tries < 20; tries += 1) {
       expectRefusal(await submitCard(world, paying), 400, '1110', 'CARD_NOT_ENTERED');
@@ -71,7 +71,7 @@ describe('forms that may not pay', () => {
     expect(world.log.lines.some((line) => line.includes('mastercard_answer_mismatch'))).toBe(true);
   });
 
-  test('a form of another payment, another session or another merchant is refused before anything is asked', async () => {
+  test('a form of another payment, session or merchant is refused before the network is called', async () => {
     const paying = await readyToPay(world, merchant, 'frictionless');
     const other = await readyToPay(world, merchant, 'frictionless');
     const stranger = await readyToPay(world, await world.merchant('Librairie Goma'), 'frictionless');
@@ -91,7 +91,7 @@ describe('forms that may not pay', () => {
     const { store } = world.gateway;
     const shard = shardOf(other.transaction_id);
     const payment = await store.payment.get(shard, other.transaction_id);
-    // Even a row that names it: the network itself binds a form to one order.
+    // Even with a row that names it: the network itself binds a form to one order.
     const row = { hosted_session_id: paying.form };
     const update = { table: 'payment', shard, id: other.transaction_id, version: payment?.version ?? 0, row } as const;
     expect(await store.commit({ updates: [update] })).toBe('won');
@@ -101,7 +101,7 @@ describe('forms that may not pay', () => {
     expect(capturesOf(world, paying)).toMatchObject([{ times: 1 }]);
   });
 
-  test('a payment without a form says where to get one', async () => {
+  test('a payment without a form says how to get one', async () => {
     const paying = await collect(world, merchant);
     const refused = await submitCard(world, { ...paying, form: 'SESSION0002000000000000000000000' });
     expectRefusal(refused, 400, '1110', 'NO_CARD_FORM');
@@ -111,13 +111,13 @@ describe('forms that may not pay', () => {
 describe('a form that has ended at the network', () => {
   const LIFE_MS = 15 * 60_000;
 
-  test('pays nothing and is told as such, and another one of the session pays', async () => {
+  test('pays nothing and is reported as such, and another one of the session pays', async () => {
     const paying = await readyToPay(world, merchant, 'frictionless');
     await world.pass(LIFE_MS);
     const refused = await submitCard(world, paying);
     expectRefusal(refused, 400, '1110', 'FORM_EXPIRED');
     expect(refused.json).toMatchObject({ retryable: false, retry_after: null });
-    // However often it is sent: no try before has asked for money, and an order that was never begun is no doubt.
+    // However often it is sent: no earlier try has asked for money, and an order that was never begun leaves no doubt.
     expectRefusal(await submitCard(world, paying), 400, '1110', 'FORM_EXPIRED');
     expect(await statusOf(world, paying)).toBe('pending');
     const other = { ...(await collectCardWith(world, paying.token)), token: paying.token };
@@ -127,7 +127,7 @@ describe('a form that has ended at the network', () => {
     expect(capturesOf(world, other)).toMatchObject([{ times: 1 }]);
   });
 
-  test('is renewed on the hosted page, by whoever has filled it too late', async () => {
+  test('is renewed on the hosted page, by a customer who has filled it too late', async () => {
     const { paying, me, page } = await onPage();
     await fillForm(world, paying.form, 'frictionless');
     await world.pass(LIFE_MS);
@@ -143,10 +143,10 @@ describe('a form that has ended at the network', () => {
     expect(await statusOf(world, paying)).toBe('approved');
   });
 
-  test('is not shown where it cannot be filled any more: the page offers to open one', async () => {
+  test('is not shown if it can no longer be filled: the page offers to open another', async () => {
     const { paying, me, page } = await onPage();
     expect(formIn(page)).toBe(paying.form);
-    // What ends soon could not be filled in time.
+    // A form that ends soon could not be filled in time.
     await world.pass(LIFE_MS - 5 * 60_000);
     const later = await me.open(page.url);
     expect(formIn(later)).toBeUndefined();
@@ -155,14 +155,14 @@ describe('a form that has ended at the network', () => {
     expect(formIn(opened)).not.toBe(paying.form);
   });
 
-  test('can be opened anew from its own page, once the network’s script has said no', async () => {
+  test('can be opened again from its own page, once the network’s script has refused', async () => {
     const { me, page } = await onPage();
     const again = await me.send(stepOf(page, 'card'), { method: 'card' });
     expect(formIn(again)).toMatch(/^SESSION/);
     expect(formIn(again)).not.toBe(formIn(page));
   });
 
-  /** The page of a payment by card, at which its form is shown at once. */
+  /** A hosted page of a card payment, on which its form is shown at once. */
   async function onPage() {
     const { token, reference } = await mint(world, merchant);
     const body = collectBody(world, 'card', { cardnet_payment_method: 'HOSTED_SESSION' });
@@ -172,14 +172,14 @@ describe('a form that has ended at the network', () => {
     return { paying: { token, reference, payment_id, transaction_id, form }, me, page: await me.open(payment_url) };
   }
 
-  /** The network's session that a page fills, where it shows a card form. */
+  /** The network's session that a page's card form fills, if it shows one. */
   function formIn({ html }: Shown): string | undefined {
     return /data-card="([^"]+)"/.exec(html)?.[1];
   }
 });
 
-describe('what a card call says', () => {
-  test('collect needs cardnet_payment_method, by either name; DIRECT_CAPTURE is not there yet', async () => {
+describe('the fields of a card call', () => {
+  test('collect needs cardnet_payment_method, by either name; DIRECT_CAPTURE is not available yet', async () => {
     const { token } = await mint(world, merchant);
     const ask = (more: object) =>
       world.call('POST', '/payments/collect', { bearer: token, body: collectBody(world, 'card', { ...more }) });
@@ -214,7 +214,7 @@ describe('what a card call says', () => {
   });
 
   test.each(['/payments/collect', '/payments/submit', '/payments/verify-otp', '/payments/card/3ds-callback'])(
-    'a card number posted to %s is refused and stands in no log line',
+    'a card number posted to %s is refused and does not appear in any log line',
     async (path) => {
       const { token } = await mint(world, merchant);
       const number = CARDS.frictionless;

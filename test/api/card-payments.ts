@@ -1,5 +1,5 @@
 /**
- * Payments by card, as tests of them need again and again: a filled form, a submit, a challenge answered, its callback.
+ * Payments by card, as their tests need them again and again: a filled form, a submit, an answered challenge, its callback.
  *
  * Invariant: the card is typed at the card network, through its own controls; the gateway never sees it.
  */
@@ -83,7 +83,7 @@ export function submitCard(
   return world.call('POST', '/payments/submit', { bearer: paying.token, body, headers: more.headers ?? {} });
 }
 
-/** A collect whose form holds that card. */
+/** A collected payment whose form holds that card. */
 export async function readyToPay(
   world: World,
   merchant: MerchantCreated,
@@ -95,7 +95,7 @@ export async function readyToPay(
   return paying;
 }
 
-/** A payment whose customer is at the issuer. */
+/** A payment whose customer is at the issuer's challenge. */
 export async function challenged(
   world: World,
   merchant: MerchantCreated,
@@ -111,7 +111,7 @@ export async function challenged(
 /** The fields that the browser would post, as the network makes them. */
 export type CallbackFields = Readonly<Record<string, string>>;
 
-/** Answers the issuer's challenge; returns what the browser would post. */
+/** Answers the issuer's challenge; returns the fields that the browser would post. */
 export async function answerChallenge(
   world: World,
   paying: Pick<Paying, 'transaction_id'>,
@@ -124,7 +124,7 @@ export async function answerChallenge(
 
 const CALLBACK_PATH = '/api/v1/payments/card/3ds-callback';
 
-/** Posts as JSON, as a program does. */
+/** Posts a callback as JSON, as a program does. */
 export function postCallback(
   world: World,
   fields: Readonly<Record<string, unknown>>,
@@ -134,7 +134,7 @@ export function postCallback(
   return world.call('POST', CALLBACK_PATH + query, { body: fields, headers });
 }
 
-/** Posts as the customer's browser does. */
+/** Posts a callback as a form, as the customer's browser does. */
 export function postForm(
   world: World,
   fields: CallbackFields,
@@ -153,7 +153,7 @@ export function postForm(
 
 const SECRET = 'sandbox-cardnet-callback-secret';
 
-/** Signs a callback as the contract says; computed here anew. */
+/** Signs a callback as the contract says; computed here independently. */
 export function signed(fields: {
   readonly order_id: string;
   readonly transaction_id: string;
@@ -166,7 +166,7 @@ export function signed(fields: {
   return { ...fields, signature: createHmac('sha256', SECRET).update(text).digest('hex') };
 }
 
-/** A callback of now, well signed, about that payment. */
+/** A correctly signed callback, dated now, about that payment. */
 export function callbackFor(
   world: World,
   paying: Pick<CardPaying, 'transaction_id'>,
@@ -182,12 +182,12 @@ export function callbackFor(
   });
 }
 
-/** What the network really took for that payment. */
+/** The debits that the network really made for that payment. */
 export function capturesOf(world: World, paying: Pick<Paying, 'transaction_id'>): BookLine[] {
   return linesOf(world, paying).filter(({ kind }) => kind === 'debit');
 }
 
-/** What the network really gave back of that payment. */
+/** The credits that the network really made for that payment. */
 export function creditsOnCard(world: World, paying: Pick<Paying, 'transaction_id'>): BookLine[] {
   return linesOf(world, paying).filter(({ kind }) => kind === 'credit');
 }
@@ -211,7 +211,7 @@ export async function tamper(world: World, paying: Pick<Paying, 'transaction_id'
   expect(done.status, done.text).toBe(200);
 }
 
-/** Opens a form for a payment whose customer has only now chosen to pay by card, as the hosted page does; its name. */
+/** Opens a form for a payment whose customer has only just chosen to pay by card, as the hosted page does; returns its name. */
 export async function openFormOf(world: World, { transaction_id: id }: Paying): Promise<string> {
   const { deps } = world.gateway;
   const shard = shardOf(id);

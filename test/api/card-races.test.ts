@@ -1,6 +1,6 @@
 /**
- * A card payment between two processes, a network that answers when it likes, and people who will not wait: whatever is
- * heard of the challenge, nothing overtakes a PAY that is under way.
+ * A card payment between two processes, a network that answers at will, and customers who will not wait: whatever is
+ * heard of the challenge, nothing overtakes a PAY in flight.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { shardOf } from '../../src/domain/ids.ts';
@@ -21,7 +21,7 @@ let network: FickleNetwork;
 let world: World;
 let merchant: MerchantCreated;
 let wire: Wire;
-/** Another process, whose database lies behind the wire. */
+/** Another process, whose database is behind the wire. */
 let second: Second;
 
 beforeAll(async () => {
@@ -48,7 +48,7 @@ async function atIssuer(body: Fields = {}): Promise<CardPaying> {
   return paying;
 }
 
-/** The callback at the other process. */
+/** Posts the callback to the other process. */
 async function callSecond(paying: CardPaying, fields = callbackFor(world, paying)): Promise<{ status: string }> {
   const answer = await fetch(`${second.url}/api/v1/payments/card/3ds-callback`, {
     method: 'POST',
@@ -68,7 +68,7 @@ async function checkSecond(paying: CardPaying): Promise<{ status: string }> {
 
 const LIFE_MS = 10 * 60_000;
 
-describe('while PAY is under way', () => {
+describe('while PAY is in flight', () => {
   test.each([
     ['a callback', callSecond],
     ['a reader', checkSecond],
@@ -82,7 +82,7 @@ describe('while PAY is under way', () => {
     const pay = network.hold('pay');
     await world.clock.advance(2_000);
     await pay.asked;
-    // What the other one hears now is nothing; its time is over.
+    // What the other process hears now proves nothing; its time is over.
     asked.answer('cuts');
     expect((await late).status).toBe('processing');
     expect((await attemptOf(world, paying)).status).toBe('authenticated');
@@ -92,7 +92,7 @@ describe('while PAY is under way', () => {
     expect((await onlyHook(world, paying)).body.status).toBe('approved');
   });
 
-  test('nor does one that hears that the issuer said no', async () => {
+  test('nor does one that learns that the issuer said no', async () => {
     const paying = await atIssuer();
     const asked = network.hold('look');
     const late = callSecond(paying);
@@ -109,12 +109,12 @@ describe('while PAY is under way', () => {
     expect(await attemptOf(world, paying)).toMatchObject({ three_ds_status: 'AUTHENTICATION_SUCCESSFUL' });
   });
 
-  test('what was not found before the challenge counts no more, and nobody is asked', async () => {
+  test('a “not found” from before the challenge no longer counts, and no inquiry is made', async () => {
     const paying = await collectByCard(world, merchant, { minted: { ttl_seconds: 7_200 } });
     const asking = network.hold('authenticate');
     const submitted = submitCard(world, paying);
     await asking.asked;
-    // The round finds nothing of an attempt whose call should have ended.
+    // The round gets “not found” about an attempt whose call should have ended.
     await world.pass(46_000);
     expect((await attemptOf(world, paying)).not_found_at).not.toBeNull();
     asking.answer();
@@ -133,7 +133,7 @@ describe('while PAY is under way', () => {
     expect((await callback).json).toMatchObject({ status: 'approved' });
   });
 
-  test('a browser that comes back just as it is answered is not sent where a failure is told', async () => {
+  test('a browser that comes back just as PAY is answered is not sent to the failure address', async () => {
     const success_redirect_url = 'https://shop.example/thanks';
     const urls = { success_redirect_url, fail_redirect_url: 'https://shop.example/again' };
     const paying = await atIssuer(urls);
@@ -141,7 +141,7 @@ describe('while PAY is under way', () => {
     const pay = network.hold('pay');
     const callback = postCallback(world, callbackFor(world, paying));
     await pay.asked;
-    // The other process has read the payment twice, and its attempt once, by the time that PAY is answered.
+    // By the time PAY is answered, the other process has read the payment twice, and its attempt once.
     const { attempt } = second.gateway.deps.store;
     const { get } = attempt;
     let reads = 0;
@@ -164,7 +164,7 @@ describe('while PAY is under way', () => {
     expect((await comeBack()).location).toBe(answer.location);
   });
 
-  test('an operator’s word is not heard', async () => {
+  test('an operator’s decision is refused', async () => {
     const paying = await atIssuer();
     const { id } = await attemptOf(world, paying);
     network.issuer = 'SUCCESSFUL';
@@ -180,7 +180,7 @@ describe('while PAY is under way', () => {
     expect((await callback)?.json).toMatchObject({ status: 'approved' });
   });
 
-  test('nor is one afterwards that was meant for the challenge', async () => {
+  test('and so is a later one that was meant for the challenge', async () => {
     const paying = await atIssuer();
     const { id } = await attemptOf(world, paying);
     network.issuer = 'SUCCESSFUL';
@@ -199,7 +199,7 @@ describe('while PAY is under way', () => {
 
   const NOT_PAID = { paid: false, providerReference: null, by: 'amina', why: null };
 
-  /** An operator’s command between whose look and whose first write something else happens. */
+  /** The deps of an operator's command, between whose first read and first write something else happens. */
   function interrupted(happens: () => Promise<void>): World['gateway']['deps'] {
     const { deps } = world.gateway;
     let before: (() => Promise<void>) | undefined = happens;
@@ -216,8 +216,8 @@ describe('while PAY is under way', () => {
   }
 });
 
-describe('the database’s word for the step before PAY is lost', () => {
-  /** A callback at the other process, stopped where its step is written and it has not heard so yet. */
+describe('the database’s answer to the commit before PAY is lost', () => {
+  /** A callback at the other process, suspended after its commit is written and before it is acknowledged. */
   async function stepAsleep(): Promise<{ paying: CardPaying; answer: Promise<{ status: string }> }> {
     const before = await atIssuer();
     network.issuer = 'SUCCESSFUL';
@@ -234,7 +234,7 @@ describe('the database’s word for the step before PAY is lost', () => {
     return { paying, answer };
   }
 
-  test('it is found to be our own, and PAY is sent, once', async () => {
+  test('the commit is found to be our own, and PAY is sent, once', async () => {
     const { paying, answer } = await stepAsleep();
     const pays = network.count('pay');
     wire.cut();
@@ -244,7 +244,7 @@ describe('the database’s word for the step before PAY is lost', () => {
     expect((await onlyHook(world, paying)).body.status).toBe('approved');
   });
 
-  test('after five seconds nothing is sent any more: it has failed', async () => {
+  test('after five seconds nothing is sent any more: the payment has failed', async () => {
     const { paying, answer } = await stepAsleep();
     const pays = network.count('pay');
     await world.clock.advance(5_001);
@@ -256,8 +256,8 @@ describe('the database’s word for the step before PAY is lost', () => {
   });
 });
 
-describe('looks in between', () => {
-  /** A challenge that the round has looked at so often that it waits long for the next time. */
+describe('inquiries in between', () => {
+  /** A challenge that the round has inquired about so often that its next inquiry is far off. */
   async function longWaiting(): Promise<CardPaying> {
     const paying = await atIssuer();
     for (const pause of [5_000, 5_000, 10_000, 15_000, 30_000]) await world.pass(pause);
@@ -265,7 +265,7 @@ describe('looks in between', () => {
     return paying;
   }
 
-  test('a callback that found the network away is answered anew, and the round looks soon', async () => {
+  test('a callback that found the network unreachable is decided again, and the round inquires soon', async () => {
     const paying = await longWaiting();
     const fields = callbackFor(world, paying);
     network.instead('look', 'cuts');
@@ -280,7 +280,7 @@ describe('looks in between', () => {
     await onlyHook(world, paying);
   });
 
-  test('reads do not put off the round’s next look, at the challenge and at the money', async () => {
+  test('reads do not put off the round’s next inquiry, about the challenge or the money', async () => {
     const paying = await longWaiting();
     const { next_inquiry_at, inquiries } = await attemptOf(world, paying);
     const read = () => world.call('GET', `/payments/check-status/${paying.transaction_id}`, { bearer: paying.token });
@@ -300,11 +300,11 @@ describe('looks in between', () => {
   });
 });
 
-test('a customer who passed while everybody was away is not charged once the way back is over', async () => {
+test('a customer who passed while every process was down is not charged once the return address has expired', async () => {
   const paying = await atIssuer();
   const pays = network.count('pay');
   network.issuer = 'SUCCESSFUL';
-  // Nobody looks in between: the clock leaps, and stays ahead of everybody else's.
+  // Nothing inquires in between: the clock leaps, and stays ahead of everybody else's.
   await world.leap(LIFE_MS + 5 * 60_000);
   expect(await statusOf(world, paying)).toBe('expired');
   expect(network.count('pay')).toBe(pays);

@@ -26,7 +26,7 @@ afterAll(async () => {
 });
 
 describe('reads', () => {
-  test('cardnet/status and its alias tell of the authentication, and where it is, while it is', async () => {
+  test('cardnet/status and its alias report the authentication, and its address, while it is open', async () => {
     const paying = await readyToPay(world, merchant, 'challenge');
     const read = async (network: string) => {
       const answer = await world.call('GET', `/payments/${network}/status/${paying.transaction_id}`, {
@@ -53,7 +53,7 @@ describe('reads', () => {
     expect(await read('cardnet')).toEqual(after);
   });
 
-  test('check-status asks the network anew, by each of its names, and settles what it hears', async () => {
+  test('check-status inquires at the network again, under each of its names, and settles the answer', async () => {
     const paying = await challenged(world, merchant);
     const check = async (name: string) => {
       const answer = await world.call('GET', `/payments/check-status/${encodeURIComponent(name)}`, {
@@ -67,13 +67,13 @@ describe('reads', () => {
     expect(await check(paying.transaction_id)).toMatchObject(open);
     await answerChallenge(world, paying, 'pass');
     expect(await check(paying.reference)).toMatchObject({ status: 'approved', upstream_status: 'CAPTURED' });
-    // Final: answered from what is kept, also while nobody could be asked.
+    // Final: answered from the database, even if the network is unreachable.
     world.sandbox.faults.set('cardnet', { refuse_rate: 1 });
     expect(await check(paying.transaction_id)).toMatchObject({ status: 'approved', upstream_status: 'CAPTURED' });
     expect(capturesOf(world, paying)).toMatchObject([{ times: 1 }]);
   });
 
-  test('an order that ended without money is told in the network’s word for it, and nobody is asked', async () => {
+  test('an order that ended without money is reported in the network’s term for it, without an inquiry', async () => {
     const [refused, rejected] = [
       await readyToPay(world, merchant, 'declined'),
       await readyToPay(world, merchant, 'rejected'),
@@ -89,7 +89,7 @@ describe('reads', () => {
     });
   });
 
-  test('an unknown order is 1204, a stranger’s too; one of another method is 1205', async () => {
+  test('an unknown order is 1204, and so is another merchant’s; one of another method is 1205', async () => {
     const paying = await collectByCard(world, merchant);
     const stranger = await collectByCard(world, await world.merchant('Librairie Goma'));
     const wallet = await collect(world, merchant, {
@@ -105,7 +105,7 @@ describe('reads', () => {
     expectRefusal(await get(`/payments/cardnet/status/${wallet.transaction_id}`), 409, '1205', 'NOT_A_CARD');
   });
 
-  test('a reference means its newest payment, by whatever method', async () => {
+  test('a reference means its newest payment, of whatever method', async () => {
     const mobile = await collect(world, merchant, { method: 'mobile_money' });
     const check = (reference: string) =>
       world.call('GET', `/payments/check-status/${reference}`, { bearer: mobile.token });
@@ -113,7 +113,7 @@ describe('reads', () => {
     expect([status, json]).toMatchObject([200, { transaction_id: mobile.transaction_id, upstream_status: null }]);
     const paying = await collectByCard(world, merchant);
     expect((await check(paying.reference)).json).toMatchObject({ transaction_id: paying.transaction_id });
-    // Ids are in the order of their milliseconds.
+    // Ids sort by their milliseconds.
     await world.pass(5);
     const later = await collectWith(world, paying.token, 'mobile_money');
     expect((await check(paying.reference)).json).toMatchObject({

@@ -26,7 +26,7 @@ afterAll(() => world.close());
 
 const URLS = { success_redirect_url: 'https://shop.example/thanks', fail_redirect_url: 'https://shop.example/again' };
 
-/** A payment whose hosted page a browser has opened, and whose customer is at the issuer. */
+/** A payment whose hosted page is open in a browser, and whose customer is at the issuer. */
 async function challengedOnPage(card: CardName, more: Readonly<Record<string, string>> = URLS): Promise<CardPaying> {
   const { token, reference } = await mint(world, merchant);
   const body = collectBody(world, 'card', { cardnet_payment_method: 'HOSTED_SESSION', ...more });
@@ -45,7 +45,7 @@ const shopAt = (path: string, { transaction_id }: CardPaying, status: string): s
   `https://shop.example/${path}?transaction_id=${transaction_id}&status=${status}`;
 
 describe('a shop’s address in any script', () => {
-  test('is written as a browser would send it, and a repeated callback leads there again', async () => {
+  test('is written as a browser would send it, and a repeated callback redirects there again', async () => {
     const success_redirect_url = 'https://shop.example.com/заказ/готово?имя=да#конец';
     const paying = await challenged(world, merchant, 'challenge', { body: { success_redirect_url } });
     const fields = await answerChallenge(world, paying, 'pass');
@@ -72,7 +72,7 @@ describe('a shop’s address in any script', () => {
     ['a blank', '#a b'],
     ['a no-break blank', '?q=a\u00a0b'],
     ['a backslash', '#\\\\evil.example'],
-  ])('is refused with %s, in its fragment too', async (_name, odd) => {
+  ])('is refused with %s, even in its fragment', async (_name, odd) => {
     for (const field of ['success_redirect_url', 'fail_redirect_url', 'notify_url']) {
       const { token } = await mint(world, merchant);
       const body = collectBody(world, 'none', { [field]: `https://shop.example/x${odd}` });
@@ -92,13 +92,13 @@ describe('while the challenge is open', () => {
     expect(await statusOf(world, paying)).toBe('processing');
   });
 
-  test('and without an open page to fail_redirect_url, for nothing has been asked for', async () => {
+  test('or, without an open page, to fail_redirect_url, because nothing has been asked for', async () => {
     const paying = await challenged(world, merchant, 'challenge', { body: URLS });
     const answer = await postForm(world, callbackFor(world, paying));
     expect(answer.location).toBe(shopAt('again', paying, 'processing'));
   });
 
-  test('as before the submit', async () => {
+  test('and before the submit as well', async () => {
     const paying = await readyToPay(world, merchant, 'challenge', { body: URLS });
     const answer = await postForm(world, callbackFor(world, paying));
     expect(answer.location).toBe(shopAt('again', paying, 'pending'));
@@ -106,17 +106,17 @@ describe('while the challenge is open', () => {
 });
 
 describe('once the money was asked for', () => {
-  test('and its fate is unknown, the browser goes back to its hosted page', async () => {
+  test('and the outcome is unknown, the browser goes back to its hosted page', async () => {
     const paying = await challengedOnPage('lost');
     expect((await postForm(world, await answerChallenge(world, paying, 'pass'))).location).toMatch(pageOf);
     expect(await statusOf(world, paying)).toBe('processing');
   });
 
-  test('and without an open page to success_redirect_url, because the shop has to ask', async () => {
+  test('or, without an open page, to success_redirect_url, because the shop has to ask', async () => {
     const paying = await challenged(world, merchant, 'lost', { body: URLS });
     const answer = await postForm(world, await answerChallenge(world, paying, 'pass'));
     expect(answer.location).toBe(shopAt('thanks', paying, 'processing'));
-    // Another callback finds it as it is.
+    // Another callback does not change that.
     const later = await postForm(world, callbackFor(world, paying));
     expect(later.location).toBe(shopAt('thanks', paying, 'processing'));
   });
@@ -125,7 +125,7 @@ describe('once the money was asked for', () => {
     ['pass', 'thanks', 'approved'],
     ['fail', 'again', 'declined'],
   ] as const)(
-    'and it ended (%s), the shop hears it, also where a hosted page is open',
+    'and the payment has ended (%s), the shop is told, even if a hosted page is open',
     async (result, path, status) => {
       const paying = await challengedOnPage('challenge');
       const answer = await postForm(world, await answerChallenge(world, paying, result));
@@ -151,7 +151,7 @@ test('a program that refuses HTML gets JSON', async () => {
 });
 
 describe('the issuer’s challenge', () => {
-  test('may send its customer on to any host over TLS, and to this machine in the sandbox', async () => {
+  test('may redirect its customer to any host over TLS, and in the sandbox to this machine', async () => {
     const paying = await readyToPay(world, merchant, 'challenge');
     const { redirect_url } = (await submitCard(world, paying)).json;
     const policy = (await visitor(world).open(redirect_url)).headers.get('content-security-policy');

@@ -49,7 +49,7 @@ async function balance(): Promise<bigint> {
 }
 
 describe('without a challenge', () => {
-  test('the answer to the submit is final: approved, told by one webhook, taken once, paid to the merchant', async () => {
+  test('the answer to the submit is final: approved, told by one webhook, debited once, credited to the merchant', async () => {
     const before = await balance();
     const paying = await collectByCard(world, merchant);
     expect(paying.form).toMatch(/^SESSION/);
@@ -92,7 +92,7 @@ describe('without a challenge', () => {
     expect((await attemptOf(world, paying)).three_ds_status).toBe('AUTHENTICATION_NOT_SUPPORTED');
   });
 
-  test('the buyer’s fee is on the card, whether the form was opened at collect or on the page', async () => {
+  test('the buyer’s fee is charged to the card, whether the form was opened at collect or on the page', async () => {
     const { deps } = world.gateway;
     const shop = await world.merchant('Librairie Goma');
     const fee = { rate: '2', fixed: 0n, min: undefined, max: undefined, currency: 'usd', method: 'card' } as const;
@@ -117,7 +117,7 @@ describe('without a challenge', () => {
     expect(capturesOf(world, open)).toMatchObject([{ amount: '12.75', times: 1 }]);
   });
 
-  test('the same key and body are answered with the same bytes, and paid once', async () => {
+  test('the same key and body get the same bytes, and pay once', async () => {
     const paying = await readyToPay(world, merchant, 'frictionless');
     const headers = { 'idempotency-key': `card-${paying.transaction_id}` };
     const [first, second] = await Promise.all([
@@ -150,7 +150,7 @@ describe('declined at once', () => {
     ['no_funds', 'CARD_FUNDS', 'card_funds'],
     ['expired', 'CARD_EXPIRED', 'card_expired'],
     ['rejected', 'AUTHENTICATION_FAILED', 'authentication_failed'],
-  ])('%s: 1502, final, told, and the session pays another payment', async (card, code, reason) => {
+  ])('%s: 1502, final, told, and the session can pay another payment', async (card, code, reason) => {
     const paying = await readyToPay(world, merchant, card);
     const headers = { 'idempotency-key': `declined-${paying.transaction_id}` };
     const refused = await submitCard(world, paying, { headers });
@@ -171,7 +171,7 @@ describe('declined at once', () => {
     expect(await statusOf(world, paying)).toBe('declined');
   });
 
-  test('and another method pays on the same session, too', async () => {
+  test('and another method can pay on the same session, too', async () => {
     const paying = await readyToPay(world, merchant, 'declined');
     expectRefusal(await submitCard(world, paying), 402, '1502');
     const next = await collectWith(world, paying.token);
@@ -182,7 +182,7 @@ describe('declined at once', () => {
 });
 
 describe('with a challenge', () => {
-  test('the submit answers 202 with the address; it is consumed, its siblings end, and nothing is taken yet', async () => {
+  test('the submit answers 202 with the address; the session is consumed, siblings end, and nothing is taken yet', async () => {
     const paying = await readyToPay(world, merchant, 'challenge');
     const sibling = await collectWith(world, paying.token);
     const headers = { 'idempotency-key': `challenge-${paying.transaction_id}` };
@@ -195,14 +195,14 @@ describe('with a challenge', () => {
     expectRefusal(await submitCard(world, paying), 401, '1001', 'SESSION_CONSUMED');
     expect(await statusOf(world, { ...paying, ...sibling })).toBe('cancelled');
     expect(attempt).toMatchObject({ status: 'challenged', three_ds_status: 'AUTHENTICATION_PENDING' });
-    // What leads to the issuer is sealed where it is kept.
+    // The way to the issuer is sealed where it is kept.
     expect(attempt.challenge).not.toContain('creq');
     expect(attempt.challenge).not.toContain('acs');
     expect(capturesOf(world, paying)).toEqual([]);
     expect(hooksAbout(world, paying.transaction_id)).toEqual([]);
   });
 
-  test('passed, and the browser never comes back: the round finds it, and it is taken once', async () => {
+  test('passed, and the browser never comes back: the round finds it, and the money is taken once', async () => {
     const paying = await challenged(world, merchant);
     await world.pass(6_000);
     expect(await statusOf(world, paying)).toBe('processing');
@@ -237,7 +237,7 @@ describe('with a challenge', () => {
     expect(capturesOf(world, paying)).toEqual([]);
   });
 
-  test('abandoned while the network is away: time alone ends it', async () => {
+  test('abandoned while the network is unreachable: it ends by time alone', async () => {
     const paying = await challenged(world, merchant, 'challenge', { minted: { ttl_seconds: 7_200 } });
     world.sandbox.faults.set('cardnet', { refuse_rate: 1 });
     await world.pass(11 * 60_000);
@@ -246,7 +246,7 @@ describe('with a challenge', () => {
     expect(capturesOf(world, paying)).toEqual([]);
   });
 
-  test('the answer of PAY is lost after the challenge: found by inquiry, taken once', async () => {
+  test('PAY’s answer is lost after the challenge: found by inquiry, taken once', async () => {
     const paying = await challenged(world, merchant, 'lost');
     await answerChallenge(world, paying, 'pass');
     await world.pass(6_000);
@@ -260,12 +260,12 @@ describe('with a challenge', () => {
 });
 
 describe('a process that dies', () => {
-  test('between the issuer’s yes and PAY: asked about, never repeated; it has failed and nothing is taken', async () => {
+  test('between the issuer’s yes and PAY: inquired about, never repeated; it has failed and nothing is taken', async () => {
     const paying = await challenged(world, merchant, 'challenge', { minted: { ttl_seconds: 7_200 } });
     await answerChallenge(world, paying, 'pass');
     const { store, clock } = world.gateway.deps;
     const attempt = await attemptOf(world, paying);
-    // What the change before PAY writes, and then nothing more.
+    // What the commit before PAY writes, and then nothing more.
     const row = { status: 'authenticated', challenge: null, next_inquiry_at: clock.now() + 45_000 } as const;
     const { shard, id, version } = attempt;
     expect(await store.commit({ updates: [{ table: 'attempt', shard, id, version, row }] })).toBe('won');
@@ -276,7 +276,7 @@ describe('a process that dies', () => {
     expect(capturesOf(world, paying)).toEqual([]);
   });
 
-  test('while the issuer is asked at the submit: the session goes back, and pays with the next submit', async () => {
+  test('during the authentication at the submit: the session is given back, and the next submit pays', async () => {
     const paying = await readyToPay(world, merchant, 'frictionless', { minted: { ttl_seconds: 7_200 } });
     world.sandbox.faults.set('cardnet', { answer_lost_rate: 1 });
     const second = await openSecond(world, world.clock);
@@ -299,7 +299,7 @@ describe('a process that dies', () => {
   });
 });
 
-describe('the network is away', () => {
+describe('the network is unreachable', () => {
   test('at collect: 1404, and nothing is written', async () => {
     const { token } = await mint(world, merchant);
     world.sandbox.faults.set('cardnet', { refuse_rate: 1 });
@@ -325,11 +325,11 @@ describe('the network is away', () => {
   });
 });
 
-describe('an issuer that takes its time', () => {
-  test('is waited for, and where that was too long nothing is asked for any more', async () => {
+describe('a slow issuer', () => {
+  test('is waited for, and after too long nothing is asked for any more', async () => {
     const slow = await readyToPay(world, merchant, 'frictionless');
     const paying = await readyToPay(world, merchant, 'frictionless');
-    // Three calls before PAY: of two seconds each, and of ten. In long steps: the calls' own time is the machine's.
+    // Three calls before PAY: of two seconds each, and of ten. In long steps: the calls themselves take real time.
     world.sandbox.faults.set('cardnet', { delay_ms: 2_000 });
     expect((await whileTimePasses(world, submitCard(world, paying), 100)).json).toMatchObject({ status: 'approved' });
     world.sandbox.faults.set('cardnet', { delay_ms: 10_000 });

@@ -1,6 +1,6 @@
 /**
- * Between the write and the call, and between the call and the write: a node that slept, a database that went away, an
- * answer that comes after the result.
+ * Between the write and the call, and between the call and the write: a process that was suspended, a database that became
+ * unreachable, an answer that comes after the result.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Attempt } from '../../src/domain/records.ts';
@@ -31,7 +31,7 @@ import { openSecond, quiet, type Second, submitAt } from './second-gateway.ts';
 let world: World;
 let merchant: MerchantCreated;
 let wire: Wire;
-/** A gateway whose database lies behind the wire. */
+/** A gateway whose database is behind the wire. */
 let behind: Second;
 
 beforeAll(async () => {
@@ -40,7 +40,7 @@ beforeAll(async () => {
   wire = await openWire(world.databaseUrl);
   behind = await openSecond(world, manualClock(0), wire.url);
 });
-// From now on it holds a token, and its statements are prepared: one commit is one answer of the database.
+// It then holds a token, and its statements are prepared: one commit is one answer of the database.
 beforeEach(async () => {
   expect((await submitAt(behind.url, await collectQuietly(), numberEnding('42'))).status).toBe(200);
   await quiet(world, behind);
@@ -56,10 +56,10 @@ afterAll(async () => {
   await world.close();
 });
 
-/** A payment without a webhook: nothing but its submit commits anything behind the wire. */
+/** A payment without a webhook: only its submit commits anything behind the wire. */
 const collectQuietly = () => collect(world, merchant, { body: { notify_url: undefined } });
 
-/** A submit at the gateway behind the wire, stopped where its attempt is written and it has not heard so yet. */
+/** A submit at the gateway behind the wire, suspended after its attempt is written and before that is acknowledged. */
 async function submitAsleep(msisdn: string) {
   const paying = await collectQuietly();
   wire.hold('commit');
@@ -69,7 +69,7 @@ async function submitAsleep(msisdn: string) {
   return { paying, submitted };
 }
 
-test('five seconds after an attempt was written its carrier is still asked', async () => {
+test('five seconds after an attempt was written its carrier is still called', async () => {
   const msisdn = numberEnding('01');
   const { paying, submitted } = await submitAsleep(msisdn);
   await world.clock.advance(5_000);
@@ -80,7 +80,7 @@ test('five seconds after an attempt was written its carrier is still asked', asy
   expect(debitsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
 });
 
-test('after that it is not asked any more: 1404, and the payment is the customer’s again', async () => {
+test('after that it is no longer called: 1404, and the customer can pay again', async () => {
   const msisdn = numberEnding('01');
   const { paying, submitted } = await submitAsleep(msisdn);
   await world.clock.advance(5_001);
@@ -99,7 +99,7 @@ test('after that it is not asked any more: 1404, and the payment is the customer
   expect(debitsOf(world, other)).toMatchObject([{ times: 1 }]);
 });
 
-test('an attempt that was written, and the database’s word for it lost, goes on: its carrier is asked, once', async () => {
+test('an attempt that was written, but not acknowledged by the database, continues: its carrier is called, once', async () => {
   const msisdn = numberEnding('01');
   const { paying, submitted } = await submitAsleep(msisdn);
   wire.cut();
@@ -110,7 +110,7 @@ test('an attempt that was written, and the database’s word for it lost, goes o
   expect(debitsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
 });
 
-test('when the word for it is lost and five seconds have passed, nothing is sent: 1404, and it can be paid again', async () => {
+test('if the acknowledgement is lost and five seconds have passed, nothing is sent: 1404, and it can be paid again', async () => {
   const msisdn = numberEnding('01');
   const { paying, submitted } = await submitAsleep(msisdn);
   await world.clock.advance(5_001);
@@ -124,7 +124,7 @@ test('when the word for it is lost and five seconds have passed, nothing is sent
 
 const CARRIER_MS = 100;
 
-/** A submit at the gateway behind the wire whose carrier has been asked, and answers when that much time has passed. */
+/** A submit at the gateway behind the wire whose carrier has been called, and answers when that much time has passed. */
 async function submitAsking(msisdn: string, headers: Readonly<Record<string, string>>) {
   const paying = await collectQuietly();
   world.sandbox.faults.set('mtn', { delay_ms: CARRIER_MS });
@@ -134,9 +134,9 @@ async function submitAsking(msisdn: string, headers: Readonly<Record<string, str
   return { paying, submitted };
 }
 
-/** What the carrier said stands in the attempt, although nobody inquired; the customer is asked and debited once. */
+/** Expects the carrier's answer in the attempt without an inquiry; the customer is asked and debited once. */
 async function expectWritten(paying: Paying, msisdn: string, submitted: ReturnType<typeof submitAt>): Promise<void> {
-  // Small steps, so that the database is there again long before an inquiry is due.
+  // Small steps, so that the database is back long before an inquiry is due.
   const answer = await whileTimePasses(world, submitted, 1);
   expect(JSON.parse(answer.text), answer.text).toMatchObject({ status: 'pending_mobile_money_verification' });
   const written = async (): Promise<Attempt | undefined> => {
@@ -151,12 +151,12 @@ async function expectWritten(paying: Paying, msisdn: string, submitted: ReturnTy
   expect(debitsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
 }
 
-// With a key, what the carrier said is written before it is told; without one it may be told first.
+// With a key, the carrier's answer is written before it is told; without one it may be told first.
 describe.each([
   ['with a key', freshKey],
   ['without', () => ({})],
 ] as const)('%s', (name, headers) => {
-  test('what the carrier said is written once, also when the database’s word for it is lost', async () => {
+  test('the carrier’s answer is written once, even if the database’s acknowledgement is lost', async () => {
     const msisdn = numberEnding('42');
     const { paying, submitted } = await submitAsking(msisdn, headers());
     wire.hold('commit');
@@ -167,7 +167,7 @@ describe.each([
     await expectWritten(paying, msisdn, submitted);
   });
 
-  test('what the carrier said while the database was away is written once it is back', async () => {
+  test('the carrier’s answer from while the database was unreachable is written once it is back', async () => {
     const msisdn = numberEnding('42');
     const { paying, submitted } = await submitAsking(msisdn, headers());
     const troubles = timesUnreachable();
@@ -195,12 +195,12 @@ describe.each([
   });
 });
 
-/** How often a gateway has given up connecting to its database. */
+/** How often a gateway has failed to connect to its database. */
 function timesUnreachable(): number {
   return world.log.lines.filter((line) => line.includes('the database cannot be reached')).length;
 }
 
-test('a “not sent” that comes after the result: the submit goes on, is never 1404, and what was settled is told', async () => {
+test('a “not sent” that comes after the result: the submit is never 1404, and reports what was settled', async () => {
   const carrier = await openFickleCarrier();
   const other = await openWorld({ env: { MTN_MOMO_BASE_URL: carrier.url } });
   try {

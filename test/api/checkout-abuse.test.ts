@@ -1,5 +1,5 @@
 /**
- * The hosted page against those who are not its customer: tickets, cookies, foreign forms, foreign words.
+ * The hosted page and people other than its customer: tickets, cookies, foreign forms, foreign text.
  */
 
 import { once } from 'node:events';
@@ -16,7 +16,7 @@ afterAll(() => world.close());
 const HTML = { accept: 'text/html', 'accept-language': 'en' };
 
 describe('a ticket', () => {
-  test('opens once: the browser that opened it sees the page again, another one does not', async () => {
+  test('opens once: the browser that opened it can see the page again, another one cannot', async () => {
     const { url } = await host(world, merchant);
     const me = visitor(world);
     expect(titleOf(await me.open(url))).toBe('How would you like to pay?');
@@ -34,7 +34,7 @@ describe('a ticket', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 11 }, () => 410)]);
   });
 
-  test('that is unknown, altered, cut or another page’s answers alike', async () => {
+  test('that is unknown, altered, truncated or another page’s gets the same answer', async () => {
     const { url } = await host(world, merchant);
     const stranger = await neighbourOf(world, merchant);
     const other = await host(world, stranger);
@@ -76,7 +76,7 @@ describe('a ticket', () => {
     expect(titleOf(await visitor(world).open(url))).toBe('How would you like to pay?');
   });
 
-  test('is over with its session, and a page that was opened says so', async () => {
+  test('expires with its session, and a page that was opened says so', async () => {
     const hosted = await host(world, merchant, { minted: { ttl_seconds: 60 } });
     const unopened = await host(world, merchant, { minted: { ttl_seconds: 60 } });
     const me = visitor(world);
@@ -91,7 +91,7 @@ describe('a ticket', () => {
     expect(titleOf(late)).toBe('The time to pay is over');
   });
 
-  test('and the session’s token stand in no address, no log line, and no row', async () => {
+  test('and the session’s token appear in no address, no log line and no row', async () => {
     const { url, token } = await host(world, merchant);
     const secret = url.split('.').at(-1) ?? '';
     const page = await visitor(world).open(url);
@@ -107,7 +107,7 @@ describe('a ticket', () => {
 });
 
 describe('a page', () => {
-  test('is nobody’s without its cookie, and another page’s cookie does not help', async () => {
+  test('is closed without its cookie, and another page’s cookie does not help', async () => {
     const [mine, theirs] = [await host(world, merchant), await host(world, merchant)];
     const [me, they] = [visitor(world), visitor(world)];
     const page = await me.open(mine.url);
@@ -128,7 +128,7 @@ describe('a page', () => {
     ['another site, as the browser says', { 'sec-fetch-site': 'cross-site' }],
     ['a sandboxed frame', { origin: 'null', 'sec-fetch-site': 'cross-site' }],
     ['another host of the same site', { 'sec-fetch-site': 'same-site' }],
-  ])('takes no form of %s', async (_name, headers) => {
+  ])('accepts no form from %s', async (_name, headers) => {
     const wallet = await world.wallet();
     const { url, transaction_id } = await host(world, merchant);
     const me = visitor(world);
@@ -141,7 +141,7 @@ describe('a page', () => {
     expect(payment?.status).toBe('pending');
   });
 
-  test('takes a form whose origin its own referrer policy has hidden', async () => {
+  test('accepts a form whose origin its own referrer policy has hidden', async () => {
     const wallet = await world.wallet();
     const { url } = await host(world, merchant);
     const me = visitor(world);
@@ -151,7 +151,7 @@ describe('a page', () => {
     expect(titleOf(await me.send(stepOf(page, 'pay'), fields, headers))).toBe('Paid');
   });
 
-  test('sends what guards it: a policy without inline script or style, no framing, no keeping, no referrer', async () => {
+  test('sends its protective headers: a policy without inline script or style, no framing, no caching, no referrer', async () => {
     const { url } = await host(world, merchant);
     const page = await visitor(world).open(url);
     const policy = page.headers.get('content-security-policy') ?? '';
@@ -176,7 +176,7 @@ describe('a page', () => {
     );
   });
 
-  test('counts under its session’s limit, and says when to come again', async () => {
+  test('counts towards its session’s limit, and says when to come again', async () => {
     const busy = await world.merchant('Boutique Pressée');
     await setSettings(world, busy, { rate_limits: { payments: 5 } });
     const { url } = await host(world, busy);
@@ -194,7 +194,7 @@ describe('a page', () => {
     expect(textOf(same)).toMatch(/Trop de demandes à la fois\. Attendez \d+ s/);
   });
 
-  test('of a suspended merchant takes nothing', async () => {
+  test('of a suspended merchant accepts nothing', async () => {
     const gone = await world.merchant('Boutique Fermée');
     const { url } = await host(world, gone);
     const { shard, id } = gone.merchant;
@@ -209,10 +209,10 @@ describe('a page', () => {
   });
 });
 
-describe('words of others', () => {
+describe('untrusted text', () => {
   const NASTY = `"><script>alert(1)</script><img src=x onerror=alert(2)>' &lt; {amount}`;
 
-  test('stay words in every text that a page shows', async () => {
+  test('stays text wherever a page shows it', async () => {
     const nasty = await world.merchant(NASTY.slice(0, 100));
     const wallet = await world.wallet();
     const { url } = await host(world, nasty, { minted: { customer_reference: NASTY } });
@@ -249,7 +249,7 @@ describe('words of others', () => {
   });
 });
 
-test('card data typed into our own fields is refused, kept out of the page and out of the log', async () => {
+test('card data typed into our own fields is refused, and appears neither in the page nor in the log', async () => {
   const card = '4508 7500 1574 1019';
   const { url } = await host(world, merchant);
   const me = visitor(world);
@@ -263,7 +263,7 @@ test('card data typed into our own fields is refused, kept out of the page and o
   expect(world.log.lines.join('\n')).not.toMatch(/7500.?1574/);
 });
 
-test('a merchant’s colour is readable whatever it is, and its name stands in for a logo', async () => {
+test('a merchant’s colour is readable whatever it is, and its name replaces a missing logo', async () => {
   const bright = await world.merchant('Lumière');
   await setSettings(world, bright, { brand: { colour: '#ffee00' } });
   const { url } = await host(world, bright);
@@ -275,7 +275,7 @@ test('a merchant’s colour is readable whatever it is, and its name stands in f
   expect(style.html).toMatch(/^:root\{--brand:#[0-9a-f]{6};--on-brand:#[0-9a-f]{6};--tint:#[0-9a-f]{6}\}@media/);
 });
 
-test('what a page gets in place of its file has its part of the memory for bodies, and no more', async () => {
+test('a body that is not a form, sent to a page’s upload address, counts against the memory budget for bodies', async () => {
   const { hostname, port } = new URL(world.url);
   const large = 256 * 1024;
   const callers: Socket[] = [];

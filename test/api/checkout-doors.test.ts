@@ -1,4 +1,4 @@
-/** The doors of the hosted page: a browser is always answered in words, a script in JSON, and a plain browser gets in. */
+/** The entrances of the hosted page: a browser is always answered in words, a script in JSON, and a plain browser gets in. */
 
 import { afterAll, describe, expect, test } from 'vitest';
 import { collectBody, mint, openWorld } from '../support/world.ts';
@@ -14,8 +14,8 @@ afterAll(() => world.close());
 
 const ANY = { accept: '*/*' };
 
-describe('a browser that does not name HTML', () => {
-  test('sees what is paid, and opens the page by its button, once', async () => {
+describe('a browser that does not accept HTML explicitly', () => {
+  test('sees what is to be paid, and opens the page with its button, once', async () => {
     const { url, transaction_id } = await host(world, merchant);
     const payment = await world.gateway.store.payment.get(merchant.merchant.shard, transaction_id);
     const me = visitor(world);
@@ -37,7 +37,7 @@ describe('a browser that does not name HTML', () => {
     expect((await visitor(world).open(address, ANY)).status).toBe(401);
   });
 
-  test('keeps its ticket when it chooses another language, and then the language', async () => {
+  test('keeps its ticket when it changes the language, and the language when it opens the page', async () => {
     const { url } = await host(world, merchant);
     const ticket = new URL(url).searchParams.get('ticket');
     const me = visitor(world);
@@ -49,7 +49,7 @@ describe('a browser that does not name HTML', () => {
     expect(titleOf(await me.open(`${url}&open=1`, ANY))).toBe('Comment voulez‑vous payer ?');
   });
 
-  test('opens nothing by the button’s address as HEAD, as a prefetch, or by the letter', async () => {
+  test('opens nothing by a HEAD or a prefetch of the button’s address, nor by another value in it', async () => {
     const { url } = await host(world, merchant);
     const open = `${url}&open=1`;
     await fetch(open, { method: 'HEAD', headers: { accept: 'text/html' } });
@@ -60,7 +60,7 @@ describe('a browser that does not name HTML', () => {
 });
 
 describe('a browser is answered in words', () => {
-  test('when its form is larger than any', async () => {
+  test('if its form is larger than any', async () => {
     const { url } = await host(world, merchant);
     const me = visitor(world);
     const page = await me.open(url);
@@ -82,7 +82,7 @@ describe('a browser is answered in words', () => {
     expect(elementsOf(spoken)[0]?.attributes.get('lang')).toBe('ru');
   });
 
-  test('when what it wants is done by a form only', async () => {
+  test('if what it wants can only be done by a form', async () => {
     const shown = await visitor(world).send('/checkout/chk_x', {});
     expect(shown.status).toBe(405);
     expect(titleOf(shown)).toBe('This step came from another page');
@@ -102,7 +102,7 @@ describe('a browser is answered in words', () => {
     },
   );
 
-  test('at the address of its ticket, when the request is refused before it comes so far', async () => {
+  test('at the address of its ticket, if the request is refused early', async () => {
     const { url } = await host(world, merchant);
     const { pathname, search } = new URL(url);
     const lines = ['Host: gateway', 'Host: elsewhere', 'Accept: text/html', 'Accept-Language: en', 'Connection: close'];
@@ -111,7 +111,7 @@ describe('a browser is answered in words', () => {
     expect(titleOf(await visitor(world).open(url))).toBe('How would you like to pay?');
   });
 
-  test('while a script gets the envelope, from what it polls in any case', async () => {
+  test('while a script gets the envelope, and always from what it polls', async () => {
     const ask = async (path: string, accept: string) => {
       const response = await fetch(`${world.url}${path}`, { headers: { accept, 'accept-language': 'en' } });
       const text = await response.text();
@@ -137,7 +137,7 @@ describe('a browser is answered in words', () => {
     expect(titleOf(await visitor(world).open(`${door}?ticket=x`))).toBe('This payment page does not exist');
   });
 
-  test('at the addresses of the language menu, where nothing fails and nobody can make an error of ours', async () => {
+  test('at the addresses of the language menu, which never fail and cannot be made to cause an error of ours', async () => {
     for (const kind of ['trouble', 'busy']) {
       const shown = await visitor(world).open(`/checkout/closed/${kind}`);
       expect([shown.status, titleOf(shown)]).toEqual([200, 'Something went wrong on our side']);
@@ -180,7 +180,7 @@ test('the script of a suspended merchant’s page is answered in JSON, its reade
 });
 
 describe('a browser that opens many pages', () => {
-  test('pays the newest, and keeps the keys of sixty', async () => {
+  test('can pay on the newest, and keeps the keys of sixty', async () => {
     const me = visitor(world);
     for (let n = 0; n < 120; n += 1) me.cookies.set(`mbongo_checkout_${String(n).padStart(12, '0')}`, 'x'.repeat(43));
     for (let n = 0; n < 50; n += 1) me.cookies.set(`of_a_shop_${n}`, 'y');
@@ -201,11 +201,11 @@ describe('a page that cannot know what has been charged invites nobody to pay tw
     ['over', 'It knows whether you have already paid'],
     ['refused', 'do not pay a second time'],
     ['trouble', 'Do not pay a second time'],
-  ])('where it is closed as %s', async (kind, warning) => {
+  ])('if it is closed as %s', async (kind, warning) => {
     expect(textOf(await visitor(world).open(`/checkout/closed/${kind}`))).toContain(warning);
   });
 
-  test('where the shop has been closed since', async () => {
+  test('if the shop has since been suspended', async () => {
     const closing = await world.merchant('Boutique Fermée');
     const { url } = await host(world, closing);
     const wallet = await world.wallet();
@@ -222,7 +222,7 @@ describe('a page that cannot know what has been charged invites nobody to pay tw
     expect(shown).not.toContain('Nothing has been charged');
   });
 
-  test('where the app has paid, and the link is opened when its time is over', async () => {
+  test('if the app has paid, and the link is opened after its expiry', async () => {
     const hosted = await host(world, merchant, { minted: { ttl_seconds: 60 } });
     const { number, pin } = await world.wallet();
     const { payment_id } = hosted;
@@ -235,7 +235,7 @@ describe('a page that cannot know what has been charged invites nobody to pay tw
     expect(shown).not.toContain('Nothing has been charged');
   });
 
-  test('where a transfer may have been made, and no proof of it has come', async () => {
+  test('if a transfer may have been made, and no proof of it has come', async () => {
     const { url } = await host(world, merchant);
     const me = visitor(world);
     const page = await me.open(url);
@@ -248,7 +248,7 @@ describe('a page that cannot know what has been charged invites nobody to pay tw
     expect(textOf(shown)).not.toContain('Nothing has been charged');
   });
 
-  test('where another payment of the order is under way or has been paid', async () => {
+  test('if another payment of the order is in progress or has been paid', async () => {
     const hosted = await host(world, merchant);
     const me = visitor(world);
     const page = await me.open(hosted.url);
@@ -270,12 +270,12 @@ describe('a page that cannot know what has been charged invites nobody to pay tw
   });
 });
 
-describe('the way out is said', () => {
+describe('the remedy is given', () => {
   test.each([
     ['card', {}, 'Fill in the card form first.'],
     ['bank_transfer', { account: 'bka_unknown' }, 'Choose an account.'],
     ['bank_transfer', {}, 'Choose an account.'],
-  ])('of %s with %j', async (method, fields, sentence) => {
+  ])('for %s with %j', async (method, fields, sentence) => {
     const { url } = await host(world, merchant);
     const me = visitor(world);
     const page = await me.open(url);
@@ -286,7 +286,7 @@ describe('the way out is said', () => {
   });
 });
 
-describe('a card number in another spelling is refused', () => {
+describe('a card number in another notation is refused', () => {
   const card = '4508750015741019';
   test.each([
     ['4508  7500  1574  1019'],
@@ -313,7 +313,7 @@ describe('a card number in another spelling is refused', () => {
     },
   );
 
-  test('and an order number, an amount and a time are not one', async () => {
+  test('and an order number, an amount and a time do not count as one', async () => {
     for (const customer_reference of ['2026-11-20 12:00:00.123456', 'order 1 000 000 000.00', '+62812345678901']) {
       expect((await mint(world, merchant, { customer_reference })).token).toMatch(/^sess_/);
     }

@@ -1,5 +1,5 @@
 /**
- * What paying costs on the hosted page: the fee of each way, one that has changed meanwhile, and what of it is given back.
+ * What paying costs on the hosted page: each method's fee, a fee that has changed meanwhile, and what of it is refunded.
  */
 
 import { afterAll, describe, expect, test } from 'vitest';
@@ -31,7 +31,7 @@ test('a fee that the customer pays is shown by method, and paid', async () => {
   expect(textOf(paid)).toMatch(/\$12\.75.*Amount\s+\$12\.50\s+Fee\s+\$0\.25/s);
 });
 
-test('what a chosen method costs stays as it was collected, though the merchant’s fee has changed since', async () => {
+test('a chosen method’s fee stays as it was collected, though the merchant’s fee has changed since', async () => {
   const dear = await world.merchant('Marché Virunga');
   await setSettings(world, dear, { fees: [{ currency: 'usd', rate_ppm: 20_000 }] });
   const wallet = await world.wallet();
@@ -76,7 +76,7 @@ describe('a fee that was changed while the page was open', () => {
     expect(paid).toMatchObject({ status: 'approved', total_minor: 13_00n });
   });
 
-  test('a card form that was opened for the older total is not paid, and another one can be opened', async () => {
+  test('a card form that was opened for the older total is not paid, and another can be opened', async () => {
     const dear = await world.merchant('Marché Virunga');
     await setSettings(world, dear, fee(20_000));
     const { url, transaction_id } = await host(world, dear);
@@ -92,7 +92,7 @@ describe('a fee that was changed while the page was open', () => {
   });
 });
 
-test('a refunded payment’s page shows what was sent back, which a fee on top of it was not', async () => {
+test('a refunded payment’s page shows what was sent back, without a fee that was on top of it', async () => {
   const dear = await world.merchant('Marché Virunga');
   await setSettings(world, dear, { fees: [{ currency: 'usd', rate_ppm: 20_000 }] });
   const wallet = await world.wallet();

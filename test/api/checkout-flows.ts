@@ -23,7 +23,7 @@ export interface Visitor {
   /** Cookies by name. */
   readonly cookies: Map<string, string>;
   open(url: string, headers?: Readonly<Record<string, string>>): Promise<Shown>;
-  /** Sends a form as the browser does; follows where the answer leads. */
+  /** Sends a form as the browser does; follows redirects. */
   send(
     url: string,
     fields: Readonly<Record<string, string>>,
@@ -66,7 +66,7 @@ export function visitor(world: World, language = 'en'): Visitor {
   };
 }
 
-/** A payment on a hosted page, and the address that its customer is sent to. */
+/** A payment on a hosted page, and the address to which its customer is sent. */
 export interface Hosted {
   readonly url: string;
   readonly token: string;
@@ -90,21 +90,21 @@ export async function host(
   return { url, token, transaction_id, payment_id };
 }
 
-/** Where the forms of a page post to: its own address and the step. */
+/** The address that the page's form for a step posts to. */
 export function stepOf(shown: Shown, step: string): string {
   const found = new RegExp(`action="(/checkout/chk_[0-9a-z]+/${step})"`).exec(shown.html)?.[1];
   if (found === undefined) throw new Error(`no form of this page posts to ${step}: ${titleOf(shown)}`);
   return found;
 }
 
-/** The page's one heading of the first rank. */
+/** The page's only first-level heading. */
 export function titleOf({ html }: Shown): string {
   const [title, second] = [...html.matchAll(/<h1>(.*?)<\/h1>/gs)].map(([, text]) => text);
   expect(second, 'a page has one h1').toBeUndefined();
   return (title ?? '').replaceAll(/[\u00a0\u202f]/g, ' ');
 }
 
-/** The page's text without its markup, blanks as one. */
+/** The page's text without its markup, with whitespace collapsed. */
 export function textOf({ html }: Shown): string {
   const body = html.slice(html.indexOf('<body'));
   return body
@@ -113,7 +113,7 @@ export function textOf({ html }: Shown): string {
     .replaceAll('&#39;', '’');
 }
 
-/** Every element of a page by its name, with its attributes: what a browser would build of it. */
+/** Every element of a page by its name, with its attributes, as a browser would parse it. */
 export function elementsOf({
   html,
 }: Shown): { readonly name: string; readonly attributes: ReadonlyMap<string, string> }[] {
@@ -128,7 +128,7 @@ export function elementsOf({
   return found;
 }
 
-/** Sets what a merchant's operator may set, beside what is set already. */
+/** Changes settings that an operator may set for a merchant, on top of those already set. */
 export async function setSettings(
   world: World,
   { merchant }: MerchantCreated,

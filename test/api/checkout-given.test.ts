@@ -1,5 +1,5 @@
 /**
- * What the shop has said of its customer when it collected: the hosted page offers it, and asks only for what is missing
+ * What the shop has given of its customer at collect: the hosted page offers it, and asks only for what is missing
  * (contract §4).
  */
 
@@ -15,7 +15,7 @@ afterAll(() => world.close());
 
 const maskOf = (phone: string): string => `+243 ${phone.slice(4, 6)} ••• •• ${phone.slice(-2)}`;
 
-/** Which radio button of a method's two numbers is pressed; undefined where the page offers none. */
+/** Which radio button of a method's two numbers is selected; undefined if the page offers none. */
 function pressedIn(page: Shown, method: string): string | undefined {
   const buttons = elementsOf(page).filter(({ attributes }) => attributes.get('name') === 'source');
   const pressed = buttons.filter(
@@ -54,7 +54,7 @@ describe('a phone number that the shop has given', () => {
     expect(await payerOf(transaction_id)).toBe(phone);
   });
 
-  test('gives way to another one; what was typed there and then given up is not paid with', async () => {
+  test('can be replaced by another number; a number that was typed and then given up is not paid with', async () => {
     const [given, typed] = [numberEnding('42'), numberEnding('43')];
     for (const [source, payer] of [
       ['other', typed],
@@ -68,7 +68,7 @@ describe('a phone number that the shop has given', () => {
     }
   });
 
-  test('stays on offer beside what was typed wrongly, whose field stays open', async () => {
+  test('stays on offer beside a wrongly typed number, whose field stays open', async () => {
     const phone = numberEnding('42');
     const { url } = await host(world, merchant, { body: { phone_number: phone } });
     const me = visitor(world);
@@ -82,7 +82,7 @@ describe('a phone number that the shop has given', () => {
     expect(titleOf(paying)).toBe('Confirm on your phone');
   });
 
-  test('is not chosen by itself where another one was refused', async () => {
+  test('is not selected automatically after another number was refused', async () => {
     const { url, transaction_id } = await host(world, merchant, { body: { phone_number: numberEnding('42') } });
     const me = visitor(world);
     const fields = { method: 'mobile_money', source: 'other', phone: '5123450000000008', country: 'CD' };
@@ -94,7 +94,7 @@ describe('a phone number that the shop has given', () => {
     expect(await payerOf(transaction_id)).toBeNull();
   });
 
-  test('stays chosen where a card number was left in the field for another one, and nothing is marked', async () => {
+  test('stays selected if a card number was left in the other number’s field, and nothing is marked as wrong', async () => {
     const phone = numberEnding('42');
     const { url } = await host(world, merchant, { body: { phone_number: phone } });
     const me = visitor(world);
@@ -117,7 +117,7 @@ describe('a phone number that the shop has given', () => {
     expect(chosen.map(({ attributes }) => attributes.get('value'))).toEqual(['BJ']);
   });
 
-  test('that is sent twice shows what has become of it, as a typed one does', async () => {
+  test('that is submitted twice shows the outcome, as a typed one does', async () => {
     const phone = numberEnding('42');
     for (const fields of [{ source: 'given' }, { source: 'other', phone, country: 'CD' }]) {
       const { url } = await host(world, merchant, { body: { phone_number: phone } });
@@ -148,12 +148,12 @@ describe('a phone number that the shop has given', () => {
     ['of another currency’s carrier', { phone_number: '+256772000042' }],
     ['that the shop says not to know', { phone_number: numberEnding('42'), user_info: 'none' }],
     ['that is none', {}],
-  ])('is asked for where the page has one %s', async (_which, body) => {
+  ])('is asked for if the page has one %s', async (_which, body) => {
     const { url, transaction_id } = await host(world, merchant, { body });
     const me = visitor(world);
     const page = await me.open(url);
     expect(pressedIn(page, 'mobile_money')).toBeUndefined();
-    // What is typed into a field that was not chosen is not paid with instead.
+    // The number typed into the field that was not selected is not paid with instead.
     const fields = { method: 'mobile_money', source: 'given', phone: numberEnding('43'), country: 'CD' };
     const refused = await me.send(stepOf(page, 'pay'), fields);
     expect(refused.status).toBe(400);
@@ -161,7 +161,7 @@ describe('a phone number that the shop has given', () => {
     expect(await payerOf(transaction_id)).toBeNull();
   });
 
-  test('is offered by the page of a collect whose method is still open, too, and where only part is known', async () => {
+  test('is also offered on the page of a collect whose method is open, and if only part is known', async () => {
     const phone = numberEnding('42');
     const { token } = await mint(world, merchant);
     const body = collectBody(world, 'none', { phone_number: phone, user_info: 'partial' });
@@ -178,7 +178,7 @@ describe('a wallet number that the shop has given', () => {
     return { wallet, me, transaction_id, page: await me.open(url) };
   };
 
-  test('is offered by its end, and asks for the PIN alone; a wrong one changes nothing of that', async () => {
+  test('is offered by its last digits, with only the PIN to type; a wrong PIN does not change that', async () => {
     const { wallet, me, page } = await given();
     expect(pressedIn(page, 'wallet')).toBe('given');
     expect(textOf(page)).toContain(`•••• ${wallet.number.slice(-2)}`);
@@ -191,7 +191,7 @@ describe('a wallet number that the shop has given', () => {
     for (const { html } of [page, wrong, paid]) expect(html).not.toContain(wallet.number);
   });
 
-  test('is a flash account’s where flash was chosen', async () => {
+  test('is a flash account’s if flash was chosen', async () => {
     const flash = await world.wallet({ kind: 'flash' });
     const body = { payment_method: 'flash', wallet_number: flash.number };
     const { url } = await host(world, merchant, { body });
@@ -214,7 +214,7 @@ describe('a wallet number that the shop has given', () => {
     expect(titleOf(paid)).toBe('Paid');
   });
 
-  test('says what is wrong with it beside it', async () => {
+  test('has its error shown beside it', async () => {
     const francs = await world.wallet({ currency: 'cdf' });
     const { url } = await host(world, merchant, { body: { wallet_number: francs.number } });
     const me = visitor(world);
@@ -229,7 +229,7 @@ describe('a wallet number that the shop has given', () => {
   test.each([
     ['that the shop says not to know', { payment_method_info: 'none' }],
     ['that cannot be one', { wallet_number: '5001' }],
-  ])('is asked for where the page has one %s', async (_which, body) => {
+  ])('is asked for if the page has one %s', async (_which, body) => {
     const { me, page, wallet } = await given(body);
     expect(pressedIn(page, 'wallet')).toBeUndefined();
     const refused = await me.send(stepOf(page, 'pay'), { method: 'wallet', source: 'given', pin: wallet.pin });

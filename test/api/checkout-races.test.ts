@@ -1,5 +1,5 @@
 /**
- * The hosted page in two windows at once: each is told what has become of the payment, and none breaks.
+ * The hosted page in two windows at once: each shows what has become of the payment, and neither breaks.
  */
 
 import { afterAll, afterEach, expect, test } from 'vitest';
@@ -41,7 +41,7 @@ test('“Try again” pressed many times at once starts one payment, and every p
   expect(made).toMatchObject([{ id: hosted.transaction_id, shown: false }, { shown: true }]);
 });
 
-test('a card form that is asked for while the session pays elsewhere is refused in words, and opens later', async () => {
+test('a card form that is requested while the session is paying otherwise is refused in words, and opens later', async () => {
   const hosted = await host(world, merchant);
   const me = visitor(world);
   const page = await me.open(hosted.url);

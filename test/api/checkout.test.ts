@@ -42,7 +42,7 @@ describe('a wallet', () => {
     expect(translated.headers.get('refresh')).toBeNull();
   });
 
-  test('takes the number in groups, as people write it', async () => {
+  test('accepts the number in groups, as people write it', async () => {
     const wallet = await world.wallet();
     const { url } = await host(world, merchant);
     const me = visitor(world);
@@ -51,7 +51,7 @@ describe('a wallet', () => {
     expect(titleOf(await me.send(stepOf(page, 'pay'), { method: 'wallet', number, pin: wallet.pin }))).toBe('Paid');
   });
 
-  test('keeps its number, and never its PIN, when the PIN was wrong', async () => {
+  test('keeps its number, and never its PIN, after a wrong PIN', async () => {
     const wallet = await world.wallet();
     const { url, transaction_id } = await host(world, merchant);
     const me = visitor(world);
@@ -70,7 +70,7 @@ describe('a wallet', () => {
     expect(titleOf(paid)).toBe('Paid');
   });
 
-  test('is told for how long the account is locked by whoever has tried too often', async () => {
+  test('that was tried too often says for how long it is locked', async () => {
     const wallet = await world.wallet();
     const { url } = await host(world, merchant);
     const me = visitor(world);
@@ -82,11 +82,11 @@ describe('a wallet', () => {
     expect(textOf(page)).toContain('Too many wrong PINs. Try again in 15 min, or pay another way.');
   });
 
-  test('is told of every field that is missing or malformed, each beside the field', async () => {
+  test('names every field that is missing or malformed, each beside the field', async () => {
     const { url } = await host(world, merchant);
     const me = visitor(world);
     const page = await me.open(url);
-    // A browser that checks forms itself would speak first, in its own language.
+    // A browser that checks forms itself would show its message first, in its own language.
     const forms = elementsOf(page).filter(({ name }) => name === 'form');
     expect(forms.map(({ attributes }) => attributes.has('novalidate'))).toEqual(forms.map(() => true));
     const empty = await me.send(stepOf(page, 'pay'), { method: 'wallet', number: ' ', pin: '' });
@@ -96,7 +96,7 @@ describe('a wallet', () => {
     expect(textOf(short)).toContain('A PIN has four to eight digits.');
   });
 
-  test('without enough money is told what to do', async () => {
+  test('without enough money says what to do', async () => {
     const wallet = await world.wallet({ balance: 1_00n });
     const { url } = await host(world, merchant);
     const me = visitor(world);
@@ -120,7 +120,7 @@ describe('a wallet', () => {
   });
 });
 
-/** A visitor who pays so much that a code is asked for, sent to that phone. */
+/** A visitor who pays so much that a code is required, sent to that phone. */
 async function askedForCode(payee: MerchantCreated, phone: string, kind: 'wallet' | 'flash' = 'wallet') {
   const wallet = await world.wallet({ kind, balance: 500_00n, phone });
   const { url, transaction_id } = await host(world, payee, { minted: { amount: '150.00' } });
@@ -133,7 +133,7 @@ async function askedForCode(payee: MerchantCreated, phone: string, kind: 'wallet
   return { me, url, transaction_id, asked };
 }
 
-test('whoever has tried too many codes is told how long to wait', async () => {
+test('a customer who has tried too many codes is told how long to wait', async () => {
   const phone = numberEnding('78');
   const { me, asked } = await askedForCode(merchant, phone);
   let page = asked;
@@ -142,7 +142,7 @@ test('whoever has tried too many codes is told how long to wait', async () => {
   expect(textOf(page)).toContain('Too many tries. Wait 5 min, then try again.');
 });
 
-test('flash pays with a code: a wrong one is counted, another one can be sent, the right one pays', async () => {
+test('flash pays with a code: a wrong one is counted, another can be sent, the right one pays', async () => {
   const phone = numberEnding('77');
   const { me, transaction_id, asked } = await askedForCode(merchant, phone, 'flash');
   expect(titleOf(asked)).toBe('Enter the code that we sent you');
@@ -160,7 +160,7 @@ test('flash pays with a code: a wrong one is counted, another one can be sent, t
   expect(await statusOf(transaction_id)).toBe('approved');
 });
 
-test('a merchant may have fewer tries and codes, and the page says how many are left', async () => {
+test('a merchant may allow fewer tries and codes, and the page says how many are left', async () => {
   const phone = numberEnding('76');
   const careful = await world.merchant('Librairie Goma');
   await setSettings(world, careful, { rate_limits: { codes: 2, resends: 1 } });
@@ -176,7 +176,7 @@ test('a merchant may have fewer tries and codes, and the page says how many are 
   expect(textOf(page)).toContain('Too many tries. Wait 5 min, then try again.');
 });
 
-test('whoever has let the last code expire is sent back to the shop, not to ask for another', async () => {
+test('a customer who has let the last code expire is sent back to the shop, not told to ask for another', async () => {
   const phone = numberEnding('75');
   const careful = await world.merchant('Librairie Boma');
   await setSettings(world, careful, { rate_limits: { resends: 1 } });
@@ -209,12 +209,12 @@ describe('mobile money', () => {
     expect(textOf(waits)).toContain(`+243 ${national.slice(0, 2)} ••• •• 42 · Vodacom M-Pesa`);
     expect(textOf(waits)).toContain('*1122#');
     expect(waits.html).not.toContain(national);
-    // A session of half an hour is no half an hour to confirm.
+    // A session of half an hour does not give half an hour to confirm.
     expect(waits.html).toContain('data-whole="300000"');
     expect(waits.html).toContain('<noscript><meta http-equiv="refresh" content="5"></noscript>');
     const before = (await me.open(`${waits.url}/state`)).html;
     expect((await me.open(`${waits.url}/state`)).html).toBe(before);
-    // The carrier is asked, and has nothing new to say: the page stays where its reader is.
+    // The carrier is inquired at, and has nothing new to say: the page stays as it is.
     const { version } = await attemptOf(world, { transaction_id });
     await world.pass(10_000);
     expect((await attemptOf(world, { transaction_id })).version).toBeGreaterThan(version);
@@ -235,7 +235,7 @@ describe('mobile money', () => {
     const me = visitor(world);
     const page = await me.open(url);
     const waits = await me.send(stepOf(page, 'pay'), { method: 'mobile_money', phone, country: 'CD' });
-    // Whoever leaves may still pay: the shop has to ask, and is told so by the state.
+    // A customer who leaves may still pay: the shop has to ask, and learns that from the state.
     expect(waits.html).toMatch(
       /href="https:\/\/shop\.example\/thanks\?transaction_id=txn_\w+&amp;status=pending_mobile_money_verification"/,
     );
@@ -265,7 +265,7 @@ describe('mobile money', () => {
     expect(await statusOf(transaction_id)).toBe('pending');
   });
 
-  test('of a carrier that is down leaves everything as it was, and another way can be chosen', async () => {
+  test('of a carrier that is down leaves everything as it was, and another method can be chosen', async () => {
     const wallet = await world.wallet();
     const { url } = await host(world, merchant);
     const me = visitor(world);
@@ -279,7 +279,7 @@ describe('mobile money', () => {
   });
 });
 
-test('a bank transfer: the account, the proof, and waiting for whoever checks it', async () => {
+test('a bank transfer: the account, the proof, and waiting for the operator’s decision', async () => {
   const other = await world.merchant('Librairie Goma');
   await addAccount(world, other);
   const { url, transaction_id } = await host(world, other);
@@ -317,7 +317,7 @@ test('a bank transfer: the account, the proof, and waiting for whoever checks it
   expect((await world.gateway.store.payment.get(other.merchant.shard, transaction_id))?.status).toBe('processing');
 });
 
-test('a way of paying whose limits the amount exceeds is not shown', async () => {
+test('a method whose limits the amount exceeds is not shown', async () => {
   const careful = await world.merchant('Marché Virunga');
   await setSettings(world, careful, { method_limits: { wallet: { usd: { max: '500' } } } });
   const { url } = await host(world, careful);

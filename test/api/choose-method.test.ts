@@ -1,5 +1,5 @@
 /**
- * payment_method none: the customer chooses at submit, by a method's id or its name; and what the list of methods says.
+ * payment_method none: the customer chooses at submit, by a method's id or its name; and the contents of the list of methods.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { methodId } from '../../src/domain/method.ts';
@@ -37,7 +37,7 @@ interface Listed {
 const listOf = async (paying: Parameters<typeof detailOf>[1]): Promise<Listed[]> =>
   (await detailOf(world, paying)).payment_methods;
 
-/** What each method takes besides its name. */
+/** The fields of each method besides its name. */
 async function fieldsOf(method: PaymentMethod): Promise<Readonly<Record<string, string>>> {
   if (method === 'mobile_money') return { mobile_money_phone_number: numberEnding('42') };
   if (method === 'bank_transfer') return { bank_account_id: (await addAccount(world, merchant)).id };
@@ -67,7 +67,7 @@ describe.each<[PaymentMethod, string]>([
   });
 });
 
-/** Whatever is chosen lacks nothing. */
+/** Nothing is missing, whichever method is chosen. */
 const FILLED = { ewallet_number: '5707', ewallet_pin: '1234', bank_account_id: 'bka_x' };
 
 test('a wrong method is 1103, and the refusal names those that would do', async () => {
@@ -97,7 +97,7 @@ test('a wrong method is 1103, and the refusal names those that would do', async 
   });
   const flash = await collect(world, bare, { method: 'flash' });
   expectRefusal(await submit('wallet', flash), 400, '1103', 'METHOD_MISMATCH');
-  // Of another method it is not said what it would still need; of the payment's own, and of an unknown payment, it is.
+  // Missing fields are not named for another method; they are for the payment's own method, and for an unknown payment.
   for (const [method, payment_id, code, detail] of [
     ['mobile_money', flash.payment_id, '1103', 'METHOD_MISMATCH'],
     ['flash', flash.payment_id, '1109', 'REQUIRED'],
@@ -132,7 +132,7 @@ describe('the list of methods', () => {
     expect((await names('cdf')).map(({ name }) => name)).toEqual(['bank_transfer']);
   });
 
-  test('enables only what was collected, and nothing once time is over', async () => {
+  test('enables only what was collected, and nothing after the expiry', async () => {
     const { session, ...paying } = await collect(world, merchant, {
       method: 'flash',
       minted: { ttl_seconds: 60 },
@@ -151,7 +151,7 @@ describe('the list of methods', () => {
     expect(native.some(({ is_enabled }) => is_enabled)).toBe(false);
   });
 
-  test('is as it was for a payment that is done', async () => {
+  test('does not change for a payment that is over', async () => {
     const paying = await collect(world, merchant);
     await payFromWallet(world, paying, await world.wallet());
     const list = await listOf(paying);

@@ -1,5 +1,5 @@
 /**
- * `mbongo archive`: what is typed, what it answers, and that nothing ends without --yes.
+ * `mbongo archive`: its arguments, its answers, and that nothing is dropped without --yes.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { monthOf } from '../../src/domain/archive.ts';
@@ -11,9 +11,9 @@ import { createPayout, lines, readBatch } from './payout-flows.ts';
 
 let world: World;
 let line: CommandLine;
-/** One of its two dates was paid before everything grew old. */
+/** A batch of which one of two dates was paid before everything grew old. */
 let dated: string;
-/** Noon of the 20th of the machine's month: the commands have no clock but the machine's, and only ever move it ahead. */
+/** Noon of the 20th of the machine's month: the commands use the machine's clock, and can only move it ahead. */
 const START = Date.UTC(new Date().getUTCFullYear(), new Date().getUTCMonth(), 20, 12);
 const MONTH = monthOf(START);
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
@@ -28,7 +28,7 @@ beforeAll(async () => {
   const isPaid = async () => (await readBatch(world, merchant, dated)).json.successful_count === 1;
   await untilLater(world, async () => ((await isPaid()) ? true : undefined));
   await growOld(world);
-  // The commands' own clock is the machine's: they are told how far the sandbox is ahead of it.
+  // The commands use the machine's clock: they are told how far the sandbox is ahead of it.
   await line.json(`clock advance ${Math.ceil((world.clock.now() + 426 * DAY - Date.now()) / DAY) + 1}d`);
 });
 afterAll(async () => {
@@ -43,13 +43,13 @@ test.each([
   ['archive --older-than 1m', 2, /at least 2 months/],
   ['archive drop --month may --yes', 2, /no month/],
   ['archive drop --month 2019-05 --yes', 1, /nothing of 2019-05/],
-])('%s is not carried out, and says how it is', async (words, exit, why) => {
+])('%s is not carried out, and says how to', async (words, exit, why) => {
   const { status, out, err } = await line.run(words);
   expect([status, out]).toEqual([exit, '']);
   expect(err).toMatch(why);
 });
 
-test('an empty archive is listed as one', async () => {
+test('an empty archive is listed as empty', async () => {
   expect(await line.json('archive list')).toEqual({ ledger_begins: null, months: [] });
 });
 
@@ -71,7 +71,7 @@ async function expectReadAndKept(): Promise<void> {
   }
 }
 
-test('moves what is old, lists it, and drops it when that is said twice', async () => {
+test('moves what is old, lists it, and drops it when told to twice', async () => {
   const dry = await line.json('archive --older-than 12m --dry-run');
   expect(dry).toMatchObject({ dry_run: true, rows: { payment: 7 }, busy_steps: 0 });
   const said = await line.run('archive --older-than 1y');
@@ -81,7 +81,7 @@ test('moves what is old, lists it, and drops it when that is said twice', async 
     ledger_begins: null,
     months: [{ month: MONTH, rows: { payment: 7 } }],
   });
-  // A payday of a batch that goes on has left; it counts all the same.
+  // An occurrence of a batch that is still running has been archived; it counts all the same.
   expect(await rowsOf(world, 'select from archive.payout_line where batch_id = $1', [dated])).toHaveLength(1);
   const counts = { status: 'processing', occurrences_run: 1, completed_count: 1, pending_count: 0 };
   expect(await line.json(`payout show ${dated}`)).toMatchObject({ ...counts, runs: [{ occurrence: 1, completed: 1 }] });

@@ -1,5 +1,5 @@
 /**
- * `mbongo clock`: what it says and refuses, and that every process of a gateway takes a new time up.
+ * `mbongo clock`: what it prints and refuses, and that every process of a gateway adopts a new time.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -47,7 +47,7 @@ describe('mbongo clock', () => {
     expect((await cli.run('clock advance 90m')).out).toMatch(/^It is now .*Z\.\nA gateway that is running takes it up/);
   });
 
-  it('adds up advances that race', async () => {
+  it('adds up concurrent advances', async () => {
     await Promise.all(Array.from({ length: 5 }, () => cli.run('clock advance 1d')));
     expect(await cli.json('clock show')).toMatchObject({ shift_ms: 5 * DAY });
   });
@@ -60,7 +60,7 @@ describe('mbongo clock', () => {
     expect(Date.parse(String(merchants[0]?.created_at)) - Date.now()).toBeGreaterThan(364 * DAY);
   });
 
-  it('is the time by which an older master key may be taken away', async () => {
+  it('decides when an older master key may be removed', async () => {
     const { merchant_id } = await cli.json('merchant create --name Boutique');
     const newer = Buffer.alloc(32, 2).toString('base64');
     const both = { MASTER_KEY: `${newer},${TEST_MASTER_KEY}` };
@@ -112,7 +112,7 @@ describe('mbongo clock', () => {
     });
   });
 
-  it('is taken up by every process of a gateway that runs, and found by one that starts', async () => {
+  it('is adopted by every process of a running gateway, and by one that starts', async () => {
     const made = await cli.json('merchant create --name Boutique');
     const bearer = `${String(made.key_id)}:${String(made.secret)}`;
     const [first, second] = await Promise.all([serve('all'), serve('api')]);
@@ -126,7 +126,7 @@ describe('mbongo clock', () => {
   });
 });
 
-/** A gateway as a process; its address once it answers. */
+/** Starts a gateway as a process; resolves with its address once it answers. */
 async function serve(role: 'all' | 'api'): Promise<string> {
   const port = String(await freePort());
   const child = spawn(process.execPath, [builtProgram('src/main.js'), 'serve', '--role', role], {
@@ -155,7 +155,7 @@ async function mint(url: string, bearer: string): Promise<string> {
   return body.session_token;
 }
 
-/** 404 while the session is believed: the payment is nobody's. */
+/** 404 while the session is valid, as the payment does not exist. */
 async function statusOfSession(url: string, token: string): Promise<number> {
   const response = await fetch(`${url}/api/v1/payments/status/txn_unknown`, {
     headers: { authorization: `Bearer ${token}` },
@@ -164,7 +164,7 @@ async function statusOfSession(url: string, token: string): Promise<number> {
   return response.status;
 }
 
-/** Asks until the session has expired there; the limit is for a time that is never taken up. */
+/** Polls until the session has expired there; the limit is for a time that is never adopted. */
 async function untilExpired(url: string, token: string): Promise<void> {
   const late = performance.now() + 120_000;
   while ((await statusOfSession(url, token)) !== 401) {

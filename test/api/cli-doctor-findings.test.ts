@@ -1,5 +1,5 @@
 /**
- * `mbongo doctor`: each finding, made to come about in a real database, a real sandbox and real sockets; and that each says
+ * `mbongo doctor`: each finding, brought about in a real database, a real sandbox and real sockets; and that each says
  * what to do.
  */
 import { once } from 'node:events';
@@ -25,7 +25,7 @@ describe('ports', () => {
     return found.find(({ name }) => name === 'port');
   };
 
-  test('a gateway that listens at one address only is asked there', async () => {
+  test('a gateway that listens at one address only is probed there', async () => {
     const server = createServer((_request, response) => response.end('{}'));
     await once(server.listen(0, '127.0.0.2'), 'listening');
     const port = portOf(server);
@@ -36,7 +36,7 @@ describe('ports', () => {
     }
   });
 
-  test('an address of another machine is no port that is taken', async () => {
+  test('another machine’s address does not count as a port that is taken', async () => {
     expect(await checkAt('192.0.2.1', 8080)).toMatchObject({
       status: 'fail',
       detail: expect.stringMatching(/192\.0\.2\.1.*set HOST$/),
@@ -90,7 +90,7 @@ describe('in a database', () => {
       [id, url],
     );
 
-  it('all is well, but that nobody has started the sandbox', async () => {
+  it('all is well, except that the sandbox has not been started', async () => {
     const { status, checks } = await examined();
     expect(status).toBe(0);
     const names = checks.map(({ name }) => name);
@@ -126,7 +126,7 @@ describe('in a database', () => {
     }
   });
 
-  it('an address of the database that is wrong', async () => {
+  it('a wrong address of the database', async () => {
     const { out, status } = await cli.run('doctor --json', { DATABASE_URL: 'postgresql://127.0.0.1:1/x', PORT: '0' });
     const [first] = (JSON.parse(out) as { checks: Told[] }).checks;
     expect(status).toBe(1);
@@ -134,13 +134,13 @@ describe('in a database', () => {
     expect(first?.detail).toContain('DATABASE_URL cannot be used: nothing listens there');
   });
 
-  it('a variable that is wrong', async () => {
+  it('a wrong variable', async () => {
     const { out, status } = await cli.run('doctor', { PORT: 'eighty' });
     expect(status).toBe(1);
     expect(out).toMatch(/^WRONG {2}configuration {2}PORT is "eighty"/m);
   });
 
-  it('a signing secret that no key opens', async () => {
+  it('a signing secret that no key can open', async () => {
     const { merchant_id } = await cli.json('merchant create --name Kivu');
     expect((await examined()).of('keys')[0]).toMatchObject({
       status: 'ok',
@@ -176,7 +176,7 @@ describe('in a database', () => {
     expect(of('migrations')).toMatchObject([{ status: 'warn', detail: expect.stringContaining('9999-later.sql') }]);
   });
 
-  it('an auditor who has not looked for hours', async () => {
+  it('an auditor that has not run for hours', async () => {
     const value = JSON.stringify({ at: Date.now() - 3 * HOUR, findings: {}, accounts: 0, transfers: 0, turn: 0 });
     await change("insert into setting (shard, id, version, value) values (0, 'audit', 1, $1)", [value]);
     expect((await examined()).of('auditor')).toMatchObject([
@@ -197,7 +197,7 @@ describe('in a database', () => {
     ]);
   });
 
-  it('work that nobody does, and webhooks that nobody takes', async () => {
+  it('work that no process does, and webhooks that no receiver accepts', async () => {
     const port = await freePort();
     const receiver = createServer((_request, response) => response.writeHead(500).end());
     receiver.listen(0, '127.0.0.1');
@@ -236,7 +236,7 @@ describe('in a database', () => {
     expect(reach.join('\n')).not.toContain('secret');
   });
 
-  it('a payment whose attempt is open since yesterday, and not one that is closed and asked about again', async () => {
+  it('a payment whose attempt is open since yesterday, but not one that is closed and still inquired about', async () => {
     const since = (id: string, status: string, settledAt: string) =>
       change(
         `insert into attempt (shard, id, version, merchant_id, payment_id, connector, status, reference, msisdn, carrier,
@@ -254,7 +254,7 @@ describe('in a database', () => {
     ]);
   });
 
-  it('a port that another program has', async () => {
+  it('a port that another program uses', async () => {
     const other = createSocketServer((socket) => socket.destroy());
     other.listen(0, '127.0.0.1');
     await once(other, 'listening');
@@ -276,7 +276,7 @@ describe('in a database', () => {
     });
     afterEach(() => sandbox.app.close());
 
-    it('they answer and take the credentials', async () => {
+    it('they answer and accept the credentials', async () => {
       const { status, checks, of } = await examined(env);
       expect(status).toBe(0);
       expect(checks.filter(({ status: standing }) => standing !== 'ok')).toEqual([]);
@@ -286,7 +286,7 @@ describe('in a database', () => {
       expect(of('texts')[0]?.detail).toContain('which can be reached');
     });
 
-    it('one of them does not take a key', async () => {
+    it('one of them does not accept a key', async () => {
       const { status, of } = await examined({ ...env, MTN_MOMO_API_KEY: 'wrong', CARDNET_API_PASSWORD: 'wrong' });
       expect(status).toBe(1);
       for (const name of ['mtn-momo', 'mastercard']) {
@@ -298,7 +298,7 @@ describe('in a database', () => {
     });
   });
 
-  it('a carrier that production does not reach', async () => {
+  it('a carrier that cannot be reached from production', async () => {
     const dead = `http://127.0.0.1:${await freePort()}`;
     const { status, of } = await examined({
       GATEWAY_MODE: 'production',

@@ -1,5 +1,5 @@
 /**
- * `mbongo doctor` and the books: its first line says whether they balance, and what does not.
+ * `mbongo doctor` and the books: its first line says whether they balance, or what does not.
  */
 import pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -41,7 +41,7 @@ async function firstOf(): Promise<{ status: number; check: Check | undefined }> 
   return { status, check: checks[0] };
 }
 
-it('says first that the books balance, and among how much', async () => {
+it('says first that the books balance, and how much was checked', async () => {
   await cli.json('wallet open --pin 1234 --currency usd --phone +243810000042 --balance 5.00');
   await cli.json('wallet open --pin 1234 --currency usd --phone +243810000043 --balance 5.00');
   const { check } = await firstOf();
@@ -54,7 +54,7 @@ it('says first that the books balance, and among how much', async () => {
   expect((await cli.run('doctor', { PORT: '0' })).out).toMatch(/^ok {5}books {10}they balance: /);
 });
 
-it('recommends that sessions say their scope, until all have to', async () => {
+it('recommends that sessions state their scope, until the setting demands it', async () => {
   const scopes = async () => {
     const { out } = await cli.run('doctor --json', { PORT: '0' });
     const { checks } = JSON.parse(out) as { checks: Check[] };
@@ -78,7 +78,7 @@ it('recommends that sessions say their scope, until all have to', async () => {
   expect(await scopes()).toEqual([well]);
 });
 
-it('says first what does not, after a clock that was set forward too', async () => {
+it('says first what does not balance, even after a clock was set forward', async () => {
   const opened = await cli.json('wallet open --pin 1234 --currency usd --phone +243810000042 --balance 5.00');
   await cli.json('clock advance 30d');
   await change('update account set balance = 501 where balance = 500');

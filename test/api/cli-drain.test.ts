@@ -1,5 +1,5 @@
 /**
- * What a load balancer and a monitor see of a process: that it turns away before it stops, and how a worker is.
+ * What a load balancer and a monitor see of a process: that it is unready before it stops, and the state of a worker.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -26,7 +26,7 @@ afterEach(async () => {
   await database.drop();
 });
 
-/** A gateway in production: it needs no folder to write to. */
+/** A gateway in production, which needs no folder to write to. */
 async function start(role: 'api' | 'worker', env: Readonly<Record<string, string>>): Promise<ChildProcess> {
   const child = spawn(process.execPath, [builtProgram('src/main.js'), 'serve', '--role', role], {
     env: {
@@ -74,7 +74,7 @@ it('SIGTERM with DRAIN_MS: not ready first, and yet everything is served until t
   await expect(fetch(`${url}/health`)).rejects.toThrow();
 });
 
-it('a worker tells of its health and its metrics at WORKER_PORT, takes no calls there, and does not wait to stop', async () => {
+it('a worker serves its health and metrics at WORKER_PORT, accepts no calls there, and stops without waiting', async () => {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const child = await start('worker', { WORKER_PORT: String(port), DRAIN_MS: '60000' });

@@ -1,6 +1,6 @@
 /**
  * A year of a monthly payout from 31 January, watched from a shell: a gateway as a process, `mbongo clock advance` from
- * month to month, and `mbongo payout` to see and to decide.
+ * month to month, and `mbongo payout` to look and to decide.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -45,7 +45,7 @@ interface Shown {
 
 const shown = async (batchId: string): Promise<Shown> => (await cli.json(`payout show ${batchId}`)) as unknown as Shown;
 
-/** Looks until it is so. Each look is a command of its own; without a pause they would take the time from the gateway. */
+/** Polls until it is so. Each look is a command of its own; without a pause they would take CPU time from the gateway. */
 async function untilShown(batchId: string, isSo: (batch: Shown) => boolean): Promise<Shown> {
   const late = performance.now() + 240_000;
   for (;;) {
@@ -56,7 +56,7 @@ async function untilShown(batchId: string, isSo: (batch: Shown) => boolean): Pro
   }
 }
 
-/** Sets the clock forward to just after that date's hour. */
+/** Sets the clock forward to just after the hour of that date's payout. */
 async function goTo(date: string): Promise<void> {
   const { now } = await cli.json('clock show');
   const hours = Math.ceil((Date.parse(`${date}T06:00:00Z`) - Date.parse(String(now))) / HOUR);
@@ -98,7 +98,7 @@ test('twelve months, each paid on its last day, once, with an approval before an
     if (index === 5) expect((await cli.run(`payout pause ${batchId}`)).status).toBe(0);
     await goTo(date);
     if (index === 5) {
-      // To leave a month out for good, or to pay it late, is asked about.
+      // Skipping a month for good, or paying it late, must be confirmed.
       const asked = await cli.run(`payout resume ${batchId}`);
       expect([asked.status, asked.err]).toEqual([
         1,
@@ -121,11 +121,11 @@ test('twelve months, each paid on its last day, once, with an approval before an
   const { state, runs } = await shown(batchId);
   expect(state).toBe('started');
   expect(runs.map(({ scheduled_date, completed }) => [scheduled_date, completed])).toEqual(
-    // June passed while it was paused.
+    // June passed while the batch was paused.
     dates.map((date, index) => [date, index === 5 ? 0 : 1]),
   );
   const told = (): Set<unknown> => new Set(receiver.hooks.map(({ headers }) => headers['webhook-id']));
-  // What a command has ended is told of by the gateway when that process's lease is over.
+  // The gateway tells of what a command has ended when that process's lease is over.
   await cli.json('clock advance 1m');
   await untilShown(batchId, () => told().size === 24);
   for (const date of dates) {
@@ -137,7 +137,7 @@ test('twelve months, each paid on its last day, once, with an approval before an
   }
 }, 300_000);
 
-/** A gateway as a process; its address once it answers. */
+/** Starts a gateway as a process; resolves with its address once it answers. */
 async function serve(): Promise<string> {
   const port = String(await freePort());
   gateway = spawn(process.execPath, [builtProgram('src/main.js'), 'serve', '--role', 'all'], {

@@ -15,7 +15,7 @@ let world: World;
 let cli: CommandLine;
 
 beforeAll(async () => {
-  // The command line goes by the machine's clock.
+  // The command line uses the machine's clock.
   world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' }, start: Date.now() });
   cli = await openCommandLine(world.databaseUrl, WORLD_MASTER_KEY);
 });
@@ -46,7 +46,7 @@ async function refused(words: string, exit = 1): Promise<string> {
   return err;
 }
 
-/** What changes a batch prints its document, and writes who did it and why to the log. */
+/** Expects a command that changes a batch to print its document, and to log the operator and the reason. */
 async function done(words: string, event: string): Promise<unknown> {
   const { status, out, err } = await cli.run([...words.split(' '), '--by', ' amina\n', '--json']);
   expect([status, err.trim().split('\n').length], err).toEqual([0, 1]);
@@ -59,7 +59,7 @@ async function untilPaid(batch: PayoutBatch, lines: number): Promise<void> {
 }
 
 describe('mbongo merchant payouts', () => {
-  test('sets hour, zone and approval, shows them as people write them, and puts them back', async () => {
+  test('sets hour, zone and approval, shows them as people write them, and resets them', async () => {
     const { merchant } = await world.merchant();
     const set = `merchant payouts --merchant ${merchant.id}`;
     const words = `${set} --hour 22 --time-zone Africa/Kinshasa --approval-from 500 --currency usd`;
@@ -98,7 +98,7 @@ describe('mbongo merchant payouts', () => {
 });
 
 describe('mbongo payout', () => {
-  test('list and show: what waits for whom, and no whole phone number', async () => {
+  test('list and show: what waits for whom, without any whole phone number', async () => {
     const merchant = await careful();
     const msisdns = [numberEnding('11'), numberEnding('12')];
     const waiting = await makeBatch(world, merchant, { msisdns });
@@ -158,7 +158,7 @@ describe('mbongo payout', () => {
     }
   });
 
-  test('approve asks first, then pays', async () => {
+  test('approve asks for confirmation first, then pays', async () => {
     const merchant = await careful();
     const batch = await makeBatch(world, merchant, { msisdns: [numberEnding('11'), numberEnding('11')] });
     expect(await refused(`payout approve ${batch.id}`)).toBe(
@@ -174,7 +174,7 @@ describe('mbongo payout', () => {
     expect(await refused(`payout cancel ${batch.id}`)).toContain('there is nothing to cancel');
   });
 
-  test('reject, pause, resume and cancel say what has become of the batch', async () => {
+  test('reject, pause, resume and cancel report the batch’s new state', async () => {
     const merchant = await careful();
     const batch = await makeBatch(world, merchant, { msisdns: [numberEnding('11'), numberEnding('11')] });
     expect(await refused(`payout reject ${batch.id}`)).toContain('say --yes to reject it, for good');
@@ -186,7 +186,7 @@ describe('mbongo payout', () => {
     const dated = await makeBatch(world, merchant, { msisdns: [numberEnding('11')], schedule: weekly() });
     for (const words of ['pause', 'cancel --yes']) {
       const [verb = '', ...yes] = words.split(' ');
-      // The first would turn the order of reading of whoever looks at the log.
+      // The first would reverse the text for a reader of the log.
       for (const by of ['a\u202eb', ' ']) {
         const { status, err } = await cli.run(['payout', verb, dated.id, ...yes, '--by', by]);
         expect([status, err]).toEqual([

@@ -1,5 +1,5 @@
 /**
- * `mbongo reconcile`: a statement that the carrier's book makes agrees with ours; each way to differ is its own verdict.
+ * `mbongo reconcile`: a statement made from the carrier's book agrees with ours; each kind of difference is its own verdict.
  */
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ beforeAll(async () => {
   world = await openWorld();
   merchant = await world.merchant();
   cli = await openCommandLine(world.databaseUrl, WORLD_MASTER_KEY);
-  // A command that has opened the database once leaves its mark there.
+  // The first command that opens a database records its key there.
   await cli.json('merchant list');
   const payments = await Promise.all(['01', '01', '01', '01'].map((ending) => pushed(world, merchant, ending)));
   const declined = await pushed(world, merchant, '02');
@@ -93,7 +93,7 @@ test('a statement that says what happened agrees, and nothing is written', async
   expect(out).toMatch(/^6 lines from 2026-11-20T00:00:00.000Z to .*: everything matches\n/);
 });
 
-test('each way to differ is its own verdict, with a report that a spreadsheet may open', async () => {
+test('each kind of difference is its own verdict, with a report that is safe in a spreadsheet', async () => {
   const [first, second, third] = paid as [Attempt, Attempt, Attempt];
   const path = await statement(
     lineOf(first),
@@ -140,7 +140,7 @@ test('each way to differ is its own verdict, with a report that a spreadsheet ma
   expect(again.err).toContain('is there already');
 });
 
-test('the span says which of ours the statement should have', async () => {
+test('the span determines which of ours the statement should contain', async () => {
   const [first] = paid as [Attempt];
   const path = await statement(lineOf(first));
   expect((await reconciled(path)).document.verdicts).toEqual({ ...NONE, matched: 1, missing_there: 3 });
@@ -152,7 +152,7 @@ test('the span says which of ours the statement should have', async () => {
   }
 });
 
-test('what was open for longer than its upstream is given time is compared too', async () => {
+test('what was open for longer than its upstream is given is compared too', async () => {
   const [first, ...others] = paid as [Attempt, ...Attempt[]];
   const earlier = (days: number) =>
     rowsOf(world, "update attempt set created_at = created_at - $1 * interval '1 day' where id = any($2)", [
@@ -199,7 +199,7 @@ test('what was closed long before its line is compared with it, whatever the spa
   await earlier(-10);
 });
 
-test('a line with a date far back has no more of ours read', async () => {
+test('a line with a date far back makes it read no more of ours', async () => {
   const path = await statement(...whole(), '1970-01-01,nobody’s,3.00,usd,PENDING,');
   const days = { from: Date.parse(DAY), to: Date.parse('2026-11-21') };
   const asked: UpstreamQuestion[] = [];
@@ -216,7 +216,7 @@ test('a line with a date far back has no more of ours read', async () => {
   for (const { made } of asked) expect(made.from).toBeGreaterThan(Date.parse('2026-11-01'));
 });
 
-test('a statement of cards, and one of payouts where there were none', async () => {
+test('a statement of cards, and one of payouts when there were none', async () => {
   const paying = await readyToPay(world, merchant, 'frictionless');
   expect((await submitCard(world, paying)).status).toBe(200);
   const attempt = await attemptOf(world, paying);
@@ -230,7 +230,7 @@ test('a statement of cards, and one of payouts where there were none', async () 
   expect([payouts.status, JSON.parse(payouts.out).verdicts]).toEqual([1, { ...NONE, missing_here: 1 }]);
 });
 
-test('a ledger that did not move what the attempts say is told', async () => {
+test('a ledger that does not match the attempts is reported', async () => {
   const [first] = paid as [Attempt];
   const swap = (from: string, to: string) =>
     rowsOf(world, 'update ledger_transfer set debit_account = $2 where cause_id = $3 and debit_account = $1', [
@@ -278,7 +278,7 @@ test.each([
   expect(answer.err).toContain(message);
 });
 
-test('without dates it asks for the span, and what cannot be read leaves no report behind', async () => {
+test('without dates it asks for the span, and an unreadable file leaves no report behind', async () => {
   const [first] = paid as [Attempt];
   const undated = await statement(lineOf(first).replace(DAY, ''));
   const asked = await cli.run(`reconcile ${undated} --connector mtn-momo`);
@@ -293,7 +293,7 @@ test('without dates it asks for the span, and what cannot be read leaves no repo
   await expect(readFile(report)).rejects.toThrow('ENOENT');
 });
 
-test('a report has its name when it is whole, and what somebody has put there meanwhile stays', async () => {
+test('a report gets its name when it is complete, and a file created there meanwhile is kept', async () => {
   const [first] = paid as [Attempt];
   const file = await statement(lineOf(first));
   const report = join(cli.dataDir, 'whole.csv');
@@ -321,7 +321,7 @@ test('a report has its name when it is whole, and what somebody has put there me
   await client.end();
 });
 
-test('a refund belongs to whoever sent it, and one that a person has carried out to no upstream', async () => {
+test('a refund belongs to the upstream that sent it, and one carried out by hand to none', async () => {
   const [sent, byHand] = [await paidByPhone(world, merchant, '01'), await paidByPhone(world, merchant, '01')];
   const { refund_id } = await refunded(world, merchant, sent);
   await untilRefund(world, merchant, refund_id, 'completed');
@@ -356,7 +356,7 @@ test('a refund belongs to whoever sent it, and one that a person has carried out
   ]);
 });
 
-test('refunds to a card stand in the statement that has its payments', async () => {
+test('refunds to a card are in the statement that has its payments', async () => {
   const paying = await readyToPay(world, merchant, 'frictionless');
   expect((await submitCard(world, paying)).status).toBe(200);
   const { refund_id } = await refunded(world, merchant, paying, { amount: '5.00' });

@@ -1,5 +1,5 @@
 /**
- * `mbongo serve` as a process: it announces itself when it answers, seeds a demo once, and stops when it is told to.
+ * `mbongo serve` as a process: it reports when it answers, seeds a demo once, and stops when told to.
  */
 import { once } from 'node:events';
 import { open, readFile, stat, writeFile } from 'node:fs/promises';
@@ -52,7 +52,7 @@ describe('mbongo serve', () => {
   });
 
   it.each([[], ['--processes', '2']])(
-    'prints one JSON document when asked for it (%s), and its log beside that',
+    'prints one JSON document on request (%s), and its log beside that',
     async (...words) => {
       const child = desk.startAlone({ LOG_LEVEL: 'info' }, '--json', ...words);
       const [out, err] = [said(child.stdout), said(child.stderr)];
@@ -64,7 +64,7 @@ describe('mbongo serve', () => {
     },
   );
 
-  it('does not show the demo credential as the one to use once it has been rotated', async () => {
+  it('does not show the demo credential as valid once it has been rotated', async () => {
     const first = desk.start();
     const credential = credentialOf(await ready(first));
     const [keyId = ''] = credential.split(':');
@@ -84,7 +84,7 @@ describe('mbongo serve', () => {
     ]);
   });
 
-  it('tells the sandbox by what the demo’s webhooks are verified now, though it has been rotated', async () => {
+  it('tells the sandbox the present webhook secret of the demo, though it has been rotated', async () => {
     const first = desk.start();
     await ready(first);
     first.kill('SIGTERM');
@@ -119,7 +119,7 @@ describe('mbongo serve', () => {
     expect(messages).toMatchObject([{ verdict: 'verified' }]);
   });
 
-  // By a file that only Linux has.
+  // By means of a file that only Linux has.
   it.runIf(process.platform === 'linux')('serves and stops although its log cannot be written', async () => {
     const full = await open('/dev/full', 'w');
     const child = desk.startWith({ LOG_LEVEL: 'debug' }, full.fd);
@@ -134,7 +134,7 @@ describe('mbongo serve', () => {
     await full.close();
   });
 
-  it('starts in production with a master key alone, warns, and its database stays one of production', async () => {
+  it('starts in production with a master key alone, warns, and its database stays in production mode', async () => {
     const MASTER_KEY = Buffer.alloc(32, 3).toString('base64');
     const child = desk.startWith({ GATEWAY_MODE: 'production', MASTER_KEY, LOG_LEVEL: 'warn' }, 'pipe');
     const logged = said(child.stdout);
@@ -152,7 +152,7 @@ describe('mbongo serve', () => {
     for (const [over, name, ...words] of [
       [{ MASTER_KEY }, 'GATEWAY_MODE'],
       [{ GATEWAY_MODE: 'production', MASTER_KEY: Buffer.alloc(32, 4).toString('base64') }, 'MASTER_KEY'],
-      // Each role would have a database of its own, and nobody would do the work of the other.
+      // Each role would have a database of its own, and neither would do the other's work.
       [{ GATEWAY_MODE: 'production', MASTER_KEY, DATABASE_URL: '' }, 'DATABASE_URL', '--role', 'api'],
       [
         { GATEWAY_MODE: 'production', MASTER_KEY, DATABASE_URL: '' },
@@ -169,8 +169,8 @@ describe('mbongo serve', () => {
     }
   });
 
-  it('names in one line the variable of an address at which nobody can listen', async () => {
-    // An address of documentation is no machine's.
+  it('names in one line the variable of an address at which it cannot listen', async () => {
+    // An address reserved for documentation belongs to no machine.
     const HOST = '192.0.2.1';
     for (const words of [[], ['--processes', '2']]) {
       const refused = desk.startWith({ HOST }, 'pipe', ...words);
@@ -180,7 +180,7 @@ describe('mbongo serve', () => {
   });
 
   it.each([[[]], [['--processes', '2']]])(
-    'ends with its reason where no route leads anywhere, with %j',
+    'ends with the reason if no route leads to a carrier, with %j',
     async (words) => {
       const CARRIER_ROUTES = join(desk.dataDir, 'routes.json');
       await writeFile(CARRIER_ROUTES, '[{}]');
@@ -190,14 +190,14 @@ describe('mbongo serve', () => {
     },
   );
 
-  it('stops when whoever started it is gone', async () => {
+  it('stops when its parent process is gone', async () => {
     const child = desk.start();
     await ready(child);
     child.disconnect();
     expect(await ended(child)).toBe(0);
   });
 
-  it('works without answering requests as a worker, and seeds nothing', async () => {
+  it('works as a worker without answering requests, and seeds nothing', async () => {
     const child = desk.start('--role', 'worker');
     expect(await ready(child)).toEqual({ type: 'ready', notes: [] });
     child.kill('SIGTERM');

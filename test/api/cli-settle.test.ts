@@ -48,7 +48,7 @@ async function linesOf(merchant: MerchantCreated) {
 }
 
 describe('settle', () => {
-  test('takes money out once it is told to, and shows it in the statement under its reference', async () => {
+  test('takes money out when confirmed, and shows it in the statement under its reference', async () => {
     const merchant = await rich();
     const asked = await cli.run(wordsFor(merchant, '40.00'));
     expect([asked.status, asked.err]).toEqual([
@@ -71,7 +71,7 @@ describe('settle', () => {
         '--json',
       ),
     );
-    // Who did it stands in the log.
+    // The log names the operator.
     expect(status, err).toBe(0);
     expect(JSON.parse(err)).toMatchObject({ event: 'balance_settled_by_operator', by: 'amina', why: 'due' });
     expect(JSON.parse(out)).toEqual({
@@ -82,7 +82,7 @@ describe('settle', () => {
       available: '60.00',
       settled_at: expect.stringMatching(/Z$/),
     });
-    // The command line's clock is the machine's.
+    // The command line uses the machine's clock.
     await world.clock.advance(Math.max(0, Date.now() - world.clock.now()) + 1_000);
     expect(await linesOf(merchant)).toMatchObject([
       { amount: '-40.00', balance: 'available', reference, transaction_id: null, refund_id: null },
@@ -90,7 +90,7 @@ describe('settle', () => {
     expect(await world.gateway.store.audit()).toEqual([]);
   });
 
-  test('refuses more than there is, and what is no amount or no line of text', async () => {
+  test('refuses more than the balance, and what is not an amount or not one line of text', async () => {
     const merchant = await rich();
     const refusals: [string, string[], 1?][] = [
       ['only 100.00 usd are available', wordsFor(merchant, '100.01', '--yes'), 1],
@@ -109,7 +109,7 @@ describe('settle', () => {
     expect((await cli.run(wordsFor(merchant, '100.00', '--yes'))).out).toContain('0.00 usd available');
   });
 
-  test('happens once, also when the database loses the answer', async () => {
+  test('happens once, even if the database’s answer is lost', async () => {
     const merchant = await rich();
     const { deps } = world.gateway;
     let lost = 0;
@@ -130,7 +130,7 @@ describe('settle', () => {
     expect(world.log.lines.filter((line) => line.includes('balance_settled_by_operator'))).toHaveLength(1);
   });
 
-  test('happens once a day under one reference, however often it is asked for', async () => {
+  test('happens once a day under one reference, however often it is requested', async () => {
     const merchant = await rich();
     const words = wordsFor(merchant, '10.00', '--yes', '--reference', 'ACME 11');
     expect((await cli.run(words)).status).toBe(0);

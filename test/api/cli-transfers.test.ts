@@ -1,5 +1,5 @@
 /**
- * `mbongo bank`, `mbongo proof` and `mbongo delivery` as an operator types them, beside a gateway that runs.
+ * `mbongo bank`, `mbongo proof` and `mbongo delivery` as an operator types them, beside a running gateway.
  */
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -59,7 +59,7 @@ async function said(exit: number, argv: readonly string[]): Promise<string> {
   return err;
 }
 
-/** `bank add`; what is given takes the place of the usual. */
+/** The words of `bank add`; given options replace the usual ones. */
 function adding(...more: string[]): string[] {
   const options = new Map([
     ['--country', 'cd'],
@@ -151,7 +151,7 @@ test('proof list, show, approve and decline', async () => {
   });
   expect(await json('proof', 'decline', declined, '--reason', 'used twice')).toMatchObject({ status: 'declined' });
   expect([await statusOf(world, first), await statusOf(world, second)]).toEqual(['approved', 'declined']);
-  // The command line lives by the clock on the wall.
+  // The command line uses the machine's clock.
   await world.pass(Math.max(0, Date.now() - world.clock.now()) + 1_000);
   expect((await world.receiver.about(first.transaction_id)).body.status).toBe('approved');
   expect((await world.receiver.about(second.transaction_id)).body.status).toBe('declined');
@@ -161,10 +161,10 @@ test('proof list, show, approve and decline', async () => {
   expect((await run('proof', 'decline', declined)).status).toBe(2);
 });
 
-test('what a merchant has written makes no line of ours and hides none', async () => {
+test('a merchant’s text cannot fake or hide a line of ours', async () => {
   const paying = await promise(world, merchant);
   const { json: uploaded } = await upload(world, paying, pdfFile());
-  // As a row from before such names were refused.
+  // Like a row from before such names were refused.
   const forged = 'ord\u001b[8m\nduplicate_of   \u2028\u202e\u200b';
   await rowsOf(world, 'update payment set customer_reference = $1 where id = $2', [forged, paying.transaction_id]);
   const { out } = await run('proof', 'show', uploaded.proof.id);
@@ -215,7 +215,7 @@ test('merchant set and brand', async () => {
   expect(await wronglyAsked('merchant', 'brand', '--merchant', own)).toContain('say what to set');
 });
 
-test('the demo merchant can be transferred to, in usd and cdf', async () => {
+test('the demo merchant can receive transfers, in usd and cdf', async () => {
   const operator = await openOperatorWorld();
   const dataDir = await mkdtemp(join(tmpdir(), 'mbongo-demo-'));
   const demo = await openDemo(operator.deps, dataDir);

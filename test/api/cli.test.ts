@@ -32,7 +32,7 @@ async function makeMerchant(): Promise<{ id: string; key: string }> {
 }
 
 describe('mbongo', () => {
-  it('creates, lists, suspends, allows and sets up merchants', async () => {
+  it('creates, lists, suspends, reactivates and configures merchants', async () => {
     const made = await json('merchant create --name Boutique');
     expect(Object.keys(made)).toEqual(['merchant_id', 'key_id', 'secret', 'webhook_secret']);
     const merchant = `--merchant ${String(made.merchant_id)}`;
@@ -55,7 +55,7 @@ describe('mbongo', () => {
     });
   });
 
-  it('takes the names of limits alone, and says them to who writes another', async () => {
+  it('accepts only the names of limits, and lists them to an operator who types another', async () => {
     const { id } = await makeMerchant();
     const set = await json(
       `merchant set --merchant ${id} --rate-limit sessions_create:9,payments:8,mobile_money_status:7,card_callbacks:6,codes:5,resends:4`,
@@ -69,7 +69,7 @@ describe('mbongo', () => {
       resends: 4,
     };
     expect(set.settings).toMatchObject({ rate_limits: limits });
-    // Wrong credentials are no merchant's; and a name that every object has is none either.
+    // Wrong credentials do not belong to a merchant; and a name that every object has is not a limit either.
     for (const name of ['bogus', 'failed_authentications', 'constructor']) {
       for (const count of ['3', '0', 'many', 'default']) {
         const refused = await run(`merchant set --merchant ${id} --rate-limit payments:5,${name}:${count}`);
@@ -217,7 +217,7 @@ describe('mbongo', () => {
     expect(await said({ GATEWAY_MODE: 'production' })).toMatch(/GATEWAY_MODE is production[^\n]+use another database/);
   });
 
-  it('speaks to people without --json', async () => {
+  it('prints text for people without --json', async () => {
     const { out, status } = await run('merchant create --name Boutique');
     expect(status).toBe(0);
     expect(out).toMatch(/^merchant {8}mch_\w+ {2}Boutique\ncredential {6}key_\w+:sk_test_/);
@@ -254,7 +254,7 @@ describe('mbongo', () => {
     expect(JSON.parse(machine.err)).toEqual({ error: true, message: expect.stringContaining(reason) });
   });
 
-  it('asks for a verb where only a noun is given', async () => {
+  it('asks for a verb if only a noun is given', async () => {
     expect(await run('merchant')).toEqual({ status: 2, out: '', err: 'mbongo: say what to do: see `mbongo --help`\n' });
     const help = (await run('wallet open --help')).out.replaceAll(/\s+/g, ' ');
     expect(help).toContain('(choices: "wallet", "flash", default: "wallet")');
@@ -263,7 +263,7 @@ describe('mbongo', () => {
     expect((await run('help')).out).toBe((await run('--help')).out);
   });
 
-  it('says in one line what is wrong with the configuration, or that the database is away', async () => {
+  it('says in one line what is wrong with the configuration, or that the database is unreachable', async () => {
     const bad = await run('merchant list', { PORT: 'abc' });
     expect([bad.status, bad.err]).toEqual([1, expect.stringMatching(/^mbongo: PORT [^\n]+\n$/)]);
   });
@@ -284,7 +284,7 @@ describe('mbongo', () => {
     }
   });
 
-  it('says of a DATABASE_URL whose server takes no changes that it is a standby, and not that it is written wrongly', async () => {
+  it('reports that the server of a DATABASE_URL is a standby, and not that the address is wrong', async () => {
     const url = `${database.url}?options=-c%20default_transaction_read_only%3Don`;
     for (const words of ['merchant list', 'migrate']) {
       const { status, err } = await run(words, { DATABASE_URL: url });
@@ -295,7 +295,7 @@ describe('mbongo', () => {
     }
   });
 
-  it('says in one line that the DATA_DIR cannot be used, for the database as for the key', async () => {
+  it('says in one line that the DATA_DIR cannot be used, whether for the database or for the key', async () => {
     const file = fileURLToPath(import.meta.url);
     for (const DATABASE_URL of ['', database.url]) {
       const { status, err } = await run('merchant list', { DATABASE_URL, DATA_DIR: file, MASTER_KEY: '' });
@@ -303,7 +303,7 @@ describe('mbongo', () => {
     }
   });
 
-  it('says so too where the system takes no folder at all, instead of trying for ever', async () => {
+  it('says so as well if the system creates no folder at all, instead of trying for ever', async () => {
     for (const DATABASE_URL of ['', database.url]) {
       const over = { DATABASE_URL, DATA_DIR: '/proc/mbongo/data', MASTER_KEY: '' };
       const { status, err } = await run('merchant list', over);
@@ -318,7 +318,7 @@ describe('mbongo', () => {
 });
 
 describe('mbongo, as a program', () => {
-  // Linux has that file, into which nothing can be written; other systems have nothing like it.
+  // Linux has this file, to which nothing can be written; other systems have no equivalent.
   it.runIf(existsSync('/dev/full'))('says in one line that its result could not be written', async () => {
     const full = openSync('/dev/full', 'w');
     const child = spawn(process.execPath, [builtProgram('src/main.js'), '--version'], {
@@ -336,8 +336,8 @@ describe('mbongo, as a program', () => {
   });
 });
 
-describe('mbongo, as a program whose reader has gone', () => {
-  /** Runs it into a pipe that nobody reads any more. */
+describe('mbongo, as a program whose output is no longer read', () => {
+  /** Runs it with its output in a pipe that is no longer read. */
   async function unread(words: string) {
     const child = spawn(process.execPath, [builtProgram('src/main.js'), ...words.split(' ')], {
       env: { PATH: process.env.PATH, DATABASE_URL: database.url, DATA_DIR: cli.dataDir },
@@ -350,7 +350,7 @@ describe('mbongo, as a program whose reader has gone', () => {
     return { status, err: Buffer.concat(err).toString() };
   }
 
-  it('says that a secret is lost, and nothing of a list', async () => {
+  it('says that a secret is lost, and nothing about a list', async () => {
     expect(await unread('merchant list')).toEqual({ status: 0, err: '' });
     expect(await unread('merchant create --name Unread')).toEqual({
       status: 1,
@@ -371,7 +371,7 @@ describe('mbongo, as a program on an embedded database of its own', () => {
     child.stdout.on('data', (chunk: Buffer) => out.push(chunk));
     child.stderr.on('data', (chunk: Buffer) => err.push(chunk));
     const status = await new Promise((resolve) => child.once('close', resolve));
-    // Whoever stands in another folder than they think learns that there was none here.
+    // A user in the wrong folder learns that there was no database here.
     expect([status, Buffer.concat(err).toString()]).toEqual([
       0,
       expect.stringMatching(/^\{"level":"warn",.*making an embedded database in [^\n]*\}\n$/),

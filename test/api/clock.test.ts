@@ -1,5 +1,5 @@
 /**
- * The test clock in a gateway that runs: what waits comes up at once, and what others check against their own clocks holds.
+ * The test clock in a running gateway: what is waiting becomes due at once, and checks against other clocks still hold.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -29,7 +29,7 @@ const DAY = 24 * HOUR;
 let world: World;
 let merchant: MerchantCreated;
 
-// At the machine's own time: the library that verifies webhooks looks there.
+// Starts at the machine's own time, because the library that verifies webhooks uses that.
 beforeAll(async () => {
   world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' }, start: systemClock().wall() });
   merchant = await world.merchant();
@@ -51,7 +51,7 @@ test('after thirty days a webhook still verifies, with the library that receiver
   expect(signed).toMatchObject({ transaction_id: paying.transaction_id, status: 'approved' });
 });
 
-test('after thirty days the network’s callback is fresh, and a challenge is passed', async () => {
+test('after thirty days the network’s callback is fresh, and a challenge can be passed', async () => {
   await world.leap(30 * DAY);
   const paying = await challenged(world, merchant);
   const back = await postCallback(world, await answerChallenge(world, paying, 'pass'));
@@ -59,7 +59,7 @@ test('after thirty days the network’s callback is fresh, and a challenge is pa
   await until(async () => ((await statusOf(world, paying)) === 'approved' ? true : undefined));
 });
 
-test('a session expires, and the payment that it had collected', async () => {
+test('a session expires, and so does the payment that it had collected', async () => {
   const paying = await collect(world, merchant, { minted: { ttl_seconds: 3_600 } });
   await world.leap(HOUR - 1_000);
   expect(await statusOf(world, paying)).toBe('pending');
@@ -70,7 +70,7 @@ test('a session expires, and the payment that it had collected', async () => {
   expect(await statusOf(world, { ...paying, token: other.token })).toBe('expired');
 });
 
-test('a Retry-After that is a date counts by the receiver’s clock, which nobody moves', async () => {
+test('a Retry-After date is relative to the receiver’s clock, which is not moved', async () => {
   await world.leap(30 * DAY);
   const inAnHour = new Date(systemClock().wall() + HOUR).toUTCString();
   const hooks = await openReceiver((response) => response.writeHead(503, { 'retry-after': inAnHour }).end());
@@ -89,7 +89,7 @@ test('a Retry-After that is a date counts by the receiver’s clock, which nobod
   await hooks.close();
 });
 
-test('a receiver that was down gets its event when its retry is due', async () => {
+test('a receiver that was down gets its event when the retry is due', async () => {
   const hooks = await openReceiver((response, _hit, number) => response.writeHead(number === 1 ? 503 : 204).end());
   const paying = await collect(world, merchant, { body: { notify_url: hooks.url } });
   await payFromWallet(world, paying, await world.wallet());
@@ -126,28 +126,28 @@ test('an Idempotency-Key is forgotten after a day, and not before', async () => 
   expect(anew.json.session_token).not.toBe(first.json.session_token);
 });
 
-test('a carrier that does not call back is asked at once', async () => {
+test('a carrier that does not call back is inquired at once', async () => {
   const paying = await pushed(world, merchant, '08', { ttl_seconds: 86_400 });
-  // The carrier lives by its own clock: it needs its second.
+  // The carrier has its own clock: it needs its second.
   await world.clock.advance(1_000);
   await until(async () => debitsOf(world, paying.msisdn).length > 0 || undefined);
-  // By now its acceptance is due to be written; an inquiry that comes before that has nothing to ask about.
+  // By now its acceptance is due to be written; an inquiry before that has nothing to ask about.
   await attemptOf(world, paying);
   await world.leap(HOUR);
   await until(async () => ((await statusOf(world, paying)) === 'approved' ? true : undefined));
 });
 
-test('time that was skipped proves nothing: what a carrier does not know is not given up by two leaps', async () => {
+test('skipped time proves nothing: two leaps do not make the gateway give up what a carrier does not know', async () => {
   const paying = await pushed(world, merchant, '42', { ttl_seconds: 86_400 });
   const attempt = await attemptOf(world, paying);
-  // As if its answer had been lost, and the carrier had not received it yet: it knows no such reference.
+  // As if its answer had been lost, and the carrier had not received the request yet: it does not know the reference.
   await rowsOf(world, "update attempt set status = 'unknown', reference = $2 where id = $1", [
     attempt.id,
     randomUUID(),
   ]);
   for (let leaps = 0; leaps < 3; leaps += 1) await world.leap(HOUR);
   expect(await attemptOf(world, paying)).toMatchObject({ status: 'unknown', not_found_at: null });
-  // A minute that was really lived through, and another one: now it is known that nothing was taken.
+  // One minute that really passes, and another: now it is certain that nothing was taken.
   for (let minutes = 0; minutes < 40; minutes += 1) await world.pass(60_000);
   expect(await attemptOf(world, paying)).toMatchObject({ status: 'not_sent' });
 });

@@ -1,5 +1,5 @@
 /**
- * Closing days: what stood in each account when a day was over, written once, in order, and never too early.
+ * Closing days: each account's balance at the end of a day, written once, in order, and never too early.
  */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Merchant } from '../../src/domain/records.ts';
@@ -38,7 +38,7 @@ function credit(at: number, minor: bigint): Movement {
   return { from: 'outside', to: 'available', minor, at };
 }
 
-/** What is written of the merchant's available balance, and of the account that pays for it. */
+/** The closed days of the merchant's available balance, and of the account that pays for it. */
 async function closed(): Promise<string[]> {
   const rows = await rowsOf<{ account: string; day: string; balance: string }>(
     world,
@@ -47,7 +47,7 @@ async function closed(): Promise<string[]> {
   return rows.map(({ account, day, balance }) => `${day} ${account.replace(merchant.id, 'merchant')} ${balance}`);
 }
 
-test('nothing is closed while nothing has moved, or the day is not over for an hour', async () => {
+test('nothing is closed while nothing has moved, or until the day has been over for an hour', async () => {
   expect(await close()).toBe(0);
   await write(world.deps, merchant, [credit(clock.now(), 5n)]);
   expect(await close()).toBe(0);
@@ -58,7 +58,7 @@ test('nothing is closed while nothing has moved, or the day is not over for an h
   expect(await close()).toBe(0);
 });
 
-test('a day has a row for each account that moved on it, with all that was there before', async () => {
+test('a day has a row for each account that moved on it, with the whole balance up to then', async () => {
   await write(world.deps, merchant, [
     credit(midnight - 1, 5n),
     credit(midnight, 10n),
@@ -80,7 +80,7 @@ test('a day has a row for each account that moved on it, with all that was there
   ]);
 });
 
-test('a day that many processes close at once is closed as by one', async () => {
+test('a day that many processes close at once is closed as if by one', async () => {
   await write(
     world.deps,
     merchant,
@@ -100,8 +100,8 @@ test('a day that many processes close at once is closed as by one', async () => 
   ]);
 });
 
-test('after a leap of the clock it waits until nobody can still commit into the past, and then catches up', async () => {
-  // Both of what is written has the same day, whenever this runs.
+test('after a leap of the clock it waits until nothing can be committed into the past, and then catches up', async () => {
+  // Both transfers are on the same day, whenever this runs.
   await until(midnight);
   await write(world.deps, merchant, [credit(clock.now(), 5n)]);
   clock.shiftTo(500 * DAY);
@@ -118,10 +118,10 @@ test('after a leap of the clock it waits until nobody can still commit into the 
   expect((await closed()).at(0)).toMatch(/float:usd -7$/);
 });
 
-/** The end of the day before yesterday: long ago, also by the database's clock. */
+/** The end of the day before yesterday: long ago, even by the database's clock. */
 const longAgo = (): number => midnight - 2 * DAY - 1;
 
-test('what was decided on a day that has been closed since is not written, and harms nobody who is committed with it', async () => {
+test('a change decided on a day that has since been closed is not written, and harms no other in its batch', async () => {
   await write(world.deps, merchant, [credit(longAgo() - 1, 5n)]);
   await until(midnight - 1);
   expect(await close()).toBe(2);
@@ -138,7 +138,7 @@ test('what was decided on a day that has been closed since is not written, and h
   expect(await world.store.auditAll()).toMatchObject({ findings: [] });
 });
 
-test('a day of which a transfer is under way is not closed yet', async () => {
+test('a day with a transfer in flight is not closed yet', async () => {
   await write(world.deps, merchant, [credit(longAgo() - 1, 5n)]);
   await until(midnight - 1);
   const slow = await world.database.connect();
@@ -154,7 +154,7 @@ test('a day of which a transfer is under way is not closed yet', async () => {
   expect(await close()).toBe(2);
 });
 
-test('days that were closed too early, by a clock that has been put right since, still take what happens now', async () => {
+test('days that were closed too early, by a clock that has been corrected since, still accept present bookings', async () => {
   const now = Date.now();
   await write(world.deps, merchant, [credit(now, 5n)]);
   const ahead = { ...clock, now: () => now + 3 * DAY };
@@ -163,7 +163,7 @@ test('days that were closed too early, by a clock that has been put right since,
   await expect(write(world.deps, merchant, [credit(now - HOUR, 1n)])).rejects.toThrow(StoreUnavailable);
 });
 
-test('a database whose transactions see what was when they began is told otherwise, or nobody would see the fence', async () => {
+test('a stricter default isolation of the database is overridden, because it would hide the fence', async () => {
   const [named] = await rowsOf<{ name: string }>(world, 'select current_database() as name');
   await world.database.query(`alter database ${named?.name} set default_transaction_isolation to 'repeatable read'`);
   for (const patient of [false, true]) {

@@ -87,7 +87,7 @@ const limitOf = ({ headers }: Answer): string[] =>
 
 const wrongOf = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, '0');
 
-test('the code on the phone pays; the answer tells what was taken and what is left', async () => {
+test('the code on the phone pays; the answer says what was taken and what is left', async () => {
   const asked = await askCode();
   const paid = await verify(asked, await codeOn(world, asked.phone));
   expect(paid.json, paid.text).toMatchObject({
@@ -100,7 +100,7 @@ test('the code on the phone pays; the answer tells what was taken and what is le
   expect(hook.body.status).toBe('approved');
 });
 
-test('a code’s text names what will be taken, a fee that the buyer covers included', async () => {
+test('a code’s text names what will be taken, including a fee that the buyer covers', async () => {
   const shop = await world.merchant();
   const rule = { method: 'wallet', rate: '3', fixed: 0n, min: undefined, max: undefined } as const;
   await setFee(world.gateway.deps, { merchantId: shop.merchant.id, currency: 'usd', ...rule });
@@ -115,7 +115,7 @@ test('a code’s text names what will be taken, a fee that the buyer covers incl
   expect(paid.json, paid.text).toMatchObject({ status: 'approved', debit_amount: '154.50' });
 });
 
-test('codes of one wallet that are verified at once tell what each of them left in it', async () => {
+test('codes of one wallet that are verified at once report what each of them left in it', async () => {
   const wallet = await fund(1_000_00n);
   const ready: { readonly asked: Asked; readonly code: string }[] = [];
   for (const count of [1, 2, 3, 4, 5, 6]) {
@@ -165,14 +165,14 @@ test('every answer to a code says how many tries are left, and until when', asyn
   expect(paid.json, paid.text).toMatchObject({ status: 'approved' });
   expect(limitOf(paid)).toEqual([policy, '"codes";r=2;t=240']);
   expect(limitOf(await verify(asked, code, headers))).toEqual([policy, '"codes";r=2;t=240']);
-  // What is refused for the payment’s state is not evaluated, and is a call all the same.
+  // A call that is refused for the payment’s state is not evaluated, and counts as a call all the same.
   await world.clock.advance(4 * 60_000);
   const again = await verify(asked, code);
   expect(again.json, again.text).toMatchObject({ error_code: '1205' });
   expect(limitOf(again)).toEqual([policy, '"codes";r=2;t=60']);
 });
 
-test('every answer to a resend says how many are left, of five calls in five minutes and of three in all', async () => {
+test('every answer to a resend says how many are left, of five calls in five minutes and of three in total', async () => {
   const asked = await askCode();
   const policy = '"resends";q=5;w=300';
   for (const left of [2, 1, 0]) expect(limitOf(await resend(asked))).toEqual([policy, `"resends";r=${left};t=300`]);
@@ -187,7 +187,7 @@ test('every answer to a resend says how many are left, of five calls in five min
   expect(limitOf(refused)).toEqual([policy, '"resends";r=0;t=240']);
 });
 
-test('five calls for another code are heard in five minutes and payment, whatever comes of them', async () => {
+test('five resend calls are accepted per five minutes and payment, whatever their outcome', async () => {
   const [asked, other] = [await askCode(), await askCode()];
   expect((await verify(asked, await codeOn(world, asked.phone))).json).toMatchObject({ status: 'approved' });
   const states = [];
@@ -209,7 +209,7 @@ test('a resend that is repeated with its key is answered however often it comes'
   expect((await resend(asked)).json).toMatchObject({ resend_count: 2 });
 });
 
-test('five verifications are heard in five minutes and payment, whatever comes of them', async () => {
+test('five verifications are accepted per five minutes and payment, whatever their outcome', async () => {
   const asked = await askCode();
   const code = await codeOn(world, asked.phone);
   expect((await verify(asked, code)).json).toMatchObject({ status: 'approved' });
@@ -239,7 +239,7 @@ test('after ten minutes the code is dead; a resent one pays, a fourth resend is 
   expect((await verify(asked, await codeOn(world, asked.phone, 4))).json).toMatchObject({ status: 'approved' });
 });
 
-test('whoever has let the last code expire is not told to ask for another', async () => {
+test('a customer who has let the last code expire is not told to ask for another', async () => {
   const asked = await askCode();
   for (const count of [1, 2, 3]) expect((await resend(asked)).json).toMatchObject({ resend_count: count });
   const last = await codeOn(world, asked.phone, 4);
@@ -251,7 +251,7 @@ test('whoever has let the last code expire is not told to ask for another', asyn
   );
 });
 
-test('a verify that is repeated with its key answers the same bytes', async () => {
+test('a verify that is repeated with its key gets the same bytes', async () => {
   const asked = await askCode();
   const code = await codeOn(world, asked.phone);
   const headers = { 'idempotency-key': 'verify-1' };
@@ -266,7 +266,7 @@ async function onAnotherSession(asked: Asked): Promise<Asked> {
   return { ...asked, token: (await mint(world, merchant)).token };
 }
 
-test('a payment outlives its session until its code has run out: another session of the merchant finishes it', async () => {
+test('a payment outlives its session until its code expires: another session of the merchant can finish it', async () => {
   const asked = await askCode(undefined, { ttl_seconds: 60 });
   const code = await codeOn(world, asked.phone);
   await world.pass(9 * 60_000);
@@ -275,7 +275,7 @@ test('a payment outlives its session until its code has run out: another session
   expect((await verify(other, code)).json).toMatchObject({ status: 'approved', wallet_balance: '350.00' });
 });
 
-test('another code keeps the payment for ten minutes more; when that has run out too, it expires', async () => {
+test('another code keeps the payment for ten minutes more; when that has expired too, so has the payment', async () => {
   const asked = await askCode(undefined, { ttl_seconds: 60 });
   await codeOn(world, asked.phone);
   await world.pass(9 * 60_000);
@@ -297,7 +297,7 @@ test('a payment that nobody verifies expires with its session; no money has move
   expect(await world.gateway.store.audit()).toEqual([]);
 });
 
-test('a payment that is overdue is told as expired, also before the round has ended it', async () => {
+test('an overdue payment is reported as expired, even before the round has ended it', async () => {
   const asked = await askCode();
   const code = await codeOn(world, asked.phone);
   const { store } = world.gateway;
@@ -312,7 +312,7 @@ test('a payment that is overdue is told as expired, also before the round has en
   }
 });
 
-test('a field of the call that no document names does not choose the code’s language', async () => {
+test('an undocumented field of the call does not choose the code’s language', async () => {
   const { token, payment_id, phone } = await askCode();
   const body = { payment_id, language: 'ru' };
   expect((await world.call('POST', '/payments/resend-otp', { bearer: token, body })).status).toBe(200);
@@ -320,7 +320,7 @@ test('a field of the call that no document names does not choose the code’s la
   for (const { text } of (await phoneState(world, phone)).messages) expect(text).not.toMatch(/\p{Script=Cyrillic}/u);
 });
 
-test('a code comes in the language that its page is read in, whatever the shop spoke', async () => {
+test('a code comes in the language in which its page is read, whatever the shop’s language', async () => {
   const phone = '+243810000978';
   const wallet = await world.wallet({ balance: 500_00n, phone });
   const { url } = await host(world, merchant, { minted: { amount: '150.00' } });

@@ -19,7 +19,7 @@ const MORE: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 
 describe('the answer', () => {
   test.each(['none', 'wallet', 'flash', 'mobile_money', 'card', 'bank_transfer'])(
-    'by %s has every field that a collect has, and the address of the page',
+    'by %s has every field of a collect’s answer, and the address of the page',
     async (method) => {
       const body = collectBody(world, method, MORE[method]);
       const fieldsOf = async (path: string): Promise<string[]> => {
@@ -45,7 +45,7 @@ describe('the answer', () => {
     expect((await visitor(world).open(made.json.redirect_url)).html).toContain(asked);
   });
 
-  test('is documented with all of it: 200 and 303, session_id, the transfer’s fields, 1404', async () => {
+  test('is fully documented: 200 and 303, session_id, the transfer’s fields, 1404', async () => {
     const document = JSON.parse(await (await fetch(`${world.url}/openapi.json`)).text());
     const { responses, description } = document.paths['/payments/collect-redirect'].post;
     for (const status of ['200', '303']) {
@@ -58,7 +58,7 @@ describe('the answer', () => {
     expect(description).toContain('on replays too');
   });
 
-  test('is not for a session that was minted for payouts, whatever the body holds, also under the same key', async () => {
+  test('is refused to a session that was minted for payouts, whatever the body, even under the same key', async () => {
     const { token } = await mint(world, merchant, { scope: 'payout' });
     const headers = { 'idempotency-key': `redirect-${token.slice(-8)}` };
     for (const body of [collectBody(world, 'none'), collectBody(world, 'none'), { amount: 'much' }]) {
@@ -101,7 +101,7 @@ test.each([
   expect(first.location).toBe(status === 303 ? first.json.redirect_url : null);
   expect(await start({ accept })).toEqual(first);
   expect(await start({ accept: 'application/json' })).toEqual({ status: 200, location: null, json: first.json });
-  // What is remembered is found before the session is looked at.
+  // A remembered answer is found before the session is looked at.
   const paid = await payFromWallet(world, { token, payment_id: first.json.payment_id }, await world.wallet());
   expect(paid.json, paid.text).toMatchObject({ status: 'approved' });
   expect(await start({ accept })).toEqual(first);

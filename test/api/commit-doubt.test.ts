@@ -1,5 +1,5 @@
 /**
- * The commit that lets a carrier be asked happens, and its answer is lost: what follows is decided on rows that know of it.
+ * The commit before the carrier is called takes effect, and its answer is lost: what follows is decided on rows that include it.
  */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -32,13 +32,13 @@ afterAll(() => desk.close());
 
 const opens = (change: Change): boolean => change.inserts?.some(({ table }) => table === 'attempt') === true;
 
-/** Far enough ahead for the carrier to have noticed what it has turned away. */
+/** Far enough ahead for the carrier to have noticed a try that it has turned away but taken. */
 const ahead = (store: Partial<Store>): Deps => {
   const { deps } = world.gateway;
   return { ...deps, clock: manualClock(deps.clock.now() + 60_000), store: { ...deps.store, ...store } };
 };
 
-/** The answer of the first commit that opens an attempt is lost; `meanwhile` happens before anybody reads. */
+/** Loses the answer of the first commit that opens an attempt; `meanwhile` happens before anything is read. */
 function losing(meanwhile: () => Promise<void>): Partial<Store> {
   const { store } = world.gateway.deps;
   let isFirst = true;
@@ -53,7 +53,7 @@ function losing(meanwhile: () => Promise<void>): Partial<Store> {
   };
 }
 
-/** The answer of the first commit that opens an attempt is lost before it has happened: it does once its order has been read. */
+/** Loses the answer of the first commit that opens an attempt, which takes effect only once its order has been read. */
 function late(read: 'payment' | 'payoutLine' | 'refund'): Partial<Store> {
   const { store } = world.gateway.deps;
   let lost: Change | undefined;
@@ -86,7 +86,7 @@ function late(read: 'payment' | 'payoutLine' | 'refund'): Partial<Store> {
 }
 
 describe('a payout line', () => {
-  test('whose earlier try was taken meanwhile, and this one is not: it waits for that one', async () => {
+  test('whose earlier try was meanwhile taken, and this one not: it waits for the earlier one', async () => {
     const payer = await openPayer(world, 100_00n);
     desk.carrier.answer(TURNED_AWAY);
     const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('42') }]);
@@ -101,7 +101,7 @@ describe('a payout line', () => {
     await desk.expectSoundBooks();
   });
 
-  test('that was read before its own commit had happened: it ends with what its carrier says', async () => {
+  test('that was read before its own commit took effect: it ends with its carrier’s answer', async () => {
     const payer = await openPayer(world, 100_00n);
     const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('42') }], { nextStartAt: null });
     desk.carrier.answer(REFUSED);
@@ -130,7 +130,7 @@ describe('a refund', () => {
     return { one, now };
   }
 
-  test('whose earlier try was taken meanwhile, and this one is not: it waits for that one', async () => {
+  test('whose earlier try was meanwhile taken, and this one not: it waits for the earlier one', async () => {
     const { one, now } = await waiting();
     desk.carrier.answer(TURNED_AWAY);
     const { written } = await startRefund(ahead(losing(() => desk.hearOf(one, 'PENDING'))), await now());
@@ -141,7 +141,7 @@ describe('a refund', () => {
     await desk.expectSoundBooks();
   });
 
-  test('that was read before its own commit had happened: it ends with what its carrier says', async () => {
+  test('that was read before its own commit took effect: it ends with its carrier’s answer', async () => {
     const { now } = await waiting();
     desk.carrier.answer(REFUSED);
     const { written } = await startRefund(ahead(late('refund')), await now());
@@ -151,7 +151,7 @@ describe('a refund', () => {
   });
 });
 
-test('a payment that was read before its own commit had happened is its customer’s again where the carrier is down', async () => {
+test('a payment that was read before its own commit took effect is pending again if the carrier is down', async () => {
   const merchant = await world.merchant();
   const paying = await collect(world, merchant, { method: 'mobile_money', minted });
   const { store } = world.gateway.deps;

@@ -1,5 +1,5 @@
 /**
- * To whom a database belongs: its master key, the older ones that its rows still need, and the mode it was opened in.
+ * Who owns a database: its master key, the older keys that its rows still need, and the mode it was opened in.
  */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { bytesOfId, idOfBytes } from '../../src/domain/ids.ts';
@@ -39,14 +39,14 @@ const twins = (): [number, number] => {
 };
 const claim = (...keys: number[]) => claimDatabase({ ...world.deps, secrets: ring(...keys) });
 
-it('belongs to the master key that it was first opened with, also when many open it at once', async () => {
+it('belongs to the master key that it was first opened with, even if many open it at once', async () => {
   await Promise.all([claim(1), claim(1), claim(1)]);
   await claim(1);
   await expect(claim(2)).rejects.toThrow(/^MASTER_KEY is not the one/);
   await expect(claim(2)).rejects.toBeInstanceOf(OperatorError);
 });
 
-it('is taken over by a newer key of a ring that holds the older one', async () => {
+it('is taken over by a newer key of a ring that contains the older one', async () => {
   await claim(1);
   await claim(2, 1);
   await claim(2);
@@ -68,7 +68,7 @@ it('is refused without a key that a wallet, a proof or a signing secret still ne
   await expect(claim(2)).rejects.toThrow(
     'MASTER_KEY lacks an older key, and the database holds what needs it (1 wallet, 1 signing secret): put it back',
   );
-  // Neither the way through another active key nor a way back makes it forget which keys are needed.
+  // Switching the active key, forth or back, does not make it forget which keys are needed.
   await claim(1, 2);
   await claim(3, 2, 1);
   await expect(claim(3, 2)).rejects.toThrow('what needs it (1 wallet, 1 signing secret)');
@@ -103,7 +103,7 @@ it('is refused without a key that a wallet, a proof or a signing secret still ne
   await claim(3);
 });
 
-it('remembers an older key behind the comma, also where that key made no check value', async () => {
+it('remembers an older key behind the comma, even if that key made no check value', async () => {
   await claim(2);
   await openWallet(
     { ...world.deps, secrets: ring(1) },
@@ -115,14 +115,14 @@ it('remembers an older key behind the comma, also where that key made no check v
   );
 });
 
-it('forgets a new key that was put behind the comma and taken away before anything needed it', async () => {
+it('forgets a new key that was put behind the comma and removed before anything needed it', async () => {
   await claim(1);
   await claim(1, 2);
   await claim(1);
   expect(await world.store.setting.get(0, 'master_keys_older')).toMatchObject({ value: '' });
 });
 
-it('takes no new key that shares its id with another one, in front or behind', async () => {
+it('accepts no new key that shares its id with another one, in front or behind', async () => {
   const [one, twin] = twins();
   await expect(claim(twin, one)).rejects.toThrow(/^MASTER_KEY holds a new key that .*: draw another one$/);
   await claim(one);
@@ -136,7 +136,7 @@ it('takes no new key that shares its id with another one, in front or behind', a
   await claim(other, twin);
 });
 
-it('goes on with two keys of one id that it has already', async () => {
+it('carries on with two keys of one id that it already has', async () => {
   const [one, twin] = twins();
   await claim(one);
   const { keyIds, macs } = ring(twin);
@@ -148,7 +148,7 @@ it('goes on with two keys of one id that it has already', async () => {
   await claim(twin, one);
 });
 
-it('belongs to the mode that it was first opened in', async () => {
+it('belongs to the mode in which it was first opened', async () => {
   await claimDatabase(world.deps);
   const other = claimDatabase({ ...world.deps, mode: 'production' });
   await expect(other).rejects.toThrow(/^GATEWAY_MODE is production.*sandbox mode: use another database$/);

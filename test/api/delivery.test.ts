@@ -81,7 +81,7 @@ describe('a release', () => {
     expect(await balances(merchant)).toEqual({ held: 0n, available: 1250n });
   });
 
-  test('answers the same again, by whomever and however often', async () => {
+  test('gives the same answer again, however often and by whichever process', async () => {
     const merchant = await world.merchant();
     const { transaction_id } = await paid(merchant);
     const answers = await Promise.all(Array.from({ length: 5 }, () => release(merchant, transaction_id)));
@@ -106,7 +106,7 @@ describe('a release', () => {
       const early = await release(merchant, open.transaction_id);
       expectRefusal(early, 409, '1205', 'STATE');
       expect(early.json.transaction_id).toBe(open.transaction_id);
-      // Nothing of it is available: it has not been paid.
+      // None of it can be made available: it has not been paid.
       expectRefusal(await release(merchant, unpaid.transaction_id), 409, '1205', 'STATE');
     });
     await expect(releaseForOperator(world.gateway.deps, direct.transaction_id)).rejects.toThrow('nothing is held');
@@ -165,6 +165,6 @@ describe.each(['wallet', 'mobile_money', 'bank_transfer'] as const)('a fee on %s
   });
 });
 
-test('the books balance after all of it', async () => {
+test('the books balance after all of this', async () => {
   expect(await world.gateway.store.audit()).toEqual([]);
 });

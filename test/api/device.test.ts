@@ -1,4 +1,4 @@
-/** The first device that a session shows is bound to it, on whatever call, also when two show themselves at once. */
+/** The first device that a session shows is bound to it, on whatever call, even if two are shown at once. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sessionTokenParts } from '../../src/domain/session-token.ts';
 import { CommitUnknown } from '../../src/store/errors.ts';
@@ -26,7 +26,7 @@ test('a read that finds nothing binds', async () => {
   expect(other.json).toMatchObject({ error_code: '1305' });
 });
 
-test('a collect that is refused binds; the same device goes on', async () => {
+test('a collect that is refused binds; the same device can continue', async () => {
   const { token } = await mint(world, merchant);
   const collect = (method: string, device: string | undefined) =>
     world.call('POST', '/payments/collect', {
@@ -39,7 +39,7 @@ test('a collect that is refused binds; the same device goes on', async () => {
   expect((await collect('none', DEVICES[0])).status).toBe(200);
 });
 
-test('of devices that race one is bound', async () => {
+test('of racing devices, one is bound', async () => {
   const { token } = await mint(world, merchant);
   const call = (device: string) =>
     world.call('GET', '/payments/status/txn_unknown', { bearer: token, headers: from(device) });
@@ -48,7 +48,7 @@ test('of devices that race one is bound', async () => {
   expect(statuses).toEqual([403, 403, 403, 403, 403, 403, 404, 404]);
 });
 
-test('another currency than the session’s is drift, a missing number and PIN are named together', async () => {
+test('a currency other than the session’s is a mismatch, and a missing number and PIN are named together', async () => {
   const { token } = await mint(world, merchant);
   const body = { ...collectBody(world, 'none'), transactional_currency: 'cdf' };
   const drift = await world.call('POST', '/payments/collect', { bearer: token, body });
@@ -76,7 +76,7 @@ test('another currency than the session’s is drift, a missing number and PIN a
   }
 });
 
-test('whether a commit that is not heard of has bound it is read: nobody is told that the call is in doubt', async () => {
+test('whether an unacknowledged commit has bound it is looked up: no caller is told that the call is in doubt', async () => {
   const { token } = await mint(world, merchant);
   const { store } = world.gateway.deps;
   const session = await store.session.caller(merchant.merchant.shard, sessionTokenParts(token)?.sessionId ?? '');

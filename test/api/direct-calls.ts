@@ -1,4 +1,4 @@
-/** Use cases called past HTTP, for what only a test can put between two of their steps. */
+/** Use cases called directly rather than over HTTP, because only a test can put something between two of their steps. */
 
 import type { PaymentSubmitCommand } from '../../src/domain/submission.ts';
 import type { SessionCaller } from '../../src/usecases/callers.ts';
@@ -7,14 +7,14 @@ import type { Answering } from '../../src/usecases/perform.ts';
 import type { World } from '../support/world.ts';
 import type { Paying } from './flows.ts';
 
-/** An answer of which only the refusal matters. */
+/** A minimal rendering, for calls of which only the refusal matters. */
 export const plainly: Answering<unknown> = {
   receipt: undefined,
   render: () => ({ status: 200, body: '' }),
   renderRefusal: ({ http, code }) => ({ status: http, body: String(code) }),
 };
 
-/** The session that pays, as it is when its call is authenticated. */
+/** The session that pays, in its state when the call is authenticated. */
 export async function callerOf(
   world: World,
   { merchant }: Pick<MerchantCreated, 'merchant'>,
@@ -29,7 +29,7 @@ export async function callerOf(
   return { kind: 'session', merchant: owner, session, fingerprint: undefined };
 }
 
-/** A submit that has what is named, and nothing else. */
+/** A submit with the given fields and no others. */
 export function submitOf(
   { payment_id }: Paying,
   payment_method_id: string,

@@ -2,7 +2,7 @@
  * What the documentation tells a developer to paste is pasted: the first page's commands into a shell, the webhook
  * samples into their interpreters.
  *
- * Invariant: nothing is taken from our sources; the text is read off the pages, as a developer would.
+ * Invariant: nothing is taken from our sources; the text is read from the pages, as a developer would read it.
  */
 
 import { execFile } from 'node:child_process';
@@ -36,7 +36,7 @@ afterAll(async () => {
 
 type Node = DefaultTreeAdapterTypes.ChildNode;
 
-/** The blocks of code on a page whose caption is that. */
+/** The blocks of code with that caption on a page. */
 async function blocks(path: string, caption: string): Promise<string[]> {
   const document = parse(await (await fetch(world.url + path)).text());
   const found: string[] = [];
@@ -54,7 +54,7 @@ function textOf(node: Node | undefined): string {
   return 'childNodes' in node ? node.childNodes.map(textOf).join('') : '';
 }
 
-/** Runs lines in a shell, in a project’s folder in which that merchant is the demo’s; the lines that they print. */
+/** Runs lines in a shell, in a project’s folder whose demo merchant is that merchant; returns the lines that they print. */
 async function shell(lines: readonly string[], { key_id, secret }: MerchantCreated = merchant): Promise<string[]> {
   await mkdir(join(folder, '.data'), { recursive: true });
   await writeFile(join(folder, '.data/demo.json'), JSON.stringify({ key_id, secret }));
@@ -83,7 +83,7 @@ test('the first page’s commands, pasted one after the other, make a payment an
   expect(JSON.parse(caught.body)).toMatchObject({ status: 'approved', amount: '45.90', customer_reference: 'order-1' });
 });
 
-test('the commands about refunds, pasted behind those of the first page, give a part of its payment back', async () => {
+test('the commands about refunds, pasted after those of the first page, refund a part of its payment', async () => {
   const other = await world.merchant();
   const [, credential = '', ...steps] = await blocks('/docs', 'Shell');
   const [find = '', refund = '', read = '', ...more] = await blocks('/docs/refunds', 'Shell');
@@ -101,7 +101,7 @@ test('the commands about refunds, pasted behind those of the first page, give a 
   expect(JSON.parse(answer)).toMatchObject({ transaction_id: transaction, amount: '5.00', refunded_amount: '5.00' });
 });
 
-test('the commands about payouts pay one of two people, and what failed is paid again', async () => {
+test('the commands about payouts pay one of two people, and the failed line is paid again', async () => {
   const other = await createMerchant(world.gateway.deps, { name: 'Salaries', noFloat: false });
   const [, credential = ''] = await blocks('/docs', 'Shell');
   const [send = '', read = '', retry = '', ...more] = await blocks('/docs/payouts', 'Shell');
@@ -127,7 +127,7 @@ describe('a webhook sample', () => {
     hook = await world.receiver.about(paying.transaction_id);
   });
 
-  /** What has to be believed, and what must not be. */
+  /** Deliveries that must be accepted, and ones that must not. */
   function cases() {
     const headers = {
       'webhook-id': String(hook.headers['webhook-id']),
@@ -161,13 +161,13 @@ describe('a webhook sample', () => {
         { ...real, headers: { ...headers, 'webhook-timestamp': 'soon' } },
         { ...real, headers: { ...headers, 'webhook-signature': '' } },
         { ...real, headers: {} },
-        // Whoever has forgotten to set the secret believes nobody, rather than everybody.
+        // A developer who has forgotten to set the secret accepts nothing, rather than everything.
         ...['', 'whsec_', 'whsec_bm9uZQ=='].map((unset) => ({ ...real, secret: unset, headers: signedBy(unset) })),
       ],
     };
   }
 
-  /** Judges every case by a program that reads them from a file, and prints what it believes. */
+  /** Judges every case with a program that reads them from a file, and prints which it accepts. */
   async function judge(name: string, harness: string, program: string, args: readonly string[]): Promise<void> {
     const { real, forged } = cases();
     await writeFile(join(folder, 'cases.json'), JSON.stringify([...real, ...forged]));
@@ -176,7 +176,7 @@ describe('a webhook sample', () => {
     expect(JSON.parse(stdout)).toEqual([...real.map(() => true), ...forged.map(() => false)]);
   }
 
-  test('in TypeScript believes what the gateway signs, and nothing else', async () => {
+  test('in TypeScript accepts what the gateway signs, and nothing else', async () => {
     const [sample = ''] = await blocks('/docs/webhooks', 'TypeScript');
     const harness = `${sample}
 import { readFileSync } from 'node:fs';
@@ -186,7 +186,7 @@ console.log(JSON.stringify(cases.map((one) => isFromMbongo(one.headers, one.body
     await judge('judge.mts', harness, process.execPath, ['--import', import.meta.resolve('tsx'), 'judge.mts']);
   });
 
-  test('in Python does the same, where there is one', async ({ skip }) => {
+  test('in Python does the same, if it is installed', async ({ skip }) => {
     if (!(await isThere('python3', '--version'))) skip();
     const [sample = ''] = await blocks('/docs/webhooks', 'Python');
     const harness = `${sample}
@@ -200,7 +200,7 @@ print(json.dumps([is_from_mbongo(c["headers"], c["body"].encode(), c["secret"], 
     await judge('judge.py', harness, 'python3', ['judge.py']);
   });
 
-  test('in PHP does the same, where there is one', async ({ skip }) => {
+  test('in PHP does the same, if it is installed', async ({ skip }) => {
     if (!(await isThere('php', '--version'))) skip();
     const [sample = ''] = await blocks('/docs/webhooks', 'PHP');
     const harness = `${sample}
@@ -210,8 +210,8 @@ echo json_encode(array_map(fn ($c) => is_from_mbongo($c['headers'], $c['body'], 
     await judge('judge.php', harness, 'php', ['judge.php']);
   });
 
-  // It compiles its whole standard library where nobody has done so before.
-  test('in Go does the same, where there is one', { timeout: 900_000 }, async ({ skip }) => {
+  // The first run of Go compiles its whole standard library.
+  test('in Go does the same, if it is installed', { timeout: 900_000 }, async ({ skip }) => {
     if (!(await isThere('go', 'version'))) skip();
     const [sample = ''] = await blocks('/docs/webhooks', 'Go');
     await writeFile(join(folder, 'verify.go'), sample);

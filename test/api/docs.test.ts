@@ -1,5 +1,5 @@
 /**
- * The documentation as it is served: whole, true, and kept by browsers.
+ * The documentation as it is served: complete, correct, and cached by browsers.
  */
 
 import { Compile } from 'typebox/compile';
@@ -14,7 +14,7 @@ import { routesOf } from './route-samples.ts';
 let world: World;
 /** Everything that can be reached from the first page by links, by its path. */
 let files: ReadonlyMap<string, string>;
-/** Those of it that are pages. */
+/** Those files that are pages. */
 let pages: (readonly [path: string, markup: string])[];
 
 beforeAll(async () => {
@@ -48,7 +48,7 @@ async function everything(): Promise<Map<string, string>> {
 }
 
 describe('pages', () => {
-  test('every link leads somewhere, and every anchor is there', () => {
+  test('every link leads somewhere, and every anchor exists', () => {
     expect(pages.length).toBeGreaterThan(200);
     const dead = pages.flatMap(([path, markup]) =>
       refsOf(markup).filter((ref) => {
@@ -60,7 +60,7 @@ describe('pages', () => {
     expect([...new Set(dead)]).toEqual([]);
   });
 
-  test('load nothing from elsewhere, and run nothing that stands in them', () => {
+  test('load nothing from elsewhere, and run nothing inline', () => {
     for (const [path, markup] of pages) {
       expect(markup, path).not.toMatch(/<style|\sstyle=|\son[a-z]+=|<script(?! src="\/docs\/assets\/)|src="(?!\/)/);
       expect(markup.match(/<h1/g)?.length ?? 0, path).toBe(path === '/docs/explorer' ? 0 : 1);
@@ -68,13 +68,13 @@ describe('pages', () => {
     }
   });
 
-  test('lead from the sandbox’s first page', async () => {
+  test('can be reached from the sandbox’s first page', async () => {
     const start = await (await fetch(world.sandboxUrl)).text();
     expect(start).toContain('/docs"');
     expect(await read('/docs')).toContain(`${world.sandboxUrl}/inbox/demo`);
   });
 
-  test('have anchors of headings that are unique on their page', () => {
+  test('have heading anchors that are unique on their page', () => {
     for (const [path, markup] of pages) {
       const ids = [...markup.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
       expect(new Set(ids).size, path).toBe(ids.length);
@@ -82,8 +82,8 @@ describe('pages', () => {
   });
 });
 
-describe('what a browser keeps', () => {
-  test('a page is asked about again, and not sent again', async () => {
+describe('browser caching', () => {
+  test('a page is revalidated, and not sent again', async () => {
     for (const path of ['/docs', '/docs/reference', '/docs/errors/1101']) {
       const first = await fetch(world.url + path);
       const tag = first.headers.get('etag') ?? '';
@@ -95,7 +95,7 @@ describe('what a browser keeps', () => {
     }
   });
 
-  test('files are kept for ever, and an unknown one is no page', async () => {
+  test('files are cached for ever, and an unknown one is not a page', async () => {
     const markup = await read('/docs/explorer');
     const files = refsOf(markup).filter((ref) => ref.startsWith('/docs/assets/'));
     expect(files.length).toBeGreaterThan(3);
@@ -110,7 +110,7 @@ describe('what a browser keeps', () => {
     }
   });
 
-  test('what is sent is compressed as the browser can read it', async () => {
+  test('responses are compressed as the browser accepts', async () => {
     const [file = ''] = refsOf(await read('/docs/explorer')).filter((ref) => ref.includes('reference.'));
     for (const [accepted, given] of [
       ['br, gzip', 'br'],
@@ -135,7 +135,7 @@ describe('what a browser keeps', () => {
     expect(await french.text()).not.toBe(await lingala.text());
   });
 
-  test('nobody frames a page, and it may load nothing but our own', async () => {
+  test('no page can be framed, and none may load anything but our own files', async () => {
     for (const path of ['/docs', '/docs/errors/1101', '/docs/explorer']) {
       const { headers } = await fetch(world.url + path);
       const policy = headers.get('content-security-policy') ?? '';
@@ -165,7 +165,7 @@ describe('the reference', () => {
   });
 });
 
-/** Fields and parameters without a word about them. */
+/** Fields and parameters without a description. */
 function unexplained(value: unknown, path: string): string[] {
   if (typeof value !== 'object' || value === null) return [];
   if (path.endsWith('/value')) return [];
@@ -177,17 +177,17 @@ function unexplained(value: unknown, path: string): string[] {
 }
 
 describe('an example', () => {
-  test('is there for every call', () => {
+  test('exists for every call', () => {
     expect(routesOf(world).filter(({ operationId }) => exampleOf(operationId) === undefined)).toEqual([]);
   });
 
-  test('is a call that its schemas take, with an answer that they promise', () => {
+  test('is a call that its schemas accept, with an answer that they promise', () => {
     for (const { operationId, body, answers, upload } of routesOf(world)) {
       const example = exampleOf(operationId);
       const [, answer] = Object.entries(answers)[0] ?? [];
       if (answer === undefined) throw new Error(`${operationId} answers nothing`);
       expect([...Compile(answer).Errors(example?.answer)], operationId).toEqual([]);
-      // A file is no JSON.
+      // A file is not JSON.
       if (body !== undefined && upload === undefined) {
         expect([...Compile(body).Errors(example?.body)], operationId).toEqual([]);
       }

@@ -1,5 +1,5 @@
 /**
- * Samples of the calls about webhook events, for the walks of the route table.
+ * Sample calls about webhook events, for the walks of the route table.
  *
  * Invariant: each is about an event of its own.
  */
@@ -43,7 +43,7 @@ async function aboutEvent(world: World, merchant: MerchantCreated, rest: string)
   return { path: pathOf(id), bearer: bearerOf(merchant), answers: 200, unknown: { path: pathOf(unknown) } };
 }
 
-/** The event of a payment that a wallet has paid, delivered. */
+/** The delivered event of a payment from a wallet. */
 async function makeEvent(world: World, merchant: MerchantCreated): Promise<string> {
   const paying = await collect(world, merchant);
   await payFromWallet(world, paying, await world.wallet());

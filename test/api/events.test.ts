@@ -45,7 +45,7 @@ async function idsOf(merchant: MerchantCreated, asked: Readonly<Record<string, s
   return json.events.map(({ event_id }: Listed) => event_id);
 }
 
-/** A payment that a wallet has paid. Answers its transaction_id and its event's id, once the first try is written down. */
+/** A payment from a wallet. Returns its transaction_id and its event's id, once the first try is recorded. */
 async function pay(merchant: MerchantCreated, body: Fields = {}): Promise<{ transaction: string; event: string }> {
   const paying = await collect(world, merchant, { body });
   const paid = await payFromWallet(world, paying, await world.wallet());
@@ -67,7 +67,7 @@ async function payTimes(merchant: MerchantCreated, count: number): Promise<strin
 const iso = (at: number): string => new Date(at).toISOString();
 
 describe('the list', () => {
-  test('says of each event what became of it', async () => {
+  test('shows for each event what became of it', async () => {
     const merchant = await world.merchant();
     const at = world.clock.now();
     const { transaction, event } = await pay(merchant);
@@ -94,7 +94,7 @@ describe('the list', () => {
     expect(hooksAbout(world, transaction)[0]?.headers['webhook-id']).toBe(event);
   });
 
-  test('is newest first, page by page, and of nobody else', async () => {
+  test('is newest first, page by page, and of one merchant only', async () => {
     const merchant = await world.merchant();
     const stranger = await neighbourOf(world, merchant);
     const made = await payTimes(merchant, 5);
@@ -107,7 +107,7 @@ describe('the list', () => {
     expect(pages).toEqual([made.slice(0, 2), made.slice(2, 4), made.slice(4)]);
     expect(third.json.next_cursor).toBeNull();
     expect(await idsOf(merchant)).toEqual([...late, ...made]);
-    // A cursor of one merchant's leads another one to its own alone.
+    // One merchant's cursor gives another merchant only its own events.
     expect(await idsOf(stranger, { cursor: made[0] ?? '' })).not.toContain(made[1]);
   });
 
@@ -132,7 +132,7 @@ describe('the list', () => {
     expect(Date.parse(waiting.next_at)).toBeGreaterThan(world.clock.now());
   });
 
-  test('looks at no more than so many events a page, and goes on', async () => {
+  test('looks at a limited number of events per page, and goes on', async () => {
     const merchant = await world.merchant();
     const { event } = await pay(merchant);
     await rowsOf(
@@ -191,7 +191,7 @@ describe('one event', () => {
     await failing.close();
   });
 
-  test('is nobody else’s to read or to send (1204)', async () => {
+  test('cannot be read or sent by another merchant (1204)', async () => {
     const merchant = await world.merchant();
     const { event } = await pay(merchant);
     for (const other of [await neighbourOf(world, merchant), await world.merchant()]) {
@@ -203,7 +203,7 @@ describe('one event', () => {
 });
 
 describe('a replay', () => {
-  test('leaves at once, in the same bytes', async () => {
+  test('is sent at once, in the same bytes', async () => {
     const merchant = await world.merchant();
     const { transaction, event } = await pay(merchant);
     const answer = await ask('POST', `/${event}/replay`, merchant);
@@ -216,7 +216,7 @@ describe('a replay', () => {
     expect((await ask('GET', `/${event}`, merchant)).json).toMatchObject({ status: 'delivered', attempts: 2 });
   });
 
-  test('happens once a key, however often it is asked for', async () => {
+  test('happens once per key, however often it is requested', async () => {
     const merchant = await world.merchant();
     const { transaction, event } = await pay(merchant);
     const headers = freshKey();
@@ -227,7 +227,7 @@ describe('a replay', () => {
     expect(postsAbout(world, transaction)).toHaveLength(2);
   });
 
-  test('is refused for what was made without a notify_url (1205)', async () => {
+  test('is refused for an event without a notify_url (1205)', async () => {
     const merchant = await world.merchant();
     const { transaction, event } = await pay(merchant);
     await rowsOf(world, `update webhook_event set status = 'no_target', url = null where id = $1`, [event]);
@@ -242,7 +242,7 @@ describe('a replay of a range', () => {
   const replay = (merchant: MerchantCreated, body: Fields, headers: Readonly<Record<string, string>> = {}) =>
     ask('POST', '/replay', merchant, { body, headers });
 
-  test('sends those of the span and the status again, at once, and of nobody else', async () => {
+  test('sends the events of the span and the status again, at once, and of one merchant only', async () => {
     const merchant = await world.merchant();
     const stranger = await neighbourOf(world, merchant);
     const from = world.clock.now();
@@ -304,7 +304,7 @@ describe('a replay of a range', () => {
     expect(answer.json.details).toMatchObject([{ field, code }]);
   });
 
-  test('leaves out what is archived in that instant', async () => {
+  test('leaves out what is archived at that moment', async () => {
     const merchant = await world.merchant();
     const from = world.clock.now();
     const [, gone = ''] = await payTimes(merchant, 2);
@@ -325,7 +325,7 @@ describe('a replay of a range', () => {
     expect(await replayOwnRange({ ...deps, store }, courier, caller, range, answering)).toMatchObject({ body: '1' });
   });
 
-  test('takes 31 days, and a time to come as an empty one', async () => {
+  test('accepts a span of 31 days, and treats a future one as empty', async () => {
     const merchant = await world.merchant();
     expect((await replay(merchant, { from: '2026-10-01', to: '2026-10-31' })).json.replayed).toBe(0);
     expect((await replay(merchant, { from: iso(world.clock.now() + DAY) })).json.replayed).toBe(0);

@@ -1,4 +1,4 @@
-/** Payments whose time is over, many of them. */
+/** The expiry of many payments at once. */
 
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -16,7 +16,7 @@ afterAll(() => world.close());
 
 const COUNT = 600;
 
-test('all that are due are read at once and ended in one run, and none after the round has been told to stop', async () => {
+test('all that are due are read at once and ended in one run, but none after the round has been told to stop', async () => {
   const { deps } = world.gateway;
   const { payment } = deps.store;
   const stopping = new AbortController();

@@ -1,8 +1,8 @@
 /**
- * A carrier that speaks MTN's wire format and keeps no word: its result changes, its answers come when the test says.
- * No honest simulator does that; real carriers have.
+ * An unreliable carrier that speaks MTN's wire format: its result changes, and its answers come when the test says.
+ * No honest simulator does that; real carriers do.
  *
- * Invariant: it says only what the test told it, about the order that was last sent to it.
+ * Invariant: it says only what the test told it to, about the order that was last sent to it.
  */
 
 import { type Reply, startScriptedUpstream } from '../../src/connectors/scripted-upstream.ts';
@@ -11,19 +11,19 @@ const ACCEPTED: Reply = { status: 202, body: '' };
 
 export interface FickleCarrier {
   readonly url: string;
-  /** Where the last order asked to be called back. */
+  /** The callback address of the last order. */
   callbackUrl(): string;
-  /** What an inquiry is told from now on, in MTN's word. */
+  /** The status, in MTN's terms, that inquiries are answered with from now on. */
   say(status: string): void;
-  /** From now on it knows of no order: an inquiry is told 404. */
+  /** From now on it knows no order: inquiries are answered 404. */
   forget(): void;
-  /** The next request to pay is not answered before the test does; a 202 otherwise. */
+  /** The next request to pay is answered only when the test says so; by default with 202. */
   holdNext(): HeldAnswer;
   close(): Promise<void>;
 }
 
 export interface HeldAnswer {
-  /** Resolves when the request is there. */
+  /** Resolves when the request has arrived. */
   readonly asked: Promise<void>;
   answer(reply: Reply): void;
 }

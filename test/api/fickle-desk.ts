@@ -1,7 +1,7 @@
 /**
- * A desk at which cards are paid by a network that is in doubt: the network, a world that knows it, and a merchant.
+ * A desk for card payments at an unreliable network: the network, a world that uses it, and a merchant.
  *
- * Invariant: `reset` gives the network its own words back; `close` demands that the books balance.
+ * Invariant: `reset` restores the network's own answers; `close` demands that the books balance.
  */
 
 import { expect } from 'vitest';
@@ -14,11 +14,11 @@ export interface FickleDesk {
   readonly network: FickleNetwork;
   readonly world: World;
   readonly merchant: MerchantCreated;
-  /** What a gateway has to be told to know that network. */
+  /** The environment that makes a gateway use that network. */
   readonly env: Readonly<Record<string, string>>;
-  /** A payment by card that may be paid for two hours. */
+  /** A collected card payment that can be paid for two hours. */
   collected(): Promise<CardPaying>;
-  /** Between two tests. */
+  /** To be called between two tests. */
   reset(): void;
   close(): Promise<void>;
 }

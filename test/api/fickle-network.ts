@@ -1,28 +1,28 @@
 /**
- * A card network that speaks Mastercard's wire format and does what the test says: its answers come when the test lets them,
- * and contradict each other. No honest simulator does that; real networks have.
+ * An unreliable card network that speaks Mastercard's wire format: its answers come when the test lets them,
+ * and contradict each other. No honest simulator does that; real networks do.
  *
- * Invariant: it says only what the test told it, about the order that was asked for; it counts every request by name.
+ * Invariant: it says only what the test told it to, about the order in the request; it counts every request by name.
  */
 
 import { type Arrived, type Reply, startScriptedUpstream } from '../../src/connectors/scripted-upstream.ts';
 
-/** What can be asked of it. `look` is at an authentication, `inquire` at a payment. */
+/** The requests it knows. `look` reads an authentication, `inquire` a payment. */
 export type Asked = 'create' | 'bind' | 'form' | 'initiate' | 'authenticate' | 'pay' | 'look' | 'inquire' | 'order';
 
 export interface FickleNetwork {
   readonly url: string;
-  /** What the issuer says of its customer from now on. */
+  /** The issuer's result for its customer from now on. */
   issuer: 'PENDING' | 'SUCCESSFUL' | 'FAILED' | 'TIMED_OUT';
-  /** What the order is called. */
+  /** The order's status. */
   status: string;
   /** The gateway code of the next PAY, and of inquiries about it. */
   pays: string;
-  /** Answers so, in place of what it would say, until it is told otherwise. */
+  /** Answers such requests with `reply` instead of its own answer, until told otherwise. */
   instead(asked: Asked, reply: Reply | undefined): void;
-  /** The next such request is not answered before the test says so: with its own words, or with others. */
+  /** The next such request is not answered before the test says so: with the network's own answer, or with another. */
   hold(asked: Asked): { readonly asked: Promise<void>; answer(reply?: Reply): void };
-  /** It has carried out a PAY of that attempt, whatever it has answered to it. */
+  /** It has carried out a PAY of that attempt, whatever it answered. */
   took(attemptId: string): void;
   count(asked: Asked): number;
   close(): Promise<void>;

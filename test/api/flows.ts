@@ -1,7 +1,7 @@
 /**
  * What the API tests do again and again: a payment on a fresh session, a phone that answers, time that passes.
  *
- * Invariant: nothing here sleeps or looks inside the gateway; it asks over HTTP, and moves the world's clock.
+ * Invariant: nothing here sleeps or looks inside the gateway; it calls over HTTP, and moves the world's clock.
  */
 
 import type pg from 'pg';
@@ -18,7 +18,7 @@ export interface Paying {
   readonly reference: string;
 }
 
-/** A JSON object as it travels. */
+/** A JSON object on the wire. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** The Authorization value of a merchant's backend. */
@@ -26,7 +26,7 @@ export function bearerOf(merchant: Pick<MerchantCreated, 'key_id' | 'secret'>): 
   return `${merchant.key_id}:${merchant.secret}`;
 }
 
-/** Another merchant, of the same shard: what keeps the two apart is then more than where their rows lie. */
+/** Another merchant in the same shard, so that more than the location of their rows keeps the two apart. */
 export function neighbourOf(world: World, { merchant }: MerchantCreated): Promise<MerchantCreated> {
   return until(async () => {
     const other = await world.merchant('Librairie Goma');
@@ -34,7 +34,7 @@ export function neighbourOf(world: World, { merchant }: MerchantCreated): Promis
   }, 2_000);
 }
 
-/** A payment on a session of its own. Without a method the customer chooses at submit. */
+/** A payment on a session of its own. Without a method, the customer chooses at submit. */
 export async function collect(
   world: World,
   merchant: MerchantCreated,
@@ -45,7 +45,7 @@ export async function collect(
   return { ...made, token, reference };
 }
 
-/** A world without traffic limits, and in it a payment whose session outlives every test. */
+/** A world without traffic limits, and a payment in it whose session outlives every test. */
 export async function openPaying(): Promise<{
   world: World;
   merchant: MerchantCreated;
@@ -58,7 +58,7 @@ export async function openPaying(): Promise<{
   return { world, merchant, bearer: bearerOf(merchant), paying };
 }
 
-/** One more payment on a session that is there already. */
+/** Another payment on an existing session. */
 export async function collectWith(
   world: World,
   token: string,
@@ -111,13 +111,13 @@ export function freshKey(): { 'idempotency-key': string } {
 
 let numbers = 0;
 
-/** A fresh Congolese number whose last two digits are these. */
+/** A fresh Congolese number with these last two digits. */
 export function numberEnding(ending: string): string {
   numbers += 1;
   return `+24381${String(numbers).padStart(5, '0')}${ending}`;
 }
 
-/** What the carrier really took from that phone. */
+/** What the carrier really debited from that phone. */
 export function debitsOf(world: World, msisdn: string): BookLine[] {
   return world.sandbox.book.lines({ msisdn: msisdn.slice(1) });
 }
@@ -163,12 +163,12 @@ export async function codeOn(world: World, phone: string, count = 1): Promise<st
   });
 }
 
-/** What is computed beside the test may wait for a core for seconds, however many questions were answered meanwhile. */
+/** 20 000 ms: background work may wait seconds for a CPU, however many tries are made meanwhile. */
 const PATIENCE_MS = 20_000;
 
 /**
- * Asks until there is an answer; gives up after so many questions, and not before the patience is over. Every question is
- * real work over a socket, so that time is given to the others.
+ * Calls `ask` until it returns something; gives up after `most` tries, but not before the patience has run out. Every call
+ * must do real work over a socket, which lets other work run.
  */
 export async function until<T>(ask: () => Promise<T | undefined>, most = 400): Promise<T> {
   const begun = performance.now();
@@ -179,7 +179,7 @@ export async function until<T>(ask: () => Promise<T | undefined>, most = 400): P
   throw new Error('what was waited for did not happen');
 }
 
-/** Lets time pass, a second at a time, until there is an answer. */
+/** Lets time pass, a second at a time, until `ask` returns something. */
 export function untilLater<T>(world: World, ask: () => Promise<T | undefined>, stepMs = 1_000): Promise<T> {
   return until(async () => {
     await world.pass(stepMs);
@@ -188,9 +188,9 @@ export function untilLater<T>(world: World, ask: () => Promise<T | undefined>, s
 }
 
 /**
- * Lets time pass, a few milliseconds at a time, until the work is done: what waits for a neighbour waits by the clock, and what
- * must leave within seconds by that clock must not see it run far ahead of the database. Rounds run by the same clock, and
- * nobody waits for them: one of them may itself wait for the work.
+ * Lets time pass, a few milliseconds at a time, until the work is done, for work that waits by the clock. The steps are small
+ * because the clock must not run far ahead of the database for calls that must leave within seconds of it. Rounds run by the
+ * same clock, but are not awaited, because a round may itself wait for the work.
  */
 export async function whileTimePasses<T>(world: World, work: Promise<T>, stepMs = 5): Promise<T> {
   let isOver = false;
@@ -200,14 +200,14 @@ export async function whileTimePasses<T>(world: World, work: Promise<T>, stepMs 
   work.then(over, over);
   await until(async () => {
     await world.clock.advance(stepMs);
-    // Real work over a socket, so that time is given to the others.
+    // Real work over a socket, which lets other work run.
     await world.call('GET', '/health');
     return isOver || undefined;
   }, 10_000);
   return work;
 }
 
-/** The status read. */
+/** Reads the payment's status. */
 export async function statusOf(world: World, paying: Pick<Paying, 'token' | 'transaction_id'>): Promise<string> {
   const read = await world.call('GET', `/payments/status/${paying.transaction_id}`, { bearer: paying.token });
   expect(read.status, read.text).toBe(200);
@@ -243,20 +243,20 @@ export async function untilStatus(
   await untilLater(world, async () => ((await statusOf(world, paying)) === wanted ? true : undefined), stepMs);
 }
 
-/** Every post that came about that transaction so far, those of one event too. */
+/** Every post about that transaction so far, including repeats of one event. */
 export function postsAbout(world: World, transactionId: string): Hook[] {
   return world.receiver.hooks.filter(({ body }) => body.transaction_id === transactionId);
 }
 
 /**
- * What was told about that transaction so far, in the order in which it first came: an event that was posted again, because
- * the clock leapt past its lease before its delivery was written down, counts once.
+ * The events told about that transaction so far, in order of first arrival. An event counts once even if it was posted again
+ * because the clock leapt past its lease before its delivery was recorded.
  */
 export function hooksAbout(world: World, transactionId: string): Hook[] {
   return [...new Map(postsAbout(world, transactionId).map((hook) => [hook.headers['webhook-id'], hook])).values()];
 }
 
-/** What the envelope of every failure has (contract §2). */
+/** The fields of every failure's envelope (contract §2). */
 const ENVELOPE = [
   'error',
   'error_code',
@@ -272,7 +272,7 @@ const ENVELOPE = [
   'documentation_url',
 ];
 
-/** The envelope as contract §2 says it, field by field, and its headers. */
+/** Expects the envelope of contract §2, field by field, and its headers. */
 export function expectEnvelope(answer: Pick<Answer, 'status' | 'headers' | 'json' | 'text'>): void {
   const { json, headers, text } = answer;
   expect(json, text).toBeTypeOf('object');
@@ -298,7 +298,7 @@ export function expectEnvelope(answer: Pick<Answer, 'status' | 'headers' | 'json
   }
 }
 
-/** A refusal with that code, in the envelope. */
+/** Expects a refusal with that code, in the envelope. */
 export function expectRefusal(answer: Answer, status: number, code: string, detail?: string): void {
   expect({ status: answer.status, code: answer.json?.error_code }, answer.text).toEqual({ status, code });
   expectEnvelope(answer);
@@ -310,14 +310,14 @@ export function expectRefusal(answer: Answer, status: number, code: string, deta
   }
 }
 
-/** A failure without what differs from call to call. */
+/** A failure without the fields that differ from call to call. */
 export function withoutIds(answer: Answer): Fields {
   const { request_id, timestamp, ...rest } = answer.json;
   expect([typeof request_id, typeof timestamp]).toEqual(['string', 'string']);
   return rest;
 }
 
-/** What the world's database answers to a question of SQL: for what no call shows. */
+/** The rows of an SQL query on the world's database, for what no call shows. */
 export async function rowsOf<Row extends pg.QueryResultRow>(
   world: Pick<World, 'database'>,
   text: string,
@@ -333,8 +333,8 @@ export async function tablesOf(world: World): Promise<string[]> {
 }
 
 /**
- * How many rows each table holds, once what is on its way to a receiver or a carrier is written down: what a refused request
- * must leave as it was.
+ * How many rows each table holds, once everything on its way to a receiver or a carrier has been recorded: a refused request
+ * must leave these numbers unchanged.
  */
 export async function countRows(world: World): Promise<Readonly<Record<string, number>>> {
   await Promise.all([world.gateway.courier.idle(), world.gateway.dispatcher.idle()]);
@@ -343,7 +343,7 @@ export async function countRows(world: World): Promise<Readonly<Record<string, n
   return Object.fromEntries(found.map(({ name, rows }) => [name, rows]));
 }
 
-/** What is done leaves every table as it was. */
+/** Expects that `work` leaves the number of rows in every table unchanged. */
 export async function expectNothingWritten(world: World, work: () => Promise<unknown>): Promise<void> {
   const before = await countRows(world);
   await work();

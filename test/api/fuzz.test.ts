@@ -38,7 +38,7 @@ describe('identifiers', () => {
       return `pay_${bytes.toString('base64url')}`;
     });
     const answers: Answer[] = [];
-    // As many as may always come at once: of more, a machine that is short of time turns some away.
+    // As many as are always admitted at once: of more, a machine short of CPU time sheds some.
     while (flipped.length > 0) answers.push(...(await Promise.all(flipped.splice(0, 64).map((one) => read(one)))));
     const [unknown] = answers;
     for (const answer of answers) {
@@ -47,7 +47,7 @@ describe('identifiers', () => {
     }
   });
 
-  test('cut, stretched, or written otherwise, it names nothing; below ten characters it is 1110', async () => {
+  test('truncated, stretched, or written otherwise, it names nothing; below ten characters it is 1110', async () => {
     const id = paying.payment_id;
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
     const others = [
@@ -138,7 +138,7 @@ describe('fuzz', () => {
 
   let wrongPins = 0;
 
-  /** Never our fault, always the envelope; says whether it was taken. */
+  /** Demands the envelope and no fault of ours; returns whether the request was accepted. */
   function judge(answer: Answer): boolean {
     if (answer.json?.error_code === '1302') wrongPins += 1;
     expect(answer.status, answer.text).toBeLessThan(500);
@@ -146,14 +146,14 @@ describe('fuzz', () => {
     return answer.status < 400;
   }
 
-  /** Runs, and demands that exactly what was taken has left rows. */
+  /** Runs, and demands that exactly the accepted requests have left rows. */
   async function expectOnlyTaken(run: (taken: number[]) => Promise<unknown>): Promise<void> {
     const before = await countRows(world);
     const taken = PATHS.map(() => 0);
     wrongPins = 0;
     await run(taken);
     const { pin_guard: guards = 0, checkout: pages = 0, ...after } = await countRows(world);
-    // A wrong PIN leaves its count, if it is the number's first, and a collect its page, if the choice is still open.
+    // A wrong PIN leaves its count, if it is the number's first, and a collect its page, if the method is still open.
     const { pin_guard: guardsBefore = 0, checkout: pagesBefore = 0, ...others } = before;
     expect(guards - guardsBefore).toBeLessThanOrEqual(wrongPins);
     expect(pages - pagesBefore).toBeLessThanOrEqual(taken[1] ?? 0);
@@ -164,7 +164,7 @@ describe('fuzz', () => {
     });
   }
 
-  test('bodies of every POST: no 5xx, always the envelope, no row of a refused one', async () => {
+  test('bodies of every POST: no 5xx, always the envelope, and no row from a refused one', async () => {
     await expectOnlyTaken((taken) =>
       fc.assert(
         fc.asyncProperty(fc.nat(PATHS.length - 1), fc.array(field, { maxLength: 4 }), async (at, changes) => {
@@ -214,7 +214,7 @@ describe('fuzz', () => {
   });
 });
 
-test('nothing of this was our fault, and the books balance', async () => {
+test('none of this was reported as our fault, and the books balance', async () => {
   expect(world.log.lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
   expect(await world.gateway.store.audit()).toEqual([]);
 });

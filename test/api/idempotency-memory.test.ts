@@ -45,7 +45,7 @@ const mintWith = (headers: Readonly<Record<string, string>>, body: Fields = MINT
   sendMint(world, of, { body, headers });
 
 describe('what is remembered', () => {
-  /** The same bytes again, although meanwhile it would go otherwise. */
+  /** Expects the same bytes again, although the call would end differently after `mend`. */
   async function expectRemembered(one: () => Promise<Answer>, status: number, mend: () => Promise<unknown>) {
     const first = await one();
     expect(first.status, first.text).toBe(status);
@@ -55,7 +55,7 @@ describe('what is remembered', () => {
     expect(again.headers.get('idempotent-replayed')).toBe('true');
   }
 
-  test('402: too little money, also when there is enough later; a new key pays', async () => {
+  test('402: too little money, even if there is enough later; a new key pays', async () => {
     const wallet = await world.wallet({ balance: 1_00n });
     const paying = await collect(world, merchant);
     const key = freshKey();
@@ -96,7 +96,7 @@ describe('what is remembered', () => {
     expect((await one()).json).toMatchObject({ error_code: '1205', transaction_id: paying.transaction_id });
   });
 
-  test('sealed: neither a token nor a PIN lies in the database', async () => {
+  test('sealed: neither a token nor a PIN is in the database', async () => {
     const key = freshKey();
     const minted = await mintWith(key);
     const rows = await countRows(world);
@@ -109,7 +109,7 @@ describe('what is remembered', () => {
 });
 
 describe('what is not remembered', () => {
-  test('400: the mended body may use the same key', async () => {
+  test('400: the corrected body may use the same key', async () => {
     const key = freshKey();
     const bad = { ...MINT, amount: '0' };
     const [first, again] = [await mintWith(key, bad), await mintWith(key, bad)];
@@ -128,7 +128,7 @@ describe('what is not remembered', () => {
     expect((await mintWith(key)).status).toBe(201);
   });
 
-  test('400 and 403: a wrong PIN and a lock; once it is over, the same call pays', async () => {
+  test('400 and 403: a wrong PIN and a lock; once that is over, the same call pays', async () => {
     const wallet = await world.wallet();
     const paying = await collect(world, merchant);
     const key = freshKey();
@@ -140,7 +140,7 @@ describe('what is not remembered', () => {
     expect((await payFromWallet(world, paying, wallet, key)).json).toMatchObject({ status: 'approved' });
   });
 
-  test('429: when the tries count again, the same call pays', async () => {
+  test('429: when there are tries again, the same call pays', async () => {
     const asked = await askCode(world, merchant);
     const otp_code = await codeOn(world, asked.phone);
     const verify = (code: string, headers = {}) =>
@@ -157,7 +157,7 @@ describe('what is not remembered', () => {
     expect((await verify(otp_code, key)).json).toMatchObject({ status: 'approved' });
   });
 
-  test('502: when the carrier is back, the same call goes on', async () => {
+  test('502: when the carrier is back, the same call continues', async () => {
     const paying = await collect(world, merchant);
     const msisdn = numberEnding('01');
     const key = freshKey();
@@ -181,7 +181,7 @@ describe('two processes', () => {
       const key = freshKey();
       const urls = [world.url, second.url];
       const calls = Array.from({ length: 60 }, (_, at) => submitAt(urls[at % 2] ?? '', paying, msisdn, key));
-      // In small steps: whoever has waited ten seconds is told to come again.
+      // In small steps: a call that has waited ten seconds is told to come again.
       const answers = await whileTimePasses(world, Promise.all(calls), 20);
       expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size, answers[0]?.text).toBe(1);
       expect(answers[0]?.status).toBe(200);
@@ -192,7 +192,7 @@ describe('two processes', () => {
     }
   });
 
-  test('the first one hangs after the money was taken: the other one goes on with its call', async () => {
+  test('the first one hangs after the money was taken: the other one continues its call', async () => {
     const second = await openSecond(world, manualClock(0));
     world.sandbox.faults.set('mtn', { lose_callback_rate: 1 });
     const paying = await collect(world, merchant);
@@ -209,7 +209,7 @@ describe('two processes', () => {
     expectRefusal(await payByPhone(world, paying, msisdn, freshKey()), 401, '1001', 'SESSION_CONSUMED');
     expectRefusal(await payByPhone(world, paying, numberEnding('01'), key), 409, '1203', 'IDEMPOTENCY_BODY');
     expect(debitsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
-    // The first one wakes up: it says what the other one said.
+    // The first one resumes, and gives the other one's answer.
     await second.cut();
     expect(await hanging).toEqual({ status: 200, text: taken.text });
     await second.close();
@@ -225,7 +225,7 @@ describe('two processes', () => {
     const hanging = submitAt(second.url, paying, msisdn, key);
     await asked;
     world.sandbox.faults.clear();
-    // Beside the one that hangs, and elsewhere: whoever waits ten seconds is told to come again.
+    // At another process, beside the one that hangs: a call that waits ten seconds is told to come again.
     const beside = await whileTimePasses(world, submitAt(second.url, paying, msisdn, key), 500);
     expect([beside.status, JSON.parse(beside.text)], beside.text).toMatchObject([
       409,
@@ -256,7 +256,7 @@ describe('while a new master key is rolled out', () => {
 
   const [older, newer] = [WORLD_MASTER_KEY, Buffer.alloc(32, 9).toString('base64')];
 
-  /** A payout of one key, at a process with that ring and at ours, which has the older key alone. */
+  /** A payout under one key, at a process with that ring and at ours, which has only the older key. */
   async function sendAtBoth(ring: readonly string[], isTogether: boolean, oursFirst: boolean) {
     const { random } = world.gateway.deps;
     const transactionIds = { bytesOf: bytesOfId, idOf: (bytes: Uint8Array) => idOfBytes('txn', bytes) };
@@ -287,15 +287,15 @@ describe('while a new master key is rolled out', () => {
     ['at once', true, false],
     ['first where it is the active one', false, false],
     ['first where it is not there yet', false, true],
-  ] as const)('a key that is used in both worlds, %s, makes one payout', async (_how, isTogether, oursFirst) => {
+  ] as const)('a key that is used at both processes, %s, makes one payout', async (_how, isTogether, oursFirst) => {
     const { answers, made } = await sendAtBoth([newer, older], isTogether, oursFirst);
     expect(made).toBe(1);
-    // What the new key has sealed cannot be told without it; never that another body was sent.
+    // What the new key has sealed cannot be repeated without it, but a different body is never reported.
     for (const { status, text } of answers) expect([200, 201, 500], text).toContain(status);
     expect(answers.filter(({ status }) => status !== 500)).not.toEqual([]);
   });
 
-  test('as long as the new key stands behind the older one, both are answered alike', async () => {
+  test('as long as the new key stands behind the older one, both processes give the same answer', async () => {
     const { answers, made } = await sendAtBoth([older, newer], true, false);
     expect([made, new Set(answers.map(({ text }) => text)).size]).toEqual([1, 1]);
   });

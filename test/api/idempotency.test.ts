@@ -35,7 +35,7 @@ afterAll(() => world.close());
 const mintWith = (headers: Readonly<Record<string, string>>, body: Fields = MINT, of = merchant) =>
   sendMint(world, of, { body, headers });
 
-/** All the same answer; all but one say that they are a replay. */
+/** Expects the same answer for all, with all but one marked as a replay. */
 function expectOneAnswer(answers: readonly Answer[]): Answer {
   const [first] = answers;
   if (first === undefined) throw new Error('no answers');
@@ -49,7 +49,7 @@ function times<T>(count: number, work: () => Promise<T>): Promise<T[]> {
   return Promise.all(Array.from({ length: count }, work));
 }
 
-/** What the rows of these tables grew by meanwhile. */
+/** How many rows these tables gain while `work` runs. */
 async function grown(tables: readonly string[], work: () => Promise<unknown>): Promise<number[]> {
   const before = await countRows(world);
   await work();
@@ -57,7 +57,7 @@ async function grown(tables: readonly string[], work: () => Promise<unknown>): P
   return tables.map((table) => (after[table] ?? 0) - (before[table] ?? 0));
 }
 
-describe('a hundred at once are one', () => {
+describe('a hundred calls at once under one key are one', () => {
   test('mints', async () => {
     const key = freshKey();
     const rows = await grown(['session', 'idempotency'], async () => {
@@ -114,7 +114,7 @@ describe('a hundred at once are one', () => {
     expect((await verify()).text).toBe(first.text);
   });
 
-  test('a hundred under two keys on one session pay once', async () => {
+  test('a hundred calls under two keys on one session pay once', async () => {
     const wallet = await world.wallet();
     const paying = await collect(world, merchant);
     const both = [freshKey(), freshKey()];
@@ -131,11 +131,11 @@ describe('a hundred at once are one', () => {
   });
 });
 
-describe('what is the same body', () => {
+describe('what counts as the same body', () => {
   const raw = (headers: Readonly<Record<string, string>>, text: string) =>
     world.call('POST', '/internal/sessions/create', { bearer: bearerOf(merchant), raw: text, headers });
 
-  test('the order of keys and blanks do not matter, nor how a character is written', async () => {
+  test('the order of keys, white space and the notation of characters do not matter', async () => {
     const key = freshKey();
     const first = await raw(key, '{"amount":"1.00","currency":"usd","customer_reference":"é","x":{"b":1,"a":[1,2]}}');
     expect(first.status, first.text).toBe(201);
@@ -147,7 +147,7 @@ describe('what is the same body', () => {
     }
   });
 
-  test('anything else does: 1203, also for a field that nobody reads and another form of the same amount', async () => {
+  test('anything else does: 1203, even for an ignored field or another notation of the same amount', async () => {
     const key = freshKey();
     await mintWith(key);
     const others = [
@@ -155,7 +155,7 @@ describe('what is the same body', () => {
       { ...MINT, customer_reference: 'order-1 ' },
       { ...MINT, unknown: 1 },
       { ...MINT, ttl_seconds: 1800 },
-      // Shape comes after idempotency: what would be a 400 is told apart first.
+      // The schema is checked after idempotency: a body that would be a 400 is a different body first.
       { ...MINT, amount: 12.5 },
       {},
     ];
@@ -176,7 +176,7 @@ describe('how long, and for whom', () => {
     expect(next.headers.get('idempotent-replayed')).toBeNull();
     expect(next.json.session_id).not.toBe(first.json.session_id);
     expect((await mintWith(key)).text).toBe(next.text);
-    // Then another body is another operation, too.
+    // Then a different body is a new operation, too.
     await world.pass(24 * 60 * 60_000);
     expect((await mintWith(key, { ...MINT, amount: '1.00' })).status).toBe(201);
   });
@@ -199,7 +199,7 @@ describe('how long, and for whom', () => {
     expect(paid.json, paid.text).toMatchObject({ status: 'approved' });
   });
 
-  test('a mint is remembered for the merchant: its next credential finds it', async () => {
+  test('a mint is remembered for the merchant: another credential of the merchant’s finds it', async () => {
     const shop = await world.merchant('Pharmacie Bukavu');
     const key = freshKey();
     const first = await mintWith(key, MINT, shop);
@@ -208,7 +208,7 @@ describe('how long, and for whom', () => {
     expect(again.text).toBe(first.text);
   });
 
-  test('who may not call any more gets no replay either', async () => {
+  test('a caller that is no longer authorised gets no replay either', async () => {
     const { token } = await mint(world, merchant, { ttl_seconds: 60 });
     const key = freshKey();
     const body = collectBody(world, 'none');
@@ -231,7 +231,7 @@ describe('the header', () => {
       await mintWith({ 'IDEMPOTENCY-KEY': `"${key}"` }),
     ];
     expect(first.status, first.text).toBe(201);
-    // One pair of quotes is stripped, where the key is not too long with them.
+    // One pair of quotes is stripped, provided the key is not too long with them.
     expect(again.text).toBe(first.text);
   });
 
@@ -249,7 +249,7 @@ describe('the header', () => {
     expect(rows).toEqual([0, 0]);
   });
 
-  test('may not be given twice (1110), the same or not', async () => {
+  test('may not be given twice (1110), whether the same or not', async () => {
     for (const second of ['a', 'b']) {
       const lines = [
         `Authorization: Bearer ${bearerOf(merchant)}`,
@@ -262,7 +262,7 @@ describe('the header', () => {
     }
   });
 
-  test('means nothing on a read, and without it each call is its own', async () => {
+  test('means nothing on a read, and without it each call is separate', async () => {
     const paying = await collect(world, merchant);
     const key = freshKey();
     const read = () =>

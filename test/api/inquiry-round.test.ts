@@ -1,5 +1,5 @@
 /**
- * The inquiry round while one upstream does not answer: the others' customers hear of their payments all the same.
+ * The inquiry round while one upstream does not answer: the others' customers still hear of their payments.
  */
 
 import { afterAll, expect, test } from 'vitest';
@@ -12,17 +12,17 @@ const world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
 const merchant = await world.merchant();
 afterAll(() => world.close());
 
-/** More than are asked about at once. */
+/** 40: more than are inquired about at once. */
 const CARDS = 40;
 
-test('forty challenges that the card network says nothing about do not hold up a payment by phone', async () => {
+test('forty challenges that the card network does not answer about do not hold up a payment by phone', async () => {
   await Promise.all(Array.from({ length: CARDS }, () => challenged(world, merchant)));
   let asked = 0;
   world.sandbox.app.server.on('request', ({ url }) => {
     if (url?.includes('/merchant/') === true) asked += 1;
   });
   world.sandbox.faults.set('cardnet', { delay_ms: 60 * 60_000 });
-  // The clock alone moves: whoever waits for the round's end would wait for the card network.
+  // Only the clock moves: waiting for the round's end would mean waiting for the card network.
   await until(async () => {
     await world.clock.advance(250);
     await world.gateway.store.ping();

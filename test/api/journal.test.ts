@@ -1,5 +1,5 @@
 /**
- * What operators' commands do stands in the journal: with the change, and with nothing that is a secret.
+ * The journal of operators' commands: written with the change, and without secrets.
  */
 
 import { userInfo } from 'node:os';
@@ -31,7 +31,7 @@ const settle = (merchantId: string, amount: string, ...more: string[]) =>
   cli.run([...`settle --merchant ${merchantId} --currency usd --amount ${amount}`.split(' '), ...more]);
 
 describe('a command', () => {
-  test('stands there with who gave it, why, and what it is about', async () => {
+  test('is recorded with its operator, reason and subject', async () => {
     const { merchant } = await openPayer(world, 100_00n);
     const done = await settle(merchant.id, '40.00', '--by', ' amina ', '--why', 'the weekly run', '--yes');
     expect(done.status, done.err).toBe(0);
@@ -54,7 +54,7 @@ describe('a command', () => {
     );
   });
 
-  test('is known by its user where nobody is named', async () => {
+  test('is attributed to its system user if no operator is named', async () => {
     const { merchant_id } = await cli.json('merchant create --name Kivu');
     const [entry] = await about(String(merchant_id));
     expect(entry).toMatchObject({ command: 'merchant create', by: userInfo().username, why: null });
@@ -78,7 +78,7 @@ describe('a command', () => {
     expect(await about(number)).toMatchObject([{ command: 'wallet credit', by: 'amina', why: 'cash' }]);
   });
 
-  test('that was refused, or only asked, leaves nothing', async () => {
+  test('that was refused, or only previewed, leaves nothing', async () => {
     const { merchant } = await openPayer(world, 1_00n);
     expect((await settle(merchant.id, '40.00')).status).toBe(1);
     expect((await settle(merchant.id, '40.00', '--yes')).status).toBe(1);
@@ -87,7 +87,7 @@ describe('a command', () => {
     expect(await about(merchant.id)).toEqual([]);
   });
 
-  test('whose answer was lost stands there once', async () => {
+  test('whose answer was lost is recorded once', async () => {
     const { merchant } = await openPayer(world, 0n);
     const { deps } = world.gateway;
     let isFirst = true;
@@ -107,7 +107,7 @@ describe('a command', () => {
   });
 });
 
-test('no secret, no PIN and no number of a person stands there', async () => {
+test('no secret, no PIN and no person’s number is in it', async () => {
   const made = await cli.run('merchant create --name Goma --json');
   const pin = '408213';
   const opened = await cli.run(`wallet open --phone +243810000042 --currency usd --pin ${pin} --json`);
@@ -118,7 +118,7 @@ test('no secret, no PIN and no number of a person stands there', async () => {
   expect(opened.status, opened.err).toBe(0);
 });
 
-test('is read page by page, in order, from a time on', async () => {
+test('is read page by page, in order, from a given time on', async () => {
   const { merchant } = await openPayer(world, 100_00n);
   for (let round = 0; round < 3; round += 1) expect((await settle(merchant.id, '1.00', '--yes')).status).toBe(0);
   const all = await about(merchant.id);

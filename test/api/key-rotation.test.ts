@@ -1,4 +1,4 @@
-/** A gateway that was given a new master key, before the old one: what was made before still counts. */
+/** A gateway that was given a new master key, ahead of the old one: what was made before is still valid. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bytesOfId, idOfBytes } from '../../src/domain/ids.ts';
 import { makeWalletNumber, PIN_LOCK_MS, shardOfWallet } from '../../src/domain/wallet.ts';
@@ -56,14 +56,14 @@ test('a one-time code that was sent before pays, and a wrong one does not', asyn
   expect(await verify(code)).toMatchObject({ success: true, status: 'approved' });
 });
 
-test('an address that a carrier was given before is still called back at', async () => {
+test('a callback address that a carrier was given before still works', async () => {
   const paying = await pushed(world, merchant, '42');
   const { pathname } = new URL(callbackUrl(world.gateway.deps, await attemptOf(world, paying)));
   expect(await callBack(`${renewed.url}${pathname}`, { status: 'PENDING' })).toBe(200);
   expect(await callBack(`${renewed.url}${pathname.slice(0, -1)}`, { status: 'PENDING' })).toBe(404);
 });
 
-/** Posts JSON at the process of that address. */
+/** Posts JSON to the process at that address. */
 async function post(url: string, path: string, body: unknown, headers: Readonly<Record<string, string>> = {}) {
   const answer = await fetch(`${url}/api/v1${path}`, {
     method: 'POST',
@@ -76,7 +76,7 @@ async function post(url: string, path: string, body: unknown, headers: Readonly<
 test.each([
   ['where the new key is', true],
   ['where it is not there yet', false],
-])('a callback that came first %s is answered by the other process as it was', async (_where, renewedFirst) => {
+])('a callback that came first %s gets the same answer from the other process', async (_where, renewedFirst) => {
   const paying = await challenged(world, merchant);
   const callback = callbackFor(world, paying);
   const path = '/payments/card/3ds-callback';
@@ -84,14 +84,14 @@ test.each([
   const heard = await post(first, path, callback);
   expect(heard).toMatchObject({ status: 200, json: { status: 'processing' } });
   await answerChallenge(world, paying, 'pass');
-  // Taken as another callback it would find the customer back, and pay.
+  // Taken as a new callback it would find the customer back, and pay.
   expect(await post(second, path, callback)).toEqual(heard);
   expect(capturesOf(world, paying)).toEqual([]);
   expect(await post(second, path, callbackFor(world, paying))).toMatchObject({ json: { status: 'approved' } });
   expect(capturesOf(world, paying)).toMatchObject([{ times: 1 }]);
 });
 
-test('a right PIN is hashed anew with the new key, which alone verifies it from then on', async () => {
+test('a right PIN is hashed again with the new key, which alone verifies it from then on', async () => {
   const { number, pin } = await world.wallet({ balance: 500_00n });
   const hashOf = async (): Promise<string | undefined> =>
     (await world.gateway.store.wallet.get(shardOfWallet(number), number))?.pin_hash;
@@ -107,7 +107,7 @@ test('a right PIN is hashed anew with the new key, which alone verifies it from 
   };
   const bearer = { authorization: `Bearer ${paying.token}` };
   expect(await post(asking.url, '/payments/submit', body, bearer)).toMatchObject({ json: { status: 'approved' } });
-  // A gateway ends what it has begun, and the hash is made beside the answer.
+  // A gateway finishes what it has begun, and the hash is made beside the answer.
   await asking.close();
   const after = await hashOf();
   const alone = secretsOf(NEW_KEY);
@@ -115,7 +115,7 @@ test('a right PIN is hashed anew with the new key, which alone verifies it from 
   expect(await alone.verifyPin('9999', after)).toBe(false);
 });
 
-/** Tries a wrong PIN at each process in turn; what each was told. */
+/** Tries a wrong PIN at each process in turn; returns each one's answer. */
 async function guess(number: string, urls: readonly string[]): Promise<string[]> {
   const paying = await collect(world, merchant, { method: 'none' });
   const body = {
@@ -132,7 +132,7 @@ async function guess(number: string, urls: readonly string[]): Promise<string[]>
   return told;
 }
 
-test('a proof that is used twice shows, whichever key was in front at its first use', async () => {
+test('a proof that is used twice is recognised, whichever key was in front at its first use', async () => {
   const begun = await openSecond(world, world.clock, world.databaseUrl, {
     secrets: secretsOf(WORLD_MASTER_KEY, NEW_KEY),
   });
@@ -157,13 +157,13 @@ test('a proof that is used twice shows, whichever key was in front at its first 
   await begun.close();
 });
 
-test('wrong PINs at a number that is none are five, whichever process they are tried at', async () => {
+test('wrong PINs at an unknown number are limited to five, whichever processes they are tried at', async () => {
   const urls = [renewed.url, world.url, world.url, renewed.url, world.url, renewed.url, world.url];
   const told = await guess(makeWalletNumber(11, 4_711), urls);
   expect(told.map((one) => one.slice(0, 4))).toEqual([...Array.from({ length: 5 }, () => '1302'), '1303', '1303']);
 });
 
-test('after a lock that one of two processes alone wrote, a number that is none answers as one that is', async () => {
+test('after a lock that only one of two processes wrote, an unknown number answers as a real one does', async () => {
   const askAround = async (number: string): Promise<string[]> => {
     const told = await guess(number, [...Array.from({ length: 4 }, () => renewed.url), world.url]);
     await world.clock.advance(PIN_LOCK_MS + 1_000);

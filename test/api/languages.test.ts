@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Which letters that language's sentences are written in. */
+/** The script in which a language's sentences are written. */
 function scriptOf(text: string): string {
   if (/\p{Script=Han}/u.test(text)) return 'zh';
   return /\p{Script=Cyrillic}/u.test(text) ? 'ru' : 'latin';
@@ -79,7 +79,7 @@ describe.each(REFUSED)('%s (%s)', (_what, code, ask) => {
   });
 });
 
-describe('which language', () => {
+describe('the language', () => {
   const messageFor = async (language: string): Promise<string> => {
     const headers: Record<string, string> = { 'accept-language': language };
     return (await world.call('GET', '/payments/status/txn_x', { headers })).json.message;
@@ -111,7 +111,7 @@ describe('which language', () => {
   });
 });
 
-test('successes speak it too: mint, collect, submit, reads', async () => {
+test('successes are in it too: mint, collect, submit, reads', async () => {
   const said = new Map<string, Set<string>>();
   const note = (what: string, message: string) => said.set(what, (said.get(what) ?? new Set()).add(message));
   for (const language of LANGUAGES) {
@@ -168,7 +168,7 @@ test('a code’s text is in the language of the collect', async () => {
   expect(texts.size).toBe(LANGUAGES.length);
 });
 
-test('the pages on errors speak all six, by header or by choice', async () => {
+test('the pages on errors come in all six, by header or by choice', async () => {
   const pages = new Set<string>();
   for (const language of LANGUAGES) {
     const chosen = await fetch(`${world.url}/docs/errors/1201?lang=${language}`);

@@ -1,6 +1,6 @@
 /**
- * A carrier turns a call away (503), and has taken it all the same, as it says later. Whatever is under way by then: nobody
- * is sent money, or has it booked, a second time where that can be known.
+ * A carrier turns a call away (503) and has taken it all the same, as it says later. Whatever has followed by then: no money
+ * is sent or booked a second time where that can be known.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bookLateMoney } from '../../src/usecases/attempt-book.ts';
@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => desk.close());
 
-/** Of an order's two tries the first was turned away, and accepted as we know by now; the second got no answer. */
+/** An order of whose two tries the first was turned away, and has since been accepted; the second got no answer. */
 async function acceptedBefore(order: string): Promise<{ readonly first: Tried; readonly second: Tried }> {
   await desk.untilTried(order, 1, 'unknown');
   const [first, second] = [await desk.tryOf(order, 0), await desk.tryOf(order, 1)];
@@ -57,9 +57,9 @@ describe('a payout line', () => {
     return { payer, line, ...(await acceptedBefore(line.id)) };
   }
 
-  test('that the second try has not brought waits for the first, and is neither sent nor called off', async () => {
+  test('whose second try was not taken waits for the first, and is neither sent nor called off', async () => {
     const { payer, line, first, second } = await sentTwice();
-    // For ten minutes the carrier cannot say; then it has never heard of it.
+    // For ten minutes the carrier cannot tell; then it does not know the second try.
     await passMinutes(10);
     carrier.say(second.reference, 'not_found');
     await desk.untilTried(line.id, 1, 'not_sent');
@@ -75,7 +75,7 @@ describe('a payout line', () => {
     expect(await availableOf(world, payer)).toBe(89_90n);
   });
 
-  test('that the second try was refused for waits for the first, and cannot be retried', async () => {
+  test('whose second try was refused waits for the first, and cannot be retried', async () => {
     const { payer, line, first, second } = await sentTwice();
     carrier.say(second.reference, 'FAILED');
     await desk.untilTried(line.id, 1, 'declined');
@@ -83,7 +83,7 @@ describe('a payout line', () => {
     const retry = () =>
       world.call('POST', `/internal/payouts/${line.batch_id}/retry`, { bearer: bearerOf(payer), body: {} });
     expectRefusal(await retry(), 409, '1205', 'NOT_RETRYABLE');
-    // Neither has paid: now it has failed, and its money is back.
+    // Neither has paid: now the line has failed, and its money is back.
     carrier.say(first.reference, 'FAILED');
     await desk.untilTried(line.id, 0, 'declined');
     expect((await lineNow(world, line)).status).toBe('failed');
@@ -92,7 +92,7 @@ describe('a payout line', () => {
   });
 });
 
-test('a refund whose second try was refused waits for the first: no more is given back than was paid', async () => {
+test('a refund whose second try was refused waits for the first: no more is refunded than was paid', async () => {
   const merchant = await world.merchant();
   const paying = await collect(world, merchant, { method: 'mobile_money', minted });
   await payByPhone(world, paying, numberEnding('42'));
@@ -111,7 +111,7 @@ test('a refund whose second try was refused waits for the first: no more is give
   expect((await readBack(world, merchant, refund_id)).status).toBe('completed');
 });
 
-test('a payment that was declined, and paid by a carrier that calls nobody and was away for two days, is found', async () => {
+test('a declined payment that its carrier paid without a callback, and while unreachable for two days, is found', async () => {
   const paying = await collect(world, await world.merchant(), { method: 'mobile_money' });
   await payByPhone(world, paying, numberEnding('42'));
   const tried = await desk.tryOf(paying.transaction_id, 0);
@@ -134,7 +134,7 @@ describe('a payment whose submit was turned away', () => {
   test.each<[Said, string]>([
     ['SUCCESSFUL', 'approved'],
     ['PENDING', 'pending_mobile_money_verification'],
-  ])('and that the carrier calls %s is %s, and is not submitted again', async (said, status) => {
+  ])('and that the carrier reports as %s is %s, and is not submitted again', async (said, status) => {
     const { paying, first } = await desk.turnedAway();
     await desk.hearOf(first, said);
     expect(await statusOf(world, paying)).toBe(status);
@@ -145,7 +145,7 @@ describe('a payment whose submit was turned away', () => {
   const bookToMerchant = ({ id }: Tried) =>
     bookLateMoney(world.gateway.deps, id, { to: 'merchant', by: 'amina', why: 'a test' });
 
-  /** Submitted again, refused, and then paid by both tries: too late. */
+  /** A payment that was submitted again, refused, and then paid by both tries: too late. */
   async function paidLateTwice() {
     const { paying, first } = await desk.turnedAway();
     await world.clock.advance(1);
@@ -157,7 +157,7 @@ describe('a payment whose submit was turned away', () => {
     return { first, second };
   }
 
-  /** Its session was paid from a wallet, and then it was paid too. */
+  /** A payment whose session was paid from a wallet before it was paid too. */
   async function paidOtherwise() {
     const { paying, first } = await desk.turnedAway();
     const other = { ...paying, ...(await collectWith(world, paying.token, 'none')) };
@@ -167,18 +167,18 @@ describe('a payment whose submit was turned away', () => {
     return first;
   }
 
-  test('and that has failed is its merchant’s once, whichever of its tries paid late', async () => {
+  test('and which has failed is credited to its merchant once, whichever of its tries paid late', async () => {
     const { first, second } = await paidLateTwice();
     const booked = await Promise.allSettled([first, second].map(bookToMerchant));
     expect(booked.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     for (const tried of [first, second]) await expect(bookToMerchant(tried)).rejects.toThrow(OperatorError);
   });
 
-  test('and whose session has paid otherwise is not its merchant’s a second time', async () => {
+  test('and whose session was paid otherwise is not credited to its merchant a second time', async () => {
     await expect(bookToMerchant(await paidOtherwise())).rejects.toThrow('was paid by');
   });
 
-  test('and that has failed is its merchant’s once, also when years have passed', async () => {
+  test('and which has failed is credited to its merchant once, even after years', async () => {
     const { first, second } = await paidLateTwice();
     await bookToMerchant(first);
     await growOld(world);
@@ -186,7 +186,7 @@ describe('a payment whose submit was turned away', () => {
     await expect(bookToMerchant(second)).rejects.toThrow(`was paid by ${first.id}`);
   });
 
-  test('and whose session paid otherwise years ago is not its merchant’s, nor is one that left as its money came', async () => {
+  test('and whose session was paid otherwise years ago is not credited, nor is one that has been archived', async () => {
     const first = await paidOtherwise();
     await world.gateway.courier.idle();
     await growOld(world);

@@ -1,5 +1,5 @@
 /**
- * Money that comes after its payment has ended: a person is called, once, and sees it wait until it is booked.
+ * Money that comes after its payment has ended: a person is called, once, and can see it until it is booked.
  */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -33,7 +33,7 @@ const book = (id: string, to: LateTarget) =>
 
 const page = async (): Promise<string> => (await fetch(`${world.url}/metrics`)).text();
 
-/** The alarms' numbers by their kind, of attempts for that. */
+/** The alarm counters by kind, of attempts for that purpose. */
 async function alarms(purpose: AttemptPurpose = 'payment'): Promise<Record<string, number>> {
   const samples = (await page()).matchAll(/^mbongo_attempt_alarms_total\{alarm="(\w+)",purpose="(\w+)"\} (\d+)$/gm);
   const own = [...samples].filter(([, , found]) => found === purpose);
@@ -49,7 +49,7 @@ test('every kind of alarm is counted, from 0 on', async () => {
 });
 
 describe('a person is called once', () => {
-  /** Asks about the newest order; the first commit is carried out, or not, before `fault` is all that is heard of it. */
+  /** Inquires about the newest order; the first commit is carried out or not, and then ends in `fault`. */
   async function askWhile(attempt: Attempt, fault: Error, isWritten: boolean): Promise<void> {
     const { deps } = world.gateway;
     let isFirst = true;
@@ -66,7 +66,7 @@ describe('a person is called once', () => {
   test.each([
     ['was written, and nobody heard of it', new CommitUnknown(), true],
     ['could not be written the first time', new StoreUnavailable(), false],
-  ] as const)('where it %s', async (_name, fault, isWritten) => {
+  ] as const)('if it %s', async (_name, fault, isWritten) => {
     const paying = await late.submitted();
     carrier.say('FAILED');
     expect(await callBack(carrier.callbackUrl(), {})).toBe(200);
@@ -80,7 +80,7 @@ describe('a person is called once', () => {
   });
 });
 
-/** How much waits to be booked, and for how long: the numbers of now, and not those that a page before has read. */
+/** How much late money waits, and for how long: read now, not a cached page. */
 async function waitingNow(): Promise<{ readonly count: number; readonly seconds: number }> {
   await world.clock.advance(6_000);
   const text = await page();
@@ -92,7 +92,7 @@ async function waitingNow(): Promise<{ readonly count: number; readonly seconds:
   return { count: numberOf('waiting'), seconds: numberOf('oldest_waiting_seconds') };
 }
 
-describe('money that waits is seen at every process until it is booked', () => {
+describe('late money is shown at every process until it is booked', () => {
   test('with its age', async () => {
     for (const { id } of await world.gateway.store.lateAttempts(100)) await book(id, 'payer');
     expect(await waitingNow()).toEqual({ count: 0, seconds: 0 });
@@ -108,7 +108,7 @@ describe('money that waits is seen at every process until it is booked', () => {
     expect(left.seconds).toBeLessThan(60);
   });
 
-  test('also where it was an operator who said in a process of their own that it had come', async () => {
+  test('even if an operator has reported it in a process of their own', async () => {
     const paying = await collect(world, merchant);
     carrier.holdNext().answer({ status: 429, body: '' });
     await payByPhone(world, paying, numberEnding('42'));

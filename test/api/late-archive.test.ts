@@ -1,6 +1,6 @@
 /**
- * Late money and the months of the archive: whoever says whose it is has to see what else has paid its order, and what can
- * be seen no more is not guessed.
+ * Late money and the months of the archive: whoever decides whose it is has to see what else has paid its order, and what can
+ * no longer be seen is not guessed.
  */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -76,7 +76,7 @@ const placesOf = (id: string) =>
     [id],
   );
 
-test('a month is not dropped while money of its time waits, and is once that has been booked', async () => {
+test('a month is not dropped while late money of its time waits, but can be once that has been booked', async () => {
   const { attempt, payer, month } = await paidOtherwise();
   await hearPaid(attempt);
   await growOld(world);
@@ -94,9 +94,9 @@ test('a month is not dropped while money of its time waits, and is once that has
   expect(await world.gateway.store.audit()).toEqual([]);
 });
 
-test('money that comes once a month of its time has been dropped is the payer’s', async () => {
+test('money that comes after a month of its time has been dropped goes to the payer', async () => {
   const { attempt, late, payer, month } = await paidOtherwise();
-  // As if the carrier had left us in doubt for all that time: what is asked about is not archived.
+  // As if the carrier had left us in doubt for all that time: an attempt that is inquired about is not archived.
   await rowOf(
     `update attempt set next_inquiry_at = now() + interval '20 years' where id = $1 returning id`,
     attempt.id,
@@ -104,7 +104,7 @@ test('money that comes once a month of its time has been dropped is the payer’
   await growOld(world);
   await archive(world);
   expect([await placesOf(late), await placesOf(payer)]).toEqual([[{ place: 'live' }], [{ place: 'archive' }]]);
-  // What had waited in the test before has left for a month that had been dropped.
+  // What the test before left waiting has been archived into a month that was dropped.
   for (const { month: older } of await listArchive(world.gateway.deps)) if (older < month) await drop(older);
   await drop(month);
   expect(await placesOf(payer)).toEqual([]);

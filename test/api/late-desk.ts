@@ -1,5 +1,5 @@
 /**
- * A desk at which money comes late: a carrier that changes its word, a merchant, and an operator's command line.
+ * A desk where money arrives late: a carrier that changes its answer, a merchant, and an operator's command line.
  */
 
 import { expect } from 'vitest';

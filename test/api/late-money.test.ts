@@ -1,5 +1,5 @@
 /**
- * Money that comes after its payment has ended: a person is called, and settles it, once.
+ * Money that comes after its payment has ended: a person is called, and books it, once.
  */
 
 import { writeFile } from 'node:fs/promises';
@@ -37,7 +37,7 @@ async function balanceOf(account: string, shard = merchant.merchant.shard): Prom
   return (await world.gateway.store.account.get(shard, account))?.balance ?? 0n;
 }
 
-/** What moves while something is done, by account. */
+/** How much each account's balance changes while `act` runs. */
 async function movedBy(act: () => Promise<unknown>): Promise<Record<string, bigint>> {
   const of = { available: `${merchant.merchant.id}:available:usd`, fees: 'fees:usd', suspense: 'suspense:usd' };
   const accounts = { ...of, transit: 'transit:mtn-momo:usd' };
@@ -55,7 +55,7 @@ async function expectSoundBooks(): Promise<void> {
 }
 
 describe('mbongo attempt list --late', () => {
-  test('shows what lies in suspense until it is booked, and no whole number', async () => {
+  test('shows what is in suspense until it is booked, and no whole number', async () => {
     await world.clock.advance(1);
     const { paying, attempt } = await late.paidLate();
     const listed = async () => (await cli.json('attempt list --late')).attempts as Document[];
@@ -79,7 +79,7 @@ describe('mbongo attempt list --late', () => {
 });
 
 describe('mbongo attempt book', () => {
-  test('--to merchant: it is available, and nothing else changes', async () => {
+  test('--to merchant: it becomes available, and nothing else changes', async () => {
     const { paying, attempt } = await late.paidLate();
     const told = hooksAbout(world, paying.transaction_id).length;
     const words = ['attempt', 'book', attempt.id, '--to', 'merchant', '--by', ' amina', '--why', `${SAY.why}\n`];
@@ -126,7 +126,7 @@ describe('mbongo attempt book', () => {
   test.each([
     ['merchant', { suspense: -12_50n, available: 12_00n, fees: 50n }],
     ['buyer', { suspense: -13_00n, available: 12_50n, fees: 50n }],
-  ] as const)('the fee is ours, as of any payment: covered by the %s', async (covered, moves) => {
+  ] as const)('the fee is ours, as for any payment: covered by the %s', async (covered, moves) => {
     await cli.json(`fee set --merchant ${merchant.merchant.id} --currency usd --rate 4`);
     const { attempt } = await late.paidLate({ fee_covered_by: covered });
     await cli.json(`fee set --merchant ${merchant.merchant.id} --currency usd --remove`);
@@ -134,7 +134,7 @@ describe('mbongo attempt book', () => {
     await expectSoundBooks();
   });
 
-  test('--to payer: the carrier owes it no more, and its statement agrees', async () => {
+  test('--to payer: the carrier no longer owes it, and its statement agrees', async () => {
     const from = world.clock.now();
     const { paying, attempt } = await late.paidLate();
     expect(await movedBy(() => book(attempt.id, 'payer'))).toEqual({ suspense: -12_50n, transit: 12_50n });
@@ -155,7 +155,7 @@ describe('mbongo attempt book', () => {
     expect(JSON.parse(said.out)).toMatchObject({ agrees: true, totals: [{ currency: 'usd', booked: true }] });
   });
 
-  test('twenty at once book it once; the others hear where it went', async () => {
+  test('twenty commands at once book it once; the others report where it went', async () => {
     const { attempt } = await late.paidLate();
     const second = await openSecond(world, manualClock(0));
     const targets = Array.from({ length: 20 }, (_, at) => (at % 2 === 0 ? ('merchant' as const) : ('payer' as const)));
@@ -180,7 +180,7 @@ describe('mbongo attempt book', () => {
     await expectSoundBooks();
   });
 
-  test('what was booked stays so, whatever the carrier goes on to say', async () => {
+  test('a booking stays as it is, whatever the carrier says later', async () => {
     const { attempt } = await late.paidLate();
     await book(attempt.id, 'payer');
     expect(
@@ -198,7 +198,7 @@ describe('mbongo attempt book', () => {
   });
 });
 
-describe('what is not late is refused, with the way out', () => {
+describe('what is not late is refused, with what to do', () => {
   const refusal = async (attemptId: string, exit = 1): Promise<string> => {
     const { status, out, err } = await cli.run(`attempt book ${attemptId} --to merchant --why x --yes`);
     expect([status, out]).toEqual([exit, '']);
@@ -206,7 +206,7 @@ describe('what is not late is refused, with the way out', () => {
     return err;
   };
 
-  test('an attempt that is open, one that brought its money in time, and none', async () => {
+  test('an attempt that is open, one that brought its money in time, and an unknown one', async () => {
     const paying = await late.submitted();
     const { id } = await attemptOf(world, paying);
     expect(await refusal(id)).toContain(

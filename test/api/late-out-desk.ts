@@ -1,5 +1,5 @@
 /**
- * A desk at which money leaves late: a carrier that takes back its word, payers, and an operator's command line.
+ * A desk where money leaves late: a carrier that takes back its answer, payers, and an operator's command line.
  */
 
 import { expect } from 'vitest';
@@ -19,7 +19,7 @@ import { openWaveringCarrier, type Said, type WaveringCarrier } from './wavering
 
 export const TURNED_AWAY: Reply = { status: 503, body: '' };
 
-/** A line that its carrier refused, and the attempt at it. */
+/** A line that its carrier refused, and its attempt. */
 export interface FailedLine {
   readonly line: PayoutLine;
   readonly tried: Attempt;
@@ -30,22 +30,22 @@ export interface OutDesk {
   readonly world: World;
   readonly cli: CommandLine;
   book(attempt: Pick<Attempt, 'id'>, to: LateTarget): Promise<LateRows>;
-  /** The carrier calls back, and says so when it is asked. */
+  /** The carrier calls back, and answers `said` to inquiries. */
   hearOf(tried: Attempt, said: Said): Promise<void>;
   triesOf(order: string): Promise<Attempt[]>;
-  /** The last try of an order, once it stands so. */
+  /** The last try of an order, once it has that status. */
   lastTry(order: string, status: Attempt['status']): Promise<Attempt>;
   failed(payer: MerchantCreated): Promise<FailedLine>;
-  /** A line that its carrier refused, and paid after that. */
+  /** A line that its carrier first refused and then paid. */
   paidLate(payer: MerchantCreated): Promise<FailedLine>;
-  /** A line whose first try, `one`, was turned away by its carrier; the second one, `two`, is with it. */
+  /** A line whose first try, `one`, was refused by its carrier; the carrier now has the second, `two`. */
   triedTwice(
     payer: MerchantCreated,
   ): Promise<{ readonly line: PayoutLine; readonly one: Attempt; readonly two: Attempt }>;
   retry(of: MerchantCreated, batchId: string): Promise<Answer>;
   /** The line that pays a failed one again. */
   retried(payer: MerchantCreated, line: PayoutLine): Promise<PayoutLine>;
-  /** What moves while something is done, by account. */
+  /** How much each account's balance changes while `act` runs. */
   movedBy(payer: MerchantCreated, act: () => Promise<unknown>): Promise<Record<string, bigint>>;
   passMinutes(count: number): Promise<void>;
   /** The ids of the attempts that wait to be booked. */

@@ -1,5 +1,5 @@
 /**
- * Money that leaves for a payout line or a refund after that has failed: it is shown until a person says who bears it.
+ * Money that leaves for a payout line or a refund after that has failed: it is listed until a person decides who bears it.
  */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => desk.close());
 
-/** What the metrics say waits. */
+/** How much waits according to the metrics. */
 async function waitingOut(): Promise<number> {
   await world.clock.advance(6_000);
   const text = await (await fetch(`${world.url}/metrics`)).text();
@@ -61,7 +61,7 @@ describe('a payout line that failed, and was paid after that', () => {
     await desk.expectSoundBooks();
   });
 
-  test('and was given back: the upstream owes it again, and it can be paid again', async () => {
+  test('and was given back: the upstream owes it again, and the line can be paid again', async () => {
     const payer = await openPayer(world, 100_00n);
     const { line, tried } = await desk.paidLate(payer);
     expectRefusal(await desk.retry(payer, line.batch_id), 409, '1205', 'NOT_RETRYABLE');
@@ -77,7 +77,7 @@ describe('a payout line that failed, and was paid after that', () => {
     await desk.expectSoundBooks();
   });
 
-  test('and that nobody gives back is ours to bear, and is not paid again', async () => {
+  test('and which nobody gives back is borne by us, and the line is not paid again', async () => {
     const payer = await openPayer(world, 100_00n);
     const { line, tried } = await desk.paidLate(payer);
     expect(await desk.movedBy(payer, () => desk.book(tried, 'gateway'))).toEqual({ suspense: 10_00n, fees: -10_00n });
@@ -86,7 +86,7 @@ describe('a payout line that failed, and was paid after that', () => {
     await desk.expectSoundBooks();
   });
 
-  test('is booked once by twenty at once', async () => {
+  test('is booked once by twenty commands at once', async () => {
     const payer = await openPayer(world, 100_00n);
     const { tried } = await desk.paidLate(payer);
     const targets = ['merchant', 'upstream', 'gateway'] as const;
@@ -101,7 +101,7 @@ describe('a payout line that failed, and was paid after that', () => {
     await desk.expectSoundBooks();
   });
 
-  test('is not its merchant’s cost where the merchant has too little, or the line was paid in time', async () => {
+  test('is not charged to the merchant if its balance is too low, or if the line was paid in time', async () => {
     const payer = await openPayer(world, 100_00n);
     const { tried } = await desk.paidLate(payer);
     const settled = { merchantId: payer.merchant.id, currency: 'usd', amountMinor: 95_00n } as const;
@@ -152,7 +152,7 @@ describe('a payout line that failed, and was paid after that', () => {
 });
 
 describe('a payout line that failed, and was paid twice after that', () => {
-  /** The second try was refused; by now both have paid. The line remembers the first. */
+  /** A line whose second try was refused, and of which both tries have paid since. The line remembers the first. */
   async function paidTwice(payer: MerchantCreated, second: Said = 'SUCCESSFUL') {
     const { line, one, two } = await desk.triedTwice(payer);
     await desk.hearOf(two, 'FAILED');
@@ -162,7 +162,7 @@ describe('a payout line that failed, and was paid twice after that', () => {
     return { line, one, two };
   }
 
-  test.each([0, 1])('is its merchant’s cost once, whichever is booked first (%i)', async (at) => {
+  test.each([0, 1])('is charged to its merchant once, whichever is booked first (%i)', async (at) => {
     const payer = await openPayer(world, 100_00n);
     const { line, one, two } = await paidTwice(payer);
     const [first, last] = at === 0 ? [one, two] : [two, one];
@@ -175,7 +175,7 @@ describe('a payout line that failed, and was paid twice after that', () => {
   });
 
   test.each(['merchant', 'gateway'] as const)(
-    'and given back once, and borne by the %s, is not paid again',
+    'and given back once, and borne once by the %s, is not paid again',
     async (to) => {
       const payer = await openPayer(world, 100_00n);
       const { line, one, two } = await paidTwice(payer);
@@ -217,7 +217,7 @@ describe('a payout line that failed, and was paid twice after that', () => {
     await desk.lastTry((await desk.retried(payer, line)).id, 'waiting');
   });
 
-  test('and completed while it is booked, is not its merchant’s cost', async () => {
+  test('and completed while it is booked, is not charged to its merchant', async () => {
     const payer = await openPayer(world, 100_00n);
     const { one, two } = await desk.triedTwice(payer);
     await desk.hearOf(one, 'SUCCESSFUL');
@@ -233,14 +233,14 @@ describe('a payout line that failed, and was paid twice after that', () => {
     expect(await availableOf(world, payer)).toBe(89_90n);
   });
 
-  test('is told of the other one while it is booked', async () => {
+  test('remembers the other try’s money that comes while the first is booked', async () => {
     const payer = await openPayer(world, 100_00n);
     const { line, one, two } = await desk.triedTwice(payer);
     await desk.hearOf(two, 'FAILED');
     await desk.hearOf(one, 'SUCCESSFUL');
     const { deps } = world.gateway;
     let isFirst = true;
-    // The other one's money comes in between what is read and what is written.
+    // The other try's money comes between the read and the write.
     const commit: typeof deps.store.commit = async (change) => {
       if (isFirst) await desk.hearOf(two, 'SUCCESSFUL');
       isFirst = false;
@@ -252,7 +252,7 @@ describe('a payout line that failed, and was paid twice after that', () => {
   });
 });
 
-describe('a refund that failed, and was given back after that', () => {
+describe('a refund that failed, and was paid after that', () => {
   async function refundFailed() {
     const merchant = await world.merchant();
     const paying = await collect(world, merchant, { method: 'mobile_money', minted });
@@ -271,7 +271,7 @@ describe('a refund that failed, and was given back after that', () => {
     return { ...failed, again };
   }
 
-  test('is its merchant’s cost, once', async () => {
+  test('is charged to its merchant, once', async () => {
     const { merchant, refund_id, tried, again } = await refundedLate();
     expect(await desk.listed()).toContain(tried.id);
     expectRefusal(await again(), 402, '1202', 'ABOVE_REFUNDABLE');
@@ -283,7 +283,7 @@ describe('a refund that failed, and was given back after that', () => {
     await desk.expectSoundBooks();
   });
 
-  test('and that the upstream has taken back can be made again', async () => {
+  test('and which the upstream has taken back can be made again', async () => {
     const { tried, again } = await refundedLate();
     await desk.book(tried, 'upstream');
     const made = await again();
@@ -292,7 +292,7 @@ describe('a refund that failed, and was given back after that', () => {
     await desk.expectSoundBooks();
   });
 
-  test('is not its merchant’s where another refund has given it back', async () => {
+  test('is not charged to its merchant if another refund has returned the money', async () => {
     const { merchant, paying, tried } = await refundFailed();
     desk.carrier.answer(TURNED_AWAY);
     const { refund_id: second } = await refunded(world, merchant, paying);

@@ -1,7 +1,7 @@
 /**
  * Histories for statements: transfers of a merchant's accounts, committed as the service commits them, at any time.
  *
- * Invariant: what is written is what is returned, so that a test can say what a statement must show.
+ * Invariant: exactly what is written is returned, so that a test can say what a statement must show.
  */
 
 import type { Transfer } from '../../src/domain/change.ts';
@@ -14,7 +14,7 @@ import { commitOnce, type OperatorDeps } from '../../src/usecases/operator.ts';
 
 let made = 0;
 
-/** One movement between two of a merchant's balances, or between one and the outside. */
+/** One movement between two of a merchant's balances, or between one of them and the outside. */
 export interface Movement {
   readonly from: MerchantAccount | 'outside';
   readonly to: MerchantAccount | 'outside';
@@ -45,7 +45,7 @@ function transferOf({ id, shard }: Pick<Merchant, 'id' | 'shard'>, movement: Mov
   };
 }
 
-/** Commits movements in their order, a thousand a change. */
+/** Commits movements in order, a thousand per change. */
 export async function write(
   deps: Pick<OperatorDeps, 'store' | 'clock'>,
   merchant: Pick<Merchant, 'id' | 'shard'>,

@@ -1,5 +1,5 @@
 /**
- * What a merchant's operator sets: limits, by method too, the methods that customers may choose, and the look.
+ * What an operator sets for a merchant: limits, also by method, the methods that customers may choose, and the branding.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ const set = (merchant: MerchantCreated, options: Readonly<Record<string, string>
   merchantSet({ deps: world.gateway.deps }, { merchant: merchant.merchant.id, ...options });
 
 describe('limits', () => {
-  test('of the merchant and of the method both hold, and the refusal names the bound', async () => {
+  test('of the merchant and of the method both apply, and the refusal names the bound', async () => {
     const merchant = await world.merchant();
     await addAccount(world, merchant);
     const { document } = await set(merchant, { limit: 'usd:2-100', methodLimit: 'wallet:usd:5..50,flash:usd:-20' });
@@ -61,7 +61,7 @@ describe('limits', () => {
     }
   });
 
-  test('of a method hold at submit too, where it is chosen', async () => {
+  test('of a method apply at submit too, if it is chosen there', async () => {
     const merchant = await world.merchant();
     const account = await addAccount(world, merchant);
     await set(merchant, { methodLimit: 'wallet:usd:-10,bank_transfer:usd:20-' });
@@ -76,7 +76,7 @@ describe('limits', () => {
     expect((await payFromWallet(world, paying, await world.wallet())).json.status).toBe('approved');
   });
 
-  test('are refused where they make no sense', async () => {
+  test('are refused if they make no sense', async () => {
     const merchant = await world.merchant();
     for (const methodLimit of ['usd:1-2', 'cheque:usd:1-2', 'wallet:usd:', 'wallet:usd:-', 'wallet:usd:1', 'wallet']) {
       await expect(set(merchant, { methodLimit })).rejects.toThrow(/write it like|no payment method/);
@@ -87,7 +87,7 @@ describe('limits', () => {
 });
 
 describe('methods', () => {
-  test('are those that the merchant offers, and all again', async () => {
+  test('are those that the merchant offers, or all of them again', async () => {
     const merchant = await world.merchant();
     await set(merchant, { methods: 'flash, wallet' });
     const paying = await collect(world, merchant);
@@ -113,7 +113,7 @@ describe('a brand', () => {
     return path;
   };
 
-  test('is a colour and a logo, whose version only rises', async () => {
+  test('is a colour and a logo, whose version only increases', async () => {
     const merchant = await world.merchant();
     const { shard, id } = merchant.merchant;
     const png = pngFile();
@@ -133,7 +133,7 @@ describe('a brand', () => {
     });
   });
 
-  test('is refused by the content of the file and the form of the colour', async () => {
+  test('is refused by the file’s content and the colour’s form', async () => {
     const merchant = await world.merchant();
     const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>');
     const bad: [Uint8Array, string][] = [

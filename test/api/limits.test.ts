@@ -18,7 +18,7 @@ afterEach(async () => {
 });
 afterAll(() => opened?.close());
 
-/** Calls until the first 1301, and says how many passed. */
+/** Calls until the first 1301; returns how many passed. */
 async function passing(call: () => Promise<Answer>, most: number): Promise<{ passed: number; refused: Answer }> {
   for (let passed = 0; passed <= most; passed += 1) {
     const answer = await call();
@@ -28,7 +28,7 @@ async function passing(call: () => Promise<Answer>, most: number): Promise<{ pas
   throw new Error(`${most} calls passed`);
 }
 
-/** What the two headers say, read as their draft writes them. */
+/** The values of the two headers, parsed as their draft defines them. */
 function standing({ headers }: Answer): { name: string; quota: number; window: number; rest: number; reset: number } {
   const policy = /^"(\w+)";q=(\d+);w=(\d+)$/.exec(headers.get('ratelimit-policy') ?? '');
   const state = /^"(\w+)";r=(\d+);t=(\d+)$/.exec(headers.get('ratelimit') ?? '');
@@ -39,7 +39,7 @@ function standing({ headers }: Answer): { name: string; quota: number; window: n
 }
 
 describe('traffic', () => {
-  test('payments: 120 a minute and session; 1301 says when, and then it is true', async () => {
+  test('payments: 120 per minute and session; 1301 says when to come again, and then it passes', async () => {
     const world = await worldAt('1');
     const merchant = await world.merchant();
     const paying = await collect(world, merchant);
@@ -48,7 +48,7 @@ describe('traffic', () => {
     expect(standing(await read())).toMatchObject({ name: 'payments', quota: 120, window: 60, rest: 118 });
 
     const { passed, refused } = await passing(read, 200);
-    // One was the collect, one the first read.
+    // The first two were the collect and a read.
     expect(passed).toBe(118);
     expectRefusal(refused, 429, '1301');
     expect(refused.json.retryable).toBe(true);
@@ -57,7 +57,7 @@ describe('traffic', () => {
     expect(wait).toBeGreaterThan(0);
     expect(wait).toBeLessThanOrEqual(61);
 
-    // Whoever is refused does not make it longer, and others are not in their way.
+    // A refused call does not make the wait longer, and does not affect others.
     expectRefusal(await read(), 429, '1301');
     expect((await read((await mint(world, merchant)).token)).status).toBe(200);
     await world.clock.advance(wait * 1_000);
@@ -66,7 +66,7 @@ describe('traffic', () => {
     expect(standing(await read()).rest).toBe(119);
   });
 
-  test('mobile-money status: 30 a minute and session, counted apart', async () => {
+  test('mobile-money status: 30 per minute and session, counted separately', async () => {
     const world = await worldAt('1');
     const paying = await collect(world, await world.merchant());
     const poll = () =>
@@ -78,7 +78,7 @@ describe('traffic', () => {
     expect(standing(read)).toMatchObject({ name: 'payments', rest: 118 });
   });
 
-  test('mints: by credential, as the merchant’s own number says', async () => {
+  test('mints: by credential, with the merchant’s own number', async () => {
     const world = await worldAt('1');
     const [merchant, other] = [await world.merchant(), await world.merchant('Librairie Goma')];
     const mintAs = (of: typeof merchant) =>
@@ -91,7 +91,7 @@ describe('traffic', () => {
     expect((await mintAs(other)).status).toBe(201);
   });
 
-  test('refused calls count, too: nobody tries bad bodies for ever', async () => {
+  test('refused calls count too, so that bad bodies cannot be tried for ever', async () => {
     const world = await worldAt('0.1');
     const { token } = await mint(world, await world.merchant());
     const bad = () => world.call('POST', '/payments/collect', { bearer: token, body: {} });
@@ -113,8 +113,8 @@ describe('traffic', () => {
     expect((await one()).text).toBe(first.text);
   });
 
-  test('is no business of a code: neither reads nor a small scale keep the right one from paying', async () => {
-    // 120 a minute, scaled: what the payment itself needs.
+  test('does not affect codes: neither reads nor a small scale keep the right one from paying', async () => {
+    // 120 per minute, scaled down to what the payment itself needs.
     const world = await worldAt('0.02');
     const asked = await askCode(world, await world.merchant());
     const code = await codeOn(world, asked.phone);
@@ -132,7 +132,7 @@ describe('traffic', () => {
     expect(standing(late)).toMatchObject({ name: 'resends', quota: 5, window: 300, rest: 3 });
   });
 
-  test('does not leave calls about codes unbounded that find no payment', async () => {
+  test('also limits calls about codes that find no payment', async () => {
     const world = await worldAt('0.02');
     const { token, payment_id } = await collect(world, await world.merchant());
     const forged = payment_id.slice(0, -2) + (payment_id.endsWith('AA') ? 'BB' : 'AA');
@@ -157,14 +157,14 @@ describe('scale 0', () => {
     const paying = await collect(world, await world.merchant());
     const read = () =>
       world.call('GET', `/payments/mobile-money/status/${paying.payment_id}`, { bearer: paying.token });
-    // Thirty a minute where limits are on; of more than 128 at once a machine that is short of time turns some away.
+    // Thirty per minute if limits are on; of more than 128 at once a machine short of CPU time sheds some.
     const answers = await Promise.all(Array.from({ length: 100 }, read));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     expect(answers[0]?.headers.get('ratelimit')).toBeNull();
     expect(answers[0]?.headers.get('ratelimit-policy')).toBeNull();
   });
 
-  test('does not touch what guards a secret: 20 wrong credentials a minute and address', async () => {
+  test('does not affect the protection of secrets: 20 wrong credentials per minute and address', async () => {
     const world = await worldAt('0');
     const merchant = await world.merchant();
     const from = (address: string, secret: string) =>
@@ -181,14 +181,14 @@ describe('scale 0', () => {
     // Neither another address nor the right secret from this one has to wait.
     expectRefusal(await wrong('203.0.113.10'), 401, '1001');
     expect((await from('203.0.113.9', merchant.secret)).status).toBe(201);
-    // One customer of IPv6 has a whole /64.
+    // One IPv6 customer has a whole /64.
     for (let tries = 0; tries < 20; tries += 1) await wrong(`2001:db8::${tries + 1}`);
     expectRefusal(await wrong('2001:db8::ffff'), 429, '1301');
     await world.clock.advance(120_000);
     expectRefusal(await wrong('203.0.113.9'), 401, '1001');
   });
 
-  test('nor another number of them, where the operator has chosen one', async () => {
+  test('nor another such limit that the operator has set', async () => {
     const world = await worldAt('0', { FAILED_AUTHENTICATIONS: '3' });
     const wrong = () => world.call('GET', '/payments/status/txn_x', { bearer: `sess_${'A'.repeat(60)}` });
     for (let tries = 0; tries < 3; tries += 1) expectRefusal(await wrong(), 401, '1001');
@@ -207,7 +207,7 @@ describe('scale 0', () => {
       });
     const codes = [];
     for (let tries = 0; tries < 6; tries += 1) codes.push((await guess(String(100_000 + tries))).json.error_code);
-    // One guess in 200 000 hits; then the test would say so.
+    // One guess in 200 000 is right; then this test would fail.
     expect(codes).toEqual(['1302', '1302', '1302', '1302', '1302', '1301']);
   });
 
@@ -238,7 +238,7 @@ describe('scale 0', () => {
     const resent = await call('/payments/resend-otp');
     expect(resent.json, resent.text).toMatchObject({ resend_count: 1, max_resends: 1 });
     expect(standing(resent)).toMatchObject({ name: 'resends', quota: 1, window: 300, rest: 0 });
-    // No wait brings another one: nobody is told that it would, now or later.
+    // No wait brings another resend, and the answers never say that one would.
     const used = await call('/payments/resend-otp');
     expectRefusal(used, 429, '1301', 'RESENDS_USED');
     expect(used.json).toMatchObject({ retryable: false });
@@ -252,7 +252,7 @@ describe('scale 0', () => {
     expect(paid.json, paid.text).toMatchObject({ status: 'approved' });
   });
 
-  test('also where the merchant changes its mind while a code is out', async () => {
+  test('even if the merchant’s setting changes while a code is valid', async () => {
     const world = await worldAt('0');
     const merchant = await world.merchant();
     const { token, payment_id, phone } = await askCode(world, merchant);

@@ -1,5 +1,5 @@
 /**
- * A session takes fifty payments, and whichever of them is paid ends the other forty-nine in the same change.
+ * A session may have fifty payments, and whichever of them is paid ends the other forty-nine in the same change.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { shardOf } from '../../src/domain/ids.ts';
@@ -29,7 +29,7 @@ afterAll(() => world.close());
 
 const MOST = 50;
 
-/** A session with as many payments as it takes; one of them, somewhere in the middle, is to be paid. */
+/** A session with as many payments as it may have; one of them, in the middle, is to be paid. */
 async function fullSession() {
   const { token, reference, session_id } = await mint(world, merchant, { ttl_seconds: 600 });
   const made = await Promise.all(Array.from({ length: MOST }, () => collectWith(world, token)));
@@ -40,7 +40,7 @@ async function fullSession() {
   return { paying, others, session_id };
 }
 
-/** The forty-nine others were cancelled by one transaction: the one that wrote this status of the one that is paid. */
+/** Expects that one transaction cancelled the forty-nine others: the one that wrote this status of the paid one. */
 async function expectEndedTogether(session_id: string, paying: Paying, status: string): Promise<void> {
   const lines = await rowsOf<{ transaction: string; paid: boolean; status: string; payments: number }>(
     world,
@@ -58,7 +58,7 @@ async function expectEndedTogether(session_id: string, paying: Paying, status: s
 }
 
 describe('a session with fifty payments', () => {
-  test('takes no more: 1301 until it expires, and no use to try again', async () => {
+  test('accepts no more: 1301 until it expires, and not retryable', async () => {
     const { paying } = await fullSession();
     await world.clock.advance(60_500);
     const bearer = paying.token;
@@ -68,7 +68,7 @@ describe('a session with fifty payments', () => {
     expect(refused.json).toMatchObject({ retryable: false, retry_after: 540 });
   });
 
-  test('takes exactly fifty of sixty that race', async () => {
+  test('accepts exactly fifty of sixty that race', async () => {
     const { token } = await mint(world, merchant);
     const body = collectBody(world, 'none');
     const answers = await Promise.all(

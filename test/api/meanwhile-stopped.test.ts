@@ -1,4 +1,4 @@
-/** What is revoked or suspended while a call is under way: the call that began before does nothing any more. */
+/** A credential is revoked or a merchant suspended while a call is in progress: the call has no further effect. */
 
 import { once } from 'node:events';
 import { request } from 'node:http';
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** A mint whose body comes in two parts, `between` which something happens. Resolves to its status. */
+/** A mint whose body comes in two parts, with `between` run in between. Resolves to its status. */
 async function mintInTwo(bearer: string, between: () => Promise<unknown>): Promise<number> {
   const body = JSON.stringify({ amount: '10.00', currency: 'usd', customer_reference: 'order-1' });
   const headers = {
@@ -37,7 +37,7 @@ async function mintInTwo(bearer: string, between: () => Promise<unknown>): Promi
   return response.statusCode;
 }
 
-test('a body that takes its time is judged by what its credential is when it has come', async () => {
+test('a slow body is judged by its credential’s state when it has arrived', async () => {
   const merchant = await world.merchant();
   const slowly = () => world.clock.advance(500);
   expect(await mintInTwo(bearerOf(merchant), slowly)).toBe(201);
@@ -48,7 +48,7 @@ test('a body that takes its time is judged by what its credential is when it has
   expect(await mintInTwo(bearerOf(merchant), revoked)).toBe(401);
 });
 
-test('so it is where the clock is set back meanwhile', async () => {
+test('a slow body is judged like that even if the clock is set back meanwhile', async () => {
   const merchant = await world.merchant();
   const revoked = async (): Promise<void> => {
     await revokeCredential(world.gateway.deps, merchant.key_id);
@@ -81,7 +81,7 @@ test('a merchant that is suspended while a PIN waits for its turn is paid nothin
   expect(await statusOf(world, paying)).toBe('pending');
 });
 
-test('a call that waits behind the first one of its key is judged by what its credential is when its turn comes', async () => {
+test('a call that waits behind the first one of its key is judged by its credential’s state when its turn comes', async () => {
   const merchant = await world.merchant();
   const paying = await collect(world, merchant, { method: 'mobile_money' });
   const key = freshKey();
@@ -93,7 +93,7 @@ test('a call that waits behind the first one of its key is judged by what its cr
   const reached = once(world.gateway.app.server, 'request');
   const second = submit();
   await reached;
-  // It has been let in, as it then was.
+  // It has been admitted, by the credential's state at that time.
   await world.call('GET', '/health');
   await revokeCredential(world.gateway.deps, merchant.key_id);
   const answers = await whileTimePasses(world, Promise.all([first, second]), 250);

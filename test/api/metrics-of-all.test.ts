@@ -1,4 +1,4 @@
-/** The numbers of all processes together, while the database does not answer. */
+/** The metrics of all processes together, while the database does not answer. */
 
 import pg from 'pg';
 import { expect, test } from 'vitest';
@@ -10,7 +10,7 @@ import { openStore } from '../../src/store/store.ts';
 import { databaseMetrics } from '../../src/usecases/database-metrics.ts';
 import { createTestDatabase } from '../support/database.ts';
 
-test('a process that waits for the database in vain is on the page, and says that it is away', async () => {
+test('a process that waits for the database in vain is on the page, and reports it as unreachable', async () => {
   const database = await createTestDatabase();
   const store = await openStore({ url: database.url });
   const client = new pg.Client({ connectionString: database.url });

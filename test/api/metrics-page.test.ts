@@ -1,5 +1,5 @@
 /**
- * `docs/metrics.md` is what `/metrics` answers: every name with its type and its labels, and nothing besides.
+ * `docs/metrics.md` matches `/metrics`: every name with its type and its labels, and no other.
  */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -10,7 +10,7 @@ import { openWorld, type World } from '../support/world.ts';
 import { collect, payFromWallet } from './flows.ts';
 import { pushed } from './phone-payments.ts';
 
-/** What a page of documentation, or of numbers, says of a name. */
+/** What a page of documentation, or of metrics, says about a name. */
 interface Told {
   readonly type: string;
   readonly labels: readonly string[];
@@ -35,12 +35,12 @@ function documented(): Map<string, Told> {
   );
 }
 
-/** Some of what the library tells of a process it knows on Linux only. */
+/** Whether a metric exists here: the library knows some of a process's numbers on Linux only. */
 function isHere(meaning: string): boolean {
   return process.platform === 'linux' || !meaning.includes('(Linux)');
 }
 
-/** What a page of numbers tells of each name; labels of those that have a number. */
+/** What a page of metrics says about each name; with the labels of those that have a value. */
 function toldIn(text: string): Map<string, Told & { readonly shown: boolean }> {
   const names = [...text.matchAll(/^# TYPE (\w+) (\w+)$/gm)];
   return new Map(
@@ -52,7 +52,7 @@ function toldIn(text: string): Map<string, Told & { readonly shown: boolean }> {
   );
 }
 
-test('an alert that waits for the first rise of a counter finds it at 0 from the start', async () => {
+test('an alert on the first increase of a counter finds it at 0 from the start', async () => {
   const rules = readText('deploy/helm/mbongo/files/alerts.yml');
   const page = await (await fetch(`${world.url}/metrics`)).text();
   const asked = [...rules.matchAll(/\b(?:rate|increase)\((mbongo_\w+)(?:\{([^}]+)\})?\[\w+\]\)\)? > 0$/gm)];
@@ -74,7 +74,7 @@ test('an alert that waits for the first rise of a counter finds it at 0 from the
   }
 });
 
-test('every number is documented, with its type and labels, and no other is', async () => {
+test('every metric is documented, with its type and labels, and no other is', async () => {
   const merchant = await world.merchant();
   const paying = await collect(world, merchant);
   await payFromWallet(world, paying, await world.wallet());
@@ -91,7 +91,7 @@ test('every number is documented, with its type and labels, and no other is', as
     expect({ name, type: docs.get(name)?.type }).toEqual({ name, type });
     if (shown) expect({ name, labels: docs.get(name)?.labels }).toEqual({ name, labels });
   }
-  // What only a failure shows has no number here.
+  // A metric that only a failure shows has no value here.
   const hidden = [...seen].filter(([, { shown }]) => !shown).map(([name]) => name);
   expect(hidden.toSorted()).toEqual(expect.arrayContaining(['mbongo_round_failures_total']));
   expect(hidden.length).toBeLessThanOrEqual(6);
@@ -103,7 +103,7 @@ test('the version is the package’s', async () => {
   expect(body).toContain(`mbongo_build_info{version="${VERSION}",node="${process.versions.node}"} 1`);
 });
 
-test('whoever asks again and again does not make the process look at itself each time', async () => {
+test('frequent scrapes do not make the process measure itself each time', async () => {
   const metrics = openMetrics({ ofProcess: true });
   const counted = metrics.counter('a_total', 'A.', []);
   const cpuOf = (body: string) => /^mbongo_process_cpu_seconds_total .*$/m.exec(body)?.[0];
@@ -113,7 +113,7 @@ test('whoever asks again and again does not make the process look at itself each
   const second = (await metrics.page()).body;
   expect(cpuOf(first)).toBeDefined();
   expect(cpuOf(second)).toBe(cpuOf(first));
-  // What we count ourselves is of this moment.
+  // What we count ourselves is up to date.
   expect(/^a_total (\d+)$/m.exec(second)?.[1]).not.toBe('0');
 });
 

@@ -1,5 +1,5 @@
 /**
- * `/metrics` on work that goes on behind the requests: commits, upstreams, webhooks, rounds, and what is open.
+ * `/metrics` on background work: commits, upstreams, webhooks, rounds, and what is open.
  */
 
 import pg from 'pg';
@@ -16,7 +16,7 @@ import { anEvent } from './store-records.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-/** Of the numbers that the tests pay from. */
+/** The carrier of the numbers that the tests pay from. */
 const CARRIER = 'Vodacom M-Pesa';
 
 let world: World;
@@ -30,7 +30,7 @@ afterAll(() => world.close());
 
 type Numbers = (line: string) => number;
 
-/** The numbers of now: a page that is asked for too soon after another would show what that one has read. */
+/** The present numbers: a page that is requested too soon after another would show that one's. */
 async function numbers(): Promise<Numbers> {
   await world.clock.advance(6_000);
   const found = await (await fetch(`${world.url}/metrics`)).text();
@@ -58,7 +58,7 @@ test('a payment from a wallet is a change that won, a final transaction and an a
   expect(rise('mbongo_webhook_events_total{status="delivered"}')).toBe(1);
   expect(rise('mbongo_webhook_acknowledge_duration_seconds_count')).toBe(1);
   expect(rise('mbongo_webhook_try_duration_seconds_count')).toBe(1);
-  // The session, the payment, its end, the delivery; and what rounds write.
+  // The session, the payment, its end, the delivery; and whatever rounds write.
   expect(rise('mbongo_commit_changes_total{outcome="won"}')).toBeGreaterThanOrEqual(4);
   expect(rise('mbongo_commit_batch_changes_sum')).toBe(rise('mbongo_commit_changes_total{outcome="won"}'));
   expect(rise('mbongo_commit_batch_changes_count')).toBeGreaterThanOrEqual(4);
@@ -68,7 +68,7 @@ test('a payment from a wallet is a change that won, a final transaction and an a
   expect(after('mbongo_database_up')).toBe(1);
 });
 
-test('two submits of one payment: who comes second is a conflict', async () => {
+test('of two submits of one payment, the second is a conflict', async () => {
   const before = await numbers();
   const paying = await collect(world, merchant);
   const wallet = await world.wallet();
@@ -80,7 +80,7 @@ test('two submits of one payment: who comes second is a conflict', async () => {
   expect(rise('mbongo_transactions_final_total{kind="payment",status="approved"}')).toBe(1);
 });
 
-test('an open attempt is shown by its age, and a carrier’s call by what it said', async () => {
+test('an open attempt is shown by its age, and a carrier’s call by its answer', async () => {
   const before = await numbers();
   const paying = await pushed(world, merchant, '04');
   const young = await numbers();
@@ -92,7 +92,7 @@ test('an open attempt is shown by its age, and a carrier’s call by what it sai
       before(`mbongo_upstream_calls_total{${call},outcome="waiting"}`),
   ).toBe(1);
   expect(young(`mbongo_upstream_call_duration_seconds_count{${call}}`)).toBeGreaterThanOrEqual(1);
-  // As if nobody had asked about it for two hours.
+  // As if it had not been inquired about for two hours.
   await rowsOf(
     world,
     "update attempt set created_at = $1::timestamptz - interval '2 h', next_inquiry_at = $1::timestamptz + interval '1 h' where payment_id = $2 returning id",
@@ -110,7 +110,7 @@ test('an open attempt is shown by its age, and a carrier’s call by what it sai
   expect(await untilLater(world, isClosed, HOUR)).toBe(true);
 });
 
-test('an attempt that was declined is not open, although it is asked about again for a day', async () => {
+test('an attempt that was declined is not open, although it is still inquired about for a day', async () => {
   const paying = await pushed(world, merchant, '02');
   await untilStatus(world, paying, 'failed');
   const closed = await numbers();
@@ -128,7 +128,7 @@ test('a carrier that is down is counted as not sent', async () => {
   expect(after(down) - before(down)).toBe(1);
 });
 
-test('payout lines are shown while they are being paid, and counted when they are', async () => {
+test('payout lines are shown while they are in progress, and counted when they are paid', async () => {
   const rich = await world.merchant('Coopérative');
   await fund(world, rich, 100_00n);
   // The carrier takes that one, and never decides.
@@ -141,7 +141,7 @@ test('payout lines are shown while they are being paid, and counted when they ar
   expect((await numbers())('mbongo_payout_lines{status="processing"}')).toBe(1);
 });
 
-test('a receiver that refuses is counted, its event waits, and is dead in the end', async () => {
+test('a receiver that refuses is counted; its event waits, and is dead in the end', async () => {
   const receiver = await openReceiver((response) => response.writeHead(500).end());
   const paying = await collect(world, merchant, { body: { notify_url: receiver.url } });
   await payFromWallet(world, paying, await world.wallet());
@@ -156,7 +156,7 @@ test('a receiver that refuses is counted, its event waits, and is dead in the en
   await untilLater(
     world,
     async () => {
-      // A clock that leaps again before a try is written down makes it one that nobody has made.
+      // If the clock leaps again before a try is recorded, the try counts as not made.
       await world.gateway.courier.idle();
       return (await numbers())('mbongo_webhook_events_total{status="dead"}') === 1 ? true : undefined;
     },
@@ -166,7 +166,7 @@ test('a receiver that refuses is counted, its event waits, and is dead in the en
   await receiver.close();
 });
 
-test('rounds tell how they ran, and when last well', async () => {
+test('rounds report how they ran, and when they last succeeded', async () => {
   const before = await numbers();
   await world.pass(MINUTE);
   const well = await numbers();
@@ -178,7 +178,7 @@ test('rounds tell how they ran, and when last well', async () => {
   );
 });
 
-test('while the database does not answer, the page does, and says so', async () => {
+test('while the database does not answer, the page does, and reports that', async () => {
   const client = new pg.Client({ connectionString: world.databaseUrl });
   await client.connect();
   await client.query('alter table webhook_event rename to elsewhere');
@@ -192,10 +192,10 @@ test('while the database does not answer, the page does, and says so', async () 
   expect((await numbers())('mbongo_database_up')).toBe(1);
 });
 
-test('merchants whose events nobody has tried for a minute are counted, each once', async () => {
+test('merchants whose events have not been tried for a minute are counted, each once', async () => {
   const late = async (): Promise<number> => (await numbers())('mbongo_webhook_late_merchants');
   const [slow, other] = [await world.merchant('Lente'), await world.merchant('Autre')];
-  /** It is leased to nobody that lives, and due in an hour. */
+  /** Leaves an event leased to a dead process, and due in an hour. */
   const leave = async ({ merchant: { shard, id } }: MerchantCreated): Promise<void> => {
     const now = world.clock.now();
     const event = {

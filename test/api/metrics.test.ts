@@ -1,5 +1,5 @@
 /**
- * `/metrics`: what monitoring reads, without a credential and without a word about anybody.
+ * `/metrics`: what monitoring reads, without a credential and without any personal data.
  */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -27,7 +27,7 @@ function numberOf(text: string, line: string): number | undefined {
   return found === undefined ? undefined : Number(found.slice(line.length + 1));
 }
 
-test('counts answers by route and class, and times them', async () => {
+test('counts answers by route and class, and their durations', async () => {
   const merchant = await world.merchant();
   const paying = await collect(world, merchant);
   await payFromWallet(world, paying, await world.wallet());
@@ -51,7 +51,7 @@ test('counts answers by route and class, and times them', async () => {
   }
 });
 
-test('tells of the last audit, whichever process made it', async () => {
+test('reports the last audit, whichever process made it', async () => {
   await world.pass(60_000);
   const sound = await page();
   expect(numberOf(sound, 'mbongo_audit_findings{kind="balance"}')).toBe(0);
@@ -62,7 +62,7 @@ test('tells of the last audit, whichever process made it', async () => {
   expect(numberOf(await page(), 'mbongo_audit_findings{kind="balance"}')).toBe(1);
 });
 
-test('the process is told of too', async () => {
+test('reports on the process too', async () => {
   const { body } = await openMetrics({ ofProcess: true }).page();
   expect(body).toMatch(/\nmbongo_process_resident_memory_bytes \d/);
   expect(body).toMatch(/\nmbongo_nodejs_eventloop_lag_seconds /);

@@ -1,7 +1,7 @@
 /**
- * Mints as tests send them, right and wrong.
+ * Mints as tests send them, valid and invalid.
  *
- * Invariant: what is sent is what the test says, and nothing is expected of the answer here.
+ * Invariant: exactly what the test gives is sent, and nothing is expected of the answer here.
  */
 
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';

@@ -1,5 +1,5 @@
 /**
- * Rows that were read on both sides of somebody's commit: what has just been paid is not refused for what it has cost.
+ * Rows read partly before and partly after another commit: a payment that has just succeeded is not refused for its own cost.
  */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -25,13 +25,13 @@ const withStore = (store: Partial<Store>): Deps => {
   return { ...deps, store: { ...deps.store, ...store } };
 };
 
-test('a second submit from the same wallet, whose balance the first one has taken', async () => {
+test('a second submit from a wallet whose balance the first submit has taken is refused for the session', async () => {
   const wallet = await world.wallet({ balance: 12_50n });
   const paying = await collect(world, merchant);
   const { store } = world.gateway.deps;
   let reading: Promise<unknown> = Promise.resolve();
   let first: Promise<void> | undefined;
-  /** Once the payment has been read as it was, the first submit pays it; the second one reads the rest after that. */
+  /** Once the payment has been read in its old state, the first submit pays it; the second then reads the rest. */
   const pay = async (): Promise<void> => {
     await reading;
     const paid = await payFromWallet(world, paying, wallet);
@@ -41,7 +41,7 @@ test('a second submit from the same wallet, whose balance the first one has take
     first ??= pay();
     return first;
   };
-  /** The PIN is judged by rows of its own; what is decided on is read after that. */
+  /** The PIN is judged by reads of its own; the reads for the decision come after that. */
   const afterPin = <V>(get: (shard: number, id: string) => Promise<V>) => {
     let reads = 0;
     return async (shard: number, id: string): Promise<V> => {
@@ -67,7 +67,7 @@ test('a second submit from the same wallet, whose balance the first one has take
   await expect(second).rejects.toMatchObject({ code: 1001 });
 });
 
-test('a second verification of the same code, whose payment has taken the wallet’s balance', async () => {
+test('a second verification of a code whose payment has taken the balance is refused for the state', async () => {
   const wallet = await world.wallet({ balance: 150_00n, phone: '+243820000556' });
   const paying = await collect(world, merchant, { minted: { amount: '150.00' } });
   expect((await payFromWallet(world, paying, wallet)).json.status).toBe('pending_otp_verification');

@@ -31,7 +31,7 @@ afterEach(() => world.sandbox.faults.clear());
 afterAll(() => world.close());
 
 describe('callbacks', () => {
-  test('an address that we did not make is 404, whatever it says', async () => {
+  test('an address that we did not make is 404, whatever the body', async () => {
     const paying = await pushed(world, merchant, '42');
     const url = new URL(callbackUrl(world.gateway.deps, await attemptOf(world, paying)));
     const [id, proof = ''] = (url.pathname.split('/').at(-1) ?? '').split('.');
@@ -55,7 +55,7 @@ describe('callbacks', () => {
     expect(await statusOf(world, paying)).toBe('pending_mobile_money_verification');
   });
 
-  test('the right address with a lie changes nothing until the carrier says so', async () => {
+  test('false content at the right address changes nothing until the carrier confirms it', async () => {
     const paying = await pushed(world, merchant, '42');
     const url = callbackUrl(world.gateway.deps, await attemptOf(world, paying));
     const lies = [{ status: 'SUCCESSFUL', financialTransactionId: '1' }, { status: 'FAILED' }, { status: 'PENDING' }];
@@ -67,7 +67,7 @@ describe('callbacks', () => {
     expect(hooksAbout(world, paying.transaction_id)).toEqual([]);
     expect(await answerPrompt(world, paying.msisdn, 'approve')).toBe(200);
     await untilStatus(world, paying, 'approved');
-    // Approved is final: no lie takes it back.
+    // Approved is final: no false callback takes it back.
     for (const lie of lies) expect(await callBack(url, lie)).toBe(200);
     expect(await statusOf(world, paying)).toBe('approved');
     await onlyHook(world, paying);
@@ -100,7 +100,7 @@ describe('races', () => {
     await onlyHook(world, paying);
   });
 
-  test('five payments of one session, submitted at once by phone and wallet: one is paid', async () => {
+  test('of a session’s five payments, submitted at once by phone and wallet, one is paid', async () => {
     const { token } = await mint(world, merchant);
     const wallet = await world.wallet();
     const payings = await Promise.all(Array.from({ length: 5 }, () => collectWith(world, token)));
@@ -137,7 +137,7 @@ describe('races', () => {
   });
 });
 
-test('money that comes after a no goes to suspense, and a person is called', async () => {
+test('money that comes after a refusal goes to suspense, and a person is called', async () => {
   const carrier = await openFickleCarrier();
   const other = await openWorld({ env: { MTN_MOMO_BASE_URL: carrier.url } });
   try {

@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterEach(() => world.sandbox.faults.clear());
 afterAll(() => world.close());
 
-test('what was bound is echoed as the amount, also where the buyer pays a fee', async () => {
+test('the bound amount is echoed, even if the buyer pays a fee', async () => {
   const rule = {
     method: 'mobile_money',
     currency: 'usd',
@@ -44,7 +44,7 @@ test('what was bound is echoed as the amount, also where the buyer pays a fee', 
   expect((await mobileStatusOf(world, paying)).data.payment_info).toMatchObject({ amount: '12.5', currency: 'usd' });
 });
 
-/** What is said of it in each language. */
+/** The message about it in each language. */
 function messagesOf({ token, payment_id }: Paying): Promise<string[]> {
   const path = `/payments/mobile-money/status/${payment_id}`;
   const asked = LANGUAGES.map(async (language) => {
@@ -55,11 +55,11 @@ function messagesOf({ token, payment_id }: Paying): Promise<string[]> {
   return Promise.all(asked);
 }
 
-test('while a carrier is being asked, no sentence lacks its name; once it keeps silent, all name it', async () => {
+test('while a carrier is being called, every sentence is complete without its name; once it is silent, all name it', async () => {
   const merchant = await world.merchant();
   const paying = await collect(world, merchant);
   const msisdn = numberEnding('05');
-  // The gateway that asks waits by the world's clock.
+  // The gateway that calls uses the world's clock.
   const second = await openSecond(world, world.clock);
   world.sandbox.faults.set('mtn', { lose_callback_rate: 1 });
   const submitting = submitAt(second.url, paying, msisdn);
@@ -74,7 +74,7 @@ test('while a carrier is being asked, no sentence lacks its name; once it keeps 
   await second.close();
 });
 
-test('what it is called at the carrier: nothing before the submit, then what the carrier was asked under, at last its own', async () => {
+test('the upstream reference is empty before the submit, then our own, and in the end the carrier’s', async () => {
   const merchant = await world.merchant();
   const paying = await collect(world, merchant, { method: 'mobile_money' });
   expect((await mobileStatusOf(world, paying)).data.provider_reference).toBe('');
@@ -97,7 +97,7 @@ test('what it is called at the carrier: nothing before the submit, then what the
   expect(data.payment_info.provider_reference).toBe(data.provider_reference);
 });
 
-test('a payment that failed keeps its name at the carrier', async () => {
+test('a failed payment keeps its upstream reference', async () => {
   const merchant = await world.merchant();
   const paying = await collect(world, merchant, { method: 'mobile_money' });
   await payByPhone(world, paying, numberEnding('02'));
@@ -107,7 +107,7 @@ test('a payment that failed keeps its name at the carrier', async () => {
   expect(data.payment_info.provider_reference).toBe(data.provider_reference);
 });
 
-test('a phone number is asked for only where one pays, or nothing is chosen yet', async () => {
+test('a phone number is required only if a phone pays, or no method is chosen yet', async () => {
   const merchant = await world.merchant();
   await addAccount(world, merchant);
   const wallet = await world.wallet({ balance: 500_00n, phone: '+243826540043' });

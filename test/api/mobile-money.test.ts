@@ -92,7 +92,7 @@ describe('numbers that decide by themselves', () => {
     expect(debitsOf(world, paying.msisdn)).toEqual([]);
   });
 
-  test('04 never answers: the payment waits as long as the prompt lives, then it has expired', async () => {
+  test('04 never answers: the payment waits for the life of the prompt, and has then expired', async () => {
     const paying = await pushed(world, merchant, '04');
     await world.pass(200_000);
     expect(await statusOf(world, paying)).toBe('pending_mobile_money_verification');
@@ -105,9 +105,9 @@ describe('numbers that decide by themselves', () => {
     expect(debitsOf(world, paying.msisdn)).toEqual([]);
   });
 
-  test('05: the answer is lost. Unknown stays processing until the carrier says so; it is debited once', async () => {
+  test('05: the answer is lost. The payment stays processing until the carrier says otherwise; it is debited once', async () => {
     // No callback arrives by itself: one payment is found by inquiry, the other one's callback is sent by hand. The
-    // gateway that asks the carrier waits by the world's clock, so that nobody has to wait for it.
+    // gateway that calls the carrier uses the world's clock, so that the test need not wait.
     const second = await openSecond(world, world.clock);
     world.sandbox.faults.set('mtn', { lose_callback_rate: 1 });
     const [asked, called] = await Promise.all([collect(world, merchant), collect(world, merchant)]);
@@ -119,7 +119,7 @@ describe('numbers that decide by themselves', () => {
     await world.pass(1_000);
     for (const msisdn of numbers) expect(debitsOf(world, msisdn)).toHaveLength(1);
 
-    // The carrier calls back before our own call has come to an end.
+    // The carrier calls back before our own call has ended.
     const url = callbackUrl(world.gateway.deps, await attemptOf(world, called));
     expect(await callBack(url, { status: 'SUCCESSFUL' })).toBe(200);
     expect(await statusOf(world, called)).toBe('approved');
@@ -127,7 +127,7 @@ describe('numbers that decide by themselves', () => {
     await world.pass(10_000);
     const [first, last] = (await Promise.all(submits)).map(({ text }) => JSON.parse(text));
     expect(first).toMatchObject({ success: true, status: 'processing' });
-    // Paid already, which status and webhook tell: a submit by phone answers that it goes on.
+    // Paid already, as status and webhook show: a submit by phone still answers that it is in progress.
     expect(last).toMatchObject({ success: true, status: 'processing' });
     expect(await statusOf(world, called)).toBe('approved');
     await second.close();
@@ -168,7 +168,7 @@ describe('numbers that decide by themselves', () => {
     expect(debitsOf(world, paying.msisdn)).toMatchObject([{ times: 1 }]);
   });
 
-  test('08: no callback comes, polling finds the result', async () => {
+  test('08: no callback comes, an inquiry finds the result', async () => {
     const before = callbacksLogged();
     const paying = await pushed(world, merchant, '08');
     await untilStatus(world, paying, 'approved');
@@ -178,7 +178,7 @@ describe('numbers that decide by themselves', () => {
   });
 
   test('05 by a cut connection: the same, without the wait', async () => {
-    // Learns a token first: only the request to pay is to lose its answer.
+    // Fetches a token first, so that only the request to pay loses its answer.
     await pushed(world, merchant, '01');
     world.sandbox.faults.set('mtn', { answer_lost_rate: 1, lose_callback_rate: 1 });
     const paying = await collect(world, merchant);
@@ -190,7 +190,7 @@ describe('numbers that decide by themselves', () => {
   });
 });
 
-/** How many callbacks of carriers the gateway has answered. */
+/** How many of the carriers' callbacks the gateway has answered. */
 function callbacksLogged(): number {
   return world.log.lines.filter((line) => line.includes('/upstream/:connector/:segment')).length;
 }
@@ -235,7 +235,7 @@ describe('a number that waits for its owner', () => {
     expect(debitsOf(world, paying.msisdn)).toEqual([]);
   });
 
-  test('a prompt that outlives its session is still answered, and pays', async () => {
+  test('a prompt that outlives its session can still be answered, and pays', async () => {
     const paying = await pushed(world, merchant, '42', { ttl_seconds: 60 });
     const { token } = await mint(world, merchant);
     await world.pass(120_000);
@@ -245,7 +245,7 @@ describe('a number that waits for its owner', () => {
 });
 
 describe('pairings that cannot work (1103)', () => {
-  test('a carrier that does not take the currency: the message names what it takes', async () => {
+  test('a carrier that does not take the currency: the message names the currencies that it takes', async () => {
     const paying = await collect(world, merchant, { minted: { amount: '500.00', currency: 'kes' } });
     const refused = await payByPhone(world, paying, '+243810000042');
     expectRefusal(refused, 400, '1103', 'CARRIER_CURRENCY');
@@ -263,7 +263,7 @@ describe('pairings that cannot work (1103)', () => {
     expect(refused.text).not.toContain('612345678');
   });
 
-  test('each currency of another country is paid by its own carriers', async () => {
+  test('another country’s currency is paid by that country’s carriers', async () => {
     for (const [currency, amount, msisdn] of [
       ['ugx', '5000', '+256772123401'],
       ['xof', '1500', '+2250505123401'],
@@ -276,7 +276,7 @@ describe('pairings that cannot work (1103)', () => {
     }
   });
 
-  test('no number is 1109, none that exists 1110; no request leaves', async () => {
+  test('a missing number is 1109, an impossible one 1110; no request is sent', async () => {
     const paying = await collect(world, merchant, { method: 'mobile_money' });
     const submit = (more: Record<string, unknown>) =>
       world.call('POST', '/payments/submit', {

@@ -65,18 +65,18 @@ async function settled(paid: Omit<Paid, 'answer'>, wanted: string): Promise<void
   await until(async () => ((await statusOf(world, paid)) === wanted ? true : undefined));
 }
 
-/** Resolves when the network was asked, and gave no answer that says anything. */
+/** Resolves when the network was called, and its answer proved nothing. */
 async function unsure(paid: Paid): Promise<void> {
   await until(async () => {
-    // Real work over a socket, so that time is given to the other side.
+    // Real work over a socket, which lets the other side run.
     expect(await statusOf(world, paid)).toBe('pending');
     return (await attemptOf(world, paid)).status === 'unknown' ? true : undefined;
   });
 }
 
-describe('the database’s word for the collect is lost', () => {
+describe('the database’s answer to the collect’s commit is lost', () => {
   let wire: Wire;
-  /** Another process, whose database lies behind the wire. */
+  /** Another process, whose database is behind the wire. */
   let second: Second;
   beforeAll(async () => {
     wire = await openWire(world.databaseUrl);
@@ -101,7 +101,7 @@ describe('the database’s word for the collect is lost', () => {
     wire.hold('commit');
     const asked = collectSecond(token, headers);
     await wire.kept();
-    // It is written, and has not been heard so yet.
+    // It is written, but not acknowledged.
     expectRefusal(await collectBy(token, 'tok_approved'), 401, '1001', 'SESSION_CONSUMED');
     wire.cut();
     wire.release();
@@ -128,7 +128,7 @@ describe('the database’s word for the collect is lost', () => {
 });
 
 describe('a token pays at collect', () => {
-  test('whoever reads its message while it is pending is not asked to pay', async () => {
+  test('the message of a pending payment does not ask anyone to pay', async () => {
     const language = { 'accept-language': 'en' };
     const { token } = await mint(world, merchant);
     world.sandbox.faults.set('cardnet', { error_rate: 1 });
@@ -172,7 +172,7 @@ describe('a token pays at collect', () => {
     expect(capturesOf(world, paid)).toEqual([]);
   });
 
-  test('the network does not know itself: asked about, approved, taken once', async () => {
+  test('the network does not know the outcome: inquired about, approved, taken once', async () => {
     const paid = await pay('tok_timeout');
     await unsure(paid);
     await untilStatus(world, paid, 'approved', 10_000);
@@ -180,7 +180,7 @@ describe('a token pays at collect', () => {
     await onlyHook(world, paid);
   });
 
-  test('the network fails and has never heard of it: failed by inquiry, and nothing is taken', async () => {
+  test('the network fails and does not know the order: failed by inquiry, and nothing is taken', async () => {
     world.sandbox.faults.set('cardnet', { error_rate: 1 });
     const paid = await pay('tok_approved');
     await unsure(paid);
@@ -204,7 +204,7 @@ describe('a token pays at collect', () => {
 });
 
 describe('one session pays once', () => {
-  test('its other open payments end, and cannot be submitted', async () => {
+  test('its other open payments end, and can no longer be submitted', async () => {
     const { token } = await mint(world, merchant);
     const sibling = await collectWith(world, token);
     const answer = await collectBy(token, 'tok_approved');
@@ -215,7 +215,7 @@ describe('one session pays once', () => {
     expectRefusal(await payFromWallet(world, { token, ...sibling }, wallet), 401, '1001', 'SESSION_CONSUMED');
   });
 
-  test('ten collects at once: one is taken', async () => {
+  test('of ten collects at once, one is accepted', async () => {
     const { token } = await mint(world, merchant);
     const answers = await Promise.all(Array.from({ length: 10 }, () => collectBy(token, 'tok_approved')));
     const made = answers.filter(({ status }) => status === 200);
@@ -242,7 +242,7 @@ describe('one session pays once', () => {
 });
 
 describe('the token', () => {
-  test('and its type are needed, and named at once', async () => {
+  test('and its type are required, and reported together', async () => {
     const { token } = await mint(world, merchant);
     const bare = await world.call('POST', '/payments/collect', {
       bearer: token,
@@ -258,7 +258,7 @@ describe('the token', () => {
     expectRefusal(await collectBy(token, 'x', { native_pay_token_type: 'y'.repeat(65) }), 400, '1110', 'TOO_LONG');
   });
 
-  test('stands in no log line, no row and no answer', async () => {
+  test('appears in no log line, no row and no answer', async () => {
     const secret = 'token-that-nobody-may-ever-see-again';
     const paid = await pay(secret);
     await settled(paid, 'failed');

@@ -10,7 +10,7 @@ import { bearerOf, collect, expectEnvelope, numberEnding, payByPhone, payFromWal
 import { createPayout, hookOf } from './payout-flows.ts';
 import { named, requireWorks, routesOf, sampleOf, send } from './route-samples.ts';
 
-// The table is walked at collection, so that each route has tests of its own name.
+// The table is walked at collection, so that each route's tests carry its name.
 const world = await openWorld();
 const merchant = await world.merchant();
 const document: Document = JSON.parse(await (await fetch(`${world.url}/openapi.json`)).text());
@@ -45,7 +45,7 @@ function operationOf(route: Pick<Route, 'path' | 'method'>): Operation {
   return operation;
 }
 
-/** Demands what the document promises of a success: the shape, no field that it does not name, and its headers. */
+/** Demands what the document promises of a success: the schema, no undocumented field, and its headers. */
 function expectDocumented(route: Route, answer: Answer): void {
   const promised = operationOf(route).responses[String(answer.status)];
   if (promised === undefined) throw new Error(`${answer.status} is not in the document: ${answer.text}`);
@@ -56,7 +56,7 @@ function expectDocumented(route: Route, answer: Answer): void {
   expectHeadersNamed(route, answer);
 }
 
-/** The codes of what was refused, after the demand that the document promises each of them for its status. */
+/** The codes of refusals, after demanding that the document promises each of them for its status. */
 function expectRefusalsDocumented(route: Route, refused: readonly Answer[]): string[] {
   const { responses } = operationOf(route);
   return refused.map((answer) => {
@@ -74,7 +74,7 @@ function routeOf(operationId: string): Route {
   return route;
 }
 
-/** What browsers, caches and connections read, on every answer. */
+/** Headers for browsers, caches and connections, present on every answer. */
 const OF_HTTP =
   /^(access-control-.*|cache-control|connection|content-(length|type)|date|keep-alive|referrer-policy|transfer-encoding|x-content-type-options)$/;
 
@@ -108,14 +108,14 @@ test('has each route of the table, and nothing else', () => {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   );
-  // Besides those that take a credential there is the card network's callback.
+  // Besides the routes that take a credential there is the card network's callback.
   const table = [...routes, { method: 'POST', path: '/payments/card/3ds-callback' }].map(
     ({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`,
   );
   expect(operations.sort()).toEqual(table.sort());
 });
 
-test('says of every error what the contract says: code, status, page', async () => {
+test('says about every error what the contract says: code, status, page', async () => {
   for (const code of Object.keys(REFUSALS)) {
     const page = await fetch(`${world.url}/docs/errors/${code}`);
     expect(page.status, code).toBe(200);
@@ -123,17 +123,17 @@ test('says of every error what the contract says: code, status, page', async () 
   }
 });
 
-/** Whether a body without any field is as good as another. */
+/** Whether the route accepts a body without any field. */
 function needsNothing({ body }: Route): boolean {
   return body === undefined || Check(body, {});
 }
 
 describe.each(named(routes))('%s', (_name, route) => {
-  test('asks for the credential that it takes', () => {
+  test('requires the credential that it accepts', () => {
     expect(operationOf(route).security).toEqual([{ [route.credential]: [] }]);
   });
 
-  test('answers as the document says, first and replayed', async () => {
+  test('answers as the document says, both the first time and replayed', async () => {
     const sample = await sampleOf(route, world, merchant);
     const headers: Record<string, string> = route.method === 'POST' ? { 'idempotency-key': 'openapi' } : {};
     for (const answer of [await send(world, route, sample, headers), await send(world, route, sample, headers)]) {
@@ -153,7 +153,7 @@ describe.each(named(routes))('%s', (_name, route) => {
     expectRefusalsDocumented(route, refused);
   });
 
-  test('refuses a fingerprint that is none, and another device, as the document says', async () => {
+  test('refuses an invalid fingerprint, and another device, as the document says', async () => {
     const sample = await sampleOf(route, world, merchant);
     const shown = (fingerprint: string) => send(world, route, sample, { 'x-device-fingerprint': fingerprint });
     expect(expectRefusalsDocumented(route, [await shown('none')])).toEqual(['1110']);
@@ -164,7 +164,7 @@ describe.each(named(routes))('%s', (_name, route) => {
 });
 
 describe.each(named(routes.filter(({ method }) => method === 'POST')))('%s', (_name, route) => {
-  test('takes the body that the document describes', async () => {
+  test('accepts the body that the document describes', async () => {
     const sample = await sampleOf(route, world, merchant);
     const type = route.upload === undefined ? 'application/json' : 'multipart/form-data';
     const schema = operationOf(route).requestBody?.content[type]?.schema ?? {};
@@ -184,7 +184,7 @@ describe.each(named(routes.filter(({ method }) => method === 'POST')))('%s', (_n
   });
 });
 
-test('a browser that is sent on, and a table, come with the headers that the document names', async () => {
+test('a redirect of a browser, and a table, have the headers that the document names', async () => {
   const [redirect, statement] = [routeOf('collectRedirect'), routeOf('readStatement')];
   const asked = [
     { route: redirect, sample: await sampleOf(redirect, world, merchant), accept: 'text/html', header: 'location' },
@@ -230,7 +230,7 @@ test.each([
   await readAll();
 });
 
-test('describes every webhook that was posted: its body, no field besides, and its headers', async () => {
+test('describes every webhook that was posted: its body, without undocumented fields, and its headers', async () => {
   const other = await world.merchant('Librairie Goma');
   await creditBalance(world.gateway.deps, other.merchant.id, 'usd', 100_00n);
   const wallet = await world.wallet();

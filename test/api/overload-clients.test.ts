@@ -1,7 +1,7 @@
 /**
- * Clients that are slow on purpose, or too many, over real connections: each is let go of, and nobody else waits for them.
+ * Clients that are deliberately slow, or too many, over real connections: each is disconnected, and no other waits for them.
  *
- * The limits are those of production, made short: what is tested is that each of them ends something.
+ * The limits are those of production, shortened: what is tested is that each of them ends something.
  */
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
@@ -17,7 +17,7 @@ let clients: Client[] = [];
 afterEach(async () => {
   for (const { socket } of clients) socket.destroy();
   clients = [];
-  // Nothing that a client can do to a connection is an error of ours.
+  // Nothing that a client does to a connection is an error of ours.
   expect(world.log.lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
   await world.app.close();
 });
@@ -29,9 +29,9 @@ async function open(sockets: Partial<SocketLimits>): Promise<void> {
 
 interface Client {
   readonly socket: Socket;
-  /** Resolves with all that came, when the server has closed the connection. */
+  /** Resolves with everything received, when the server has closed the connection. */
   readonly closed: Promise<string>;
-  /** Resolves with what came first. */
+  /** Resolves with the first data received. */
   readonly answered: Promise<string>;
 }
 
@@ -51,14 +51,14 @@ function client(): Client {
   return opened;
 }
 
-/** So many, which all stand. */
+/** That many clients, all connected. */
 async function connected(count: number): Promise<Client[]> {
   const opened = Array.from({ length: count }, client);
   await Promise.all(opened.map(({ socket }) => once(socket, 'connect')));
   return opened;
 }
 
-/** Sends `more` again whenever the last one has left, until the server closes the connection. */
+/** Sends `more` again each time the last piece has been sent, until the server closes the connection. */
 function drip({ socket, closed }: Client, more: string): void {
   let isClosed = false;
   void closed.then(() => {
@@ -109,7 +109,7 @@ test('bodies that come byte by byte end with 408, whatever comes', async () => {
   expect(world.rows.runs).toBe(0);
 });
 
-/** Resolves when the heads of so many requests have come. */
+/** Resolves when the heads of `count` requests have arrived. */
 function requests(count: number): Promise<void> {
   return new Promise((done) => {
     let come = 0;
@@ -120,7 +120,7 @@ function requests(count: number): Promise<void> {
   });
 }
 
-/** Resolves when the server has so many connections; 0: none any more. */
+/** Resolves when the server has `count` connections; 0 means none are left. */
 async function taken(count: number): Promise<void> {
   for (;;) {
     const open = await new Promise<number>((done) => world.app.server.getConnections((_error, found) => done(found)));
@@ -137,14 +137,14 @@ test('a client that sends request after request and reads nothing is cut off, be
   await eager.closed;
   const answered = world.log.lines.filter((line) => line.includes('/openapi.json'));
   expect(answered.length).toBeLessThanOrEqual(16);
-  // As many as a client may send ahead are answered in their order.
+  // As many requests as a client may send ahead are answered in order.
   const polite = client();
   polite.socket.write(`${many.repeat(15)}GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
   expect([...(await polite.closed).matchAll(/HTTP\/1\.1 200 /g)]).toHaveLength(16);
 });
 
-test('a client that does not read its answers is let go of', async () => {
-  // Answers that are finished and wait in our buffer are a kept connection, to Node.js.
+test('a client that does not read its answers is disconnected', async () => {
+  // To Node.js, a connection whose finished answers wait in our buffer is an idle kept-alive one.
   await open({ silenceMs: 1_000, keptMs: 1_000 });
   const deaf = client();
   deaf.socket.pause();
@@ -154,7 +154,7 @@ test('a client that does not read its answers is let go of', async () => {
   await isServed();
 });
 
-test('a thousand idle connections stand by, and go by themselves', async () => {
+test('a thousand idle connections do no harm, and are closed by themselves', async () => {
   await open({ keptMs: 2_000, silenceMs: 10_000 });
   const [silent, kept] = [await connected(500), await connected(500)];
   for (const { socket } of kept) socket.write(HEALTH);
@@ -175,12 +175,12 @@ test('a storm of connections: each is answered', async () => {
   }
 });
 
-test('more connections than there may be are closed as they come, and counted; those that ask are served', async () => {
+test('connections above the limit are closed as they come, and counted; those that send requests are served', async () => {
   await open({ connections: 20 });
   const accepted: Socket[] = [];
   world.app.server.on('connection', (socket) => accepted.push(socket));
   const standing = await connected(20);
-  // Half a request: from Node.js 24 on, a connection that has never asked for anything is an idle one too.
+  // Half a request: from Node.js 24 on, a connection that has never sent a request counts as idle too.
   for (const { socket } of standing) socket.write('GET /metrics HTTP/1.1\r\nHost: x\r\n');
   await vi.waitUntil(() => accepted.length === 20 && accepted.every(({ bytesRead }) => bytesRead > 0), 60_000);
   const more = Array.from({ length: 30 }, client);
@@ -192,7 +192,7 @@ test('more connections than there may be are closed as they come, and counted; t
   await isServed();
 });
 
-test('whoever keeps all connections and asks for nothing gives them up to those who ask', async () => {
+test('a client that holds all connections without requests loses them to clients with requests', async () => {
   await open({ connections: 20 });
   const kept = await connected(20);
   for (const { socket } of kept) socket.write(HEALTH);

@@ -1,5 +1,5 @@
 /**
- * A line that pays a failed one again, and that one was paid after all: nobody is paid twice, nor pays twice.
+ * A line that pays a failed one again, while that one was paid after all: nobody is paid twice, and no merchant pays twice.
  */
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => desk.close());
 
 describe('a line that pays a failed one again', () => {
-  /** Turned away once, so that it waits. */
+  /** A retry line whose first try was turned away, so that it waits. */
   async function waiting() {
     const payer = await openPayer(world, 100_00n);
     const first = await desk.failed(payer);
@@ -33,7 +33,7 @@ describe('a line that pays a failed one again', () => {
     return { payer, first, again, tried };
   }
 
-  test('is paid by what the failed one was paid with after all, and is not sent', async () => {
+  test('is paid by the failed line’s late money, and is not sent', async () => {
     const { payer, first, again } = await waiting();
     await desk.hearOf(first.tried, 'SUCCESSFUL');
     await expect(desk.book(first.tried, 'merchant')).rejects.toThrow(
@@ -56,7 +56,7 @@ describe('a line that pays a failed one again', () => {
   test.each<[Said, PayoutLine['status'], number]>([
     ['SUCCESSFUL', 'completed', 1],
     ['FAILED', 'processing', 2],
-  ])('waits while the failed one may still pay, which then is %s', async (said, status, tries) => {
+  ])('waits while the failed line may still pay, which then is %s', async (said, status, tries) => {
     const payer = await openPayer(world, 100_00n);
     const { line, one: taken, two } = await desk.triedTwice(payer);
     await desk.hearOf(two, 'FAILED');
@@ -73,10 +73,10 @@ describe('a line that pays a failed one again', () => {
     await desk.expectSoundBooks();
   });
 
-  test('is not sent where the failed one turns out paid while it goes out', async () => {
+  test('is not sent if the failed line turns out to be paid while the retry is being sent', async () => {
     const { payer, first, again } = await waiting();
     const { deps } = world.gateway;
-    // The last word of the carrier comes in between what is read and what is written.
+    // The carrier's final answer comes between the read and the write.
     const commit: typeof deps.store.commit = async (change) => {
       if (change.inserts?.some(({ table }) => table === 'attempt')) await desk.hearOf(first.tried, 'SUCCESSFUL');
       return deps.store.commit(change);
@@ -93,7 +93,7 @@ describe('a line that pays a failed one again', () => {
     await desk.expectSoundBooks();
   });
 
-  test('is paid so also by the one before the one before', async () => {
+  test('is also paid by late money of the line two generations before', async () => {
     const { payer, first, again, tried } = await waiting();
     await desk.passMinutes(2);
     await desk.hearOf(await desk.lastTry(again.id, 'waiting'), 'FAILED');
@@ -108,7 +108,7 @@ describe('a line that pays a failed one again', () => {
     await desk.expectSoundBooks();
   });
 
-  test('that failed as well is not paid again once the first one was paid, and is its merchant’s cost once', async () => {
+  test('that failed as well is not paid again once the first line was paid, and is charged to its merchant once', async () => {
     const { payer, first, again } = await waiting();
     await desk.passMinutes(2);
     const second = await desk.lastTry(again.id, 'waiting');
@@ -123,7 +123,7 @@ describe('a line that pays a failed one again', () => {
     await desk.expectSoundBooks();
   });
 
-  test('is not paid again either once the first one has been booked, and years have passed', async () => {
+  test('is not paid again even after the first line’s money has been booked, and years have passed', async () => {
     const { payer, first, again } = await waiting();
     await desk.passMinutes(2);
     const second = await desk.lastTry(again.id, 'waiting');
@@ -137,7 +137,7 @@ describe('a line that pays a failed one again', () => {
     await desk.expectSoundBooks();
   });
 
-  test('is not made while the first one is booked to its merchant', async () => {
+  test('is not made while the first line’s money is being booked to its merchant', async () => {
     const { payer, first, again } = await waiting();
     await desk.passMinutes(2);
     await desk.hearOf(await desk.lastTry(again.id, 'waiting'), 'FAILED');
@@ -155,7 +155,7 @@ describe('a line that pays a failed one again', () => {
     await desk.expectSoundBooks();
   });
 
-  test('and was paid in time: what the failed one was paid late is nobody’s cost but the upstream’s or ours', async () => {
+  test('and was paid in time: the failed line’s late money is borne by the upstream or us, not the merchant', async () => {
     const { payer, first, again } = await waiting();
     await desk.passMinutes(2);
     await desk.hearOf(await desk.lastTry(again.id, 'waiting'), 'SUCCESSFUL');
@@ -166,9 +166,9 @@ describe('a line that pays a failed one again', () => {
     await desk.expectSoundBooks();
   });
 
-  test('is known as such also where it was made before lines named what they pay again', async () => {
+  test('is recognised as one even if it was made before lines recorded what they pay again', async () => {
     const { first, again } = await waiting();
-    // As the version before has left them: nothing named, and money that has paid its order shown as if it waited.
+    // As the previous version left them: no line recorded, and money that has paid its order shown as if it waited.
     await rowsOf(world, 'update payout_line set retry_of = null where retry_of is not null');
     const paid = await openPayer(world, 100_00n);
     const [line] = await commitBatch(world, paid, [{ msisdn: numberEnding('42') }]);

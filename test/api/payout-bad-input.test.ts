@@ -190,7 +190,7 @@ describe('a body', () => {
     expect(await countRows(world)).toEqual(before);
   });
 
-  test('has every bad field named at once, what is missing first, then in the order of the fields', async () => {
+  test('has every bad field reported at once, missing ones first, then in the order of the fields', async () => {
     const answer = await send({
       currency: 'dollars',
       receipt_mode: 'mobile_money',
@@ -220,7 +220,7 @@ describe('a body', () => {
     ]);
   });
 
-  test('a hundred lines with every field wrong are named whole, what is missing first', async () => {
+  test('with every field of a hundred lines wrong, is reported completely, missing fields first', async () => {
     const dates = Array.from({ length: 366 }, () => 'no date');
     const beneficiaries = Array.from({ length: 100 }, (_, n) => (n % 2 === 0 ? { amount: 5 } : { phone_number: 5 }));
     const more = { sending_type: 'scheduled', scheduled_dates: dates, beneficiaries, note: 'a\nb' };
@@ -236,14 +236,14 @@ describe('a body', () => {
     expect(faults.at(-1)).toBe('note INVALID_TEXT');
   });
 
-  test('may carry the other mode’s field, empty or not: it is ignored', async () => {
+  test('may contain the other mode’s field, empty or not: it is ignored', async () => {
     for (const wallet_number of ['', '5707000000000000', null]) {
       const answer = await send(payoutBody(world, { ...line({ wallet_number }), dry_run: true }));
       expect(answer.status, answer.text).toBe(200);
     }
   });
 
-  test('that is empty names all that is required', async () => {
+  test('that is empty is told all the required fields', async () => {
     const answer = await send({});
     expectRefusal(answer, 400, '1109');
     expect(faultsOf(answer)).toEqual(
@@ -275,7 +275,7 @@ describe('a body', () => {
     expect(none.json.details[0].message).toContain('(CD)');
   });
 
-  test('in a currency or to a host that the merchant may not use is refused', async () => {
+  test('in a currency or with a host that the merchant may not use is refused', async () => {
     const bound = await openPayer(world, 100n);
     await setMerchant(world.gateway.deps, bound.merchant.id, { currencies: ['cdf'], url_hosts: ['hooks.example'] });
     const answer = await createPayout(world, bound);
@@ -295,7 +295,7 @@ describe('a session', () => {
     expectRefusal(await sendWith(made.token, {}, { currency: 'x' }), 403, '1003', 'WRONG_SCOPE');
   });
 
-  test('with the scope collect does not hear of a payout either, by its key and its body', async () => {
+  test('with the scope collect does not learn of a payout either, even with its key and its body', async () => {
     const key = { 'idempotency-key': 'scoped' };
     const paid = await sendWith(token, key);
     expect(paid.status, paid.text).toBe(200);
@@ -316,7 +316,7 @@ describe('a session', () => {
     expectRefusal(await sendWith(made.token), 403, '1003', 'SESSION_COLLECTED');
   });
 
-  test('that a device is bound to may not: not by this call, and not by an earlier one', async () => {
+  test('that is bound to a device may not, whether by this call or by an earlier one', async () => {
     const made = await mint(world, merchant);
     expectRefusal(await sendWith(made.token, device), 403, '1003', 'SESSION_ON_DEVICE');
     expectRefusal(await sendWith(made.token, device), 403, '1003', 'SESSION_ON_DEVICE');
@@ -326,7 +326,7 @@ describe('a session', () => {
     expectRefusal(await sendWith(made.token, other), 403, '1003', 'SESSION_ON_DEVICE');
   });
 
-  test('of a merchant that is suspended may not', async () => {
+  test('of a suspended merchant may not', async () => {
     const suspended = await openPayer(world, 100_00n);
     const made = await mint(world, suspended);
     await setMerchantStatus(world.gateway.deps, suspended.merchant.id, 'SUSPENDED');
@@ -334,12 +334,12 @@ describe('a session', () => {
     expectRefusal(await createPayout(world, suspended), 403, '1004');
   });
 
-  test('may pay out though its own amount and currency are others', async () => {
+  test('may pay out though its own amount and currency differ', async () => {
     const made = await mint(world, merchant, { amount: '1.00', currency: 'cdf' });
     expect((await sendWith(made.token)).status).toBe(200);
   });
 
-  test('is no merchant credential, and the reverse', async () => {
+  test('is not a merchant credential, and vice versa', async () => {
     const body = payoutBody(world);
     expectRefusal(
       await world.call('POST', '/internal/payouts', { bearer: token, body }),
@@ -351,7 +351,7 @@ describe('a session', () => {
   });
 });
 
-test('a date that passes between the look at it and the order is refused as a past one', async () => {
+test('a date that passes between the validation and the order is refused as past', async () => {
   const { deps } = world.gateway;
   const today = new Date(world.clock.now()).toISOString().slice(0, 10);
   const body = { ...payoutBody(world), ...scheduled([today]) } as Parameters<typeof payoutOrder>[2];

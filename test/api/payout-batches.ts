@@ -1,7 +1,7 @@
 /**
  * Batches of payouts for tests, and what can be seen of them.
  *
- * Invariant: a batch is made by the use case's own rules, as a call would make it; funds are given only where asked for.
+ * Invariant: a batch is made by the use case's own rules, as a call would make it; funds are given only on request.
  */
 
 import { expect } from 'vitest';
@@ -18,13 +18,13 @@ export interface BatchWish {
   /** Phones or wallets; each is paid 10.00 usd. */
   readonly msisdns?: readonly string[];
   readonly wallets?: readonly string[];
-  /** Absent: at once. */
+  /** If absent: at once. */
   readonly schedule?: ScheduleOrder | undefined;
-  /** Where the webhooks go; the world's receiver when absent. */
+  /** Where the webhooks go; the world's receiver if absent. */
   readonly notifyUrl?: string;
 }
 
-/** Makes a batch of that merchant, as it stands now. */
+/** Makes a batch of that merchant, in the merchant's present state. */
 export async function makeBatch(world: World, { merchant }: MerchantCreated, wish: BatchWish): Promise<PayoutBatch> {
   const { deps } = world.gateway;
   const { msisdns = [], wallets = [], schedule } = wish;
@@ -58,7 +58,7 @@ function routed(world: World, msisdn: string) {
   return { msisdn, connector: route.connector, carrier: route.carrier };
 }
 
-/** Puts money into a merchant's balance. */
+/** Credits a merchant's balance. */
 export async function fund(world: World, { merchant }: MerchantCreated, usdMinor: bigint): Promise<void> {
   await creditBalance(world.gateway.deps, merchant.id, 'usd', usdMinor);
 }
@@ -83,7 +83,7 @@ export function linesNow(world: World, { shard, id }: PayoutBatch, occurrence = 
   return world.gateway.store.payoutBatch.lines(shard, id, occurrence);
 }
 
-/** How many lines of the whole batch stand where. */
+/** How many lines of the whole batch are in each status. */
 export async function countsNow(world: World, { shard, id }: PayoutBatch) {
   const runs = await world.gateway.store.payoutBatch.counts(shard, id);
   return runs.map(({ occurrence, pending, processing, completed, failed }) => ({
@@ -95,7 +95,7 @@ export async function countsNow(world: World, { shard, id }: PayoutBatch) {
   }));
 }
 
-/** The events of a line, in their order, as they were written. */
+/** The events of a line, in the order in which they were written. */
 export async function eventsOf(world: World, { id }: PayoutLine): Promise<Record<string, unknown>[]> {
   const rows = await rowsOf<{ body: string }>(
     world,
@@ -105,14 +105,14 @@ export async function eventsOf(world: World, { id }: PayoutLine): Promise<Record
   return rows.map(({ body }) => JSON.parse(body) as Record<string, unknown>);
 }
 
-/** The statuses that the receiver was told of a line, in the order in which they were written. */
+/** The statuses of a line that the receiver was told, in the order in which the events were written. */
 export function toldOf(world: World, line: PayoutLine): string[] {
   return hooksAbout(world, line.id)
     .toSorted((a, b) => Number(a.headers['webhook-sequence']) - Number(b.headers['webhook-sequence']))
     .map(({ body }) => body.status);
 }
 
-/** The books balance, and what is reserved is what open lines hold. */
+/** Expects that the books balance, and that the reserved amount is what open lines hold. */
 export async function expectSound(world: World, merchant: MerchantCreated): Promise<void> {
   expect(await world.gateway.store.audit()).toEqual([]);
   const [row] = await rowsOf<{ held: string }>(

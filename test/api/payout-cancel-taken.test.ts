@@ -1,4 +1,4 @@
-/** A batch that is cancelled while a carrier may have taken one of its lines: that one is asked about, and goes on. */
+/** A batch that is cancelled while a carrier may have taken one of its lines: that line is inquired about, and continues. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cancelPayout } from '../../src/usecases/payout-cancel.ts';
@@ -18,12 +18,12 @@ afterAll(() => desk.close());
 
 const SAY = { by: 'amina', why: 'a mistake' };
 
-test('a line whose last try was turned away, and taken all the same, is not called off with its batch', async () => {
+test('a line whose last try was turned away but taken all the same is not called off with its batch', async () => {
   const payer = await openPayer(world, 10_10n);
   desk.carrier.answer(TURNED_AWAY);
   const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('42') }]);
   const tried = await desk.lastTry(line.id, 'not_sent');
-  // The carrier has it, and says so to whoever asks.
+  // The carrier has taken it, and says so in answer to inquiries.
   desk.carrier.say(tried.reference, 'SUCCESSFUL');
   await cancelPayout(world.gateway.deps, line.batch_id, SAY);
   await desk.passMinutes(2);
@@ -32,7 +32,7 @@ test('a line whose last try was turned away, and taken all the same, is not call
   expect([status, available]).toEqual(['completed', 0n]);
 });
 
-test('a line that was leased to be sent again before its batch was cancelled is not sent any more', async () => {
+test('a line that was leased to be sent again before its batch was cancelled is no longer sent', async () => {
   const payer = await openPayer(world, 10_10n);
   desk.carrier.answer(TURNED_AWAY);
   const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('42') }]);

@@ -1,5 +1,5 @@
 /**
- * Carriers that pay out, one of them ill: whose lines it holds up, and how often it is asked.
+ * Carriers that pay out, one of them ill: whose lines it holds up, and how often it is called.
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createMtnMomoDisbursement } from '../../src/connectors/mtn-momo/connector.ts';
@@ -17,13 +17,13 @@ import { commitBatch, creditsOf, expectPayoutBooksAgree, lineNow, openPayer } fr
 
 let world: World;
 let upstream: Awaited<ReturnType<typeof startScriptedUpstream>>;
-/** Whom the ill carrier was asked to pay. */
+/** The numbers that the ill carrier was called to pay. */
 const asked: string[] = [];
-/** What it says to it; undefined: nothing, until it is released. */
+/** What the ill carrier answers; undefined: nothing, until it is released. */
 let answer: Reply | undefined;
 const held: ((reply: Reply) => void)[] = [];
 const TAKEN: Reply = { status: 202, body: '' };
-/** Its own, so that one carrier is another one's neighbour: the world has but one. */
+/** A dispatcher of the test's own with two carriers: the world has but one. */
 let dispatcher: Dispatcher;
 let connectors: Deps['connectors'];
 
@@ -43,7 +43,7 @@ beforeAll(async () => {
   const { payout } = deps.connectors;
   connectors = { ...deps.connectors, payout: (name: string) => (name === 'ill' ? ill : payout(name)) };
   dispatcher = createDispatcher({ ...deps, connectors });
-  // The world's own would claim what ours has put off, and begin what ours is to begin.
+  // The world's own rounds would claim what our dispatcher has put off, and begin what it is to begin.
   const ours = new Set(['payouts', 'payout-occurrences']);
   await Promise.all(world.gateway.rounds.filter(({ name }) => ours.has(name)).map((round) => round.stop()));
 });
@@ -53,7 +53,7 @@ afterAll(async () => {
   await world.close();
 });
 
-/** A batch whose lines are in nobody's hands yet: they are offered to our dispatcher. */
+/** A batch whose lines are not leased: they are offered to our dispatcher. */
 async function offerBatch(
   merchant: Awaited<ReturnType<typeof openPayer>>,
   connector: string,
@@ -68,7 +68,7 @@ async function offerBatch(
   return { lines, numbers };
 }
 
-test('one that hangs holds up nobody else’s lines, its merchant’s own included', async () => {
+test('one that hangs does not hold up lines of other carriers, even of the same merchant', async () => {
   answer = undefined;
   const payer = await openPayer(world);
   const other = await openPayer(world);
@@ -96,7 +96,7 @@ test('one that takes nothing is left alone, and another merchant’s line finds 
   await dispatcher.idle();
   const before = asked.length;
   expect(dispatcher.busy()).toEqual(['ill']);
-  // Dates wait for it, unless they go to another one too.
+  // Dated batches wait for it, unless they use another carrier too.
   const hasRoom = (...connectors: string[]): boolean =>
     dispatcher.hasRoomFor({
       merchant_id: payer.merchant.id,
@@ -111,7 +111,7 @@ test('one that takes nothing is left alone, and another merchant’s line finds 
   await world.clock.advance(1_000);
   await dispatcher.idle();
   expect(asked[before]).toBe(numbers[0]);
-  // Those that had not been tried followed at once; those that had are due again, in the database.
+  // Lines that had not been tried followed at once; those that had are due again, in the database.
   expect([dispatcher.busy(), hasRoom('ill')]).toEqual([[], true]);
   const now = await Promise.all(lines.map((line) => lineNow(world, line)));
   expect(now.filter(({ status }) => status === 'processing').length).toBeGreaterThan(0);
@@ -119,7 +119,7 @@ test('one that takes nothing is left alone, and another merchant’s line finds 
   expect(waiting.every(({ next_start_at: at }) => at !== null && at <= world.clock.now())).toBe(true);
 });
 
-test('one that was not asked, because our own commits took too long, is not taken for one that is away', async () => {
+test('one that was not called because our own commits took too long is not considered down', async () => {
   answer = TAKEN;
   const { deps } = world.gateway;
   let behind = 0;
@@ -136,7 +136,7 @@ test('one that was not asked, because our own commits took too long, is not take
   await stalled.close();
 });
 
-test('lines of a date that it has not been asked to pay yet follow from memory once it is back', async () => {
+test('lines of a dated batch that it has not been called for yet follow from memory once it is back', async () => {
   answer = { status: 503, body: '' };
   const payer = await openPayer(world);
   const msisdns = Array.from({ length: 100 }, () => numberEnding('01'));

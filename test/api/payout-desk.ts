@@ -1,8 +1,8 @@
 /**
- * What tests of the operator's commands about payouts share: a world, merchants with money, wallets that they pay, and a second
- * process's way to the same database.
+ * What tests of the operator's payout commands share: a world, merchants with money, wallets that they pay, and a second
+ * process's connection to the same database.
  *
- * Invariant: what races here races over two connections; who is ahead is a matter of questions asked, not of time slept.
+ * Invariant: races run over two connections; which side is ahead depends on the number of queries, not on sleeping.
  */
 
 import type { PayoutBatch } from '../../src/domain/outgoing-records.ts';
@@ -16,22 +16,22 @@ import { untilLater } from './flows.ts';
 import { fund, linesNow } from './payout-batches.ts';
 
 export const DAY = 86_400_000;
-/** Who decides, and why. */
+/** The operator who decides, and the reason. */
 export const SAY = { by: 'amina', why: 'a call with the merchant' };
 
 export interface Desk {
   readonly world: World;
-  /** Wallets that anybody pays. */
+  /** Wallets that any merchant may pay. */
   readonly pool: readonly string[];
-  /** A merchant with money, and three wallets that it pays; from `approvalFrom` on an operator has to approve. */
+  /** A merchant with money, and three wallets that it pays; from `approvalFrom` on, an operator must approve. */
   payer(approvalFrom?: bigint, funds?: bigint): Promise<{ merchant: MerchantCreated; wallets: readonly string[] }>;
-  /** A date a day, from tomorrow on. */
+  /** A daily schedule, from tomorrow on. */
   daily(occurrences: number): ScheduleOrder;
   /** The statuses of an occurrence's lines, once all are final. */
   untilFinal(batch: PayoutBatch, occurrence?: number): Promise<string[]>;
-  /** What another process acts with. */
+  /** The dependencies of another process. */
   another(): PayoutOperatorDeps;
-  /** Lets others go so many questions to the database ahead. */
+  /** Runs `work` after `pings` queries to the database, so that others get ahead. */
   afterPings<T>(pings: number, work: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * Payout lines and what can go wrong between their steps: processes that die or sleep, answers that are lost, two who want
- * the same, a carrier that does not stand by its word. Whatever happens, a line is paid once.
+ * Payout lines and what can go wrong between their steps: processes that die or are suspended, answers that are lost, two
+ * processes that want the same line, a carrier that changes its answer. Whatever happens, a line is paid once.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { shardOf } from '../../src/domain/ids.ts';
@@ -33,7 +33,7 @@ import { openSecond, quiet, type Second } from './second-gateway.ts';
 
 let world: World;
 let wire: Wire;
-/** A gateway whose database lies behind the wire. */
+/** A gateway whose database is behind the wire. */
 let behind: Second;
 
 beforeAll(async () => {
@@ -41,7 +41,7 @@ beforeAll(async () => {
   wire = await openWire(world.databaseUrl);
   behind = await openSecond(world, manualClock(0), wire.url);
 });
-// From now on it holds a token, and its statements are prepared: one commit is one answer of the database.
+// It then holds a token, and its statements are prepared: one commit is one answer of the database.
 beforeEach(async () => {
   const payer = await openPayer(world);
   const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('01') }], { gateway: behind.gateway });
@@ -72,7 +72,7 @@ const attemptsOf = async (line: PayoutLine): Promise<string[]> => {
   return rows.map(({ status }) => status);
 };
 
-test('a process that dies between the intention and the call: asked about, not known twice, sent again, once', async () => {
+test('a process that dies between the intention and the call: inquired about, not found twice, sent again, once', async () => {
   const payer = await openPayer(world);
   const msisdn = numberEnding('01');
   const [line] = await commitBatch(world, payer, [{ msisdn }], { nextStartAt: null });
@@ -105,7 +105,7 @@ test('a process that dies between the intention and the call: asked about, not k
   await expectPayoutBooksAgree(world, payer);
 });
 
-test('two processes that want the same lines: each line goes out by one of them', async () => {
+test('two processes that want the same lines: each line is sent by one of them', async () => {
   const payer = await openPayer(world, 10_000_00n);
   const numbers = Array.from({ length: 100 }, () => numberEnding('01'));
   const payees = numbers.map((msisdn) => ({ msisdn, amount: '1.00' }));
@@ -114,7 +114,7 @@ test('two processes that want the same lines: each line goes out by one of them'
   const both = [world.gateway, second.gateway];
   const found = await Promise.all(both.map(({ deps, dispatcher }) => startDue(deps, dispatcher)));
   expect(found.reduce((sum, one) => sum + one, 0)).toBe(100);
-  // The same lines, once more, out of two memories.
+  // The same lines, once more, from two memories.
   for (const line of lines) for (const { dispatcher } of both) dispatcher.offer({ ...line, next_start_at: Infinity });
   await Promise.all(both.map(({ dispatcher }) => dispatcher.idle()));
   await untilLater(world, async () =>
@@ -131,7 +131,7 @@ test('two processes that want the same lines: each line goes out by one of them'
   await second.close();
 });
 
-/** A line that the gateway behind the wire starts, stopped where its attempt is written and it has not heard so yet. */
+/** A line that the gateway behind the wire starts, suspended after its attempt is written and before that is acknowledged. */
 async function startAsleep(msisdn: string) {
   const payer = await openPayer(world);
   const { deps, dispatcher } = behind.gateway;
@@ -143,7 +143,7 @@ async function startAsleep(msisdn: string) {
   return { payer, line, started };
 }
 
-test('an intention whose commit is not heard of: it goes on, and the carrier is asked once', async () => {
+test('an intention whose commit is not acknowledged: it continues, and the carrier is called once', async () => {
   const msisdn = numberEnding('01');
   const { payer, line, started } = await startAsleep(msisdn);
   wire.cut();
@@ -155,7 +155,7 @@ test('an intention whose commit is not heard of: it goes on, and the carrier is 
   await expectPayoutBooksAgree(world, payer);
 });
 
-test('a process that sleeps over its intention sends nothing; the line goes out under another attempt', async () => {
+test('a process that is suspended after its intention sends nothing; the line is sent under another attempt', async () => {
   const msisdn = numberEnding('01');
   const { payer, line, started } = await startAsleep(msisdn);
   await world.clock.advance(5_001);
@@ -173,7 +173,7 @@ test('a process that sleeps over its intention sends nothing; the line goes out 
   await expectPayoutBooksAgree(world, payer);
 });
 
-/** A call to pay, whose commit happens and is not heard of. */
+/** A call to pay, whose commit takes effect and is not acknowledged. */
 async function sendInDoubt(payer: MerchantCreated, msisdn: string, headers: Readonly<Record<string, string>>) {
   const post = (to: string, key: Readonly<Record<string, string>>): Promise<Response> =>
     fetch(`${behind.url}/api/v1/internal/payouts`, {
@@ -187,7 +187,7 @@ async function sendInDoubt(payer: MerchantCreated, msisdn: string, headers: Read
         beneficiaries: [{ phone_number: to, amount: '10.00' }],
       }),
     });
-  // What it needs is prepared by a call before it.
+  // A call before it prepares what it needs.
   const before = await post(numberEnding('01'), Object.keys(headers).length > 0 ? freshKey() : {});
   const { beneficiaries } = (await before.json()) as { beneficiaries: [{ transaction_id: string }] };
   const id = beneficiaries[0].transaction_id;
@@ -201,7 +201,7 @@ async function sendInDoubt(payer: MerchantCreated, msisdn: string, headers: Read
   return { first: await calling, again: () => post(msisdn, headers) };
 }
 
-test('a call in doubt without a key is not to be repeated, and says so; with one it is, and pays once', async () => {
+test('a call in doubt without a key must not be repeated, and says so; with a key it may be, and pays once', async () => {
   const payer = await openPayer(world);
   const unkeyed = await sendInDoubt(payer, numberEnding('01'), {});
   expect([unkeyed.first.status, unkeyed.first.headers.get('retry-after')]).toEqual([503, null]);
@@ -223,7 +223,7 @@ test('a call in doubt without a key is not to be repeated, and says so; with one
   expect(creditsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
 });
 
-test('an answer that cannot be written down: the carrier is asked what became of it', async () => {
+test('an answer that cannot be recorded: the carrier is inquired at', async () => {
   const payer = await openPayer(world);
   const msisdn = numberEnding('01');
   const { deps, dispatcher } = behind.gateway;
@@ -242,8 +242,8 @@ test('an answer that cannot be written down: the carrier is asked what became of
   await expectPayoutBooksAgree(world, payer);
 });
 
-test('05 is taken, never answered, and paid: what the carrier calls back is heard first, and nothing comes after it', async () => {
-  // The gateway that asks waits by the world's clock, so that nobody has to wait for it.
+test('05 is taken, never answered, and paid: the callback is heard first, and nothing comes after it', async () => {
+  // The gateway that calls uses the world's clock, so that the test need not wait.
   const second = await openSecond(world, world.clock);
   const payer = await openPayer(world);
   const msisdn = numberEnding('05');
@@ -257,7 +257,7 @@ test('05 is taken, never answered, and paid: what the carrier calls back is hear
   await second.close();
 });
 
-test('a carrier that said it had not taken it, and pays before it is sent again: it is not sent again', async () => {
+test('a carrier that said it had not taken a line, and pays it before it is sent again: it is not sent again', async () => {
   const carrier = await openFickleCarrier();
   const second = await openSecond(world, manualClock(0), world.databaseUrl, {
     env: { MTN_MOMO_BASE_URL: carrier.url },
@@ -285,7 +285,7 @@ test('a carrier that said it had not taken it, and pays before it is sent again:
   await carrier.close();
 });
 
-test('a carrier that said no, and has paid all the same: the merchant keeps its answer, and nobody pays it again', async () => {
+test('a carrier that refused a line, and paid it all the same: the answer stands, and the line is not paid again', async () => {
   const carrier = await openFickleCarrier();
   const second = await openSecond(world, manualClock(0), world.databaseUrl, {
     env: { MTN_MOMO_BASE_URL: carrier.url },
@@ -317,7 +317,7 @@ test('a carrier that said no, and has paid all the same: the merchant keeps its 
 
 const PAID = { paid: true, providerReference: 'REF-1', by: 'amina', why: 'statement of the carrier' };
 
-test('an operator closes a line whose carrier says nothing: paid, or not', async () => {
+test('an operator closes a line about which the carrier says nothing: as paid, or not', async () => {
   const payer = await openPayer(world, 100_00n);
   const [paid, unpaid] = await commitBatch(world, payer, [
     { msisdn: numberEnding('04') },

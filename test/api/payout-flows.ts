@@ -1,5 +1,5 @@
 /**
- * What tests of payouts do again and again: a body, a session that may send, a batch that has come to its end.
+ * What tests of payouts do again and again: a body, a session that may send, a batch that has settled.
  *
  * Invariant: everything goes over HTTP, as a merchant's backend would do it.
  */
@@ -9,12 +9,12 @@ import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type Answer, mint, type World } from '../support/world.ts';
 import { bearerOf, type Fields, hooksAbout, untilLater } from './flows.ts';
 
-/** A number of the carrier that every world has; they end in what nobody decides about, so that they are paid. */
+/** A number of the carrier that every world has; its ending has no scripted behaviour, so that payouts to it are paid. */
 export function payee(n: number): string {
   return `+24381${String(1_000_000 + n * 100 + 50).slice(-7)}`;
 }
 
-/** So many lines of mobile money, each to a number of its own. */
+/** `count` mobile-money lines, each to a number of its own. */
 export function lines(count: number, amount = '2.00'): { phone_number: string; amount: string }[] {
   return Array.from({ length: count }, (_, n) => ({ phone_number: payee(n), amount }));
 }
@@ -41,7 +41,7 @@ export async function sendPayout(
   return world.call('POST', '/payments/send', { bearer: token, body: payoutBody(world, more), headers });
 }
 
-/** The same with the merchant's credential. */
+/** Sends with the merchant's credential instead. */
 export function createPayout(world: World, merchant: MerchantCreated, more: Fields = {}): Promise<Answer> {
   return world.call('POST', '/internal/payouts', { bearer: bearerOf(merchant), body: payoutBody(world, more) });
 }
@@ -50,7 +50,7 @@ export function readBatch(world: World, merchant: MerchantCreated, path: string)
   return world.call('GET', `/internal/payouts/${path}`, { bearer: bearerOf(merchant) });
 }
 
-/** Lets time pass until nothing of the batch is open; the batch as it is then. */
+/** Lets time pass until no line of the batch is open; returns the batch. */
 export function settled(world: World, merchant: MerchantCreated, batchId: string): Promise<Answer['json']> {
   return untilLater(world, async () => {
     const { json, text, status } = await readBatch(world, merchant, batchId);
@@ -69,7 +69,7 @@ export function faultsOf({ json }: Answer): string[] {
   return (json.details ?? []).map((detail: { field: string; code: string }) => `${detail.field} ${detail.code}`);
 }
 
-/** What the merchant has available and in reserve, in minor units. */
+/** The merchant's available and reserved balances, in minor units. */
 export async function balances(world: World, { merchant }: MerchantCreated, currency = 'usd') {
   const accounts = await world.gateway.store.accounts.ofMerchant(merchant.shard, merchant.id);
   const of = (what: string): bigint =>

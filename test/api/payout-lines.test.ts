@@ -1,5 +1,5 @@
 /**
- * Payout lines on their way out: each ending of a number, wallets, funds that are missing, and money that adds up after
+ * Payout lines on their way out: each ending of a number, wallets, missing funds, and money that adds up after
  * each. The carrier's own book is the oracle.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterEach(() => world.sandbox.faults.clear());
 afterAll(() => world.close());
 
-/** What a session is told of how the line has gone. */
+/** The line's timeline as a session reads it. */
 async function timelineOf(payer: MerchantCreated, { id }: Pick<PayoutLine, 'id'>): Promise<unknown> {
   const { token } = await mint(world, payer);
   return (await world.call('GET', `/payments/transaction/${id}`, { bearer: token })).json.timeline;
@@ -81,7 +81,7 @@ describe('numbers that decide by themselves', () => {
     await expectPayoutBooksAgree(world, payer);
   });
 
-  test('04 stays processing for as long as it is not decided; an operator may', async () => {
+  test('04 stays processing until it is decided; an operator may decide it', async () => {
     const payer = await openPayer(world);
     const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('04') }]);
     await untilSent(world, line);
@@ -93,7 +93,7 @@ describe('numbers that decide by themselves', () => {
     await expectPayoutBooksAgree(world, payer);
   });
 
-  test('an answer that is lost, and no callback: it is asked about, never sent again, and paid once', async () => {
+  test('an answer that is lost, and no callback: inquired about, never sent again, and paid once', async () => {
     const payer = await openPayer(world);
     world.sandbox.faults.set('mtn', { lose_callback_rate: 1, answer_lost_rate: 1 });
     const msisdn = numberEnding('01');
@@ -111,7 +111,7 @@ describe('numbers that decide by themselves', () => {
     await expectPayoutBooksAgree(world, payer);
   });
 
-  test('06 is down: the line waits in pending, longer each time, its funds put aside', async () => {
+  test('06 is down: the line waits in pending, longer each time, its funds reserved', async () => {
     const payer = await openPayer(world, 100_00n);
     const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('06') }, { msisdn: numberEnding('01') }]);
     const waits = await untilLater(world, async () => {
@@ -129,7 +129,7 @@ describe('numbers that decide by themselves', () => {
 });
 
 describe('a carrier that is down', () => {
-  test('takes its lines when it is back, each once; wallets do not wait', async () => {
+  test('gets its lines when it is back, each once; wallets do not wait', async () => {
     const payer = await openPayer(world);
     world.sandbox.faults.set('mtn', { refuse_rate: 1 });
     const numbers = Array.from({ length: 60 }, () => numberEnding('01'));
@@ -159,7 +159,7 @@ describe('a carrier that is down', () => {
     await expectPayoutBooksAgree(world, payer);
   });
 
-  test('gets everything with the first line that is due again, however long it was away', async () => {
+  test('gets everything with the first line that is due again, however long it was down', async () => {
     const payer = await openPayer(world);
     world.sandbox.faults.set('mtn', { refuse_rate: 1 });
     const lines = await commitBatch(
@@ -198,7 +198,7 @@ describe('wallets', () => {
     await expectPayoutBooksAgree(world, payer);
   });
 
-  test('that are not there, or of another currency, fail alone, and the funds come back', async () => {
+  test('that do not exist, or have another currency, fail alone, and the funds come back', async () => {
     const payer = await openPayer(world, 100_00n);
     const francs = await world.wallet({ currency: 'cdf', balance: 0n });
     const good = await world.wallet({ balance: 0n });
@@ -216,7 +216,7 @@ describe('wallets', () => {
     await expectPayoutBooksAgree(world, payer);
   });
 
-  test('of a dated occurrence: put aside and paid in one', async () => {
+  test('of a dated occurrence: reserved and paid in one step', async () => {
     const payer = await openPayer(world, 15_00n);
     const { number } = await world.wallet({ balance: 0n });
     const lines = await commitBatch(world, payer, [{ wallet: number }, { wallet: number }], { unreserved: true });
@@ -229,7 +229,7 @@ describe('wallets', () => {
 });
 
 describe('an occurrence', () => {
-  test('without funds fails line by line, and tells of it', async () => {
+  test('without funds fails line by line, and sends the webhooks of that', async () => {
     const payer = await openPayer(world, 25_00n);
     const numbers = Array.from({ length: 4 }, () => numberEnding('01'));
     const lines = await commitBatch(
@@ -249,20 +249,20 @@ describe('an occurrence', () => {
   });
 });
 
-test('lines of a merchant that is suspended wait until it is allowed again', async () => {
+test('lines of a suspended merchant wait until it is reactivated', async () => {
   const payer = await openPayer(world);
   await setMerchantStatus(world.gateway.deps, payer.merchant.id, 'SUSPENDED');
   const msisdn = numberEnding('01');
   const [line] = await commitBatch(world, payer, [{ msisdn }]);
   for (let times = 0; times < 5; times += 1) await world.pass(40_000);
-  // However many there are, nobody takes them up again and again.
+  // However many there are, they are not claimed again and again.
   expect(await lineNow(world, line)).toMatchObject({ status: 'pending', tries: 0, attempt_id: null, version: 1 });
   await setMerchantStatus(world.gateway.deps, payer.merchant.id, 'ALLOWED');
   await untilLine(world, line, 'completed', 10_000);
   expect(creditsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
 });
 
-test('a merchant that is suspended is heard of although the clock was set back by an hour', async () => {
+test('a suspension is noticed although the clock was set back by an hour', async () => {
   const payer = await openPayer(world);
   const [first] = await commitBatch(world, payer, [{ msisdn: numberEnding('01') }]);
   await untilLine(world, first, 'completed', 10_000);

@@ -1,9 +1,9 @@
 /**
  * Payout batches as the store keeps them, made by committing their rows, and what tests ask of their lines again and again:
- * how they stand, what the carrier really paid, whether the books agree.
+ * their status, what the carrier really paid, whether the books agree.
  *
- * Invariant: a batch is committed by the same store, and in the same form, as one that a merchant has sent; and nothing is
- * taken from our own word alone: the carrier's book has to say the same.
+ * Invariant: a batch is committed by the same store, and in the same form, as one that a merchant has sent; and no result is
+ * taken from the gateway alone: the carrier's book has to agree.
  */
 
 import { expect } from 'vitest';
@@ -29,24 +29,24 @@ export interface Payee {
 
 export interface BatchOptions {
   readonly currency?: Currency;
-  /** As of a dated occurrence: nothing is put aside yet. */
+  /** Like a dated occurrence: nothing is reserved yet. */
   readonly unreserved?: true;
-  /** When its lines may start; born leased to the gateway that commits it when absent, nobody starts them when null. */
+  /** When its lines may start. If absent, they are created leased to the gateway that commits them; if null, none starts. */
   readonly nextStartAt?: number | null;
-  /** The gateway that commits it; the world's own when absent. */
+  /** The gateway that commits it; the world's own if absent. */
   readonly gateway?: Gateway;
-  /** The connector that its numbers lead to. */
+  /** The connector that serves its numbers. */
   readonly connector?: string;
 }
 
-/** A merchant that can pay out so much. */
+/** A merchant with that much to pay out. */
 export async function openPayer(world: World, balance = 1_000_000n, name?: string): Promise<MerchantCreated> {
   const merchant = await world.merchant(name);
   if (balance > 0n) await creditBalance(world.gateway.deps, merchant.merchant.id, 'usd', balance);
   return merchant;
 }
 
-/** Commits a batch to these people. Answers its lines, in their order. */
+/** Commits a batch to these payees. Returns its lines, in their order. */
 export async function commitBatch(
   world: World,
   { merchant }: MerchantCreated,
@@ -123,7 +123,7 @@ export async function lineNow(world: World, { shard, id }: Pick<PayoutLine, 'sha
   return line;
 }
 
-/** Waits until its first try is written down: time that leaps before that comes too late for the call. */
+/** Waits until the line's first try is recorded; a leap of the clock before that would make the call too late. */
 export async function untilSent(world: World, line: Pick<PayoutLine, 'shard' | 'id'>): Promise<void> {
   await until(async () => ((await lineNow(world, line)).status === 'pending' ? undefined : true));
 }
@@ -150,9 +150,9 @@ export function creditsOf(world: World, msisdn: string): BookLine[] {
   return world.sandbox.book.lines({ msisdn: msisdn.slice(1) });
 }
 
-/** The webhooks of a line, once its last event is delivered. */
+/** The webhooks of a line, once its last event has been delivered. */
 export async function payoutHooks(world: World, line: Pick<PayoutLine, 'id'>): Promise<Hook[]> {
-  // Whoever reads the line may know of its event before the gateway that is writing it does.
+  // A reader may learn of the line's event before the gateway that is writing it does.
   await until(async () => {
     await world.gateway.courier.idle();
     const open = await rowsOf(world, `select id from webhook_event where transaction_id = $1 and status = 'waiting'`, [
@@ -168,7 +168,9 @@ export async function availableOf(world: World, { merchant }: MerchantCreated): 
   return account?.balance ?? 0n;
 }
 
-/** Our ledger adds up, and holds of the merchant's lines what the carrier's own book says it paid: each line once. */
+/**
+ * Expects that our ledger adds up, and records for the merchant's lines what the carrier's own book says it paid, each line once.
+ */
 export async function expectPayoutBooksAgree(world: World, { merchant }: MerchantCreated): Promise<void> {
   await world.gateway.dispatcher.idle();
   expect(await world.gateway.store.audit()).toEqual([]);

@@ -1,5 +1,5 @@
 /**
- * The operator's hand on payouts: maker and checker, and cancelling, alone and against each other.
+ * The operator's control of payouts: maker and checker, and cancelling, alone and against each other.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { cancel } from '../../src/domain/payout-batch.ts';
@@ -32,7 +32,7 @@ const balancesOfWallets = (wallets: readonly string[]): Promise<bigint[]> =>
   );
 
 describe('maker and checker', () => {
-  test('a batch below the threshold goes out by itself; one at it waits, and nothing is put aside', async () => {
+  test('a batch below the threshold is sent without approval; one at it waits, and nothing is reserved', async () => {
     const { merchant, wallets } = await desk.payer(30_00n);
     const small = await makeBatch(world, merchant, { wallets: wallets.slice(0, 2) });
     const large = await makeBatch(world, merchant, { wallets });
@@ -44,7 +44,7 @@ describe('maker and checker', () => {
     await expectSound(world, merchant);
   });
 
-  test('approved, it is paid; it is decided once', async () => {
+  test('an approved batch is paid, and it is decided once', async () => {
     const { merchant, wallets } = await desk.payer(1n);
     const before = await balancesOfWallets(wallets);
     const batch = await makeBatch(world, merchant, { wallets });
@@ -62,7 +62,7 @@ describe('maker and checker', () => {
     ]);
   });
 
-  test('without the funds it goes on waiting, and can be approved when they are there', async () => {
+  test('without the funds it continues to wait, and can be approved when they are there', async () => {
     const { merchant, wallets } = await desk.payer(1n, 220_00n);
     const batch = await makeBatch(world, merchant, { wallets });
     const rival = await makeBatch(world, merchant, { wallets: desk.pool });
@@ -79,7 +79,7 @@ describe('maker and checker', () => {
     expect(await balancesOf(world, merchant)).toEqual({ available: 0n, reserved: 0n });
   });
 
-  test('two that race for one balance: one is approved, and nothing is overdrawn', async () => {
+  test('of two that race for one balance, one is approved, and nothing is overdrawn', async () => {
     const { merchant } = await desk.payer(1n, 300_00n);
     const batches = await Promise.all([0, 1].map(() => makeBatch(world, merchant, { wallets: desk.pool })));
     const outcomes = await Promise.allSettled(batches.map(({ id }) => approvePayout(world.gateway.deps, id, SAY)));
@@ -88,7 +88,7 @@ describe('maker and checker', () => {
     await expectSound(world, merchant);
   });
 
-  test('rejected, its lines fail as called off, with their final webhooks, and no date runs', async () => {
+  test('the lines of a rejected batch fail as called off, with their final webhooks, and no date runs', async () => {
     const { merchant, wallets } = await desk.payer(1n);
     const { deps } = world.gateway;
     for (const schedule of [undefined, desk.daily(3)]) {
@@ -108,7 +108,7 @@ describe('maker and checker', () => {
     expect(await balancesOf(world, merchant)).toEqual({ available: 1_000_00n, reserved: 0n });
   });
 
-  test('a dated one, approved late, makes up for the dates that have passed', async () => {
+  test('a dated batch that is approved late makes up for the dates that have passed', async () => {
     const { merchant, wallets } = await desk.payer(1n);
     const batch = await makeBatch(world, merchant, { wallets, schedule: desk.daily(4) });
     await world.pass(2 * DAY);
@@ -123,7 +123,7 @@ describe('maker and checker', () => {
     expect((await countsNow(world, batch)).map(({ completed }) => completed)).toEqual([3, 3, 3, 3]);
   });
 
-  test('approve, reject and cancel at the same time: one of them is done', async () => {
+  test('of an approval, a rejection and a cancellation at the same time, one is done', async () => {
     const { deps } = world.gateway;
     for (let round = 0; round < 8; round += 1) {
       const { merchant, wallets } = await desk.payer(1n);
@@ -151,7 +151,7 @@ describe('maker and checker', () => {
 });
 
 describe('cancelling', () => {
-  test('a schedule: no further date runs, what has been made but has not run fails, what was paid stays', async () => {
+  test('a schedule: no further date runs, lines that were made but not sent fail, and what was paid stays', async () => {
     const { merchant, wallets } = await desk.payer();
     const { deps } = world.gateway;
     const batch = await makeBatch(world, merchant, { wallets, schedule: desk.daily(5) });
@@ -171,7 +171,7 @@ describe('cancelling', () => {
     await expectSound(world, merchant);
   });
 
-  test('by another process: the final webhooks leave at once, and not when a lease runs out', async () => {
+  test('by another process: the final webhooks are sent at once, not when a lease expires', async () => {
     const { merchant, wallets } = await desk.payer();
     const batch = await makeBatch(world, merchant, { wallets, schedule: desk.daily(5) });
     await world.gateway.courier.idle();
@@ -183,7 +183,7 @@ describe('cancelling', () => {
     }
   });
 
-  test('what a suspended merchant had put aside returns', async () => {
+  test('the reserved money of a suspended merchant returns', async () => {
     const { merchant, wallets } = await desk.payer();
     const { deps } = world.gateway;
     await setMerchantStatus(deps, merchant.merchant.id, 'SUSPENDED');
@@ -196,7 +196,7 @@ describe('cancelling', () => {
     await expectSound(world, merchant);
   });
 
-  test('when everything is over there is nothing to cancel', async () => {
+  test('a batch that is over has nothing to cancel', async () => {
     const { merchant, wallets } = await desk.payer();
     const batch = await makeBatch(world, merchant, { wallets });
     await desk.untilFinal(batch);
@@ -204,7 +204,7 @@ describe('cancelling', () => {
   });
 
   test.each([false, true])(
-    'while the carrier is down: what it turned away waits for its word, or somebody’s (%s)',
+    'while the carrier is down: a line that it turned away waits for its answer, or an operator’s (%s)',
     async (notTaken) => {
       const { merchant } = await desk.payer();
       const msisdns = [numberEnding('11'), numberEnding('11'), numberEnding('11')];
@@ -231,10 +231,10 @@ describe('cancelling', () => {
     },
   );
 
-  test('what is under way goes on to its end; what comes back to wait is called off', async () => {
+  test('lines in flight continue to their end; a line that comes back to wait is called off', async () => {
     const { merchant } = await desk.payer();
     const msisdns = [numberEnding('08'), numberEnding('11')];
-    // The token is at hand then: what the carrier is asked next is to pay.
+    // The token is there by then, so the next call to the carrier is the payment.
     expect(await desk.untilFinal(await makeBatch(world, merchant, { msisdns: [numberEnding('01')] }))).toEqual([
       'completed',
     ]);
@@ -259,7 +259,7 @@ describe('cancelling', () => {
     await expectSound(world, merchant);
   });
 
-  test('many that a carrier leaves open keep none that comes after them from being called off', async () => {
+  test('many lines that a carrier leaves open do not keep later ones from being called off', async () => {
     const { merchant } = await desk.payer();
     const { deps } = world.gateway;
     const open = await Promise.all(
@@ -285,7 +285,7 @@ describe('cancelling', () => {
     await expectSound(world, merchant);
   });
 
-  test('from that word on no line of it is taken up, even before it is called off', async () => {
+  test('from the command on, no line of the batch is claimed, even before it is called off', async () => {
     const { merchant, wallets } = await desk.payer();
     const { store, deps } = world.gateway;
     await setMerchantStatus(deps, merchant.merchant.id, 'SUSPENDED');
@@ -317,7 +317,7 @@ describe('cancelling', () => {
     }
   });
 
-  test('against a run that is under way: the occurrence ran whole, or never', async () => {
+  test('against a run in progress: the occurrence ran completely, or never', async () => {
     const { deps } = world.gateway;
     for (let round = 0; round < 6; round += 1) {
       const { merchant, wallets } = await desk.payer();

@@ -1,5 +1,5 @@
 /**
- * Pausing a schedule and resuming it: what passed meanwhile is left out or made up for, and everything happens once.
+ * Pausing a schedule and resuming it: dates that passed meanwhile are skipped or made up for, and everything happens once.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => desk.close());
 
 describe('pausing', () => {
-  test('no date runs meanwhile; at resume, dates that have passed are left out as called off', async () => {
+  test('no date runs meanwhile; at resume, passed dates are skipped as called off', async () => {
     const { merchant, wallets } = await desk.payer();
     const { deps } = world.gateway;
     const batch = await makeBatch(world, merchant, { wallets, schedule: desk.daily(5) });

@@ -1,5 +1,5 @@
 /**
- * Payday: many batches are due at the same hour. A round begins all of them, each once, merchants in turn, and ends when told to.
+ * Payday: many batches are due at the same hour. A round begins all of them, each once, merchants in turn, and can be stopped.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStore, type Store } from '../../src/store/store.ts';
@@ -37,7 +37,7 @@ describe('many batches that are due at once', () => {
     await expectSound(world, merchant);
   });
 
-  test('are begun once each by two workers that race, those of missed days too', async () => {
+  test('are begun once each by two workers that race, including those of missed days', async () => {
     const { merchant } = await desk.payer(undefined, 10_000_00n);
     const batches = await payday(desk, merchant, MANY, { schedule: desk.daily(2) });
     const [one] = batches;
@@ -58,7 +58,7 @@ describe('many batches that are due at once', () => {
     await expectSound(world, merchant);
   });
 
-  test('stay due where the round is stopped in the middle', async () => {
+  test('stay due if the round is stopped in the middle', async () => {
     const { merchant } = await desk.payer(undefined, 10_000_00n);
     const [one] = await payday(desk, merchant, 100);
     if (one === undefined) throw new Error('no batch');
@@ -78,7 +78,7 @@ describe('many batches that are due at once', () => {
     expect(await runDuePayouts(parts)).toBe(100 - ran);
   });
 
-  test('are begun one at a time while the process turns somebody away', async () => {
+  test('are begun one at a time while the process sheds requests', async () => {
     const { merchant } = await desk.payer(undefined, 10_000_00n);
     const [one] = await payday(desk, merchant, 20);
     if (one === undefined) throw new Error('no batch');
@@ -88,7 +88,7 @@ describe('many batches that are due at once', () => {
     expect(seen.mostAtOnce).toBe(1);
   });
 
-  test('are begun side by side again once nobody is turned away any more', async () => {
+  test('are begun in parallel again once nothing is shed any more', async () => {
     const { merchant } = await desk.payer(undefined, 10_000_00n);
     const [one] = await payday(desk, merchant, 60);
     if (one === undefined) throw new Error('no batch');
@@ -98,7 +98,7 @@ describe('many batches that are due at once', () => {
     expect(seen.mostAtOnce).toBeGreaterThan(1);
   });
 
-  test('of a merchant who is suspended meanwhile stay due', async () => {
+  test('of a merchant that is suspended meanwhile stay due', async () => {
     const { merchant } = await desk.payer(undefined, 10_000_00n);
     const [one] = await payday(desk, merchant, 100);
     if (one === undefined) throw new Error('no batch');
@@ -111,12 +111,12 @@ describe('many batches that are due at once', () => {
       return outcome;
     };
     await runDuePayouts({ ...parts, store: { ...parts.store, commit } });
-    // Those that had been read before are begun.
+    // Those that had already been read are begun.
     expect(await waiting(world, merchant)).toBeGreaterThanOrEqual(100 - 16 - 2 * 16);
   });
 });
 
-describe('one merchant’s flood', () => {
+describe('one merchant’s backlog', () => {
   test('does not hold up another’s batch, though that became due later', async () => {
     const flooding = await desk.payer(undefined, 10_000_00n);
     const other = await desk.payer();
@@ -128,11 +128,11 @@ describe('one merchant’s flood', () => {
     const order: string[] = [];
     const store = noting(parts.store, (id) => order.push(id));
     expect(await runDuePayouts({ ...parts, store })).toBe(MANY + 1);
-    // Some others were under way when its turn came.
+    // Some others were in progress when its turn came.
     expect(order.indexOf(late.id)).toBeLessThan(32);
   });
 
-  test('waits for its carrier’s places, and nobody else does', async () => {
+  test('waits for its carrier’s places, and no other merchant’s does', async () => {
     const flooding = await desk.payer(undefined, 10_000_00n);
     const other = await desk.payer();
     const batches = await payday(desk, flooding.merchant, 60, { msisdns: [numberEnding('11')] });
@@ -140,13 +140,13 @@ describe('one merchant’s flood', () => {
     const [one] = batches;
     if (one === undefined || others === undefined) throw new Error('no batch');
     const parts = partsAt(world, one);
-    // The carrier takes one line at a time and its answer waits for the gate; two of a merchant's that wait are enough.
+    // The carrier takes one line at a time and its answer waits for the gate; two waiting lines of a merchant are enough.
     const { connectors, open } = gated(parts);
     const limits = { atReceiver: 1, inAll: 8, waitingAtReceiver: 100, waitingInAll: 200 };
     const dispatcher = createDispatcher({ ...parts, connectors }, limits, 2);
     const begun = await runDuePayouts(parts, { dispatcher });
     expect(await batchNow(world, others)).toMatchObject({ next_occurrence: 2 });
-    // Those under way when there was enough are begun too.
+    // Those in progress when there were enough are begun too.
     expect(begun).toBeLessThan(2 + 1 + 1 + 16 + 1);
     expect(await waiting(world, flooding.merchant)).toBe(61 - begun);
     open();
@@ -175,7 +175,7 @@ async function neighbours() {
   }
 }
 
-/** A batch of one merchant, of which there are to be many, and one of its neighbour that is due later. */
+/** A batch of one merchant, to be copied many times, and a later one of its neighbour. */
 async function backlogBeside() {
   const [held, other] = await neighbours();
   const [one] = await payday(desk, held, 1);
@@ -185,7 +185,7 @@ async function backlogBeside() {
   return { held, one, late };
 }
 
-test('a backlog that waits for a carrier hides nobody of its shard, however long it is', async () => {
+test('a backlog that waits for a carrier hides no other merchant of its shard, however long it is', async () => {
   const { held, one, late } = await backlogBeside();
   // More than are read of a shard at a time.
   await copies(world, one, 4_096);
@@ -195,7 +195,7 @@ test('a backlog that waits for a carrier hides nobody of its shard, however long
   await rowsOf(world, 'update payout_batch set next_run_at = null where merchant_id = $1', [held.merchant.id]);
 });
 
-test('nor does one that has room now and then', async () => {
+test('nor does a backlog that has room now and then', async () => {
   const { held, one, late } = await backlogBeside();
   await copies(world, one, 4_200);
   const parts = partsAt(world, late);
@@ -219,13 +219,13 @@ test('nor does one that has room now and then', async () => {
   await rowsOf(world, 'update payout_batch set next_run_at = null where merchant_id = $1', [held.merchant.id]);
 });
 
-test('batches to wallets wait for none of their merchant’s that wait for a carrier', async () => {
+test('batches to wallets do not wait for batches of the same merchant that wait for a carrier', async () => {
   const [own] = await neighbours();
   const [phones] = await payday(desk, own, 1, { msisdns: ['+243810000101'] });
   await setMerchant(world.gateway.deps, own.merchant.id, { payout_hour: 9 });
   const [late] = await payday(desk, own, 1);
   if (phones === undefined || late === undefined) throw new Error('no batch');
-  // More than are answered of one turn at a time.
+  // More than are answered in one turn.
   await copies(world, phones, 300);
   const hasRoomFor: Dispatcher['hasRoomFor'] = ({ beneficiaries }) =>
     beneficiaries.every(({ connector }) => connector === null);
@@ -234,7 +234,7 @@ test('batches to wallets wait for none of their merchant’s that wait for a car
   await rowsOf(world, 'update payout_batch set next_run_at = null where merchant_id = $1', [own.merchant.id]);
 });
 
-test('whoever had to wait for a carrier goes on within the run of another', async () => {
+test('a batch that had to wait for a carrier continues within another batch’s run', async () => {
   const [held, other] = [await desk.payer(undefined, 10_000_00n), await desk.payer(undefined, 10_000_00n)];
   const [one] = await payday(desk, held.merchant, 40);
   await payday(desk, other.merchant, 600);
@@ -248,7 +248,7 @@ test('whoever had to wait for a carrier goes on within the run of another', asyn
   expect(await runDuePayouts(partsAt(world, one), { dispatcher: { offer: () => true, hasRoomFor } })).toBe(640);
 });
 
-test('a batch that has to wait for its carriers is held without a look at its lines', async () => {
+test('a batch that has to wait for its carriers is put off without reading its lines', async () => {
   const { merchant } = await desk.payer();
   const [one] = await payday(desk, merchant, 3);
   if (one === undefined) throw new Error('no batch');
@@ -267,7 +267,7 @@ test('a batch that has to wait for its carriers is held without a look at its li
   expect([await waiting(world, merchant), reads]).toEqual([0, 3]);
 });
 
-test('a batch that cannot be run is told of, and holds up no other', async () => {
+test('a batch that cannot be run is reported, and does not hold up others', async () => {
   const { merchant } = await desk.payer();
   const batches = await payday(desk, merchant, 3);
   const [broken] = batches;

@@ -1,7 +1,7 @@
 /**
  * Payday in tests: many batches that are due at one hour, and the gateway's parts at that hour.
  *
- * Invariant: only the clock, the carriers' readiness and the count of what is asked are ours; rules, store and carriers are the real ones.
+ * Invariant: only the clock, the carriers' readiness and the counting are the test's; rules, store and carriers are real.
  */
 
 import type { PayoutBatch } from '../../src/domain/outgoing-records.ts';
@@ -13,7 +13,7 @@ import { rowsOf } from './flows.ts';
 import { type BatchWish, makeBatch } from './payout-batches.ts';
 import type { Desk } from './payout-desk.ts';
 
-/** So many batches of one merchant, due at the same time: tomorrow and to a wallet, unless wished otherwise. */
+/** `many` batches of one merchant, due at the same time: tomorrow and to a wallet, unless specified otherwise. */
 export function payday(
   { world, pool, daily }: Desk,
   merchant: MerchantCreated,
@@ -24,13 +24,13 @@ export function payday(
   return Promise.all(Array.from({ length: many }, () => makeBatch(world, merchant, { msisdns, wallets, schedule })));
 }
 
-/** The gateway's parts when the clock says that these are due, and perhaps more. */
+/** The gateway's parts with a clock that says that the batch is due, or `later` ms past that. */
 export function partsAt({ gateway: { deps } }: World, batch: PayoutBatch, later = 0) {
   const now = (batch.next_run_at ?? 0) + later;
   return { ...deps, clock: { ...deps.clock, now: () => now } };
 }
 
-/** A store that tells of each batch that an occurrence of which has been run. */
+/** A store that reports the id of each batch of which an occurrence has been run. */
 export function noting(store: Store, note: (batchId: string) => void): Store {
   const commit: Store['commit'] = async (change) => {
     const outcome = await store.commit(change);
@@ -41,7 +41,7 @@ export function noting(store: Store, note: (batchId: string) => void): Store {
   return { ...store, commit };
 }
 
-/** A store that counts its commits, and how many were under way at once. */
+/** A store that counts its commits, and the most that were in flight at once. */
 export function counting(store: Store) {
   const seen = { commits: 0, mostAtOnce: 0 };
   let atOnce = 0;
@@ -56,7 +56,7 @@ export function counting(store: Store) {
   return { store: { ...store, commit }, seen };
 }
 
-/** Carriers that are asked to pay only once the gate has been opened. */
+/** Carriers whose payout calls wait until the gate has been opened. */
 export function gated({ connectors }: Pick<Deps, 'connectors'>) {
   let open = (): void => undefined;
   const gate = new Promise<void>((resolve) => {
@@ -69,13 +69,13 @@ export function gated({ connectors }: Pick<Deps, 'connectors'>) {
   return { connectors: { ...connectors, payout }, open: () => open() };
 }
 
-/** How many of a merchant's batches are to run their first occurrence still. */
+/** How many of a merchant's batches have yet to run their first occurrence. */
 export async function waiting(world: World, { merchant }: MerchantCreated): Promise<number> {
   const sql = 'select id from payout_batch where merchant_id = $1 and next_occurrence = 1 and next_run_at is not null';
   return (await rowsOf(world, sql, [merchant.id])).length;
 }
 
-/** Copies of a batch that has not been run, without lines: `many` of them, due with it. */
+/** Makes `many` copies, without lines, of a batch that has not been run; they are due with it. */
 export async function copies(world: World, batch: PayoutBatch, many: number): Promise<void> {
   const copy = `insert into payout_batch select (jsonb_populate_record(b, jsonb_build_object('id', b.id || n))).*
     from payout_batch b, generate_series(1, $2) n where b.id = $1`;

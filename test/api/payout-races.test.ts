@@ -31,7 +31,7 @@ test('twenty racing calls with one key, each under a session of its own, pay onc
   expect(debitsOf(world, payee(0))).toMatchObject([{ kind: 'credit', amount: '2.00', times: 1 }]);
 });
 
-test('of batches that race for one balance those win that it covers, and it is never overdrawn', async () => {
+test('of batches that race for one balance, those that it covers win, and it is never overdrawn', async () => {
   const merchant = await openPayer(world, 100_00n);
   const answers = await Promise.all(
     Array.from({ length: 30 }, () => createPayout(world, merchant, { beneficiaries: lines(3, '3.00') })),
@@ -56,7 +56,7 @@ test('a session that collects and sends at once does one of the two, or sends fi
     ]);
     expect(collected.status, collected.text).toBe(200);
     expect([200, 403], sent.text).toContain(sent.status);
-    // Whoever was first: from now on the session has collected.
+    // Whichever was first: from now on the session has collected.
     const again = await world.call('POST', '/payments/send', { bearer: token, body: payoutBody(world) });
     expect([again.status, again.json.error_code, again.json.details[0].code]).toEqual([
       403,

@@ -77,7 +77,7 @@ describe('a line', () => {
     expect(failed.timeline.at(-1)).toEqual({ status: 'failed', at: failed.completed_at, reason: 'payee_unknown' });
   });
 
-  test('of another merchant is 1204, in the bytes of none at all', async () => {
+  test('of another merchant is 1204, in the same bytes as an unknown one', async () => {
     const { json } = await createPayout(world, merchant);
     const [{ transaction_id: id }] = json.beneficiaries;
     const stranger = await neighbourOf(world, merchant);
@@ -88,7 +88,7 @@ describe('a line', () => {
       expect(withoutIds(answers[0] as Answer)).toEqual(withoutIds(answers[1] as Answer));
     }
     expectRefusal(await readBatch(world, stranger, json.batch_id), 404, '1204');
-    // A payout has no mobile-money envelope, and is no card.
+    // A payout is not read by the mobile-money or card reads.
     expectRefusal(await read(`/payments/cardnet/status/${id}`), 404, '1204');
   });
 });
@@ -116,7 +116,7 @@ describe('a batch', () => {
     expect(batch.completed_at).toMatch(/Z$/);
   });
 
-  test('of several occurrences shows how each stands, and the lines of one', async () => {
+  test('of several occurrences shows the state of each, and the lines of one', async () => {
     const { json } = await createPayout(world, merchant, {
       sending_type: 'recurring',
       recurring_frequency: 'daily',
@@ -172,7 +172,7 @@ describe('the list of batches', () => {
     return found;
   }
 
-  test('comes newest first, page by page, whatever is made meanwhile', async () => {
+  test('is newest first, page by page, whatever is made meanwhile', async () => {
     const payer = await openPayer(world);
     const made: string[] = [];
     // Ids begin with the time, to the millisecond.
@@ -238,7 +238,7 @@ describe('the list of batches', () => {
     }
   });
 
-  test('names every bad part of the question at once', async () => {
+  test('reports every bad part of the query at once', async () => {
     const answer = await list('?from=soon&limit=0&cursor=x');
     expectRefusal(answer, 400, '1110');
     expect(faultsOf(answer)).toEqual(['from INVALID_INSTANT', 'limit OUT_OF_RANGE', 'cursor INVALID_CURSOR']);
@@ -247,7 +247,7 @@ describe('the list of batches', () => {
     expect(faultsOf(twice)).toEqual(['from INVALID_INSTANT', 'limit DUPLICATE_KEY']);
   });
 
-  test('shows nobody another merchant’s', async () => {
+  test('never shows another merchant’s batches', async () => {
     const stranger = await neighbourOf(world, merchant);
     expect((await list('', stranger)).json).toEqual({ success: true, payouts: [], next_cursor: null });
     const { json } = await createPayout(world, merchant);

@@ -1,4 +1,4 @@
-/** Failed lines are paid again: each once, by a new batch for which everything is asked that a payout is asked. */
+/** Failed lines are paid again: each once, by a new batch with all the checks of a payout. */
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -59,11 +59,11 @@ describe('failed lines', () => {
     expectRefusal(await retry(id), 409, '1205', 'NOT_RETRYABLE');
     const batch = await settled(world, merchant, again.json.batch_id);
     expect(batch).toMatchObject({ status: 'failed', retry_of: id });
-    // What failed again is paid again from there.
+    // Lines that fail again are paid again from there.
     expect((await retry(again.json.batch_id)).json).toMatchObject({ retry_of: again.json.batch_id, pending_count: 2 });
   });
 
-  test('are paid again ten times, and not once more', async () => {
+  test('are paid again ten times at most', async () => {
     let { id } = await failing();
     for (let times = 0; times < PAID_AGAIN_MOST; times += 1) {
       const again = await retry(id);
@@ -76,7 +76,7 @@ describe('failed lines', () => {
     expect(refused.json.details[0].field).toBe('batch_id');
   });
 
-  test('may be chosen; what is no failed line of the batch is named', async () => {
+  test('may be selected; an id that is not a failed line of the batch is named', async () => {
     const { id, two, three } = await failing();
     const other = await failing();
     const wrong = await retry(id, { transaction_ids: [two, other.two, 'txn_x', three] });
@@ -92,7 +92,7 @@ describe('failed lines', () => {
     expect((await retry(id)).json).toMatchObject({ total_amount: '2.00' });
   });
 
-  test('are paid again once by twenty calls at once, and by a key', async () => {
+  test('are paid again once by twenty calls at once, and under a key', async () => {
     const { id } = await failing();
     const answers = await Promise.all(Array.from({ length: 20 }, () => retry(id)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -103,7 +103,7 @@ describe('failed lines', () => {
     expect((await retry(keyed.id, {}, key)).text).toBe(first.text);
   });
 
-  test('of another batch do not get the answer of the first one by the same key', async () => {
+  test('of another batch do not get the first one’s answer under the same key', async () => {
     const [one, other] = [await failing(), await failing()];
     const key = { 'idempotency-key': 'retry-of-two' };
     expect((await retry(one.id, {}, key)).json.retry_of).toBe(one.id);
@@ -111,7 +111,7 @@ describe('failed lines', () => {
     expect((await retry(other.id)).json.retry_of).toBe(other.id);
   });
 
-  test('need the balance, and above the threshold an operator', async () => {
+  test('need the balance and, above the threshold, an operator', async () => {
     const payer = await openPayer(world, 10_00n);
     const { json } = await createPayout(world, payer, {
       beneficiaries: [{ phone_number: numberEnding('02'), amount: '9.00' }],
@@ -131,7 +131,7 @@ describe('failed lines', () => {
     });
   });
 
-  test('ask of the settings of now what a new payout does', async () => {
+  test('are checked against the present settings, as a new payout is', async () => {
     const payer = await openPayer(world);
     const { json } = await createPayout(world, payer, {
       beneficiaries: [{ phone_number: numberEnding('02'), amount: '9.00' }],
@@ -150,7 +150,7 @@ describe('failed lines', () => {
     expect((await retry(json.batch_id, {}, {}, payer)).status).toBe(200);
   });
 
-  test('go by the carriers of now: one to whom nobody pays out is named, and nothing is made', async () => {
+  test('use the present carriers: a line that none of them can pay is named, and nothing is made', async () => {
     const { id, two } = await failing();
     const folder = await mkdtemp(join(tmpdir(), 'mbongo-routes-'));
     const CARRIER_ROUTES = join(folder, 'routes.json');
@@ -184,7 +184,7 @@ describe('failed lines', () => {
     expect((await retry(id)).json).toMatchObject({ pending_count: 2 });
   });
 
-  test('of a batch that is all paid, or another merchant’s, are none', async () => {
+  test('do not exist in a batch that is fully paid, or another merchant’s', async () => {
     const { json } = await createPayout(world, merchant, { beneficiaries: [paid(60)] });
     await settled(world, merchant, json.batch_id);
     const none = await retry(json.batch_id);

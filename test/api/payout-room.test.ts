@@ -1,5 +1,5 @@
 /**
- * How much of a payday is begun: what memory has room for, claimed lines and newcomers included.
+ * How much of a payday is begun: what memory has room for, including claimed lines and newcomers.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { PayoutBatch } from '../../src/domain/outgoing-records.ts';
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => desk.close());
 
-/** Notes the lines that the dispatcher does not take on. */
+/** Records the lines that the dispatcher does not accept. */
 function noteRefused(dispatcher: Dispatcher) {
   const refused: string[] = [];
   const offer: Dispatcher['offer'] = (line, from) => {
@@ -66,7 +66,7 @@ test('lines that wait in the database are claimed beside a payday, and before mo
   await dispatcher.close();
 });
 
-/** Runs what is due with that batch where ten lines may wait, and no carrier answers before `open`. */
+/** Runs what is due with that batch when ten lines may wait, and no carrier answers before `open`. */
 async function runInTenPlaces(batch: PayoutBatch) {
   const parts = partsAt(world, batch);
   const { connectors, open } = gated(parts);
@@ -77,7 +77,7 @@ async function runInTenPlaces(batch: PayoutBatch) {
   return { dispatcher, open, begun, refused };
 }
 
-test('half of the room in memory is left to lines that are claimed, and a newcomer has a place', async () => {
+test('half of the memory is left to claimed lines, and a newcomer has room', async () => {
   const { merchant } = await desk.payer(undefined, 10_000_00n);
   const newcomer = await desk.payer();
   const batches = await payday(desk, merchant, 12, { msisdns: [numberEnding('11')] });
@@ -93,7 +93,7 @@ test('half of the room in memory is left to lines that are claimed, and a newcom
   await dispatcher.close();
 });
 
-test('newcomers find no place once memory is three quarters full, so that nothing begun is refused', async () => {
+test('newcomers find no room once memory is three quarters full, so that nothing begun is refused', async () => {
   const many = await Promise.all(Array.from({ length: 30 }, () => desk.payer()));
   const msisdns = [numberEnding('11')];
   const [first] = await Promise.all(many.map(({ merchant }) => payday(desk, merchant, 1, { msisdns })));
@@ -126,7 +126,7 @@ test('no more is claimed in a run once memory is full', async () => {
   await dispatcher.close();
 });
 
-test('lines that wait for a slow carrier hold a batch back, though it goes to one with room as well', async () => {
+test('lines that wait for a slow carrier hold a batch back, though it also uses a carrier with room', async () => {
   const { merchant } = await desk.payer(undefined, 10_000_00n);
   const other = await desk.payer();
   const payees = Array.from({ length: 9 }, () => ({ msisdn: numberEnding('11') }));
@@ -143,7 +143,7 @@ test('lines that wait for a slow carrier hold a batch back, though it goes to on
     rooms.push(hasRoom(merchant));
     expect(dispatcher.offer({ ...line, next_start_at: deps.clock.now() + START_LEASE_MS })).toBe(true);
   }
-  // One is with the carrier, and four times enough wait.
+  // One is with the carrier, and four times as many as enough wait.
   expect([rooms, hasRoom(merchant), hasRoom(other.merchant)]).toEqual([Array(9).fill(true), false, true]);
   open();
   await dispatcher.close();

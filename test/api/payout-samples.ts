@@ -1,7 +1,7 @@
 /**
- * Samples of the calls about payouts, for the walks of the route table.
+ * Sample calls about payouts, for the walks of the route table.
  *
- * Invariant: each is about a batch of its own, and to wallets: those settle at once, and need no carrier.
+ * Invariant: each is about a batch of its own, and pays wallets: they settle at once and need no carrier.
  */
 
 import { makeId } from '../../src/domain/ids.ts';
@@ -12,7 +12,7 @@ import { bearerOf, type Fields } from './flows.ts';
 import { createPayout, payoutBody, settled } from './payout-flows.ts';
 import type { Sample } from './sample.ts';
 
-/** No account has that number: a payout to it fails by itself. */
+/** No account has this number: a payout to it fails. */
 const NOBODY = '5707000000000000';
 
 async function bodyOf(world: World, { merchant }: MerchantCreated): Promise<Fields> {

@@ -1,5 +1,5 @@
 /**
- * Dated payouts under a clock that is moved: the right days, each occurrence once, whoever runs it and however late.
+ * Dated payouts under a clock that is moved: on the right days, each occurrence once, whichever process runs it and however late.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PayoutBatch, PayoutLine } from '../../src/domain/outgoing-records.ts';
@@ -36,7 +36,7 @@ const MONTHLY: ScheduleOrder = {
   occurrences: 12,
 };
 
-/** A world of its own: the next test's year begins where it likes. */
+/** A world of its own, so that each test's year begins where it likes. */
 async function openYear(): Promise<{ world: World; merchant: MerchantCreated; msisdns: string[] }> {
   const world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' }, start: START });
   const merchant = await world.merchant();
@@ -56,7 +56,7 @@ async function allFinal(world: World, batch: PayoutBatch): Promise<PayoutLine[]>
   });
 }
 
-/** What has to be true once the year is over, however it passed. */
+/** What must be true once the year is over, however it passed. */
 async function expectYear(world: World, merchant: MerchantCreated, batch: PayoutBatch, msisdns: string[]) {
   const lines = await allFinal(world, batch);
   expect(lines.map(({ occurrence, scheduled_date, msisdn }) => [occurrence, scheduled_date, msisdn])).toEqual(
@@ -135,7 +135,7 @@ describe('dates', () => {
 
   const date = (days: number): string => new Date(world.clock.now() + days * DAY).toISOString().slice(0, 10);
 
-  test('run at the hour and in the zone that the merchant had when it sent', async () => {
+  test('run at the merchant’s hour and zone at the time of sending', async () => {
     const merchant = await world.merchant();
     await fund(world, merchant, 100_00n);
     const { deps } = world.gateway;
@@ -153,7 +153,7 @@ describe('dates', () => {
     expect((await allFinal(world, batch)).map(({ scheduled_date }) => scheduled_date)).toEqual(dates.toSorted());
   });
 
-  test('without funds fail line by line, and the schedule goes on', async () => {
+  test('without funds fail line by line, and the schedule continues', async () => {
     const merchant = await world.merchant();
     await fund(world, merchant, 15_00n);
     const batch = await makeBatch(world, merchant, {
@@ -189,7 +189,7 @@ describe('dates', () => {
     expect((await allFinal(world, batch)).map(({ status }) => status)).toEqual(['completed', 'completed', 'completed']);
   });
 
-  test('are run once, however many processes find them due', async () => {
+  test('run once, however many processes find them due', async () => {
     const merchant = await world.merchant();
     await fund(world, merchant, 1_000_00n);
     const others = await Promise.all([0, 1, 2].map(() => openStore({ url: world.databaseUrl })));

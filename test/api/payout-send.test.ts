@@ -87,7 +87,7 @@ describe('an immediate payout', () => {
     ]);
   });
 
-  test('is paid, tells of each line twice, and costs amounts and fees', async () => {
+  test('is paid, sends two webhooks per line, and costs amounts and fees', async () => {
     const merchant = await openFeePayer();
     const before = await balances(world, merchant);
     const { json } = await sendPayout(world, merchant, { beneficiaries: lines(3, '5.00') });
@@ -125,7 +125,7 @@ describe('an immediate payout', () => {
     expect(await balances(world, merchant)).toEqual({ available: 10_000_00n - 7_20n, reserved: 0n });
   });
 
-  test('may be sent again on the same session, under the same reference: another batch', async () => {
+  test('may be sent again on the same session, under the same reference, as another batch', async () => {
     const first = await sendPayout(world, payer);
     const again = await sendPayout(world, payer);
     expect(again.json.customer_reference).toBe(first.json.customer_reference);
@@ -145,7 +145,7 @@ describe('an immediate payout', () => {
     expect(await balances(world, merchant)).toMatchObject({ available: 0n });
   });
 
-  test('takes exactly a million in all, and a hundred beneficiaries', async () => {
+  test('accepts exactly a million in total, and a hundred beneficiaries', async () => {
     const merchant = await openPayer(world, 1_000_000_00n);
     const sent = await createPayout(world, merchant, { beneficiaries: lines(100, '10000') });
     expect(sent.status, sent.text).toBe(200);
@@ -156,7 +156,7 @@ describe('an immediate payout', () => {
 });
 
 describe('a dated payout', () => {
-  test('is held, puts nothing aside, and says when it runs', async () => {
+  test('is accepted, reserves nothing, and says when it runs', async () => {
     const merchant = await openFeePayer(1n);
     const sent = await sendPayout(world, merchant, {
       sending_type: 'scheduled',
@@ -197,7 +197,7 @@ describe('a dated payout', () => {
     ]);
   });
 
-  test('ignores the fields of the other kinds, whatever is in them', async () => {
+  test('ignores the fields of the other kinds, whatever their values', async () => {
     const sent = await sendPayout(world, payer, {
       scheduled_dates: 'never',
       recurring_frequency: 7,
@@ -208,7 +208,7 @@ describe('a dated payout', () => {
     expect(sent.json.sending_type).toBe('immediate');
   });
 
-  test('of today is not in the past, in the zone in which it runs', async () => {
+  test('for today is not in the past, in the zone in which it runs', async () => {
     const merchant = await openPayer(world);
     const today = (zone: string): string => world.gateway.deps.calendar.today(zone, NOON);
     await setMerchant(world.gateway.deps, merchant.merchant.id, { payout_time_zone: 'Pacific/Kiritimati' });
@@ -221,7 +221,7 @@ describe('a dated payout', () => {
 });
 
 describe('above the merchant’s threshold', () => {
-  test('a payout waits for an operator: nothing is put aside, and nothing is sent', async () => {
+  test('a payout waits for an operator: nothing is reserved, and nothing is sent', async () => {
     const merchant = await openPayer(world, 500_00n);
     const threshold = new Map([['usd', 100_00n]] as const);
     await setMerchant(world.gateway.deps, merchant.merchant.id, { payout_approval_from: threshold });
@@ -242,7 +242,7 @@ describe('above the merchant’s threshold', () => {
     expectRefusal(await createPayout(world, merchant, { beneficiaries: lines(2, '250.00') }), 402, '1201');
   });
 
-  test('a dated one promises no date until somebody has approved it', async () => {
+  test('a dated payout promises no date until an operator has approved it', async () => {
     const merchant = await openPayer(world, 500_00n);
     const threshold = new Map([['usd', 100_00n]] as const);
     await setMerchant(world.gateway.deps, merchant.merchant.id, { payout_approval_from: threshold });
@@ -314,7 +314,7 @@ describe('a dry run', () => {
     }
   });
 
-  test('leaves its key to itself: the payout goes under another', async () => {
+  test('does not share its key: the payout needs another', async () => {
     const headers = { 'idempotency-key': 'dry-and-real' };
     const send = (more: object) =>
       world.call('POST', '/internal/payouts', {

@@ -1,7 +1,7 @@
 /**
- * Payments from phones, as tests of them need again and again: one whose prompt is out, its attempt, its callback.
+ * Payments from phones, as their tests need them again and again: one whose prompt is out, its attempt, its callback.
  *
- * Invariant: the gateway is asked over HTTP; only an attempt's row is read beside it, for the address of its callback.
+ * Invariant: the gateway is called over HTTP; only an attempt's row is read besides, for the address of its callback.
  */
 
 import type { IncomingMessage } from 'node:http';
@@ -36,7 +36,7 @@ export async function pushed(
   return { ...paying, msisdn };
 }
 
-/** The payment's attempt, with what the gateway has told its customer of it. */
+/** The payment's attempt, once what the gateway has already told the customer is recorded in it. */
 export async function attemptOf(world: World, paying: Pick<Paying, 'transaction_id'>): Promise<Attempt> {
   const { deps, store } = world.gateway;
   const shard = shardOf(paying.transaction_id);
@@ -49,7 +49,7 @@ export async function attemptOf(world: World, paying: Pick<Paying, 'transaction_
   });
 }
 
-/** What the log says of calls for its money that left in doubt whether any moves. */
+/** The log entries about this payment's money calls that left it in doubt whether money moves. */
 export async function unsureOf(world: World, paying: Pick<Paying, 'transaction_id'>): Promise<unknown[]> {
   const { id } = await attemptOf(world, paying);
   const lines = world.log.lines.filter((line) => line.includes('attempt_unsure') && line.includes(id));
@@ -67,7 +67,7 @@ export async function callBack(url: string, body: unknown, method: 'PUT' | 'POST
   return response.status;
 }
 
-/** Resolves when the carrier has been asked for so much more (not about what it has), and so has drawn the faults. */
+/** Resolves when the carrier has received `times` more POSTs (inquiries do not count), and so has drawn their faults. */
 export function carrierAsked(world: World, times = 1): Promise<void> {
   const { server } = world.sandbox.app;
   let left = times;
@@ -83,22 +83,22 @@ export function carrierAsked(world: World, times = 1): Promise<void> {
   });
 }
 
-/** Faults are over, and calls that were dropped hang no longer, which they would by the machine's clock: they end unanswered. */
+/** Ends the faults, and cuts calls that were dropped, which would otherwise hang by the machine's clock: they end unanswered. */
 export function endDropped({ sandbox }: World): void {
   sandbox.faults.clear();
   sandbox.app.server.closeAllConnections();
 }
 
-/** The one webhook that a final payment has; what else might come has had its time. */
+/** The only webhook of a final payment; any others have had time to arrive. */
 export async function onlyHook(world: World, paying: Pick<Paying, 'transaction_id'>): Promise<Hook> {
-  // Where the clock leapt while it was posted, its lease has to run out before it is posted anew.
+  // If the clock leapt while the webhook was posted, its lease must expire before it is posted again.
   const hook = await untilLater(world, async () => hooksAbout(world, paying.transaction_id)[0], 10_000);
   await world.gateway.courier.idle();
   expect(hooksAbout(world, paying.transaction_id)).toHaveLength(1);
   return hook;
 }
 
-/** Our ledger adds up, and holds of the carrier what the carrier's own book says it took: each order once. */
+/** Expects that our ledger adds up, and records of the carrier what the carrier's own book says it took, each order once. */
 export async function expectBooksAgree(world: World, { merchant }: MerchantCreated): Promise<void> {
   expect(await world.gateway.store.audit()).toEqual([]);
   const taken = world.sandbox.book.lines().filter(({ currency }) => currency === 'usd');

@@ -1,5 +1,5 @@
 /**
- * Wrong PINs at numbers that are no account: whoever guesses is told, to the byte, what he would be told at one.
+ * Wrong PINs at numbers that are not accounts: the answers are the same, to the byte, as at an account.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeWalletNumber } from '../../src/domain/wallet.ts';
@@ -46,20 +46,20 @@ function ownNames(method: string): { readonly number: string; readonly pin: stri
 
 let unknowns = 0;
 
-/** A number of the right form that nobody has. */
+/** A well-formed number that no account has. */
 function unknownNumber(): string {
   unknowns += 1;
   return makeWalletNumber(11, unknowns);
 }
 
-/** What a refusal says, without what names this call and this payment. */
+/** A refusal without the fields that identify this call and this payment. */
 function said({ json, ...answer }: Answer): Fields {
   const { transaction_id, ...rest } = withoutIds({ json, ...answer });
   expect(transaction_id).toMatch(/^txn_/);
   return { ...rest, status: answer.status, wait: answer.headers.get('retry-after') };
 }
 
-/** What one is told who tries a number at these times, each with a wrong PIN. */
+/** The answers to wrong PINs at a number, at these times. */
 async function toldAt(method: string, number: string, waits: readonly number[]): Promise<Fields[]> {
   const paying = await collect(world, merchant, {
     method: method === 'flash' ? 'flash' : 'none',
@@ -78,7 +78,7 @@ const WAITS = [0, 0, 0, 0, 0, 0, LOCK - 1, 1, 0, HOUR - 1, HOUR, 0];
 const LEFT = [4, 3, 2, 1, 0, undefined, undefined, 4, 3, 2, 4, 3];
 
 describe.each(['wallet', 'flash'] as const)('%s', (kind) => {
-  test('a number that is none answers as one that is: counted down, locked, free again, forgotten', async () => {
+  test('a number without an account answers as one with: counted down, locked, free again, forgotten', async () => {
     const real = await toldAt(kind, (await world.wallet({ kind })).number, WAITS);
     const otherKind = await world.wallet({ kind: kind === 'flash' ? 'wallet' : 'flash' });
     for (const number of [unknownNumber(), otherKind.number, '5707000000000001', 'nothing', '+243810000042']) {
@@ -96,7 +96,7 @@ describe.each(['wallet', 'flash'] as const)('%s', (kind) => {
   });
 });
 
-test('what was tried as a wallet does not count as flash, nor one number at another', async () => {
+test('tries as a wallet do not count as flash, nor do those at one number count at another', async () => {
   const number = unknownNumber();
   for (const [method, tried] of [
     ['wallet', number],
@@ -107,7 +107,7 @@ test('what was tried as a wallet does not count as flash, nor one number at anot
   }
 });
 
-test('thirty parallel guesses at two processes are five', async () => {
+test('of thirty parallel guesses at two processes, five are evaluated', async () => {
   const second = await openSecond(world, manualClock(0));
   try {
     const number = unknownNumber();
@@ -135,7 +135,7 @@ test('thirty parallel guesses at two processes are five', async () => {
   }
 });
 
-test('what was typed is not kept, and the counts are reaped some time after they have stopped counting', async () => {
+test('typed numbers are not stored, and the counts are reaped some time after they have stopped counting', async () => {
   const number = unknownNumber();
   await toldAt('wallet', number, [0, 0]);
   const rows = await rowsOf<{ row: string }>(world, 'select g::text as row from pin_guard g');
@@ -147,7 +147,7 @@ test('what was typed is not kept, and the counts are reaped some time after they
   expect((await countRows(world)).pin_guard).toBe(0);
 });
 
-describe('the field that a refusal names is the one that was sent', () => {
+describe('a refusal names the field that was sent', () => {
   test.each([
     ['flash', 'flash_number', 'flash_pin'],
     ['flash', 'ewallet_number', 'ewallet_pin'],
@@ -168,7 +168,7 @@ describe('the field that a refusal names is the one that was sent', () => {
     expect(currency.json.details).toMatchObject([{ field: number }]);
   });
 
-  test('both pairs of fields: each method reads its own', async () => {
+  test('with both pairs of fields, each method reads its own', async () => {
     const [wallet, flash] = [await world.wallet(), await world.wallet({ kind: 'flash' })];
     for (const method of ['wallet', 'flash']) {
       const paying = await collect(world, merchant);

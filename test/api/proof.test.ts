@@ -45,7 +45,7 @@ describe('an upload', () => {
     ['image/png', pngFile()],
     ['image/jpeg', jpegFile()],
     ['application/pdf', pdfFile()],
-  ])('takes %s by its content, and the payment is processing', async (type, file) => {
+  ])('accepts %s by its content, and the payment is processing', async (type, file) => {
     const paying = await promise(world, merchant);
     const uploaded = await upload(world, paying, file);
     expect(uploaded.status, uploaded.text).toBe(200);
@@ -71,7 +71,7 @@ describe('an upload', () => {
     expect((await upload(world, { ...paying, token: later.token }, pngFile())).json.status).toBe('processing');
   });
 
-  test('takes exactly 5 MiB, and not a byte more', async () => {
+  test('accepts exactly 5 MiB, and not a byte more', async () => {
     const paying = await promise(world, merchant);
     await expectNothingWritten(world, async () => {
       const refused = await upload(world, paying, pngFile(PROOF_BYTES_MOST + 1));
@@ -132,7 +132,7 @@ describe('an upload', () => {
     expect((await readProof(operator(), again.proofId)).duplicateOf).toEqual([paying.transaction_id]);
   });
 
-  test('says every field that is missing at once', async () => {
+  test('reports every missing field at once', async () => {
     const { token } = await mint(world, merchant);
     const refused = await postForm(world, token, formOf([]));
     expectRefusal(refused, 400, '1109');
@@ -147,7 +147,7 @@ describe('an upload', () => {
     ]);
   });
 
-  test('refuses what is no form', async () => {
+  test('refuses what is not a form', async () => {
     const paying = await promise(world, merchant);
     const file: Part = { name: 'file', value: pngFile(), fileName: 'a.png' };
     const id: Part = { name: 'payment_id', value: paying.payment_id };
@@ -175,7 +175,7 @@ describe('an upload', () => {
     expect((await postForm(world, paying.token, formOf([id, file]))).status).toBe(200);
   });
 
-  test('a stranger’s bytes are not waited for', async () => {
+  test('without a valid credential is answered before its body has come', async () => {
     const { hostname, port } = new URL(world.url);
     const answer = await new Promise<string>((resolve, reject) => {
       const socket = connect(Number(port), hostname, () => {
@@ -193,7 +193,7 @@ describe('an upload', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 401 /);
   });
 
-  test('is taken once: a second one, a foreign state and an overdue one are 1205', async () => {
+  test('is accepted once: a second one, a wrong state and an overdue payment are 1205', async () => {
     const paying = await proven();
     await expectNothingWritten(world, async () => {
       const second = await upload(world, paying, pngFile());
@@ -205,7 +205,7 @@ describe('an upload', () => {
     await payFromWallet(world, paid, wallet);
     expectRefusal(await upload(world, paid, pngFile()), 409, '1205', 'STATE');
     const raced = await promise(world, merchant);
-    // Two at once from each of three sessions: no more of one have a place.
+    // Two at once from each of three sessions: a session has no more places.
     const tokens = [raced.token, (await mint(world, merchant)).token, (await mint(world, merchant)).token];
     const racing = [...tokens, ...tokens].map((token) => upload(world, { ...raced, token }, pngFile()));
     const answers = await Promise.all(racing);
@@ -223,7 +223,7 @@ describe('an upload', () => {
     expectRefusal(await upload(world, paying, pngFile(), key), 409, '1203', 'IDEMPOTENCY_BODY');
   });
 
-  test('nothing of the file lies in the clear, neither stored nor logged', async () => {
+  test('no part of the file is in plain text, neither stored nor logged', async () => {
     const mark = `mark-${randomBytes(12).toString('hex')}`;
     await proven(merchant, pdfFile(`% ${mark}`));
     const rows = await rowsOf<{ text: string }>(world, 'select f::text as text from proof_file f');
@@ -236,7 +236,7 @@ describe('an upload', () => {
 });
 
 describe('a file that is used twice', () => {
-  test('is taken, and flagged with the other payments, of other merchants too', async () => {
+  test('is accepted, and flagged with the other payments, including other merchants’', async () => {
     const other = await world.merchant('Librairie Goma');
     const file = jpegFile();
     const first = await proven(merchant, file);
@@ -258,7 +258,7 @@ describe('a decision', () => {
     return (await world.gateway.store.account.get(shard, id))?.balance ?? 0n;
   };
 
-  test('approves: the money, the event and the status, in one', async () => {
+  test('approves: the money, the event and the status, in one change', async () => {
     const own = await world.merchant();
     const paying = await proven(own);
     const { proof, payment } = await approveProof(operator(), paying.proofId, 'seen on the statement');
@@ -286,7 +286,7 @@ describe('a decision', () => {
     expect((await world.receiver.about(paying.transaction_id)).body.status).toBe('declined');
   });
 
-  test('is made once, however many make it at the same time', async () => {
+  test('is made once, however many are made at the same time', async () => {
     const own = await world.merchant();
     const { proofId, transaction_id, token } = await proven(own);
     const made = await Promise.allSettled([
@@ -314,6 +314,6 @@ describe('a decision', () => {
   });
 });
 
-test('the books balance after all of it', async () => {
+test('the books balance after all of this', async () => {
   expect(await world.gateway.store.audit()).toEqual([]);
 });

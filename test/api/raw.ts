@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Answer, World } from '../support/world.ts';
 
-/** Sends bytes as they are and returns all that comes back until the gateway closes. */
+/** Sends bytes unchanged and returns all that comes back until the gateway closes. */
 export async function sendRaw(world: World, bytes: string | Buffer): Promise<Answer> {
   const { hostname, port } = new URL(world.url);
   const socket = connect(Number(port), hostname);

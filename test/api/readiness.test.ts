@@ -1,5 +1,5 @@
 /**
- * `/health/ready` on a database that answers and takes no changes: a primary that has become a standby, or read-only.
+ * `/health/ready` on a database that answers but accepts no changes: a primary that has become a standby, or is read-only.
  */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -20,7 +20,7 @@ afterAll(async () => {
   await world.close();
 });
 
-/** From its next connections on, and it has no others: as a server that fails over does. */
+/** Takes effect on new connections, and closes the existing ones, like a server that fails over. */
 async function makeReadOnly(value: 'on' | 'off'): Promise<void> {
   await client.query('set default_transaction_read_only = off');
   await client.query(`alter database ${client.database} set default_transaction_read_only = ${value}`);
@@ -33,7 +33,7 @@ async function readiness(): Promise<readonly [number, unknown]> {
   return [answer.status, await answer.json()];
 }
 
-/** One that says no, without what every failure has, which is looked at here. */
+/** A negative answer, without the fields that every failure has, which are checked here. */
 async function unready(): Promise<unknown> {
   const answer = await fetch(`${world.url}/health/ready`);
   const text = await answer.text();
@@ -50,7 +50,7 @@ test('a gateway that cannot commit is not ready, and is again as soon as it can'
   await makeReadOnly('on');
   expect(await unready()).toEqual({ status: 'not_ready', checks: { database: false, accepting: true } });
   expect((await fetch(`${world.url}/health`)).status).toBe(200);
-  // The connections stay: those that were opened to a server without changes are given up by themselves.
+  // The connections stay: the gateway itself gives up those to a read-only server.
   await client.query(`alter database ${client.database} set default_transaction_read_only = off`);
   const again = [await readiness(), await readiness(), await readiness()];
   expect(again.at(-1)).toEqual(READY);

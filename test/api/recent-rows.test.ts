@@ -1,5 +1,5 @@
 /**
- * What one process remembers of its own rows, when another process has moved them: nothing is decided on the memory.
+ * One process's memory of its own rows, after another process has moved them: no decision rests on the stale memory.
  */
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -37,7 +37,7 @@ afterAll(async () => {
   await world.close();
 });
 
-/** A payment that the first gateway has collected, so that it remembers it as untouched. */
+/** A payment that the first gateway has collected, and so remembers as untouched. */
 const collected = (): Promise<Paying> => collect(world, merchant, { method: 'mobile_money' });
 
 /** Answers the prompt on that phone; no callback arrives by itself. */
@@ -58,7 +58,7 @@ test('a callback at a gateway that remembers the payment from before its attempt
   await expectBooksAgree(world, merchant);
 });
 
-test('a callback at a gateway that remembers the attempt as open, after another one has settled it: nothing more', async () => {
+test('a callback at a gateway that remembers the attempt as open, though another has settled it: nothing happens', async () => {
   const paying = await collected();
   const msisdn = numberEnding('42');
   expect((await payByPhone(world, paying, msisdn)).status).toBe(200);
@@ -72,7 +72,7 @@ test('a callback at a gateway that remembers the attempt as open, after another 
   expect(world.log.lines.filter((line) => line.includes('attempt_alarm'))).toEqual([]);
 });
 
-test('a submit at a gateway that remembers the payment as pending, after it has been called off elsewhere: refused', async () => {
+test('a submit at a gateway that remembers the payment as pending, though it was cancelled elsewhere: refused', async () => {
   const paying = await collected();
   const sibling = { ...paying, ...(await collectWith(world, paying.token, 'mobile_money')) };
   const msisdn = numberEnding('01');
@@ -94,11 +94,11 @@ test('a submit that the carrier refused at one gateway is tried again at the one
   await onlyHook(world, paying);
 });
 
-test('a hint whose inquiry fails, at a gateway that remembers the attempt from before it was put off: it is hastened', async () => {
+test('a failed inquiry after a hint, at a gateway with an outdated attempt in memory: the next one comes sooner', async () => {
   const paying = await collected();
   expect((await payByPhone(world, paying, numberEnding('42'))).status).toBe(200);
   const { id } = await attemptOf(world, paying);
-  // As another process does that has asked for a while, and hears nothing new.
+  // As another process does that has inquired for a while without news.
   const putOff = `update attempt set inquiries = 8, version = version + 3, next_inquiry_at = next_inquiry_at + interval '15 min'`;
   await rowsOf(world, `${putOff} where id = '${id}'`);
   world.sandbox.faults.set('mtn', { error_rate: 1 });
@@ -107,7 +107,7 @@ test('a hint whose inquiry fails, at a gateway that remembers the attempt from b
   expect([Number(next_inquiry_at) - world.clock.now(), inquiries]).toEqual([5_000, 8]);
 });
 
-test('an inquiry that was due and stays unanswered counts, at a gateway that remembers the attempt in another state', async () => {
+test('a due inquiry without an answer counts, at a gateway that remembers the attempt in another state', async () => {
   const paying = await collected();
   const msisdn = numberEnding('42');
   world.sandbox.faults.set('mtn', { answer_lost_rate: 1 });
@@ -122,7 +122,7 @@ test('an inquiry that was due and stays unanswered counts, at a gateway that rem
   expect(await attemptOf(world, paying)).toMatchObject({ status: 'waiting', inquiries: 1 });
 });
 
-test('an inquiry that was due is written at once, at a gateway that remembers the attempt from before it was claimed', async () => {
+test('a due inquiry is written at once, at a gateway that remembers the attempt from before it was claimed', async () => {
   const paying = await collected();
   expect((await payByPhone(world, paying, numberEnding('42'))).status).toBe(200);
   expect(await attemptOf(world, paying)).toMatchObject({ status: 'waiting', inquiries: 0 });

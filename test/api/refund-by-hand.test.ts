@@ -1,5 +1,5 @@
 /**
- * Refunds that a person carries out: of bank transfers, and of whatever nothing that is connected can send.
+ * Refunds that an operator carries out: of bank transfers, and of whatever no configured connector can send.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
@@ -48,7 +48,7 @@ async function paidByTransfer(merchant: MerchantCreated): Promise<Paying> {
 const SAY = { by: 'amina', why: 'seen at the bank' };
 
 describe('a refund of a bank transfer', () => {
-  test('waits for a person, its money put aside; who executes it says by which reference', async () => {
+  test('waits for an operator, its money reserved; whoever carries it out gives the reference', async () => {
     const merchant = await world.merchant();
     const paid = await paidByTransfer(merchant);
     const made = await refunded(world, merchant, paid, { amount: '4.50' });
@@ -93,7 +93,7 @@ describe('a refund of a bank transfer', () => {
     expect((await cli.run(`refund show ${made.refund_id}`)).out).toMatch(/provider_reference +BT-1\n/);
   });
 
-  test('that is called off gives its money back, and can be asked for again', async () => {
+  test('that is called off gives its money back, and can be requested again', async () => {
     const merchant = await world.merchant();
     const paid = await paidByTransfer(merchant);
     const made = await refunded(world, merchant, paid);
@@ -111,7 +111,7 @@ describe('a refund of a bank transfer', () => {
     expect((await refundHooks(world, paid, 1)).map(({ raw }) => JSON.parse(raw).amount)).toEqual(['12.50']);
   });
 
-  test('two words at once: one of them counts', async () => {
+  test('of two decisions at once, one counts', async () => {
     const merchant = await world.merchant();
     const paid = await paidByTransfer(merchant);
     const { refund_id } = await refunded(world, merchant, paid);
@@ -125,7 +125,7 @@ describe('a refund of a bank transfer', () => {
 });
 
 describe('an operator', () => {
-  test('is not heard about what is over, at the upstream, unknown, or badly worded', async () => {
+  test('cannot decide what is over, at the upstream, unknown, or badly worded', async () => {
     const merchant = await world.merchant();
     const { deps } = world.gateway;
     const wallet = await refunded(world, merchant, await paidByWallet(world, merchant));

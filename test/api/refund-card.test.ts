@@ -1,5 +1,5 @@
 /**
- * Refunds to cards, Google Pay and Apple Pay: given back by the network under the order that paid, once.
+ * Refunds to cards, Google Pay and Apple Pay: made by the network under the order that paid, once.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterEach(() => world.sandbox.faults.clear());
 afterAll(async () => {
-  // What was given back behind the gateway's back, below.
+  // The credit made behind the gateway's back, below.
   await expectSound(world, ['book_unknown']);
   await world.close();
 });
@@ -79,7 +79,7 @@ describe('a refund to a card', () => {
     expect(await statusOf(world, paid)).toBe('refunded');
   });
 
-  test('whose answer was lost is asked about by its own transaction, and was given back once', async () => {
+  test('whose answer was lost is inquired about under its own transaction, and was made once', async () => {
     const paid = await paidByCard(merchant);
     world.sandbox.faults.set('cardnet', { answer_lost_rate: 1 });
     const { refund_id } = await refunded(world, merchant, paid, { amount: '5.00' });
@@ -90,7 +90,7 @@ describe('a refund to a card', () => {
     expect(await statusOf(world, paid)).toBe('approved');
   });
 
-  test('that never reached the network goes out again, under another transaction, once that is certain', async () => {
+  test('that never reached the network is sent again, under another transaction, once that is certain', async () => {
     const paid = await paidByCard(merchant);
     world.sandbox.faults.set('cardnet', { error_rate: 1 });
     const { refund_id } = await refunded(world, merchant, paid);
@@ -103,7 +103,7 @@ describe('a refund to a card', () => {
     expect(creditsOnCard(world, paid)).toMatchObject([{ times: 1 }]);
   });
 
-  test('that the network is too busy for waits, and goes out when it has time', async () => {
+  test('that the network is too busy for waits, and is sent when the network has time', async () => {
     const paid = await paidByCard(merchant);
     world.sandbox.faults.set('cardnet', { refuse_rate: 1 });
     const { refund_id } = await refunded(world, merchant, paid);
@@ -114,10 +114,10 @@ describe('a refund to a card', () => {
     expect(creditsOnCard(world, paid)).toMatchObject([{ times: 1 }]);
   });
 
-  test('that the network finds wrong fails, and its money is back', async () => {
+  test('that the network finds invalid fails, and its money is back', async () => {
     const own = await world.merchant();
     const paid = await paidByCard(own);
-    // Given back at the network itself, behind the gateway’s back.
+    // Credited at the network itself, behind the gateway’s back.
     await fetch(
       `${world.sandboxUrl}/cardnet/api/rest/version/100/merchant/TESTMBONGO/order/${paid.transaction_id}/transaction/portal-1`,
       {
@@ -136,7 +136,7 @@ describe('a refund to a card', () => {
     expect(creditsOnCard(world, paid)).toMatchObject([{ times: 1 }]);
   });
 
-  test('is no payment: a callback that names its transaction changes nothing', async () => {
+  test('is not a payment: a callback that names its transaction changes nothing', async () => {
     const paid = await paidByCard(merchant);
     const { refund_id } = await refunded(world, merchant, paid, { amount: '1.00' });
     await untilRefund(world, merchant, refund_id, 'completed');

@@ -53,7 +53,7 @@ describe('a refund to a phone', () => {
     const made = await refunded(world, merchant, paid);
     expect(made).toMatchObject({ status: 'pending', method: 'mobile_money', by_hand: false, completed_at: null });
     expect(await balancesOf(world, merchant)).toEqual({ reserved: 12_50n });
-    // Written down, before time leaps over the call.
+    // Recorded, before time leaps over the call.
     await until(async () => (await attemptsOf(made.refund_id))[0]);
     const done = await untilRefund(world, merchant, made.refund_id, 'completed');
     expect(done).toMatchObject({ message: 'The money has been given back.', refunded_amount: '12.50' });
@@ -85,13 +85,13 @@ describe('a refund to a phone', () => {
     expect(hooks.map(({ raw }) => JSON.parse(raw).amount).sort()).toEqual(['5.00', '7.50']);
   });
 
-  test('that is under way bounds the next one', async () => {
+  test('that is in progress limits the next one', async () => {
     const paid = await paidByWord(world, merchant, '04');
     await refunded(world, merchant, paid, { amount: '12.00' });
     const body = { transaction_id: paid.transaction_id };
     expect((await refund(world, merchant, { ...body, amount: '0.51' })).json.error_code).toBe('1202');
     await refunded(world, merchant, paid, { amount: '0.50' });
-    // Nothing is left, and yet it may come back: that is the sum's refusal, and not the state's.
+    // Nothing is left, and yet it may come back: refused for the sum, and not for the state.
     expect((await refund(world, merchant, body)).json.error_code).toBe('1202');
     expect(await statusOf(world, paid)).toBe('approved');
   });
@@ -112,7 +112,7 @@ describe('a refund to a phone', () => {
     const isBack = new Promise<void>((done) => {
       release = done;
     });
-    // What the carrier has said cannot be written for a while.
+    // For a while, the carrier's answer cannot be written.
     const commit: typeof deps.store.commit = async (change) => {
       if (change.inserts?.some(({ table }) => table === 'attempt') !== true) await isBack;
       return deps.store.commit(change);
@@ -126,7 +126,7 @@ describe('a refund to a phone', () => {
     for (const id of ids) expect((await attemptsOf(id)).map(({ status }) => status)).toEqual(['not_sent', 'waiting']);
   });
 
-  test('whose answer was lost is asked about, and was sent once', async () => {
+  test('whose answer was lost is inquired about, and was sent once', async () => {
     const paid = await paidByPhone(world, merchant, '01');
     world.sandbox.faults.set('mtn', { answer_lost_rate: 1 });
     const made = await refunded(world, merchant, paid);
@@ -141,7 +141,7 @@ describe('a refund to a phone', () => {
     expect(await attemptsOf(made.refund_id)).toHaveLength(1);
   });
 
-  test('waits while the carrier is down, its money put aside, and goes out when it is back', async () => {
+  test('waits while the carrier is down, its money reserved, and is sent when it is back', async () => {
     const own = await world.merchant();
     const paid = await paidByPhone(world, own, '01');
     world.sandbox.faults.set('mtn', { refuse_rate: 1 });
@@ -164,7 +164,7 @@ describe('a refund to a phone', () => {
   test.each([
     ['02', 'payee_unknown'],
     ['03', 'payee_blocked'],
-  ])('that the carrier refuses (%s) fails: its money is back, and can be asked for again', async (ending, code) => {
+  ])('that the carrier refuses (%s) fails: its money is back, and can be refunded again', async (ending, code) => {
     const own = await world.merchant();
     const paid = await paidByWord(world, own, ending);
     const made = await refunded(world, own, paid, { amount: '12.50' });

@@ -35,7 +35,7 @@ afterAll(async () => {
   await world.close();
 });
 
-/** A refund that is committed, and whose process has died before it could send it. */
+/** A refund that is committed, and whose process died before it could send it. */
 async function orphaned(paid: Paid): Promise<Refund> {
   const { deps } = world.gateway;
   let made: Refund | undefined;
@@ -54,13 +54,13 @@ async function orphaned(paid: Paid): Promise<Refund> {
   return made;
 }
 
-/** Commits as a process does that hands nothing on. */
+/** A commit as made by a process that does not pass the refund on afterwards. */
 function unheard(deps: Deps): Deps['store']['commit'] {
   return (change) =>
     deps.store.commit({ ...change, inserts: [], claims: [...(change.claims ?? []), ...refundsOf(change)] });
 }
 
-/** A refund that is claimed is written like one that is inserted, and nobody is told of it. */
+/** The refund inserts of a change: as claims they write the same rows, but nothing in the process is notified of them. */
 function refundsOf({ inserts = [] }: Parameters<Deps['store']['commit']>[0]) {
   return inserts.flatMap((insert) => (insert.table === 'refund' ? [insert] : []));
 }
@@ -83,7 +83,7 @@ test('a refund whose process died is sent by the round, once its lease is over',
   await expectSentOnce(paid, refund);
 });
 
-test('a process that dies before it has asked the carrier: asked about twice, and sent under another attempt', async () => {
+test('a process that dies before calling the carrier: inquired about twice, and sent under another attempt', async () => {
   const paid = await paidByPhone(world, merchant, '01');
   const refund = await orphaned(paid);
   const { deps } = world.gateway;
@@ -101,7 +101,7 @@ test('a process that dies before it has asked the carrier: asked about twice, an
   expect((await attemptsOf(refund)).map(({ status }) => status)).toEqual(['not_sent', 'approved']);
 });
 
-test('a process that dies before it has written what the carrier said: asked about, and not sent again', async () => {
+test('a process that dies before recording the carrier’s answer: inquired about, and not sent again', async () => {
   const paid = await paidByPhone(world, merchant, '01');
   const refund = await orphaned(paid);
   const { deps } = world.gateway;
@@ -121,7 +121,7 @@ test('a process that dies before it has written what the carrier said: asked abo
   expect(await attemptsOf(refund)).toEqual([{ status: 'approved' }]);
 });
 
-test('ten processes that start the same refund: one of them sends it', async () => {
+test('of ten processes that start the same refund, one sends it', async () => {
   const paid = await paidByPhone(world, merchant, '01');
   const refund = await orphaned(paid);
   await Promise.all(Array.from({ length: 10 }, () => startRefund(world.gateway.deps, refund)));
@@ -129,7 +129,7 @@ test('ten processes that start the same refund: one of them sends it', async () 
   expect(await attemptsOf(refund)).toEqual([{ status: 'approved' }]);
 });
 
-test('an intention whose commit’s answer was lost is looked for, and sent once', async () => {
+test('an intention whose commit’s answer was lost is looked up, and sent once', async () => {
   const paid = await paidByPhone(world, merchant, '01');
   const refund = await orphaned(paid);
   const { deps } = world.gateway;

@@ -1,4 +1,4 @@
-/** Refunds that an operator decides on, while their money has left, or may have, by another way. */
+/** Refunds that an operator decides on, while their money has left, or may have left, in another way. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
@@ -30,7 +30,7 @@ async function paid() {
   return { merchant, paying };
 }
 
-test('a refund that is held back, because an earlier one has paid after all, is not carried out by hand', async () => {
+test('a refund that is held back because an earlier one has paid after all is not carried out by hand', async () => {
   const { merchant, paying } = await paid();
   const { refund_id: first } = await refunded(world, merchant, paying);
   const tried = await desk.lastTry(first, 'waiting');
@@ -47,7 +47,7 @@ test('a refund that is held back, because an earlier one has paid after all, is 
   await desk.expectSoundBooks();
 });
 
-test('a refund whose last try was turned away, and taken all the same, is not carried out by hand as well', async () => {
+test('a refund whose last try was turned away but taken all the same is not carried out by hand as well', async () => {
   const { merchant, paying } = await paid();
   desk.carrier.answer(TURNED_AWAY);
   const { refund_id } = await refunded(world, merchant, paying);
@@ -56,7 +56,7 @@ test('a refund whose last try was turned away, and taken all the same, is not ca
   const { deps } = world.gateway;
   const executed = executeRefund(deps, refund_id, { reference: 'BT-1' }, SAY);
   await expect(executed).rejects.toThrow(`turned ${refund_id} away`);
-  // Nor is its money given to the merchant, who would have it twice, unless somebody has looked; nor another one carried out then.
+  // Unless the operator has checked, the merchant does not get the money either, and afterwards no other refund is carried out.
   await expect(callOffRefund(deps, refund_id, SAY)).rejects.toThrow(`turned ${refund_id} away`);
   expect((await readBack(world, merchant, refund_id)).status).toBe('pending');
   await callOffRefund(deps, refund_id, SAY, true);
@@ -65,7 +65,7 @@ test('a refund whose last try was turned away, and taken all the same, is not ca
   await expect(byHand).rejects.toThrow(`turned ${refund_id} away`);
 });
 
-test('one that was turned away, and was not taken as somebody has seen there, is carried out by hand', async () => {
+test('a refund that was turned away, and that an operator has seen was not taken, is carried out by hand', async () => {
   const { merchant, paying } = await paid();
   desk.carrier.answer(TURNED_AWAY);
   const { refund_id } = await refunded(world, merchant, paying);
@@ -75,7 +75,7 @@ test('one that was turned away, and was not taken as somebody has seen there, is
 });
 
 test.each(['SUCCESSFUL', 'PENDING'] as const)(
-  'a refund that was called off, and that a try which was turned away has brought after all (%s), is not brought again',
+  'a refund whose turned-away try paid after it was called off (%s) is not paid again',
   async (said) => {
     const { merchant, paying } = await paid();
     desk.carrier.answer(TURNED_AWAY);
@@ -89,7 +89,7 @@ test.each(['SUCCESSFUL', 'PENDING'] as const)(
   },
 );
 
-test('one that was turned away, and was taken as somebody has seen there, is completed with what the upstream has paid', async () => {
+test('a refund that was turned away, and that an operator has seen was taken, is completed with that payment', async () => {
   const { merchant, paying } = await paid();
   desk.carrier.answer(TURNED_AWAY);
   const { refund_id } = await refunded(world, merchant, paying);
@@ -99,7 +99,7 @@ test('one that was turned away, and was taken as somebody has seen there, is com
   await decideAttempt(deps, tried.id, seen);
   expect((await readBack(world, merchant, refund_id)).status).toBe('completed');
   await expect(decideAttempt(deps, tried.id, seen)).rejects.toThrow('is closed');
-  // What the upstream says of it later is no second payment.
+  // What the upstream says about it later is not a second payment.
   await desk.hearOf(tried, 'SUCCESSFUL');
   expect((await desk.triesOf(refund_id)).map(({ status }) => status)).toEqual(['approved']);
   await desk.expectSoundBooks();

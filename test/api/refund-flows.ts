@@ -1,7 +1,7 @@
 /**
  * What the tests of refunds do again and again: an approved payment, a refund of it, and what the books say.
  *
- * Invariant: the gateway is asked over HTTP; balances are read from the store, because no single call shows all of them.
+ * Invariant: the gateway is called over HTTP; balances are read from the store, because no single call shows all of them.
  */
 
 import { expect } from 'vitest';
@@ -29,7 +29,7 @@ export interface Paid extends Paying {
   readonly msisdn: string;
 }
 
-/** Days pass in these tests. */
+/** Sessions of a day, because days pass in these tests. */
 export const minted = { ttl_seconds: 86_400 };
 
 /** A payment of 12.50 usd from a wallet. */
@@ -45,7 +45,7 @@ export async function paidByWallet(
   return { ...paying, wallet: wallet.number };
 }
 
-/** A payment of 12.50 usd from a phone whose number ends so; the customer says yes where the carrier waits for it. */
+/** A payment of 12.50 usd from a phone with that ending; where the carrier waits for a decision, the customer approves. */
 export async function paidByPhone(
   world: World,
   merchant: MerchantCreated,
@@ -61,7 +61,7 @@ export async function paidByPhone(
   return { ...paying, msisdn };
 }
 
-/** A payment whose carrier never says yes by itself: a person has. */
+/** A payment that its carrier never decides by itself: an operator has approved it. */
 export async function paidByWord(world: World, merchant: MerchantCreated, ending: string): Promise<Paid> {
   const paying = await collect(world, merchant, { method: 'mobile_money', minted });
   const msisdn = numberEnding(ending);
@@ -83,7 +83,7 @@ export function refund(
   return world.call('POST', '/internal/refunds', { bearer: bearerOf(merchant), body, headers });
 }
 
-/** A refund that is accepted. */
+/** An accepted refund. */
 export async function refunded(
   world: World,
   merchant: MerchantCreated,
@@ -101,13 +101,13 @@ export async function readBack(world: World, merchant: MerchantCreated, refundId
   return read.json;
 }
 
-/** Resolves once a try to send it has been turned away: it was pending before that, too. */
+/** Resolves once a try to send the refund has been refused; its status is pending before that, too. */
 export async function untilTurnedAway(world: World, refundId: string): Promise<void> {
   const turnedAway = "select id from attempt where payment_id = $1 and status = 'not_sent'";
   await untilLater(world, async () => (await rowsOf(world, turnedAway, [refundId]))[0], 1_000);
 }
 
-/** Lets time pass until the refund has that status; answers it. */
+/** Lets time pass until the refund has that status; returns it. */
 export function untilRefund(
   world: World,
   merchant: MerchantCreated,
@@ -125,7 +125,7 @@ export function untilRefund(
   );
 }
 
-/** A merchant's balances in usd, minor units; those at zero are left out. */
+/** A merchant's balances in usd, minor units, without those at zero. */
 export async function balancesOf(
   world: World,
   { merchant }: MerchantCreated,
@@ -140,7 +140,7 @@ export function creditsOf(world: World, msisdn: string): BookLine[] {
   return world.sandbox.book.lines({ msisdn: msisdn.slice(1) }).filter(({ kind }) => kind === 'credit');
 }
 
-/** The webhooks of refunds about that payment, once there are so many. */
+/** The webhooks of refunds about that payment, once `count` have arrived. */
 export async function refundHooks(
   world: World,
   { transaction_id }: Pick<Paying, 'transaction_id'>,
@@ -154,8 +154,8 @@ export async function refundHooks(
 }
 
 /**
- * The ledger adds up, what lies in reserve is what is open, and the auditor, who also compares the carriers' books with
- * ours, has found nothing but what is expected.
+ * Expects that the ledger adds up, that the reserved amounts are those of open refunds, and that the auditor, who also compares
+ * the carriers' books with ours, has only the expected findings.
  */
 export async function expectSound(world: World, expected: readonly string[] = []): Promise<void> {
   expect(await world.gateway.store.audit()).toEqual([]);

@@ -1,5 +1,5 @@
 /**
- * Refunds of payments with delayed delivery: what is still held is given back first, and is not released any more.
+ * Refunds of payments with delayed delivery: what is still held is refunded first, and can no longer be released.
  */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { releaseForOperator } from '../../src/usecases/delivery-release.ts';
@@ -36,7 +36,7 @@ const SAY = { by: 'amina', why: null };
 const release = (merchant: MerchantCreated, transactionId: string) =>
   world.call('POST', `/internal/deliveries/${transactionId}/release`, { bearer: bearerOf(merchant) });
 
-test('before the release: held money is given back, and only the rest is released', async () => {
+test('before the release: held money is refunded, and only the rest is released', async () => {
   const merchant = await world.merchant();
   const paid = await paidByWallet(world, merchant, LATER);
   await refunded(world, merchant, paid, { amount: '4.00' });
@@ -58,7 +58,7 @@ test('in full: nothing is left to release', async () => {
   expectRefusal(await release(merchant, paid.transaction_id), 409, '1205', 'STATE');
 });
 
-test('where the merchant covers the fee, the available balance pays what the held share does not', async () => {
+test('if the merchant covers the fee, the available balance pays what the held share does not', async () => {
   const merchant = await world.merchant();
   const base = { merchantId: merchant.merchant.id, method: undefined, currency: 'usd' as const };
   await setFee(world.gateway.deps, { ...base, rate: '20', fixed: 0n, min: undefined, max: undefined });
@@ -100,7 +100,7 @@ test('a refund that fails after the release makes its money available', async ()
   expect((await readBack(world, merchant, refund_id)).status).toBe('failed');
 });
 
-test('a release and refunds that race never release what is given back', async () => {
+test('a release and refunds that race never release what is refunded', async () => {
   const merchant = await world.merchant();
   const paid = await paidByWallet(world, merchant, LATER);
   const body = { transaction_id: paid.transaction_id, amount: '1.00' };

@@ -1,5 +1,5 @@
 /**
- * Refunds to wallets of ours, and what holds for every refund: its bounds, its memory, its events.
+ * Refunds to our wallets, and what holds for every refund: its bounds, its idempotency, its events.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { shardOfWallet } from '../../src/domain/wallet.ts';
@@ -91,7 +91,7 @@ describe('to a wallet', () => {
     expect(hook?.headers['webhook-sequence']).toBe('2');
   });
 
-  test('in parts, until nothing is left: every part is told, with what it gave back', async () => {
+  test('in parts, until nothing is left: each part is told, with its amount', async () => {
     const paid = await paidByWallet(world, merchant);
     expect((await refunded(world, merchant, paid, { amount: '2.5' })).amount).toBe('2.5');
     expect(await statusOf(world, paid)).toBe('approved');
@@ -113,7 +113,7 @@ describe('to a wallet', () => {
     expect(await walletBalance(paid.wallet)).toBe(50_00n);
   });
 
-  test('is bounded by what is left, and says how much that is', async () => {
+  test('is limited to what is left, and says how much that is', async () => {
     const paid = await paidByWallet(world, merchant);
     await refunded(world, merchant, paid, { amount: '10.00' });
     const over = await refund(world, merchant, { transaction_id: paid.transaction_id, amount: '2.51' });
@@ -121,7 +121,7 @@ describe('to a wallet', () => {
     expect(over.json.details[0].message).toContain('2.50 usd');
   });
 
-  test('twenty at once for half each: two win', async () => {
+  test('of twenty at once for half each, two win', async () => {
     const paid = await paidByWallet(world, merchant);
     const half = { transaction_id: paid.transaction_id, amount: '6.25' };
     const answers = await Promise.all(Array.from({ length: 20 }, () => refund(world, merchant, half)));
@@ -153,7 +153,7 @@ describe('under an Idempotency-Key', () => {
     merchant = await world.merchant();
   });
 
-  test('is made once, and answered with the same bytes, whoever races', async () => {
+  test('is made once, and answered with the same bytes, whichever call wins', async () => {
     const paid = await paidByWallet(world, merchant);
     const key = freshKey();
     const body = { transaction_id: paid.transaction_id, amount: '5.00' };
@@ -179,7 +179,7 @@ describe('under an Idempotency-Key', () => {
   });
 });
 
-/** A fee of so much per cent. */
+/** A percentage fee. */
 const percent = (own: MerchantCreated, rate: string) =>
   setFee(world.gateway.deps, {
     merchantId: own.merchant.id,
@@ -208,7 +208,7 @@ describe('is paid by the merchant', () => {
     expect(await balancesOf(world, own)).toEqual({});
   });
 
-  test('and the fee that the buyer paid on top stays paid', async () => {
+  test('and the fee that the buyer paid on top is not refunded', async () => {
     const own = await world.merchant();
     await percent(own, '10');
     const paid = await paidByWallet(world, own);
@@ -222,7 +222,7 @@ describe('is paid by the merchant', () => {
     });
   });
 
-  test('two refunds that race for a balance that covers one: one wins, and nothing goes below zero', async () => {
+  test('of two refunds that race for a balance that covers one, one wins, and nothing goes below zero', async () => {
     const own = await world.merchant();
     await percent(own, '50');
     const covered = { fee_covered_by: 'merchant' };
@@ -250,7 +250,7 @@ describe('is refused', () => {
       const early = await refund(world, merchant, { transaction_id: open.transaction_id });
       expectRefusal(early, 409, '1205', 'NOT_PAID');
       expect(early.json.message).toContain('pending');
-      // Another payment of the session takes it over.
+      // Another payment of the session takes over.
       const other = await collectWith(world, open.token);
       await payFromWallet(world, { ...open, ...other }, wallet);
       const late = await refund(world, merchant, { transaction_id: open.transaction_id });
@@ -260,7 +260,7 @@ describe('is refused', () => {
     },
   );
 
-  test('for another merchant’s payment, with the bytes of an unknown one', async () => {
+  test('for another merchant’s payment, with the same bytes as for an unknown one', async () => {
     const paid = await paidByWallet(world, merchant);
     const stranger = await neighbourOf(world, merchant);
     for (const id of [paid.transaction_id, paid.transaction_id.replace(/.{6}$/, '000000'), 'txn_nothing', 'x']) {
@@ -300,7 +300,7 @@ describe('is refused', () => {
     });
   });
 
-  test('for everything that is wrong at once, what is missing first', async () => {
+  test('for everything that is wrong at once, missing fields first', async () => {
     const answer = await refund(world, merchant, { amount: 'x', reason: 'a\nb' });
     expectRefusal(answer, 400, '1109', 'REQUIRED');
     expect(answer.json.details.map(({ field, code }: { field: string; code: string }) => [field, code])).toEqual([
@@ -327,7 +327,7 @@ describe('is refused', () => {
   });
 });
 
-test('speaks the caller’s language', async () => {
+test('a refund is answered in the caller’s language', async () => {
   const own = await world.merchant();
   const paid = await paidByWallet(world, own);
   const answer = await refund(world, own, { transaction_id: paid.transaction_id }, { 'accept-language': 'fr' });

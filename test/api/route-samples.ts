@@ -1,7 +1,7 @@
 /**
- * For every route of the table one call that succeeds, made afresh each time, so that walks can spoil it in one way.
+ * One call that succeeds for every route of the table, made afresh each time, so that walks can spoil it in one way.
  *
- * Invariant: a route without a sample here fails the walk; nobody adds a route that is not walked.
+ * Invariant: a route without a sample here fails the walk, so that no route is added without being walked.
  */
 
 import { makeId } from '../../src/domain/ids.ts';
@@ -29,7 +29,9 @@ import { addAccount, FORM_TYPE, formOf, pdfFile, promise } from './transfer-flow
 
 type Make = (world: World, merchant: MerchantCreated) => Promise<Sample>;
 
-/** Every route of the published API that takes a credential. The card network's callback takes none, and has tests of its own. */
+/**
+ * Every route of the published API that takes a credential. The card network's callback takes none, and has tests of its own.
+ */
 export function routesOf(world: World): Route[] {
   const { deps, courier } = world.gateway;
   const all = [
@@ -50,7 +52,7 @@ export function routesOf(world: World): Route[] {
   return all.filter(({ credential }) => credential !== 'none');
 }
 
-/** Each behind its name, as `describe.each` takes them. */
+/** Each route with its name, as `describe.each` takes them. */
 export function named(routes: readonly Route[]): (readonly [string, Route])[] {
   return routes.map((route) => [`${route.method} ${route.path}`, route]);
 }
@@ -61,7 +63,7 @@ export function sampleOf(route: Route, world: World, merchant: MerchantCreated):
   return make(world, merchant);
 }
 
-/** Sends a sample, perhaps with something else in it. */
+/** Sends a sample, possibly with parts replaced. */
 export function send(
   world: World,
   route: Pick<Route, 'method' | 'upload'>,
@@ -77,7 +79,7 @@ export function send(
   });
 }
 
-/** The same where the route takes a form: each text is a field, that of the file's name is the file's content. */
+/** Sends a sample as a form: each text is a field, and the one named like the file is the file's content. */
 function sendForm(
   world: World,
   file: string,
@@ -96,7 +98,7 @@ function sendForm(
   });
 }
 
-/** A transaction_id and a payment_id of the right form that name nothing. */
+/** A well-formed transaction_id and payment_id that name nothing. */
 export function nothing(world: World, merchant: MerchantCreated): { transaction_id: string; payment_id: string } {
   const { clock, random, secrets } = world.gateway.deps;
   const transaction_id = makeId('txn', clock.now(), random.bytes(16), merchant.merchant.shard);
@@ -119,7 +121,7 @@ export async function askCode(
   return { ...paying, phone, wallet: wallet.number };
 }
 
-/** Pays something else on that session, so that it is consumed. */
+/** Makes another payment on that session, so that it is consumed. */
 async function consume(world: World, token: string): Promise<void> {
   const wallet = await world.wallet();
   const made = await world.call('POST', '/payments/collect', { bearer: token, body: collectBody(world, 'none') });
@@ -311,7 +313,7 @@ async function reading(
   };
 }
 
-/** Demands that a call succeeds as its sample says, so that a refusal elsewhere has the reason that it is tested for. */
+/** Demands that the unspoilt call succeeds, so that a refusal in a test has the reason under test. */
 export async function requireWorks(world: World, route: Route, sample: Sample): Promise<Answer> {
   const answer = await send(world, route, sample);
   if (answer.status !== sample.answers) expectRefusal(answer, sample.answers, 'none');

@@ -4,7 +4,7 @@ import { openWorld } from '../support/world.ts';
 import { expectRefusal, neighbourOf, withoutIds } from './flows.ts';
 import { named, requireWorks, routesOf, sampleOf, send } from './route-samples.ts';
 
-// The table is walked at collection, so that each route has tests of its own name.
+// The table is walked at collection, so that each route's tests carry its name.
 const world = await openWorld({ env: { TRUST_PROXY: '127.0.0.1' } });
 const merchant = await world.merchant();
 const stranger = await neighbourOf(world, merchant);
@@ -112,7 +112,7 @@ describe.each(named(routes))('%s', (_name, route) => {
       expect([...answer.headers.keys()].sort()).toEqual([...theirs.headers.keys()].sort());
       expect(answer.text.length).toBe(theirs.text.length);
     }
-    // And its owner still has it.
+    // And its owner can still use it.
     await requireWorks(world, route, sample);
   });
 

@@ -1,6 +1,6 @@
 /**
- * Two gateways over one database: what one of them has written the other goes by, at once. Neither relies on what it has
- * in memory, so that any process can go on with what another began.
+ * Two gateways on one database: what one of them writes, the other sees at once. Neither relies on what it has
+ * in memory, so that any process can continue what another began.
  */
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ import { openSecond, type Second } from './second-gateway.ts';
 
 let world: World;
 let second: Second;
-/** The addresses of both, to take turns at. */
+/** The addresses of both, to be used in turn. */
 let urls: readonly [string, string];
 
 beforeAll(async () => {
@@ -86,7 +86,7 @@ async function codeOn(phone: string): Promise<string> {
   }
 }
 
-it('a payment goes from one to the other at every step, and its webhook is posted once', async () => {
+it('a payment alternates between the two at every step, and its webhook is posted once', async () => {
   const { token, transaction_id, submitted } = await payFromWallet(await world.merchant(), '12.50', '+243810000201');
   expect(submitted.json, submitted.text).toMatchObject({ status: 'approved' });
   const [, there] = urls;
@@ -95,13 +95,13 @@ it('a payment goes from one to the other at every step, and its webhook is poste
   });
   expect(await read.json()).toMatchObject({ status: 'approved' });
   await world.receiver.about(transaction_id);
-  // Its delivery is written down after the receiver's answer; a clock that leapt before that would end its lease.
+  // Its delivery is recorded after the receiver's answer; a clock that leapt before that would end its lease.
   await Promise.all([world, second].map(({ gateway }) => gateway.courier.idle()));
   await world.pass(60_000);
   expect(postsAbout(world, transaction_id).map(({ body }) => body.status)).toEqual(['approved']);
 });
 
-it('one key at both at once makes one session, and both are told the same bytes', async () => {
+it('one key at both at once makes one session, and both answer the same bytes', async () => {
   const merchant = await world.merchant();
   const answers = await Promise.all(
     [...urls, ...urls].map((url) => mintAt(url, credentialOf(merchant), '12.50', 'the-key')),
@@ -110,7 +110,7 @@ it('one key at both at once makes one session, and both are told the same bytes'
   expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
 });
 
-it('a merchant that is suspended at one is refused by the other at once, and let in again at once', async () => {
+it('a merchant that is suspended at one is refused by the other at once, and accepted again at once', async () => {
   const merchant = await world.merchant();
   const { id } = merchant.merchant;
   const [here, there] = urls;
@@ -125,7 +125,7 @@ it('a merchant that is suspended at one is refused by the other at once, and let
   expect(await asked()).toEqual([201, 201]);
 });
 
-it('a credential that is issued at one works at the other, and no more once it is revoked', async () => {
+it('a credential that is issued at one works at the other, until it is revoked', async () => {
   const { merchant } = await world.merchant();
   const issued = credentialOf(await issueCredential(world.gateway.deps, merchant.id, null));
   const [here, there] = urls;
@@ -134,7 +134,7 @@ it('a credential that is issued at one works at the other, and no more once it i
   expect([(await mintAt(here, issued)).status, (await mintAt(there, issued)).status]).toEqual([401, 401]);
 });
 
-it('a setting that is changed at one holds at the other, also for merchants that it has seen before', async () => {
+it('a setting that is changed at one applies at the other, even for merchants that it has seen before', async () => {
   const merchant = await world.merchant();
   const [, there] = urls;
   expect((await mintAt(there, credentialOf(merchant))).status).toBe(201);
@@ -142,7 +142,7 @@ it('a setting that is changed at one holds at the other, also for merchants that
   expect((await mintAt(there, credentialOf(merchant))).status).toBe(400);
 });
 
-it('guesses of a one-time code are counted together, however they are spread', async () => {
+it('guesses of a one-time code are counted together, at whichever process they are made', async () => {
   const { token, payment_id, submitted } = await payFromWallet(await world.merchant(), '150.00', '+243810000202');
   expect(submitted.json, submitted.text).toMatchObject({ status: 'pending_otp_verification' });
   const right = Number(await codeOn('+243810000202'));
@@ -157,7 +157,7 @@ it('guesses of a one-time code are counted together, however they are spread', a
   expect(codes.filter((code) => code === '1301')).toHaveLength(35);
 });
 
-it('a webhook secret that is rotated at one signs at the other within a second', async () => {
+it('a webhook secret that is rotated at one is used by the other within a second', async () => {
   const merchant = await world.merchant();
   const before = await payFromWallet(merchant, '1.00', '+243810000203');
   await world.receiver.about(before.transaction_id);

@@ -1,7 +1,7 @@
 /**
  * A second gateway on the world's database, as another process would be.
  *
- * Invariant: it shares nothing with the first one but the database, the keys (unless it is given its own) and the time.
+ * Invariant: it shares with the first one only the database, the keys (unless it is given its own) and the time.
  */
 
 import { assembleGateway, type Gateway, type Role } from '../../src/assemble.ts';
@@ -16,26 +16,26 @@ import { type Paying, rowsOf, untilLater } from './flows.ts';
 export interface Second {
   readonly url: string;
   readonly gateway: Gateway;
-  /** Ends the upstream calls that it has open, as if their answers were lost. */
+  /** Ends the gateway's open upstream calls, as if their answers were lost. */
   cut(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What it has of its own. */
+/** Where it differs from the first gateway. */
 export interface Otherwise {
-  /** Of its configuration. */
+  /** Variables that override its configuration. */
   readonly env?: Readonly<Record<string, string>>;
   /** Another ring of keys. */
   readonly secrets?: Secrets;
-  /** What its calls to others go through. */
+  /** Wraps its outbound calls. */
   readonly through?: (outbound: Outbound) => Outbound;
-  /** `api`, which runs no rounds, when absent. */
+  /** `api`, which runs no rounds, if absent. */
   readonly role?: Role;
 }
 
 /**
- * Another process's gateway on the same database, by way of a wire if there is one. Its upstream calls time out by the
- * clock that it is given.
+ * Another process's gateway on the same database, possibly through a wire. Its upstream calls time out by the
+ * clock `deadlines`.
  */
 export async function openSecond(
   world: World,
@@ -66,9 +66,9 @@ export async function openSecond(
 }
 
 /**
- * Resolves once that gateway writes nothing any more: what its wire keeps from now on is what it is asked for. What is told to
- * receivers is waited for in the database first, because what another reads there its own process may not have heard of yet;
- * time passes where a lease has to run out.
+ * Resolves once that gateway no longer writes anything by itself, so that whatever its wire keeps afterwards answers the test's
+ * own calls. Deliveries are awaited in the database first: what another process reads there, the gateway that wrote it may not
+ * have heard of yet. Time passes, in case a lease has to expire.
  */
 export async function quiet(world: World, { gateway }: Pick<Second, 'gateway'>): Promise<void> {
   const waiting = "select id from webhook_event where status = 'waiting'";

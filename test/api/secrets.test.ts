@@ -17,13 +17,13 @@ import {
 import { rawPost, sendRaw } from './raw.ts';
 
 /**
- * Every secret that a run of all flows meets, searched for in everything that is kept or sent: log lines, rows,
- * webhooks, and the answers of refusals. Each is long enough that no other value looks like it by chance.
+ * Every secret that a run of all flows uses, searched for in everything that is kept or sent: log lines, rows,
+ * webhooks, and the answers of refusals. Each is long enough that no other value equals it by chance.
  */
 let world: World;
-/** What must never be seen again, by what it is. */
+/** What must never appear again, by its kind. */
 const secrets = new Map<string, string>();
-/** What must not be in a log line; rows need it. */
+/** What must not be in a log line, but may be in rows. */
 const personal = new Map<string, string>();
 /** The bodies of refusals. */
 const refusals: string[] = [];
@@ -37,7 +37,7 @@ const PIN = '73915482';
 const WRONG_PIN = '84026593';
 const WRONG_CODE = '918273';
 
-test('a run of every flow, right and wrong', async () => {
+test('a run of every flow, successful and failing', async () => {
   const merchant = await world.merchant();
   const rotated = await rotateCredential(world.gateway.deps, merchant.key_id, 3_600_000);
   secrets.set('merchant secret', merchant.secret);
@@ -48,7 +48,7 @@ test('a run of every flow, right and wrong', async () => {
     secrets.set(`session token ${secrets.size}`, token.slice('sess_'.length + 26));
   };
 
-  // A wallet, at first with a wrong PIN, then with a code, at first a wrong one.
+  // A wallet, first with a wrong PIN, then with a code, first a wrong one.
   const phone = '+243826543277';
   const wallet = await world.wallet({ balance: 500_00n, pin: PIN, phone });
   secrets.set('PIN', PIN).set('wrong PIN', WRONG_PIN);
@@ -82,7 +82,7 @@ test('a run of every flow, right and wrong', async () => {
   secrets.set('second code', second);
   expect((await verify(second)).json).toMatchObject({ status: 'approved' });
 
-  // Phones: paid, refused by hand, unreachable, in no format at all.
+  // Phones: paid, refused by the person, unreachable, malformed.
   for (const ending of ['01', '06', '42']) {
     const msisdn = numberEnding(ending);
     personal.set(`phone ${ending}`, msisdn.slice(1));
@@ -103,7 +103,7 @@ test('a run of every flow, right and wrong', async () => {
     note((await payByPhone(world, open, msisdn)).text);
   }
 
-  // Bodies, headers and addresses that hold what they must not.
+  // Bodies, headers and addresses that contain what they must not.
   const mint = (raw: string) => world.call('POST', '/internal/sessions/create', { bearer: bearerOf(merchant), raw });
   secrets.set('card number', '5123450000000008');
   note((await mint('{"amount":"1","currency":"usd","customer_reference":"5123 4500 0000 0008"}')).text);
@@ -118,27 +118,27 @@ test('a run of every flow, right and wrong', async () => {
   await world.gateway.courier.idle();
 });
 
-test('none of it is in the log, at any level', () => {
+test('none of them is in the log, at any level', () => {
   expect(world.log.lines.length).toBeGreaterThan(20);
   expect(
     found(world.log.lines.join('\n'), new Map([...secrets, ...personal, ['email', 'canary@shop.example']])),
   ).toEqual([]);
-  // Nor are headers or addresses with what they carry.
+  // Nor are headers or addresses with their values.
   expect(world.log.lines.filter((line) => /Bearer [^*]|\?pin=/.test(line))).toEqual([]);
 });
 
-test('none of it is in a refusal', () => {
+test('none of them is in a refusal', () => {
   expect(refusals.length).toBeGreaterThan(10);
   expect(found(refusals.join('\n'), new Map([...secrets, ...personal]))).toEqual([]);
 });
 
-test('none of it is in a webhook', () => {
+test('none of them is in a webhook', () => {
   expect(world.receiver.hooks.length).toBeGreaterThan(3);
   const sent = world.receiver.hooks.map(({ raw, headers }) => raw + JSON.stringify(headers)).join('\n');
   expect(found(sent, new Map([...secrets, ...personal]))).toEqual([]);
 });
 
-test('none of it lies in the database, in any writing', async () => {
+test('none of them is in the database, in any encoding', async () => {
   const tables = await tablesOf(world);
   expect(tables.length).toBeGreaterThan(10);
   for (const name of tables) {
@@ -147,7 +147,7 @@ test('none of it lies in the database, in any writing', async () => {
   }
 });
 
-/** Which of these stand in the text: as they are, in hexadecimal or in base64. */
+/** Which of these the text contains: as they are, in hexadecimal or in base64. */
 function found(text: string, wanted: ReadonlyMap<string, string>): string[] {
   const squeezed = text.replaceAll(/(\d)[ -](?=\d)/g, '$1');
   return [...wanted].flatMap(([what, secret]) => {
@@ -158,7 +158,7 @@ function found(text: string, wanted: ReadonlyMap<string, string>): string[] {
       bytes.toString('base64').replace(/=+$/, ''),
       bytes.toString('base64url'),
     ];
-    // Six digits may stand inside a longer number or an identifier by chance: there they are no code.
+    // Six digits may be in a longer number or an identifier by chance: there they are not a code.
     const whole = /^\d{6}$/.test(secret) ? [new RegExp(`(?<![0-9a-z.])${secret}(?![0-9a-z])`, 'i')] : [];
     const seen =
       whole.length > 0

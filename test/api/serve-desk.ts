@@ -13,10 +13,10 @@ import { text } from 'node:stream/consumers';
 import { builtProgram } from '../support/built.ts';
 import { createTestDatabase } from '../support/database.ts';
 
-/** What a process says once it answers. */
+/** The message of a process once it answers. */
 export type Ready = { type: 'ready'; url?: string; notes: string[] };
 
-/** Where a process's output goes: this one's, a pipe, or an open file. */
+/** Where a process's output goes: the parent's own, a pipe, or an open file. */
 type Output = 'inherit' | 'pipe' | number;
 
 export interface ServeDesk {
@@ -26,7 +26,7 @@ export interface ServeDesk {
   start(...words: string[]): ChildProcess;
   /** Starts it with variables of its own. Its errors go where its output goes, or into a pipe. */
   startWith(over: { readonly [name: string]: string }, output: Output, ...words: string[]): ChildProcess;
-  /** Starts it as a shell does: over no channel, its output and its errors into pipes. */
+  /** Starts it as a shell does: without a channel, its output and errors into pipes. */
   startAlone(over: { readonly [name: string]: string }, ...words: string[]): ChildProcess;
   close(): Promise<void>;
 }
@@ -64,7 +64,7 @@ export async function openServeDesk(): Promise<ServeDesk> {
   };
 }
 
-/** What a stream has said once it is closed. */
+/** The whole text of a stream, once it is closed. */
 export async function said(stream: Readable | null): Promise<string> {
   return stream === null ? '' : text(stream);
 }
@@ -75,7 +75,7 @@ export async function ready(child: ChildProcess): Promise<Ready> {
   return message;
 }
 
-/** The status that it ends with. */
+/** The process's exit status. */
 export async function ended(child: ChildProcess): Promise<number | null> {
   const [status] = (await once(child, 'exit')) as [number | null];
   return status;

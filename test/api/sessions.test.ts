@@ -18,7 +18,7 @@ afterAll(() => world.close());
 
 const mintWith = (more: Fields, of = merchant) => sendMint(world, of, { body: { ...MINT, ...more } });
 
-/** A merchant of its own, set so. */
+/** A new merchant with those settings. */
 async function merchantWith(wanted: MerchantSettingsChange): Promise<MerchantCreated> {
   const made = await world.merchant('Librairie Goma');
   await setMerchant(world.gateway.deps, made.merchant.id, wanted);
@@ -29,8 +29,8 @@ function collectFrom(token: string, more: Fields = {}): Promise<Answer> {
   return world.call('POST', '/payments/collect', { bearer: token, body: collectBody(world, 'none', more) });
 }
 
-describe('what a mint answers', () => {
-  test('201, the token, and what was bound', async () => {
+describe('the answer to a mint', () => {
+  test('is 201, with the token and the bound values', async () => {
     const minted = await mintWith({});
     expect(minted.status, minted.text).toBe(201);
     expect(minted.json).toMatchObject({
@@ -48,7 +48,7 @@ describe('what a mint answers', () => {
     }
   });
 
-  test('no two tokens are alike', async () => {
+  test('never repeats a token', async () => {
     const minted = await Promise.all(Array.from({ length: 50 }, () => mintWith({})));
     expect(new Set(minted.map(({ json }) => json.session_token.slice(31))).size).toBe(50);
   });
@@ -67,13 +67,13 @@ describe('amount and currency', () => {
   );
 
   test.each(['USD', 'Usd', 'usdt', 'us', '', ' usd', 'usd ', 'xxx', 'gbp', '840', '__proto__', 'constructor'])(
-    '%j is no currency (1102)',
+    '%j is not a currency (1102)',
     async (currency) => {
       expectRefusal(await mintWith({ currency }), 400, '1102', 'INVALID_CURRENCY');
     },
   );
 
-  test('a merchant that is limited to some is told which', async () => {
+  test('a merchant that is limited to some currencies is told which', async () => {
     const limited = await merchantWith({ currencies: ['cdf', 'xof'] });
     const refused = await mintWith({}, limited);
     expectRefusal(refused, 400, '1102', 'CURRENCY_NOT_ALLOWED');
@@ -83,7 +83,7 @@ describe('amount and currency', () => {
     expect((await mintWith({}, limited)).status).toBe(201);
   });
 
-  test('a bad amount and a bad currency are told together, the amount first', async () => {
+  test('a bad amount and a bad currency are reported together, the amount first', async () => {
     const refused = await mintWith({ amount: 'x', currency: 'xxx' });
     expectRefusal(refused, 400, '1101');
     expect(refused.json.details.map(({ field }: { field: string }) => field)).toEqual(['amount', 'currency']);
@@ -120,22 +120,22 @@ describe('ttl_seconds', () => {
 });
 
 describe('scope', () => {
-  test('absent is both, and is answered as null; a collect scope collects', async () => {
+  test('an absent one means both, and is answered as null; a collect scope collects', async () => {
     expect((await mintWith({})).json.scope).toBeNull();
     const minted = await mintWith({ scope: 'collect' });
     expect(minted.json.scope).toBe('collect');
     expect((await collectFrom(minted.json.session_token)).status).toBe(200);
   });
 
-  test('a payout scope collects nothing (1003)', async () => {
+  test('a payout scope cannot collect (1003)', async () => {
     const minted = await mintWith({ scope: 'payout' });
     expectRefusal(await collectFrom(minted.json.session_token), 403, '1003', 'WRONG_SCOPE');
-    // Of the body's own faults nothing is said.
+    // The body's own faults are not reported.
     const faulty = { payment_method: 'cheque', amount: 'much' };
     expectRefusal(await collectFrom(minted.json.session_token, faulty), 403, '1003', 'WRONG_SCOPE');
   });
 
-  test('anything else is refused, and where the merchant demands one, so is none', async () => {
+  test('anything else is refused, and so is an absent one if the merchant demands one', async () => {
     for (const scope of ['all', '', 'Collect', 5, []]) expectRefusal(await mintWith({ scope }), 400, '1110');
     const strict = await merchantWith({ scope_required: true });
     for (const scope of [undefined, null])
@@ -173,7 +173,7 @@ describe('what a merchant may set', () => {
     }
   });
 
-  test('fees: on top for the buyer, taken out for the merchant, half-even, to the exact digit', async () => {
+  test('fees: on top for the buyer, deducted for the merchant, half-even, to the exact digit', async () => {
     const shop = await world.merchant('Pharmacie Bukavu');
     const rule = { merchantId: shop.merchant.id, method: undefined, currency: 'usd' as const };
     await setFee(world.gateway.deps, { ...rule, rate: '2.5', fixed: 10n, min: undefined, max: undefined });
@@ -191,7 +191,7 @@ describe('what a merchant may set', () => {
     }
   });
 
-  test('from which amount a code is asked', async () => {
+  test('the amount from which a code is required', async () => {
     const careful = await merchantWith({ code_thresholds: new Map([['usd', 1_00n]]) });
     const statuses = [];
     for (const amount of ['0.99', '1.00']) {
@@ -207,7 +207,7 @@ async function available({ merchant: { id, shard } }: MerchantCreated): Promise<
   return (await world.gateway.store.account.get(shard, `${id}:available:usd`))?.balance ?? 0n;
 }
 
-test('delayed delivery holds the money', async () => {
+test('delayed delivery, which holds the money', async () => {
   const wallet = await world.wallet();
   const paying = await collect(world, merchant, { body: { delivery_behaviour: 'delayed_delivery' } });
   const before = await available(merchant);
@@ -217,7 +217,7 @@ test('delayed delivery holds the money', async () => {
   expect((await world.gateway.store.account.get(shard, `${id}:held:usd`))?.balance).toBe(12_50n);
 });
 
-test('a method that the merchant does not offer is refused by name, with what it does', async () => {
+test('a method that the merchant does not offer is refused by name, with those that it does', async () => {
   const own = await world.merchant();
   await setMerchant(world.gateway.deps, own.merchant.id, { methods: ['wallet', 'mobile_money'] });
   const { token } = await mint(world, own);
@@ -266,7 +266,7 @@ test('the books balance after all of this', async () => {
   expect(await world.gateway.store.audit()).toEqual([]);
 });
 
-test('in production a session lives a minute at least, and secrets say that they are live', async () => {
+test('in production a session lives a minute at least, and secrets are marked as live', async () => {
   const live = await openWorld({
     env: {
       GATEWAY_MODE: 'production',

@@ -1,7 +1,7 @@
 /**
- * The demo shop against the real gateway: what a merchant's integration does, end to end over HTTP.
+ * The demo shop with the real gateway: what a merchant's integration does, end to end over HTTP.
  *
- * Invariant: nothing stands in for either side; whoever pays here does it by the API, with the order's own session.
+ * Invariant: nothing stands in for either side; payments are made by the API, with the order's own session.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Order } from '../../sandbox/shop/orders.ts';
@@ -16,7 +16,7 @@ const TTL_MS = 1_800_000;
 
 let world: World;
 let merchant: MerchantCreated;
-/** Whatever the shop has shown or said, to look for secrets in. */
+/** Everything that the shop has shown or sent, to search for secrets. */
 const shown: string[] = [];
 
 beforeAll(async () => {
@@ -99,8 +99,8 @@ async function pay({ session_token, transaction_id }: Order): Promise<void> {
   expect(paid.json, paid.text).toMatchObject({ status: 'approved' });
 }
 
-describe('an order’s end', () => {
-  test('comes by the gateway’s webhook, which verifies, while its page looks on', async () => {
+describe('an order’s outcome', () => {
+  test('comes by the gateway’s webhook, which verifies, while its page is open', async () => {
     const customer = visitor();
     const order = await begun(`${world.sandboxUrl}/shop/webhooks`);
     const page = await customer.hear(`${pageOf(order)}/events`);
@@ -112,7 +112,7 @@ describe('an order’s end', () => {
     expect((await customer.get('/shop/orders')).text).toContain(order.reference);
   });
 
-  test('is asked for, whatever the address says', async () => {
+  test('is inquired about, whatever the address says', async () => {
     const customer = visitor();
     const order = await begun(world.receiver.url);
     const lie = `${pageOf(order)}?transaction_id=${order.transaction_id}&status=approved`;
@@ -124,7 +124,7 @@ describe('an order’s end', () => {
     expect(orderOf(order.id)).toMatchObject({ status: 'approved', webhook_at: null });
   });
 
-  test('of another order, named in the address, is not its own', async () => {
+  test('of another order, named in the address, is not adopted', async () => {
     const customer = visitor();
     const [mine, other] = [await begun(world.receiver.url), await begun(world.receiver.url)];
     await pay(other);
@@ -134,7 +134,7 @@ describe('an order’s end', () => {
     }
   });
 
-  test('is found by the address where another payment of the same session paid it', async () => {
+  test('is found by the address if another payment of the same session paid it', async () => {
     const customer = visitor();
     const first = await begun(world.receiver.url);
     const second = await another({ token: first.session_token, reference: first.reference }, world.receiver.url);
@@ -145,7 +145,7 @@ describe('an order’s end', () => {
     expect(orderOf(first.id).transaction_id).toBe(second.transaction_id);
   });
 
-  test('can still be asked for when the order’s session is over', async () => {
+  test('can still be inquired about when the order’s session has expired', async () => {
     const customer = visitor();
     const [paid, unpaid] = [await begun(world.receiver.url), await begun(world.receiver.url)];
     await pay(paid);
@@ -218,7 +218,7 @@ describe('buying', () => {
     expect(newest().id).toBe(order.id);
   });
 
-  test('something else meanwhile, or after an end without payment, is another order', async () => {
+  test('other goods meanwhile, or after an unpaid end, is another order', async () => {
     const customer = visitor();
     await fill(customer);
     await customer.post('/shop/buy');
@@ -245,7 +245,7 @@ describe('buying', () => {
     }
   });
 
-  test('with a credential that counts no more tells the gateway’s own words, in the customer’s language', async () => {
+  test('with a revoked credential shows the gateway’s own message, in the customer’s language', async () => {
     await tell(merchant, `${merchant.key_id}:sk_test_wrong`);
     const customer = visitor('fr');
     await fill(customer);
@@ -263,7 +263,7 @@ describe('buying', () => {
   });
 });
 
-test('no page, no redirect and no cookie has held a secret', () => {
+test('no page, redirect or cookie contains a secret', () => {
   const secrets = [
     merchant.secret,
     merchant.webhook_secret,

@@ -1,6 +1,6 @@
 /**
  * The law of statements: whatever has moved and whichever days are closed, the lines of a span are those of its time, and add
- * up to what stands at its end less what stood at its beginning.
+ * up to its closing balances less its opening ones.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -18,7 +18,7 @@ const DAYS = 6;
 const BALANCES = ['available', 'reserved', 'held'] as const;
 
 let world: World;
-/** Each of a merchant of its own: days are closed for all at once. Most of it is still to come at first. */
+/** Each of a merchant of its own, because days are closed for all at once. At first, most of it is still in the future. */
 const histories: { readonly merchant: MerchantCreated; readonly moved: readonly Movement[] }[] = [];
 beforeAll(async () => {
   world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' }, start: START });
@@ -41,7 +41,7 @@ const movement = fc.record({
 });
 type Drawn = typeof movement extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** In the order of their times; what would take more than there is comes from outside instead. */
+/** In time order; a movement that would exceed its balance comes from outside instead. */
 function possible(drawn: readonly Drawn[]): Movement[] {
   const standing: Record<MerchantAccount, bigint> = { available: 0n, reserved: 0n, held: 0n };
   return drawn
@@ -77,7 +77,7 @@ interface Statement {
 
 const minorOf = (text: string): bigint => BigInt(text.replace('.', ''));
 
-/** Reads a span to its end, and demands that each page goes on from the one before. */
+/** Reads a span to its end, and demands that each page continues the one before. */
 async function readSpan(merchant: MerchantCreated, query: Readonly<Record<string, string>>): Promise<Statement> {
   const lines = [];
   let [opening, running, cursor]: [bigint | undefined, bigint | undefined, string | null] = [undefined, undefined, ''];
@@ -126,7 +126,7 @@ test.each([
       const query = { from: dateOf(from), to: dateOf(until - 1), balance: asked.balance, limit: String(asked.limit) };
       const read = await readSpan(merchant, query);
       const shown = asked.balance === 'all' ? BALANCES : [asked.balance];
-      // What is still to come is not read.
+      // What is still in the future is not read.
       const wanted = expected(moved, from, Math.max(from, Math.min(until, now + 1)), shown);
       expect([read.opening, read.closing]).toEqual([wanted.opening, wanted.closing]);
       expect(read.lines.reduce((sum, { minor }) => sum + minor, 0n)).toBe(read.closing - read.opening);
@@ -138,7 +138,7 @@ test.each([
 });
 
 test('the auditor agrees with the closed days', async () => {
-  // Here money is reserved that no payout is for.
+  // Here money is reserved without a payout.
   const wrong = ({ kind }: AuditFinding): boolean => kind !== 'reserved';
   expect((await world.gateway.store.audit()).filter(wrong)).toEqual([]);
   for (const { merchant } of histories) {
@@ -149,12 +149,12 @@ test('the auditor agrees with the closed days', async () => {
 
 const dateOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
-/** Lines of one instant stand in the order of their ids, which is chance's. */
+/** Lines of one instant are in the order of their ids, which is random. */
 function written(lines: Statement['lines']): string[] {
   return lines.map(({ at, balance, minor }) => `${at} ${balance} ${minor}`).toSorted();
 }
 
-/** Each line's balance is that of the line before it, and what it moved. */
+/** Expects each line's balance to be that of the line before it, plus what it moved. */
 function expectToGoOn(lines: Statement['lines']): void {
   for (const [n, line] of lines.entries()) {
     if (n > 0) expect(line.after).toBe((lines[n - 1]?.after ?? 0n) + line.minor);

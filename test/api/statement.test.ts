@@ -74,7 +74,7 @@ describe('a statement', () => {
     expect(asked.json.details).toMatchObject([{ field: 'currency' }]);
   });
 
-  test('shows what a payment brought, with what stood there before and after', async () => {
+  test('shows what a payment brought, with the balances before and after', async () => {
     const merchant = await world.merchant();
     const paying = await collect(world, merchant);
     await payFromWallet(world, paying, await world.wallet());
@@ -119,7 +119,7 @@ describe('a statement', () => {
     });
   });
 
-  test('shows both sides of what moves between two balances, and each balance alone', async () => {
+  test('shows both sides of a movement between two balances, and each balance alone', async () => {
     const merchant = await world.merchant();
     await write(world.gateway.deps, merchant.merchant, [
       { from: 'outside', to: 'available', minor: 10_00n, at: NOON - 3 * HOUR },
@@ -157,7 +157,7 @@ describe('a statement', () => {
     expectRefusal(stolen, 400, '1110', 'INVALID_CURSOR');
   });
 
-  test('begins and ends where it is asked to: with days of UTC, and with instants', async () => {
+  test('begins and ends as requested: with days of UTC, and with instants', async () => {
     const merchant = await world.merchant();
     const midnight = Date.UTC(2026, 10, 10);
     const at = [midnight - 1, midnight, midnight + DAY - 1, midnight + DAY];
@@ -180,7 +180,7 @@ describe('a statement', () => {
     expect(await times('1970-01-01', '2999-12-31')).toEqual(['0.00', ...at, '0.04']);
   });
 
-  test('is read in pages that go on where they ended, while lines are added', async () => {
+  test('is read in pages that continue where they ended, while lines are added', async () => {
     const merchant = await world.merchant();
     await write(world.gateway.deps, merchant.merchant, credits(25));
     const first = await read(merchant, { from: '2026-10-01', limit: '10' });
@@ -211,7 +211,7 @@ describe('a statement', () => {
     expect((await readAll(merchant, more)).length).toBe(26);
   });
 
-  test('cuts pages between the two lines of one transfer, and between lines of one instant', async () => {
+  test('cuts pages even between the two lines of one transfer, and between lines of one instant', async () => {
     const merchant = await world.merchant();
     const at = NOON - HOUR;
     await write(world.gateway.deps, merchant.merchant, [
@@ -224,7 +224,7 @@ describe('a statement', () => {
     for (const limit of ['1', '2', '3', '7']) expect(await readAll(merchant, { limit }), limit).toEqual(whole);
   });
 
-  test('answers a cursor only to the question that it was given for', async () => {
+  test('accepts a cursor only for the query that it was given for', async () => {
     const merchant = await world.merchant();
     await write(world.gateway.deps, merchant.merchant, credits(3));
     const { json } = await read(merchant, { from: '2026-10-01', limit: '1' });
@@ -244,7 +244,7 @@ describe('a statement', () => {
   });
 });
 
-describe('a question that cannot be answered', () => {
+describe('a query that cannot be answered', () => {
   test.each([
     ['from', { from: '2027-02-30' }, 'INVALID_INSTANT'],
     ['from', { from: 'yesterday' }, 'INVALID_INSTANT'],
@@ -267,7 +267,7 @@ describe('a question that cannot be answered', () => {
     expect(refused.json.details[0].field).toBe(field);
   });
 
-  test('names everything that is wrong, in one answer', async () => {
+  test('reports everything that is wrong, in one answer', async () => {
     const merchant = await world.merchant();
     const query = { currency: 'doubloons', from: '2027-02-29', to: 'never', limit: '-1' };
     const refused = await read(merchant, query);
@@ -343,7 +343,7 @@ describe('a statement as a table', () => {
     expect(await typeFor('application/json', { format: 'csv' })).toBe('text/csv');
   });
 
-  test('lets nothing that others have written be a formula, and quotes what would break it', async () => {
+  test('makes no untrusted text a formula, and quotes what would break a line', async () => {
     const merchant = await world.merchant();
     const nasty = '=cmd|\' /C calc\'!A0,"x"';
     for (const customer_reference of [nasty, '+1', '@SUM(A1)', '-2+3']) {
@@ -352,11 +352,11 @@ describe('a statement as a table', () => {
     }
     const references = rowsOf(await read(merchant, { format: 'csv' })).map((row) => row.customer_reference);
     const written = references.filter((text) => text !== '');
-    // They are of one instant, and so in no order.
+    // They are of one instant, so their order is undefined.
     expect(written.toSorted()).toEqual([`'${nasty}`, "'+1", "'@SUM(A1)", "'-2+3"].toSorted());
   });
 
-  test('is read a thousand lines at a time, and only when they are wanted', async () => {
+  test('is read a thousand lines at a time, and only as the client takes them', async () => {
     const merchant = await world.merchant();
     await write(world.gateway.deps, merchant.merchant, credits(2_300, NOON - 1_500 * HOUR * 24));
     const { deps } = world.gateway;
@@ -379,7 +379,7 @@ describe('a statement as a table', () => {
     expect([(await pages.next()).done, read]).toEqual([true, [1_001, 1_001, 300]]);
   });
 
-  test('is refused like the pages are, and has a head', async () => {
+  test('is refused as the pages are, and answers HEAD', async () => {
     const merchant = await world.merchant();
     expectRefusal(await read(merchant, { format: 'csv', from: '2027-02-30' }), 400, '1110', 'INVALID_INSTANT');
     const head = await world.call('HEAD', '/internal/statement?currency=usd&format=csv', {

@@ -46,7 +46,7 @@ const move: fc.Arbitrary<Move> = fc
   })
   .filter(({ from, to }) => from !== to);
 
-/** Writes the transfers, the balances, and so many closed days. */
+/** Writes the transfers, the balances, and `closed` closed days. */
 async function write(moves: readonly Move[], closed: number): Promise<void> {
   const texts = ['truncate account, ledger_transfer, account_day, setting'];
   for (const [n, { day, from, to, minor }] of moves.entries()) {
@@ -81,7 +81,7 @@ test('sound accounts give no finding, and two wrong ones are found, however far 
       await write(moves, closed);
       expect(await store.audit()).toEqual([]);
       expect((await store.auditRecent(0)).findings).toEqual([]);
-      // Of a shard that is not looked at in turn only what has moved is seen: and that is sound too.
+      // In a shard whose turn it is not, only recent movements are read, and these are sound too.
       expect((await store.auditRecent(1)).findings).toEqual([]);
       await client.query(`update account set balance = balance + case id when 'a' then 1 else -1 end where id <> 'c'`);
       const found = (await store.auditRecent(0)).findings;
@@ -91,7 +91,7 @@ test('sound accounts give no finding, and two wrong ones are found, however far 
   );
 });
 
-test('after the days were closed only what came since is read', async () => {
+test('after the days were closed only later movements are read', async () => {
   await write(
     Array.from({ length: 20 }, (_, n) => ({ day: n < 18 ? 0 : 2, from: n % 2, to: 2, minor: 1 })),
     2,

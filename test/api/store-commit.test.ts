@@ -1,5 +1,5 @@
 /**
- * The group commit against a real database: who wins, who loses, who fails, and that nobody fails for another.
+ * The group commit on a real database: who wins, who loses, who fails, and that no change fails because of another.
  */
 import { setImmediate } from 'node:timers/promises';
 import pg from 'pg';
@@ -50,14 +50,14 @@ const count = (outcomes: readonly Outcome[], outcome: Outcome): number =>
 const tally = async (table: string): Promise<number> =>
   Number((await client.query<{ n: string }>(`select count(*) as n from ${table}`)).rows[0]?.n);
 
-/** Asks until so many commits wait for rows that somebody else has locked. */
+/** Polls until that many commits wait for rows that another transaction has locked. */
 async function untilSomebodyWaits(many = 1): Promise<void> {
   for (;;) {
     const waiting = await client.query(
       `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
     );
     if (waiting.rows.length >= many) return;
-    // Inside a transaction the statistics stand still unless they are let go.
+    // Inside a transaction, statistics are frozen unless the snapshot is cleared.
     await client.query('select pg_stat_clear_snapshot()');
   }
 }
@@ -74,7 +74,7 @@ test('a record comes back as it was written', async () => {
   expect(await store.merchant.get(63, merchant.id)).toEqual(merchant);
 });
 
-test('an update writes its columns and raises the version; who relied on the older version loses', async () => {
+test('an update writes its columns and raises the version; a change that relies on the older version loses', async () => {
   const payment = aPayment(1);
   await store.commit({ claims: [{ table: 'payment', row: payment }] });
   const update = (version: number, carrier: string | null): Change => ({
@@ -92,7 +92,7 @@ test('an update writes its columns and raises the version; who relied on the old
   expect((await store.payment.get(0, payment.id))?.carrier).toBeNull();
 });
 
-test('an update of nothing only raises the version', async () => {
+test('an update without columns only raises the version', async () => {
   await store.commit({ claims: [{ table: 'session', row: aSession(1) }] });
   const change = { updates: [{ table: 'session' as const, shard: 0, id: numbered('ses', 1), version: 1, row: {} }] };
   expect(await store.commit(change)).toBe('won');
@@ -114,7 +114,7 @@ test('a change that loses leaves nothing, whatever else it held', async () => {
   expect([await tally('session'), await tally('webhook_event'), await tally('account')]).toEqual([0, 0, 0]);
 });
 
-test('64 racing duplicates of a key: one wins, within a batch and over two committers', async () => {
+test('of 64 racing duplicates of a key one wins, within a batch and over two committers', async () => {
   const racers = Array.from({ length: 64 }, (_, n) =>
     (n % 2 === 0 ? store : other).commit({
       claims: [
@@ -128,16 +128,16 @@ test('64 racing duplicates of a key: one wins, within a batch and over two commi
   expect(await tally('session')).toBe(1);
 });
 
-describe('who has an answer goes on, whatever the others wait for', () => {
+describe('a caller that has its answer continues, whatever the others wait for', () => {
   const wallet = aTransfer('fund', 'float', 'wallet', 9n);
-  /** What waits as long as the wallet is locked. */
+  /** A debit that waits as long as the wallet is locked. */
   const debit = (): Promise<Outcome> => store.commit(moving('debit', aTransfer('debit', 'wallet', 'shop', 9n)));
   const lock = async (): Promise<void> => {
     await store.commit(moving('fund', wallet));
     await client.query('begin');
     await client.query(`update account set balance = balance where id = 'wallet'`);
   };
-  // Without a transaction that is only a warning.
+  // Outside a transaction this only gives a warning.
   afterEach(async () => {
     await client.query('rollback');
   });
@@ -146,7 +146,7 @@ describe('who has an answer goes on, whatever the others wait for', () => {
     await client.query('commit');
   };
 
-  test('the next batch', async () => {
+  test('in the next batch', async () => {
     await lock();
     const first = ['a', 'b', 'c', 'd'].map((id) => store.commit(claimAnswer(id)));
     await setImmediate();
@@ -156,7 +156,7 @@ describe('who has an answer goes on, whatever the others wait for', () => {
     expect(count(await Promise.all(second), 'won')).toBe(2);
   });
 
-  test('the rest of its own batch, which it has taken back', async () => {
+  test('in the rest of the batch, once it has been rolled back', async () => {
     await store.commit({ claims: [{ table: 'session', row: aSession(1) }] });
     await client.query('update session set version = 9');
     await lock();
@@ -167,7 +167,7 @@ describe('who has an answer goes on, whatever the others wait for', () => {
     expect(await other).toBe('won');
   });
 
-  test('the other half of a batch with a bad change', async () => {
+  test('in the other half of a batch with a bad change', async () => {
     await lock();
     const bad = { ...aSession(2), amount_minor: -5n };
     const changes: Change[] = [claimAnswer('a'), claimAnswer('b'), { claims: [{ table: 'session', row: bad }] }];
@@ -180,7 +180,7 @@ describe('who has an answer goes on, whatever the others wait for', () => {
   });
 });
 
-test('racing updates of a row: one wins', async () => {
+test('of racing updates of a row, one wins', async () => {
   await store.commit({ claims: [{ table: 'session', row: aSession(1) }] });
   const racers = Array.from({ length: 16 }, (_, n) =>
     (n % 2 === 0 ? store : other).commit({
@@ -191,12 +191,12 @@ test('racing updates of a row: one wins', async () => {
   expect(await client.query('select version from session')).toMatchObject({ rows: [{ version: 2 }] });
 });
 
-test('two committers that write other columns of the same rows both ways wait for each other, and never crosswise', async () => {
+test('two committers that write different columns of the same rows in opposite orders wait, and never deadlock', async () => {
   const payments = [1, 2, 3, 4].map((n) => ({ table: 'payment' as const, row: aPayment(n) }));
   await store.commit({ claims: payments });
   const resends = () => store.stats().commit.resends + other.stats().commit.resends;
   const before = resends();
-  /** Writes a payment's carrier, another one's carrier and phone number, and a held one's like the first, in two statements. */
+  /** Writes a payment's carrier, another's carrier and phone number, and a locked one's carrier, in two statements. */
   const crosswise = (one: number, both: number, held: number): Change => ({
     updates: [one, both, held].map((n) => ({
       table: 'payment',
@@ -263,7 +263,7 @@ test.each([
   expect(await tally('session')).toBe(7);
 });
 
-test('a change without guard or claim is refused, and one that contradicts itself', async () => {
+test('a change without guard or claim is refused, and so is one that contradicts itself', async () => {
   await expect(store.commit({ inserts: [{ table: 'session', row: aSession(1) }] })).rejects.toThrow('guard or a claim');
   const [claim] = claimAnswer('twice').claims ?? [];
   if (claim === undefined) throw new Error('there is a claim');
@@ -281,7 +281,7 @@ test('a floor holds: of 20 debits of 1 from 10, exactly 10 pass', async () => {
   expect(await store.audit()).toEqual([]);
 });
 
-test('a change is judged by what it takes on balance, and an account that was never named holds nothing', async () => {
+test('a change is judged by its net debit, and an account that has never been used holds nothing', async () => {
   const empty = moving('a', aTransfer('a', 'nobody', 'shop', 1n));
   expect(await store.commit(empty)).toBe('lost');
   const through = moving('b', aTransfer('b1', 'float', 'wallet', 7n), aTransfer('b2', 'wallet', 'shop', 7n));
@@ -331,7 +331,7 @@ test('the audit finds what does not add up', async () => {
   ]);
 });
 
-test('two committers that take from each other’s accounts both ways get through', async () => {
+test('two committers that debit each other’s accounts in opposite orders get through', async () => {
   await store.commit(moving('fund', aTransfer('f1', 'float', 'a', 500n), aTransfer('f2', 'float', 'b', 500n)));
   const commits = Array.from({ length: 400 }, (_, n) => {
     const [from, to] = n % 3 === 0 ? ['a', 'b'] : ['b', 'a'];
@@ -341,7 +341,7 @@ test('two committers that take from each other’s accounts both ways get throug
   expect(await store.audit()).toEqual([]);
 });
 
-test('due events go to one caller each, leased, and their version moves', async () => {
+test('due events go to one caller each, leased, and their version increases', async () => {
   const events = Array.from({ length: 30 }, (_, n) => anEvent(n, n % 5));
   await store.commit({
     ...claimAnswer('e'),
@@ -359,7 +359,7 @@ test('due events go to one caller each, leased, and their version moves', async 
   expect(await store.event.leaseDue(NOON + 29_999, NOON + 60_000, 99)).toEqual([]);
 });
 
-test('what is old is forgotten, so many at a time', async () => {
+test('old rows are removed, a limited number at a time', async () => {
   const inserts = Array.from({ length: 9 }, (_, n) => {
     const row = { ...anAnswer(`r${n}`, n), created_at: NOON + (n % 3) };
     return { table: 'idempotency' as const, row };

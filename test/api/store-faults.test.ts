@@ -1,5 +1,5 @@
 /**
- * The store on a connection that breaks: what was acknowledged stays, what is in doubt is told so, nothing happens twice.
+ * The store on a connection that breaks: acknowledged changes stay, doubts are reported as such, nothing happens twice.
  */
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -87,7 +87,7 @@ test('connections killed under load: no acknowledged change is lost, and none is
   await Promise.all(Array.from({ length: 48 }, caller));
   await Promise.all(kills);
   expect(kills.length).toBe(Math.floor(CHANGES / KILL_EVERY));
-  // A change of its own key can only lose against itself: then its doubtful commit had happened.
+  // A change under a key of its own can only lose against itself: then its doubtful commit had taken effect.
   expect(outcomes.filter((outcome) => outcome === 'lost').length).toBeLessThanOrEqual(unknown);
   expect((await store.account.get(0, 'wallet'))?.balance).toBe(BigInt(CHANGES));
   const lines = await client.query<{ n: string }>('select count(*) as n from ledger_transfer');
@@ -95,7 +95,7 @@ test('connections killed under load: no acknowledged change is lost, and none is
   expect(await store.audit()).toEqual([]);
 });
 
-test('a commit whose answer is lost is unknown; decided again, it is found to have happened', async () => {
+test('a commit whose answer is lost is unknown; decided again, it is found to have taken effect', async () => {
   const store = await open(wire.url);
   await store.commit(claim('warm'));
   wire.swallow = true;
@@ -109,17 +109,17 @@ test('a commit whose answer is lost is unknown; decided again, it is found to ha
   expect((await store.idempotency.get(0, 'doubtful'))?.id).toBe('doubtful');
 });
 
-test('what certainly did not reach the database is sent again, and nobody hears of it', async () => {
+test('a commit that certainly did not reach the database is sent again, unnoticed', async () => {
   const store = await open(wire.url);
   await store.commit(claim('before'));
   wire.cut();
-  // The connection is known to be lost when its end has arrived; a read on the same wire comes back after that.
+  // The store knows the connection to be lost when its end has arrived, which comes before the answer to this ping.
   await store.ping();
   await store.ping();
   expect(await Promise.all([1, 2, 3].map((n) => store.commit(claim(`after ${n}`))))).toEqual(['won', 'won', 'won']);
 });
 
-test('a database that is away: reads and commits fail soon, and the store heals when it is back', async () => {
+test('a database that is unreachable: reads and commits fail soon, and the store recovers when it is back', async () => {
   const errors: Error[] = [];
   const store = await openStore({ url: wire.url, onError: (error) => errors.push(error) });
   stores.push(store);
@@ -132,7 +132,7 @@ test('a database that is away: reads and commits fail soon, and the store heals 
   ]);
   for (const name of failed) expect(['StoreUnavailable', 'CommitUnknown']).toContain(name);
   wire.refuse = false;
-  // Known to be away, it is looked at for a moment only, which may be too short to connect.
+  // Once it is known to be unreachable, connecting is tried only briefly, which may be too short.
   let tries = 0;
   const back = await until(async () => {
     tries += 1;
@@ -144,10 +144,10 @@ test('a database that is away: reads and commits fail soon, and the store heals 
   for (const error of errors) expect(error.message).not.toContain(new URL(wire.url).host);
 });
 
-/** Twice what a run may take, in which a slow machine connects as well. */
+/** 4 000 ms: twice what a run may take, which is enough for a slow machine to connect. */
 const STILL_MS = 4_000;
 
-test('a process that stood still does not take that for the silence of the database', async () => {
+test('a process that stood still does not mistake that for the database’s silence', async () => {
   const errors: Error[] = [];
   const line = openConnection({
     url: database.url,
@@ -163,7 +163,7 @@ test('a process that stood still does not take that for the silence of the datab
   };
   await line.run([ask]);
   const asked = line.run([ask]);
-  // Sent, and answered while nothing here can read it.
+  // Sent, and answered while this process cannot read it.
   await new Promise((resolve) => setImmediate(resolve));
   const until = performance.now() + STILL_MS;
   while (performance.now() < until);
@@ -172,7 +172,7 @@ test('a process that stood still does not take that for the silence of the datab
   await line.close();
 });
 
-test('what waits is bounded; everybody is answered', async () => {
+test('the waiting changes are bounded; every caller is answered', async () => {
   const store = await open(wire.url);
   await store.commit(claim('warm'));
   wire.swallow = true;
@@ -188,7 +188,7 @@ test('what waits is bounded; everybody is answered', async () => {
   expect(outcomes.filter((outcome) => outcome === 'won').length).toBe(20_000);
 });
 
-test('closing answers what was asked, and takes no more', async () => {
+test('closing answers what was requested, and accepts no more', async () => {
   const store = await openStore({ url: database.url });
   const commits = Promise.all(Array.from({ length: 600 }, (_, n) => store.commit(claim(`c${n}`))));
   const read = store.idempotency.get(0, 'c0');
@@ -199,15 +199,15 @@ test('closing answers what was asked, and takes no more', async () => {
   expect(await store.idempotency.get(0, 'late').catch(nameOf)).toBe('StoreUnavailable');
 });
 
-test('a database that cannot be reached is said so at once', async () => {
+test('a database that cannot be reached is reported at once', async () => {
   await wire.close();
   expect(await openStore({ url: wire.url }).catch(nameOf)).toBe('StoreUnavailable');
   wire = await openWire(database.url);
 });
 
-test('a commit that the database ends for its own sake may be tried again, and passes when it is', async () => {
+test('a commit that the database ends for its own reasons may be tried again, and then passes', async () => {
   const store = await open(database.url);
-  // Connected before: a commit is sent again for a second only.
+  // Connected before, because a commit is sent again for a second only.
   await store.commit(claim('warm'));
   await withEndings('insert', async (endings) => {
     await endings(2, '40P01');
@@ -220,7 +220,7 @@ test('a commit that the database ends for its own sake may be tried again, and p
   });
 });
 
-test('so may a read, which is no bug of ours however often it is ended', async () => {
+test('so may a read, which is never treated as our bug however often it is ended', async () => {
   const store = await open(database.url);
   const reaped = (): Promise<number | string> => store.idempotency.reap(NOON + 1, 10).catch(nameOf);
   await withEndings('delete', async (endings) => {
@@ -239,7 +239,7 @@ test('so may a read, which is no bug of ours however often it is ended', async (
   });
 });
 
-test('a column that the next version widens is read on, over connections that were open before', async () => {
+test('a column that the next version widens can still be read, on connections that were open before', async () => {
   const store = await open(database.url);
   await store.commit(moving('fund', aTransfer('fund', 'float', 'wallet', 10n)));
   const held = async () => (await store.account.get(0, 'wallet'))?.balance;
@@ -252,7 +252,7 @@ test('a column that the next version widens is read on, over connections that we
   }
 });
 
-/** Makes the database end so many of these writes with that SQLSTATE, on connections that are made anew. */
+/** Makes the database end that many of these writes with that SQLSTATE, on fresh connections. */
 async function withEndings(
   kind: 'insert' | 'delete',
   run: (endings: (count: number, code: string) => Promise<void>) => Promise<void>,
@@ -279,7 +279,7 @@ async function withEndings(
   }
 }
 
-/** How it ended; the connection may just have been cut, which the store heals by itself. */
+/** The outcome; the connection may just have been cut, from which the store recovers by itself. */
 async function committed(store: Store, id: string): Promise<string> {
   for (;;) {
     const ended = await store.commit(claim(id)).catch(nameOf);

@@ -1,5 +1,5 @@
 /**
- * The law of the group commit: whatever many callers do at once equals what they would have done one after the other.
+ * The law of the group commit: many concurrent callers have the same effect as some serial order of their changes.
  */
 import fc from 'fast-check';
 import pg from 'pg';
@@ -12,7 +12,7 @@ import { anAnswer, aPayment, aTransfer, numbered } from './store-records.ts';
 const PAYMENTS = 5;
 const WALLETS = 3;
 
-/** What a caller wants: written against the versions it reads when its turn comes. */
+/** What a caller wants: written against the versions that it reads when its turn comes. */
 interface Wish {
   readonly payments: readonly number[];
   /** Relies on an older version than it reads. */
@@ -42,7 +42,7 @@ const wish: fc.Arbitrary<Wish> = fc.record({
 
 const account = (n: number): string => (n === 0 ? 'float' : `wallet ${n}`);
 
-/** A decided wish: the change, and what of it the model needs. */
+/** A decided wish: the change, and the parts that the model needs. */
 interface Decided {
   readonly n: string;
   readonly change: Change;
@@ -107,7 +107,7 @@ async function decide(store: Store, wanted: Wish, n: string): Promise<Decided> {
   return { n, change, guards, wish: wanted };
 }
 
-/** Runs every caller's wishes one after the other, all callers at once. Returns the winners as they were answered. */
+/** Runs each caller's wishes in sequence, all callers in parallel. Returns the winners in the order of their answers. */
 async function runAll(callers: readonly (readonly Wish[])[], storeOf: (caller: number) => Store) {
   const winners: Decided[] = [];
   const outcomes = new Map<Decided, Outcome | Error>();
@@ -124,7 +124,7 @@ async function runAll(callers: readonly (readonly Wish[])[], storeOf: (caller: n
           (error: Error) => error,
         );
         outcomes.set(decided, outcome);
-        // Whoever reads after the acknowledgement sees it.
+        // A read after the acknowledgement sees the change.
         const [guard] = decided.guards;
         if (outcome === 'won' && guard !== undefined) {
           const seen = await store.payment.get(0, guard.id);
@@ -140,7 +140,7 @@ function checkFailures(outcomes: ReadonlyMap<Decided, Outcome | Error>): void {
   for (const [{ wish: wanted, change }, outcome] of outcomes) {
     if (wanted.poison !== 'none') expect(outcome).not.toBe('won');
     else expect(outcome, JSON.stringify(outcome)).toBeTypeOf('string');
-    // Nobody loses who had nobody to lose against.
+    // A change without a competitor does not lose.
     const debits = change.transfers?.some(({ debit }) => debit.floored) ?? false;
     if (outcome === 'lost' && wanted.payments.length === 0 && !debits) {
       const names = ({ key, forget }: Wish): number[] => (forget === undefined ? [key] : [key, forget]);

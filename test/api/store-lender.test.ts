@@ -1,4 +1,4 @@
-/** Lines for great questions: how many connections are open while they are asked, and after. */
+/** Connections for large queries: how many are open while they run, and afterwards. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -23,12 +23,12 @@ async function open(): Promise<readonly number[]> {
   return rows.map(({ pid }) => pid);
 }
 
-test('questions one after the other share a connection, which is closed when no more of them come', async () => {
+test('queries one after the other share a connection, which is closed when no more of them come', async () => {
   const asked = async (): Promise<readonly number[]> => {
     await store.firstTransferDay();
     return open();
   };
-  // Where the machine stands still in between, it has been closed meanwhile.
+  // If the machine pauses in between, the connection has been closed meanwhile.
   const shared = async (): Promise<boolean> => {
     const [first, second] = [await asked(), await asked()];
     return first.length === 1 && first[0] === second[0];
@@ -37,7 +37,7 @@ test('questions one after the other share a connection, which is closed when no 
   await expect.poll(open).toEqual([]);
 });
 
-test('nobody waits for another’s question', async () => {
+test('no query waits for another', async () => {
   const holder = await database.pool.connect();
   try {
     await holder.query('begin; lock table ledger_transfer in access exclusive mode');
@@ -51,14 +51,14 @@ test('nobody waits for another’s question', async () => {
   }
 });
 
-test('a connection that was ended while it was at hand is not lent', async () => {
+test('an idle connection that was ended is not lent', async () => {
   await store.firstTransferDay();
   await database.pool.query(OPEN.replace('select pid', 'select pg_terminate_backend(pid)'));
   await store.closeAccountDays(['2020-01-01']);
   expect(await store.lastClosedDay()).toBe('2020-01-01');
 });
 
-test('a connection that has fallen silent while it was at hand is not waited for', async () => {
+test('an idle connection that has fallen silent is not waited for', async () => {
   /** What the next answer waits for. */
   let next = Promise.resolve();
   const wire = await openWire(database.url, () => {
@@ -74,7 +74,7 @@ test('a connection that has fallen silent while it was at hand is not waited for
   await wire.close();
 });
 
-test('what is under way when the store closes is answered, and leaves no connection', async () => {
+test('a query in progress when the store closes is answered, and leaves no connection', async () => {
   const closing = await openStore({ url: database.url });
   const [answer] = await Promise.all([closing.auditAll(), closing.close()]);
   expect(answer.findings).toEqual([]);

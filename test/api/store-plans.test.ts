@@ -1,7 +1,7 @@
 /**
- * How rows are found on tables that have no statistics yet: by their primary key, and nothing else.
+ * How rows are found in tables that have no statistics yet: by their primary key, and nothing else.
  *
- * A plan that looks rows up by the shard alone reads a whole shard for each of them, and stays so for as long as the
+ * A plan that looks rows up by the shard alone reads a whole shard for each of them, and is kept for as long as the
  * connection lives; it made one merchant three times as slow as a hundred.
  */
 import pg from 'pg';
@@ -47,7 +47,7 @@ const tables = Object.keys(TABLES) as TableName[];
 const has = (table: TableName, name: string): boolean => columnsOf(table).some((column) => column.name === name);
 const versioned = tables.filter((table) => has(table, 'id') && has(table, 'version'));
 
-/** The indexes that a statement's plan reads, sequential scans by the name of their table. */
+/** The indexes that a statement's plan reads; a sequential scan is listed by its table's name. */
 async function scansOf(text: string, name: string, parameters: string): Promise<string[]> {
   await client.query(`prepare ${name} as ${text}`);
   const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain execute ${name}(${parameters})`);
@@ -69,7 +69,7 @@ test.each(tables.filter((table) => has(table, 'id')))('a keyed read of %s goes b
   expect(await scansOf(statement.text, `read_${table}`, `'{1}', '{x}'`)).toEqual([`${table}_pkey`]);
 });
 
-test('a plan that was made while a table was known to be empty does not stay', async () => {
+test('a plan that was made while a table was known to be empty is not kept', async () => {
   await client.query('analyze payment_history');
   const line = openConnection({ url: database.url, name: 'plans', onError: () => undefined });
   const { statement } = keyedShape('live', 'payment_history', 'payment_id', 'version');
@@ -89,7 +89,7 @@ test('a plan that was made while a table was known to be empty does not stay', a
   await line.close();
 });
 
-/** Writes down the statement and the parameters that a read sends. */
+/** Records the statement and the parameters that a read sends. */
 async function askedBy(read: (readers: Readers) => Promise<unknown>): Promise<[Statement, string]> {
   const asked: [Statement, string][] = [];
   const never = () => Promise.reject(new Error('a read that is not asked here'));
@@ -136,7 +136,7 @@ test.each([1, 3])('the lines of %i accounts are read in the order of their own i
 test.each([
   ['from the last closed day', NOW - 12 * 60 * 60_000, 'account_day_pkey'],
   ['from now', NOW - 60_000, 'account_pkey'],
-])('a balance %s is made from the lines of its own account', async (_side, at, begun) => {
+])('a balance %s is computed from the lines of its own account', async (_side, at, begun) => {
   const [{ text, name }, values] = await askedBy((readers) =>
     openLedgerReads(readers).balancesBefore(1, ACCOUNTS, at, NOW),
   );
@@ -157,7 +157,7 @@ test.each<[string, Partial<PaymentFilter>]>([
   expect((await scansOf(text, name, values)).toSorted()).toEqual([index, 'payment_pkey'].toSorted());
 });
 
-test('the newest payment of a reference is found by that', async () => {
+test('the newest payment of a reference is found by that reference', async () => {
   const [{ text, name }, values] = await askedBy((readers) =>
     openNouns(readers, openRecent()).payment.newest(1, 'mch_a', 'order-1'),
   );
@@ -194,7 +194,7 @@ test.each([
   [{}, 'payout_batch_of_merchant'],
   [{ before: 'batch_z', from: 'batch_0' }, 'payout_batch_of_merchant'],
   [{ customerReference: 'x', before: 'batch_z' }, 'payout_batch_by_reference'],
-])('a page of a merchant’s batches (%j) goes by the index that holds it in order', async (more, index) => {
+])('a page of a merchant’s batches (%j) uses the index that has it in order', async (more, index) => {
   const { statement, values } = pageOfBatches({ shard: 1, merchantId: 'mch_x', limit: 20, ...more });
   expect(await scansOf(statement.text, statement.name, values.map((value) => `'${value}'`).join(', '))).toEqual([
     index,
@@ -233,7 +233,7 @@ test.each<[string, (nouns: Nouns) => Promise<unknown>]>([
   ['proof_pkey', ({ proof }) => proof.list({ limit: 50 })],
   ['proof_waiting', ({ proof }) => proof.list({ status: 'waiting', limit: 50 })],
   ['proof_waiting', ({ proof }) => proof.list({ status: 'waiting', merchantId: MERCHANT, limit: 50 })],
-])('operators’ lists go by %s: %s', async (index, list) => {
+])('operators’ lists use %s: %s', async (index, list) => {
   const [{ text, name }, values] = await askedBy((readers) => list(openNouns(readers, openRecent())));
   expect(await scansOf(text, name, values)).toEqual([index]);
 });
@@ -251,7 +251,7 @@ test('the newest calls of each shard are found by the attempts’ primary key', 
   expect(await scansOf(text, name, values)).toEqual(['attempt_pkey']);
 });
 
-test('what is open and overdue is found by the indexes of the rounds', async () => {
+test('open and overdue rows are found by the indexes of the rounds', async () => {
   const now = `'${new Date(NOW).toISOString()}'`;
   expect((await scansOf(OVERDUE.text, OVERDUE.name, now)).toSorted()).toEqual(
     [

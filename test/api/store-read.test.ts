@@ -1,4 +1,4 @@
-/** Coalesced reads: everybody gets the rows of their own key, whatever the others ask for. */
+/** Coalesced reads: every caller gets the rows of its own key, whatever the others ask for. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Account, Credential } from '../../src/domain/records.ts';
@@ -44,12 +44,12 @@ afterAll(async () => {
   await database.drop();
 });
 
-test('hostile keys are keys like others', async () => {
+test('hostile keys are treated like any other', async () => {
   const rows = await Promise.all(HOSTILE.map((id) => store.idempotency.get(0, id)));
   expect(rows.map((row) => row?.id)).toEqual(HOSTILE);
 });
 
-test('keys that no row can have disturb nobody', async () => {
+test('impossible keys do not disturb other reads', async () => {
   const [nul, half, far, odd, good] = await Promise.all([
     store.idempotency.get(0, 'a\u0000'),
     store.idempotency.get(0, '\ud800'),
@@ -61,7 +61,7 @@ test('keys that no row can have disturb nobody', async () => {
   expect(good?.id).toBe('NULL');
 });
 
-test('two thousand callers of a thousand keys, in several nouns, each get their own', async () => {
+test('two thousand callers of a thousand keys, of several kinds of row, each get their own', async () => {
   const payments = Array.from({ length: 1_000 }, (_, n) => aPayment(n, n % 64));
   const claims = [{ table: 'idempotency' as const, row: anAnswer('many') }];
   await store.commit({ claims, inserts: payments.map((row) => ({ table: 'payment', row })) });
@@ -81,7 +81,7 @@ test('two thousand callers of a thousand keys, in several nouns, each get their 
   );
 });
 
-test('of more than one statement takes, those who came first are answered first', async () => {
+test('of more reads than one statement takes, the first to come are answered first', async () => {
   const line = openConnection({ url: database.url, onError: () => undefined, name: 'read' });
   const readers = openReaders([line]);
   const byId = readers.keyed(keyedShape('live', 'payment', 'id', 'id'));
@@ -97,7 +97,7 @@ test('of more than one statement takes, those who came first are answered first'
   await line.close();
 });
 
-test('a caller comes with what must be known of it', async () => {
+test('a session is read with everything that its caller’s check needs', async () => {
   expect(await store.session.caller(0, numbered('ses', 1))).toEqual({
     ...aSession(1),
     credential_status: 'RETIRING',
@@ -115,7 +115,7 @@ test('a caller comes with what must be known of it', async () => {
   expect(await store.credential.list(numbered('mch', 0))).toEqual([]);
 });
 
-test('a merchant’s accounts are those that begin with its id', async () => {
+test('a merchant’s accounts are those whose id begins with the merchant’s', async () => {
   const id = numbered('mch', 1);
   const own = ['available', 'held'].map((what) => `${id}:${what}:usd`);
   await store.commit(moving('m', ...own.map((to, n) => aTransfer(`m${n}`, 'float:usd', to, 3n))));
@@ -124,7 +124,7 @@ test('a merchant’s accounts are those that begin with its id', async () => {
   expect(await store.accounts.ofMerchant(0, id)).toEqual(accounts);
 });
 
-test('a merchant is remembered until a newer version is asked for', async () => {
+test('a merchant is cached until a newer version is asked for', async () => {
   const { id } = aMerchant(1);
   expect(await store.merchant.at(0, id, 1)).toEqual(aMerchant(1));
   const client = new pg.Client({ connectionString: database.url });
@@ -138,7 +138,7 @@ test('a merchant is remembered until a newer version is asked for', async () => 
   expect(await store.merchant.at(0, id, 1)).toMatchObject({ name: 'new', version: 2 });
 });
 
-test('payments whose time is over are found, and no others', async () => {
+test('expired payments are found, and no others', async () => {
   const due = { ...aPayment(5_001, 9), expires_at: NOON - 1 };
   const waits = { ...aPayment(5_002, 10), expires_at: NOON, status: 'pending_otp_verification' as const };
   const paid = { ...aPayment(5_003, 9), expires_at: NOON - 1, status: 'approved' as const, completed_at: NOON };

@@ -1,5 +1,5 @@
 /**
- * Records for tests of the store: whole, legal, and each with an id of its own.
+ * Records for tests of the store: complete, valid, and each with an id of its own.
  *
  * Invariant: nothing here is random: the same calls in the same order make the same records.
  */
@@ -130,7 +130,7 @@ export function aTransfer(id: string, from: string, to: string, amount: bigint, 
   };
 }
 
-/** A change of transfers, decidable by the claim of that id. */
+/** A change of transfers that also claims that id, so that it can win or lose. */
 export function moving(id: string, ...transfers: Transfer[]): Change {
   return { claims: [{ table: 'idempotency', row: anAnswer(id) }], transfers };
 }

@@ -1,5 +1,5 @@
 /**
- * The catalogue against the migrations: the same columns of the same types, and every statement can be prepared.
+ * The catalogue compared with the migrations: the same columns of the same types, and every statement can be prepared.
  */
 
 import pg from 'pg';
@@ -39,8 +39,8 @@ afterAll(async () => {
 
 const tables = Object.keys(TABLES) as TableName[];
 
-test('the catalogue is the schema', async () => {
-  // No change writes what is remembered of migrations and of closed days.
+test('the catalogue matches the schema', async () => {
+  // No change writes the records of migrations and of closed days.
   const found = await client.query<{ table_name: string; column_name: string; udt_name: string }>(
     `select table_name, column_name, udt_name from information_schema.columns
      where table_schema = 'public' and table_name not in ('schema_migration', 'account_day') order by table_name, ordinal_position`,
@@ -76,7 +76,7 @@ test('every shape of the commit path can be prepared', async () => {
   }
 });
 
-test('every read answers', async () => {
+test('every read returns an answer', async () => {
   const nothing = numbered('mch', 0);
   const keyed: readonly ((shard: number, id: string) => Promise<unknown>)[] = [
     store.session.caller,
@@ -117,7 +117,7 @@ test('every read answers', async () => {
   expect(await store.time()).toBeGreaterThan(Date.UTC(2020, 0));
 });
 
-test('events are listed by what is asked for', async () => {
+test('events are listed by every filter', async () => {
   // An id carries its shard in its last characters.
   const merchant = aMerchant(1, 1);
   const events = [1, 2, 3].map((n) => ({

@@ -1,6 +1,6 @@
 /**
- * A database that falls silent: connections stand, and nothing comes back. Everybody is told soon, nobody waits for
- * ever, and the store heals.
+ * A database that falls silent: connections stay open, and nothing comes back. Every caller is answered soon, none waits
+ * for ever, and the store recovers.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Change } from '../../src/domain/change.ts';
@@ -12,7 +12,7 @@ import { openWire, type Wire } from '../support/wire.ts';
 import { until } from './flows.ts';
 import { anAnswer } from './store-records.ts';
 
-/** Time enough for a slow machine to connect, and short enough to wait for. */
+/** 2 000 ms: long enough for a slow machine to connect, and short enough for a test to wait. */
 const LIMIT_MS = 2_000;
 const PING = { name: 'ping', text: 'select' };
 
@@ -49,7 +49,7 @@ afterEach(async () => {
 
 const claim = (id: string): Change => ({ claims: [{ table: 'idempotency', row: anAnswer(id) }] });
 const nameOf = (error: unknown): string => (error instanceof Error ? error.name : 'no error');
-/** Connects all lines: no time of a run goes into that. */
+/** Connects all lines, so that no run spends time on that. */
 const warm = () => Promise.all(lines.map((line) => line.run([{ statement: PING, values: () => [] }])));
 const read = () =>
   readers.query(PING, [], []).then(
@@ -57,7 +57,7 @@ const read = () =>
     (error: unknown) => nameOf(error),
   );
 
-test('reads and commits fail, sent commits in doubt; then everything heals', async () => {
+test('reads and commits fail, sent commits in doubt; then everything recovers', async () => {
   await warm();
   await committer.commit(claim('warm'));
   wire.frozen = true;
@@ -65,10 +65,10 @@ test('reads and commits fail, sent commits in doubt; then everything heals', asy
   const reads = await Promise.all(Array.from({ length: 20 }, read));
   expect(new Set(reads)).toEqual(new Set(['StoreUnavailable']));
   expect(await doubtful).toBe('CommitUnknown');
-  // The database is known to be away: what was never sent is in no doubt.
+  // The database is known to be unreachable: what was never sent is not in doubt.
   const more = await Promise.all(Array.from({ length: 600 }, (_, n) => committer.commit(claim(`n${n}`)).catch(nameOf)));
   expect(new Set(more)).toEqual(new Set(['StoreUnavailable']));
-  // One connection each was lost; that nobody reached the server after that is no news.
+  // Each line lost one connection; that it could not reconnect after that is not reported again.
   expect(new Set(troubles)).toEqual(new Set(['the database connection was lost']));
   wire.frozen = false;
   wire.cut();
@@ -80,7 +80,7 @@ test('reads and commits fail, sent commits in doubt; then everything heals', asy
   expect(await read()).toBe('read');
 });
 
-test('a server that ends a statement for its time has rolled it back: try later', async () => {
+test('a statement that the server ends for taking too long is rolled back, and may be tried later', async () => {
   await warm();
   const slow = { name: 'slow', text: 'select pg_sleep(10)' };
   await expect(readers.query(slow, [], [])).rejects.toThrow('the database takes too long');

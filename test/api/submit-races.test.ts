@@ -1,5 +1,5 @@
 /**
- * Submits that meet another one on their session: they wait for its outcome, and not for longer than was promised.
+ * Submits that meet another one on their session: they wait for its outcome, but no longer than promised.
  */
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -26,13 +26,13 @@ let merchant: MerchantCreated;
 beforeAll(async () => {
   world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
   merchant = await world.merchant();
-  // From now on the gateway holds the carrier's token: the next request is the one that asks for money.
+  // From now on the gateway holds the carrier's token: the next request is the one for money.
   expect((await payByPhone(world, await collect(world, merchant), numberEnding('42'))).status).toBe(200);
 });
 afterEach(() => world.sandbox.faults.clear());
 afterAll(() => world.close());
 
-test('a submit waits ten seconds for the one before it in the same process, then says so', async () => {
+test('a submit waits ten seconds for the previous one in the same process, then says so', async () => {
   const paying = await collect(world, merchant);
   const msisdn = numberEnding('01');
   world.sandbox.faults.set('mtn', { delay_ms: 15_000 });
@@ -48,7 +48,7 @@ test('a submit waits ten seconds for the one before it in the same process, then
   expect(debitsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
 });
 
-test('a clock that is set back while a submit waits makes it wait no longer', async () => {
+test('a clock that is set back while a submit waits does not make it wait longer', async () => {
   const paying = await collect(world, merchant);
   const msisdn = numberEnding('01');
   world.sandbox.faults.set('mtn', { delay_ms: 15_000 });
@@ -66,7 +66,7 @@ test('a clock that is set back while a submit waits makes it wait no longer', as
   expect(debitsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
 });
 
-test('a submit that waited pays nothing for a credential that was revoked meanwhile', async () => {
+test('a submit that waited pays nothing if its credential was revoked meanwhile', async () => {
   const shop = await world.merchant();
   const paying = await collect(world, shop);
   world.sandbox.faults.set('mtn', { delay_ms: 5_000 });
@@ -92,7 +92,7 @@ test('nor does one that waited for the first run of its key', async () => {
   const msisdn = numberEnding('06');
   world.sandbox.faults.set('mtn', { delay_ms: 5_000 });
   const asked = carrierAsked(world);
-  // Both are authenticated before either has asked the carrier.
+  // Both are authenticated before either has called the carrier.
   const both = Promise.all([1, 2].map(() => payByPhone(world, paying, msisdn, key)));
   await asked;
   await revokeCredential(world.gateway.deps, shop.key_id);
@@ -116,7 +116,7 @@ function turnAwaited(): Promise<void> {
   });
 }
 
-/** A call as a process leaves it that has begun, and died before it remembered the answer. */
+/** A call as left by a process that began it and died before it recorded the answer. */
 async function neverAnswered(call: () => Promise<Answer>): Promise<Answer> {
   const before = await rowsOf<{ id: string }>(world, 'select id from idempotency');
   const answer = await call();
@@ -129,7 +129,7 @@ async function neverAnswered(call: () => Promise<Answer>): Promise<Answer> {
   return answer;
 }
 
-/** Once: whoever has read a payment finds that something has happened before its attempt is read. */
+/** Once: between the read of a payment and the read of its attempt, something happens. */
 function betweenTheReads(happens: () => Promise<unknown>): void {
   const { attempt } = world.gateway.deps.store;
   const { get } = attempt;
@@ -142,7 +142,7 @@ function betweenTheReads(happens: () => Promise<unknown>): void {
   });
 }
 
-test('a run that was never answered and whose customer is at the issuer goes on there: 202 and the address', async () => {
+test('an unanswered run whose customer is at the issuer continues there: 202 and the address', async () => {
   const paying = await readyToPay(world, merchant, 'challenge');
   const headers = freshKey();
   const first = await neverAnswered(() => submitCard(world, paying, { headers }));
@@ -153,7 +153,7 @@ test('a run that was never answered and whose customer is at the issuer goes on 
   expect((await submitCard(world, paying, { headers })).text).toBe(again.text);
 });
 
-test('a payment that is given back while its repeated call reads it is asked for anew', async () => {
+test('a payment that is given back while its repeated call reads it is asked for again', async () => {
   const paying = await collect(world, merchant);
   const headers = freshKey();
   const msisdn = numberEnding('42');
@@ -182,7 +182,7 @@ test('a payment that is given back while its repeated call reads it is asked for
   expect(await rowsOf(world, `select id from attempt where ${its}`)).toHaveLength(2);
 });
 
-test('a card that is declined while its repeated call reads it is refused, and so it is remembered', async () => {
+test('a card that is declined while its repeated call reads it is refused, and the refusal is remembered', async () => {
   const paying = await readyToPay(world, merchant, 'challenge');
   const headers = freshKey();
   expect((await neverAnswered(() => submitCard(world, paying, { headers }))).status).toBe(202);
@@ -195,7 +195,7 @@ test('a card that is declined while its repeated call reads it is refused, and s
   expect((await submitCard(world, paying, { headers })).text).toBe(again.text);
 });
 
-test('a key whose run took nothing is free for a mended body: another number, another form', async () => {
+test('a key whose run took nothing may be used with a corrected body: another number, another form', async () => {
   const paying = await collect(world, merchant);
   const key = freshKey();
   world.sandbox.faults.set('mtn', { refuse_rate: 1 });
@@ -210,7 +210,7 @@ test('a key whose run took nothing is free for a mended body: another number, an
   expect(debitsOf(world, other)).toMatchObject([{ times: 1 }]);
 });
 
-test('a key whose card form was empty is free once it has been filled', async () => {
+test('a key whose card form was empty may be used again once the form has been filled', async () => {
   const empty = await collectByCard(world, merchant);
   const headers = freshKey();
   expectRefusal(await submitCard(world, empty, { headers }), 400, '1110', 'CARD_NOT_ENTERED');

@@ -1,5 +1,5 @@
 /**
- * What a submit refuses about a payment that it found names that payment (contract §2), remembered or not.
+ * A submit's refusal that concerns a payment it found names that payment (contract §2), remembered or not.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { merchantSet } from '../../src/commands/merchant.ts';
@@ -27,7 +27,7 @@ function submit(paying: Paying, body: Fields, headers: Readonly<Record<string, s
   });
 }
 
-/** A refusal about that payment. */
+/** Expects a refusal about that payment. */
 function expectAbout(paying: Paying, answer: Answer, status: number, code: string, detail: string): void {
   expectRefusal(answer, status, code, detail);
   expect(answer.json.transaction_id, answer.text).toBe(paying.transaction_id);
@@ -59,7 +59,7 @@ test('a phone, a wallet or a form that cannot pay it', async () => {
   expectAbout(card, otherForm, 400, '1110', 'OTHER_CARD_FORM');
 });
 
-test('an amount that its method does not carry; asked again under the key, the same bytes', async () => {
+test('an amount outside its method’s limits; asked again under the key, the same bytes', async () => {
   const limited = await world.merchant();
   await merchantSet(
     { deps: world.gateway.deps },
@@ -75,7 +75,7 @@ test('an amount that its method does not carry; asked again under the key, the s
   expectAbout(paying, await payByPhone(world, paying, '+243810000001'), 402, '1202', 'AMOUNT_ABOVE_MAXIMUM');
 });
 
-test('what is no fault of the payment names none: an unknown one, a session that has paid', async () => {
+test('what is not the payment’s fault names none: an unknown payment, a session that has paid', async () => {
   const [paying, wallet] = [await collect(world, merchant), await world.wallet()];
   const unknown = await payFromWallet(world, { ...paying, payment_id: `${paying.payment_id}x` }, wallet);
   expectRefusal(unknown, 404, '1204');

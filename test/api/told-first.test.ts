@@ -1,6 +1,6 @@
 /**
- * A submit that is answered before it is written that the carrier waits for its customer (decision 25): nobody in this process
- * reads less than was told, nobody anywhere pays twice, and what is heard next is written with it.
+ * A submit that is answered before the carrier's “waiting” is written (decision 25): no reader in this process is told less
+ * than the submit was, no process pays twice, and the next result is written together with it.
  */
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -30,7 +30,7 @@ import { openSecond, type Second, submitAt } from './second-gateway.ts';
 
 let world: World;
 let merchant: MerchantCreated;
-/** Another process's gateway, whose database lies behind the wire. */
+/** Another process's gateway, whose database is behind the wire. */
 let wire: Wire;
 let second: Second;
 
@@ -52,7 +52,7 @@ afterAll(async () => {
 const AS_INTENDED = { attempt: 'intended', payment: 'processing', session: 'ACTIVE' };
 const AS_TOLD = { attempt: 'waiting', payment: 'pending_mobile_money_verification', session: 'CONSUMED' };
 
-/** What is written of a payment, its session and its attempt. */
+/** What is written about a payment, its session and its attempt. */
 async function writtenOf({ transaction_id }: Pick<Paying, 'transaction_id'>): Promise<unknown> {
   const text = `select a.status as attempt, p.status as payment, s.status as session from payment p
     join attempt a on a.id = p.attempt_id join session s on s.id = p.session_id where p.id = '${transaction_id}'`;
@@ -62,7 +62,7 @@ async function writtenOf({ transaction_id }: Pick<Paying, 'transaction_id'>): Pr
 const timelineOf = async (paying: Paying): Promise<string[]> =>
   (await detailOf(world, paying)).timeline.map(({ status }: { status: string }) => status);
 
-test('it is written a second later, where nobody asks', async () => {
+test('it is written a second later, if nothing reads it before', async () => {
   const paying = await pushed(world, merchant, '42');
   expect(await writtenOf(paying)).toEqual(AS_INTENDED);
   await world.clock.advance(999);
@@ -76,7 +76,7 @@ test('it is written a second later, where nobody asks', async () => {
   expect(await timelineOf(paying)).toEqual(['pending', 'processing', 'pending_mobile_money_verification']);
 });
 
-test('whoever reads here reads what was told, and it is written by then', async () => {
+test('a reader in this process gets what was told, which is written by then', async () => {
   for (const path of ['status', 'transaction']) {
     const paying = await pushed(world, merchant, '42');
     const read = await world.call('GET', `/payments/${path}/${paying.transaction_id}`, { bearer: paying.token });
@@ -85,14 +85,14 @@ test('whoever reads here reads what was told, and it is written by then', async 
   }
 });
 
-test('so does whoever reads it by another session of the merchant', async () => {
+test('so does a reader with another session of the merchant', async () => {
   const paying = await pushed(world, merchant, '42');
   const other = await collect(world, merchant);
   expect(await statusOf(world, { ...paying, token: other.token })).toBe('pending_mobile_money_verification');
   expect(await writtenOf(paying)).toEqual(AS_TOLD);
 });
 
-test('a carrier that takes a second over its answer may have called another process back: that is written first', async () => {
+test('if the carrier takes a second to answer, it is written first, as a callback may have reached another process', async () => {
   const paying = await collect(world, merchant, { method: 'mobile_money' });
   world.sandbox.faults.set('mtn', { delay_ms: 1_000 });
   const asked = carrierAsked(world);
@@ -104,7 +104,7 @@ test('a carrier that takes a second over its answer may have called another proc
   expect(await writtenOf(paying)).toEqual(AS_TOLD);
 });
 
-test('its session is consumed for whoever comes next here: a second submit, and another payment', async () => {
+test('its session is consumed for later calls in this process: a second submit, and another payment', async () => {
   const paying = await pushed(world, merchant, '42');
   const other = numberEnding('01');
   expectRefusal(await payByPhone(world, paying, other), 401, '1001', 'SESSION_CONSUMED');
@@ -114,7 +114,7 @@ test('its session is consumed for whoever comes next here: a second submit, and 
   expectRefusal(await world.call('POST', '/payments/collect', { bearer: next.token, body }), 401, '1001');
 });
 
-test('an end that is heard first is one change with it', async () => {
+test('a final result that comes first is written in the same change', async () => {
   const paying = await pushed(world, merchant, '42');
   expect(await writtenOf(paying)).toEqual(AS_INTENDED);
   const { commit } = world.gateway.store.stats();
@@ -125,13 +125,13 @@ test('an end that is heard first is one change with it', async () => {
   expect(await writtenOf(paying)).toEqual({ attempt: 'approved', payment: 'approved', session: 'CONSUMED' });
   expect(await timelineOf(paying)).toEqual(['pending', 'processing', 'approved']);
   expect(commit.lostAtDatabase + commit.lostInBatch).toBe(lost);
-  // Nothing is left that would be written later.
+  // Nothing is left to be written later.
   await world.pass(2_000);
   expect(await timelineOf(paying)).toEqual(['pending', 'processing', 'approved']);
   expect(debitsOf(world, paying.msisdn)).toMatchObject([{ times: 1 }]);
 });
 
-test('a “no” that is heard first ends the payment, and the session is consumed by it', async () => {
+test('a refusal that comes first ends the payment, and consumes the session', async () => {
   const paying = await pushed(world, merchant, '42');
   expect(await answerPrompt(world, paying.msisdn, 'reject')).toBe(200);
   expect((await onlyHook(world, paying)).body.status).toBe('cancelled');
@@ -139,7 +139,7 @@ test('a “no” that is heard first ends the payment, and the session is consum
   expectRefusal(await payByPhone(world, paying, numberEnding('01')), 401, '1001', 'SESSION_CONSUMED');
 });
 
-test('with an Idempotency-Key, and where a sibling has to end, it is written before it is told', async () => {
+test('with an Idempotency-Key, or if a sibling has to end, it is written before it is told', async () => {
   const keyed = await collect(world, merchant, { method: 'mobile_money' });
   expect((await payByPhone(world, keyed, numberEnding('42'), freshKey())).status).toBe(200);
   expect(await writtenOf(keyed)).toEqual(AS_TOLD);
@@ -150,7 +150,7 @@ test('with an Idempotency-Key, and where a sibling has to end, it is written bef
   expect(await statusOf(world, { ...sibling, token: first.token })).toBe('cancelled');
 });
 
-test('another process shows `processing` for that second, and never pays beside it', async () => {
+test('another process shows `processing` for that second, and never pays as well', async () => {
   const paying = await pushed(world, merchant, '42');
   const headers = { authorization: `Bearer ${paying.token}` };
   const read = await fetch(`${second.url}/api/v1/payments/status/${paying.transaction_id}`, { headers });
@@ -163,24 +163,26 @@ test('another process shows `processing` for that second, and never pays beside 
 });
 
 test('a callback that reaches another process settles it there; what is written here later changes nothing', async () => {
+  // Both have one public address, at which the carrier happens to reach the first process.
+  const behind = await openSecond(world, manualClock(0), world.databaseUrl, { env: { PUBLIC_URL: world.url } });
   const paying = await collect(world, merchant, { method: 'mobile_money' });
   const msisdn = numberEnding('42');
-  expect((await submitAt(second.url, paying, msisdn)).status).toBe(200);
+  expect((await submitAt(behind.url, paying, msisdn)).status).toBe(200);
   expect(await writtenOf(paying)).toEqual(AS_INTENDED);
-  // The carrier calls the address that the first process has as its own too.
   expect(await answerPrompt(world, msisdn, 'approve')).toBe(200);
   await untilStatus(world, paying, 'approved');
   await world.pass(2_000);
   expect(await writtenOf(paying)).toEqual({ attempt: 'approved', payment: 'approved', session: 'CONSUMED' });
   expect((await onlyHook(world, paying)).body.status).toBe('approved');
   expect(debitsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
+  await behind.close();
 });
 
-test('a process that dies before it has written it loses nothing but that: the carrier is asked again', async () => {
+test('a process that dies before it is written loses nothing else: the carrier is inquired at', async () => {
   const paying = await collect(world, merchant, { method: 'mobile_money' });
   const msisdn = numberEnding('42');
   expect((await submitAt(second.url, paying, msisdn)).status).toBe(200);
-  // Whatever it would write from now on comes to nothing.
+  // From now on nothing that it writes reaches the database.
   wire.refuse = true;
   wire.cut();
   expect(await statusOf(world, paying)).toBe('processing');
@@ -193,7 +195,7 @@ test('a process that dies before it has written it loses nothing but that: the c
   expect(debitsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
 });
 
-test('a stop writes what is unwritten', async () => {
+test('a stop writes what is still unwritten', async () => {
   const stopping = await openSecond(world, manualClock(0));
   const paying = await collect(world, merchant, { method: 'mobile_money' });
   expect((await submitAt(stopping.url, paying, numberEnding('42'))).status).toBe(200);

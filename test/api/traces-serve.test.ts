@@ -1,5 +1,5 @@
 /**
- * Traces of a gateway that runs by itself: on only where a collector is named, and handed over to the last when it stops.
+ * Traces of a gateway process: recorded only if a collector is named, and exported to the last one when it stops.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -35,12 +35,12 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('a process that is told to stop hands over what it has recorded', async () => {
+test('a process that is told to stop exports what it has recorded', async () => {
   child = spawn(process.execPath, [builtProgram('src/main.js'), 'serve', '--role', 'api'], {
     env: {
       PATH: process.env.PATH,
       DATABASE_URL: database.url,
-      // A folder that is not there yet.
+      // A folder that does not exist yet.
       DATA_DIR: join(folder, 'data'),
       MASTER_KEY: TEST_MASTER_KEY,
       PORT: '0',

@@ -1,6 +1,6 @@
 /**
- * Traces: one leads from a request through its commits and the carrier's call to the webhook, also where hours or another
- * process lie in between, and says nothing of people and money.
+ * Traces: one leads from a request through its commits and the carrier's call to the webhook, even if hours or another
+ * process are in between, and reveals nothing about people and money.
  */
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -37,7 +37,7 @@ async function open(env: Readonly<Record<string, string>>): Promise<void> {
   closed = false;
 }
 
-/** All that was recorded: the world is closed for it, as a process that is stopped hands over the last of it. */
+/** All recorded spans: the world is closed first, as a process that stops exports its last ones. */
 async function recorded(): Promise<readonly CollectedSpan[]> {
   await world.close();
   closed = true;
@@ -58,7 +58,7 @@ function treeOf(spans: readonly CollectedSpan[], traceId: string): readonly stri
 const COLLECT = 'POST /api/v1/payments/collect';
 const SUBMIT = 'POST /api/v1/payments/submit';
 
-test('a payment from a wallet is one trace, from its making to its webhook', async () => {
+test('a payment from a wallet is one trace, from its creation to its webhook', async () => {
   const paying = await collect(world, merchant);
   await payFromWallet(world, paying, await world.wallet());
   const hook = await world.receiver.about(paying.transaction_id);
@@ -75,7 +75,7 @@ test('a payment from a wallet is one trace, from its making to its webhook', asy
     '    commit',
   ]);
   expect(spans.find(({ name }) => name === 'payment')).toMatchObject({ traceId, spanId, parentSpanId: '' });
-  // The receiver can go on with it.
+  // The receiver can continue it.
   const webhook = spans.find(({ name }) => name === 'webhook');
   expect(hook.headers.traceparent).toBe(`00-${traceId}-${webhook?.spanId}-01`);
   expect(webhook).toMatchObject({
@@ -103,7 +103,7 @@ test('a payment from a wallet is one trace, from its making to its webhook', asy
 
 test('a payment by mobile money is one trace, with the carrier’s call and its callback', async () => {
   const paying = await pushed(world, merchant, '01');
-  // The customer pays and the carrier calls back, before the round would ask by itself.
+  // The customer pays and the carrier calls back, before the round would inquire.
   await world.clock.advance(2_000);
   const hook = await world.receiver.about(paying.transaction_id);
   await world.gateway.courier.idle();
@@ -111,7 +111,7 @@ test('a payment by mobile money is one trace, with the carrier’s call and its 
   const { traceId } = placeOf(paying.transaction_id);
   expect(hook.headers.traceparent).toContain(traceId);
   const tree = treeOf(spans, traceId);
-  // That the carrier waits for its customer is written with what it says next.
+  // The carrier's “waiting” is written together with its next answer.
   expect(tree.slice(0, 6)).toEqual([
     'payment',
     `  ${COLLECT}`,
@@ -132,7 +132,7 @@ test('a payment by mobile money is one trace, with the carrier’s call and its 
 });
 
 describe('a caller that names a trace', () => {
-  test('finds the request in it, and all that follows in this process', async () => {
+  test('finds the request in it, and everything that follows in this process', async () => {
     const paying = await collect(world, merchant);
     await payFromWallet(world, paying, await world.wallet(), TRACEPARENT);
     const hook = await world.receiver.about(paying.transaction_id);
@@ -141,7 +141,7 @@ describe('a caller that names a trace', () => {
     const submit = spans.find(({ name }) => name === SUBMIT);
     const { traceId, spanId } = placeOf(paying.transaction_id);
     expect(submit).toMatchObject({ traceId: CALLER, parentSpanId: '00f067aa0ba902b7' });
-    // The payment's own trace, by which other processes go, is linked.
+    // The payment's own trace, which other processes use, is linked.
     expect(submit?.links).toMatchObject([{ traceId, spanId }]);
     const webhook = spans.find(({ name }) => name === 'webhook');
     expect(webhook).toMatchObject({ traceId: CALLER, parentSpanId: submit?.spanId });
@@ -149,7 +149,7 @@ describe('a caller that names a trace', () => {
     expect(treeOf(spans, traceId)).toEqual(['payment', `  ${COLLECT}`, '    commit']);
   });
 
-  test('finds the callback of a carrier and the webhook in it too', async () => {
+  test('finds the carrier’s callback and the webhook in it too', async () => {
     const paying = await collect(world, merchant, { method: 'mobile_money' });
     const submitted = await payByPhone(world, paying, '+243810000101', TRACEPARENT);
     expect(submitted.status, submitted.text).toBe(200);
@@ -161,7 +161,7 @@ describe('a caller that names a trace', () => {
     );
   });
 
-  test('and says that nobody records it is believed', async () => {
+  test('and marks it as not recorded is obeyed', async () => {
     const paying = await collect(world, merchant);
     const unsampled = { traceparent: `00-${CALLER}-00f067aa0ba902b7-00` };
     await payFromWallet(world, paying, await world.wallet(), unsampled);
@@ -172,7 +172,7 @@ describe('a caller that names a trace', () => {
   });
 
   test.each(['nonsense', `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`])(
-    'wrongly (%s) is passed over',
+    'wrongly (%s) is ignored',
     async (traceparent) => {
       const answer = await world.call('GET', '/payments/methods', {
         bearer: bearerOf(merchant),
@@ -204,7 +204,7 @@ test('a webhook that is tried again, by whichever process, is in the same trace'
   ]);
 });
 
-test('payouts: each line is a trace of its own, linked with its batch', async () => {
+test('each payout line is a trace of its own, linked with its batch', async () => {
   await fund(world, merchant, 100_00n);
   const sent = await sendPayout(world, merchant, { beneficiaries: lines(2) });
   expect(sent.status, sent.text).toBe(200);
@@ -223,7 +223,7 @@ test('payouts: each line is a trace of its own, linked with its batch', async ()
   }
 });
 
-test('a request that touches no transaction is a trace of its own; what machines ask for is none', async () => {
+test('a request about no transaction is a trace of its own; machines’ requests are not traced', async () => {
   const paying = await collect(world, merchant);
   await statusOf(world, paying);
   await fetch(`${world.url}/health`);
@@ -239,7 +239,7 @@ test('a request that touches no transaction is a trace of its own; what machines
   expect(spans.filter(({ name }) => name.includes('health') || name.includes('metrics'))).toEqual([]);
 });
 
-test('nothing of people and money is told', async () => {
+test('nothing about people and money is revealed', async () => {
   const wallet = await world.wallet();
   const paying = await collect(world, merchant);
   await payFromWallet(world, paying, wallet);
@@ -262,7 +262,7 @@ test('nothing of people and money is told', async () => {
   ]) {
     expect(told).not.toContain(word);
   }
-  // Not as a value; within an identifier or an instant it stands by chance.
+  // Not as a value; within an identifier or an instant the digits occur by chance.
   expect(told).not.toMatch(/(?<![0-9a-z])1250(?![0-9a-f])|usd1250/);
 });
 
@@ -277,7 +277,7 @@ test('a caller cannot have more recorded than the operator wants', async () => {
   expect(hook.headers.traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
 });
 
-test('of a share, each transaction is recorded whole or not at all', async () => {
+test('of a sampled share, each transaction is recorded completely or not at all', async () => {
   await world.close();
   await open({ OTEL_TRACES_SAMPLER_ARG: '0.5' });
   const all: string[] = [];
@@ -293,7 +293,7 @@ test('of a share, each transaction is recorded whole or not at all', async () =>
   expect(counts.every((count) => count === 0 || count === 7)).toBe(true);
 });
 
-test('a collector that refuses is told of once, and holds nothing up', async () => {
+test('a collector that refuses is reported once, and holds nothing up', async () => {
   await world.close();
   await collector.close();
   collector = await openCollector(400);

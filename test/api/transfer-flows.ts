@@ -1,7 +1,7 @@
 /**
  * What the tests of bank transfers do again and again: an account, a promised transfer, and files that prove it.
  *
- * Invariant: every file made here is a whole and honest one; each test spoils it in one way.
+ * Invariant: every file made here is complete and valid; each test spoils it in one way.
  */
 
 import { deflateSync } from 'node:zlib';
@@ -14,7 +14,7 @@ import { collect, type Fields, type Paying } from './flows.ts';
 
 let numbers = 421;
 
-/** An account of that merchant, at an invented bank, with a number of its own; a millisecond later than the one before. */
+/** An account of that merchant, at an invented bank, with a number of its own; made a millisecond after the previous one. */
 export async function addAccount(
   world: World,
   { merchant }: Pick<MerchantCreated, 'merchant'>,
@@ -111,7 +111,7 @@ export async function postForm(
   return { status: response.status, headers: response.headers, text, json: JSON.parse(text) };
 }
 
-/** Uploads a file for a payment, as an app does; a millisecond later than the one before. */
+/** Uploads a file for a payment, as an app does; a millisecond after the previous one. */
 export async function upload(
   world: World,
   paying: Pick<Paying, 'token' | 'payment_id'>,
@@ -128,7 +128,7 @@ export async function upload(
 
 let files = 0;
 
-/** A picture that no other call gives. */
+/** A picture that differs from every other call's. */
 export function pngFile(size = 0): Buffer {
   files += 1;
   const head = Buffer.alloc(13);
@@ -153,7 +153,7 @@ function chunkOf(name: string, data: Buffer): Buffer {
   return Buffer.concat([head, data, Buffer.alloc(4)]);
 }
 
-/** Start, application data, frame, scan, end. */
+/** A JPEG: start, application data, frame, scan, end. */
 export function jpegFile(): Buffer {
   files += 1;
   const segment = (marker: number, data: Buffer) => {

@@ -1,6 +1,6 @@
 /**
- * A carrier turns a payout or a refund away, or refuses it, and has taken it all the same: before anything is sent again it
- * is asked about the try before.
+ * A carrier turns a payout or a refund away, or refuses it, and has taken it all the same: before anything is sent again, the
+ * previous try is inquired about.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Reply } from '../../src/connectors/scripted-upstream.ts';
@@ -31,7 +31,7 @@ function triesOf(order: string): Promise<Attempt[]> {
   return rowsOf(world, 'select * from attempt where payment_id = $1 order by created_at, id', [order]);
 }
 
-/** Resolves when the order's only try stands so. */
+/** Resolves when the order's only try has that status. */
 function firstTry(order: string, status: Attempt['status']): Promise<Attempt> {
   return until(async () => {
     const [only, ...others] = await triesOf(order);
@@ -48,7 +48,7 @@ const passMinutes = async (count: number): Promise<void> => {
   for (let minutes = 0; minutes < count; minutes += 1) await world.pass(60_000);
 };
 
-/** A payment by phone that has been approved, to be given back. */
+/** A payment by phone that has been approved, to be refunded. */
 async function paid() {
   const merchant = await world.merchant();
   const paying = await collect(world, merchant, { method: 'mobile_money', minted });
@@ -76,7 +76,7 @@ describe('a payout line', () => {
     expect(await world.gateway.store.audit()).toEqual([]);
   });
 
-  test('that its carrier notices late is not sent again before it would have noticed', async () => {
+  test('that its carrier notices late is not sent again before the carrier would have noticed', async () => {
     const { line } = await sent(TURNED_AWAY);
     const { reference } = await firstTry(line.id, 'not_sent');
     for (let seconds = 0; seconds < 50; seconds += 5) await world.pass(5_000);
@@ -86,7 +86,7 @@ describe('a payout line', () => {
     expect(await lineNow(world, line)).toMatchObject({ status: 'completed', tries: 1 });
   });
 
-  test('that was turned away, and is waiting all the same, is waited for', async () => {
+  test('that was turned away, and is pending all the same, is waited for', async () => {
     const { line } = await sent(TURNED_AWAY);
     const tried = await firstTry(line.id, 'not_sent');
     carrier.say(tried.reference, 'PENDING');
@@ -96,7 +96,7 @@ describe('a payout line', () => {
     expect((await lineNow(world, line)).status).toBe('completed');
   });
 
-  test('is not sent again while nobody can say whether it was taken, and is once it was not', async () => {
+  test('is not sent again while it is uncertain whether it was taken, and is once it was not', async () => {
     const { line } = await sent(TURNED_AWAY);
     const { reference } = await firstTry(line.id, 'not_sent');
     carrier.say(reference, 'cannot_tell');
@@ -109,7 +109,7 @@ describe('a payout line', () => {
 });
 
 describe('a refund', () => {
-  test('that was turned away, and given back all the same, is sent once', async () => {
+  test('that was turned away, and refunded all the same, is sent once', async () => {
     const { merchant, paying } = await paid();
     carrier.answer(TURNED_AWAY);
     const { refund_id } = await refunded(world, merchant, paying);
@@ -125,7 +125,7 @@ describe('a refund', () => {
   });
 });
 
-test('a refund that waits to be sent again is held back where the one before it was paid after all', async () => {
+test('a refund that waits to be sent again is held back if the one before it was paid after all', async () => {
   const { merchant, paying } = await paid();
   const { refund_id: first } = await refunded(world, merchant, paying);
   const tried = await firstTry(first, 'waiting');
@@ -142,7 +142,7 @@ test('a refund that waits to be sent again is held back where the one before it 
   expect(await world.gateway.store.audit()).toEqual([]);
 });
 
-test('a closed attempt of an upstream that is configured no more is asked about for a week, and then left alone', async () => {
+test('a closed attempt of an upstream that is no longer configured is inquired about for a week, and no longer', async () => {
   const { paying } = await paid();
   const { id } = await attemptOf(world, paying);
   const other = await collect(world, await world.merchant(), { method: 'mobile_money' });

@@ -1,6 +1,6 @@
 /**
- * A payment by phone whose carrier turned a try away, and may have taken it all the same: before another order goes out, for
- * that payment or for another one of its session, the carrier is asked.
+ * A payment by phone whose carrier turned a try away, and may have taken it all the same: before another order is sent, for
+ * that payment or for another of its session, the carrier is inquired at.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
@@ -40,7 +40,7 @@ test.each<[Said, string, string]>([
   ['SUCCESSFUL', 'processing', 'approved'],
   ['PENDING', 'pending_mobile_money_verification', 'pending_mobile_money_verification'],
 ])(
-  'that the carrier would call %s is not asked for again: its next submit is answered %s',
+  'a turned-away try that the carrier reports as %s is not asked for again: the next submit is answered %s',
   async (said, answered, status) => {
     const { paying, first } = await desk.turnedAway();
     carrier.say(first.reference, said);
@@ -52,7 +52,7 @@ test.each<[Said, string, string]>([
   },
 );
 
-test('is not asked for again while its carrier cannot say, as long as a prompt lives', async () => {
+test('a turned-away try is not asked for again while its carrier cannot tell, for the life of a prompt', async () => {
   const { paying, first } = await desk.turnedAway();
   carrier.say(first.reference, 'cannot_tell');
   const again = () => payByPhone(world, paying, numberEnding('42'));
@@ -66,7 +66,7 @@ test('is not asked for again while its carrier cannot say, as long as a prompt l
   await desk.untilTried(paying.transaction_id, 1, 'waiting');
 });
 
-test('is asked for again once its carrier says that it was not taken', async () => {
+test('a turned-away try is asked for again once its carrier says that it was not taken', async () => {
   const { paying, first } = await desk.turnedAway();
   carrier.say(first.reference, 'cannot_tell');
   expectRefusal(await payByPhone(world, paying, numberEnding('42')), 502, '1404', 'EARLIER_PROMPT_OPEN');
@@ -76,7 +76,7 @@ test('is asked for again once its carrier says that it was not taken', async () 
   expect((await desk.tryOf(paying.transaction_id, 0)).status).toBe('not_sent');
 });
 
-test('by another process is not asked for again either', async () => {
+test('a try that another process had turned away is not asked for again either', async () => {
   const paying = await collect(world, await world.merchant(), { method: 'mobile_money' });
   carrier.answer(TURNED_AWAY);
   expect((await submitAt(elsewhere.url, paying, numberEnding('42'))).status).toBe(502);
@@ -89,7 +89,7 @@ test.each<[Said, number, string, string]>([
   ['PENDING', 200, 'pending_mobile_money_verification', 'waiting'],
   ['SUCCESSFUL', 400, '1110', 'approved'],
 ])(
-  'and of which %s is heard while the next try is turned away too is not asked for a third time',
+  'if %s is heard of the first try while the next is turned away too, there is no third',
   async (said, http, answered, first) => {
     const { paying, first: tried } = await desk.turnedAway();
     await world.clock.advance(1);
@@ -105,7 +105,7 @@ test.each<[Said, number, string, string]>([
   },
 );
 
-test('one that the carrier has taken is not asked for under another payment of its session', async () => {
+test('a turned-away try that the carrier has taken is not asked for under another payment of its session', async () => {
   const { paying, first } = await desk.turnedAway();
   carrier.say(first.reference, 'PENDING');
   const other = { ...paying, ...(await collectWith(world, paying.token, 'mobile_money')) };
@@ -116,7 +116,7 @@ test('one that the carrier has taken is not asked for under another payment of i
   expect(await statusOf(world, other)).toBe('cancelled');
 });
 
-test('one whose session a sibling pays while its carrier is asked is refused, and not answered as paid', async () => {
+test('a payment whose sibling is paid while its carrier is inquired at is refused, and not answered as paid', async () => {
   const { paying, first } = await desk.turnedAway();
   const other = { ...paying, ...(await collectWith(world, paying.token, 'none')) };
   const wallet = await world.wallet();
@@ -127,7 +127,7 @@ test('one whose session a sibling pays while its carrier is asked is refused, an
   expect(await statusOf(world, other)).toBe('approved');
 });
 
-test('one whose merchant is suspended while its carrier is asked is not asked for', async () => {
+test('a payment whose merchant is suspended while its carrier is inquired at is not asked for', async () => {
   const merchant = await world.merchant();
   const { paying, first } = await desk.turnedAway(merchant);
   carrier.beforeWordOf(
@@ -138,7 +138,7 @@ test('one whose merchant is suspended while its carrier is asked is not asked fo
   expect(await desk.triesOf(paying.transaction_id)).toHaveLength(1);
 });
 
-test('while another payment of its session is tried, and taken, is not asked for beside that', async () => {
+test('a payment is not asked for if another of its session is tried and taken during the inquiry', async () => {
   const { paying, first } = await desk.turnedAway();
   const other = { ...paying, ...(await collectWith(world, paying.token, 'mobile_money')) };
   carrier.beforeWordOf(first.reference, async () => {
@@ -152,7 +152,7 @@ test('while another payment of its session is tried, and taken, is not asked for
   expect(await statusOf(world, other)).toBe('pending_mobile_money_verification');
 });
 
-test('goes on with that of two tries which has paid', async () => {
+test('of two turned-away tries, the payment continues with the one that has paid', async () => {
   const { paying, first } = await desk.turnedAway();
   await world.clock.advance(1);
   carrier.answer(TURNED_AWAY);
@@ -163,7 +163,7 @@ test('goes on with that of two tries which has paid', async () => {
   expect(await statusOf(world, paying)).toBe('approved');
 });
 
-test('one is known to wait is asked about behind however many newer ones', async () => {
+test('a try that is known to be pending is inquired about, however many newer ones there are', async () => {
   const { paying, first } = await desk.turnedAway();
   for (let more = 0; more < 4; more += 1) {
     await world.clock.advance(1);
@@ -178,7 +178,7 @@ test('one is known to wait is asked about behind however many newer ones', async
   expect(await desk.triesOf(paying.transaction_id)).toHaveLength(5);
 });
 
-test('one whose payment a card has ended holds up the session’s next one, and its carrier is asked once', async () => {
+test('a try whose payment a card has ended holds up the session’s next payment, and is inquired about once', async () => {
   carrier.answer(TURNED_AWAY);
   const paying = await collect(world, await world.merchant(), { method: 'none' });
   expectRefusal(await payByPhone(world, paying, numberEnding('42')), 502, '1404', 'CARRIER_DOWN');
@@ -193,7 +193,7 @@ test('one whose payment a card has ended holds up the session’s next one, and 
   expect(carrier.asked([reference]) - asked).toBe(1);
 });
 
-test('costs its carrier no more than four questions a try, however often that is turned away', async () => {
+test('a submit makes four inquiries at most, however many tries were turned away', async () => {
   const { paying } = await desk.turnedAway();
   for (let more = 0; more < 10; more += 1) {
     await world.clock.advance(1);

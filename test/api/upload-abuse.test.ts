@@ -35,7 +35,7 @@ function begin(path: string, lines: readonly string[], body = '--b\r\n'): Socket
 const silentOf = (token: string): Socket =>
   begin(PROOF, [`Authorization: Bearer ${token}`, 'Content-Length: 3000000', 'Accept-Language: en']);
 
-/** Waits until an upload by that session is answered so. */
+/** Waits until an upload by that session is answered with that status. */
 function untilStatus(own: Awaited<ReturnType<typeof promise>>, status: number, token = own.token) {
   return until(async () => {
     const answer = await upload(world, { ...own, token }, Buffer.from('x'));
@@ -68,7 +68,7 @@ async function transferPage(merchant: MerchantCreated) {
   return { token, cookie, path, send };
 }
 
-test('a customer has two places: others’ uploads go on', async () => {
+test('a customer has two places: others’ uploads continue', async () => {
   const [one, other] = [await world.merchant(), await world.merchant()];
   const [mine, neighbour, stranger] = [
     await promise(world, one),
@@ -92,7 +92,7 @@ test('a customer has two places: others’ uploads go on', async () => {
   expect(taken.json.status, taken.text).toBe('processing');
 });
 
-test('of thirty uploads at once under one Idempotency-Key one has an effect, and all have its answer', async () => {
+test('of thirty uploads at once under one Idempotency-Key, one takes effect, and all have its answer', async () => {
   const paying = await promise(world, await world.merchant());
   const headers = { 'idempotency-key': 'thirty-at-once' };
   const file = pngFile(1_000_000);
@@ -102,7 +102,7 @@ test('of thirty uploads at once under one Idempotency-Key one has an effect, and
   expect(await rowsOf(world, 'select id from proof where payment_id = $1', [paying.transaction_id])).toHaveLength(1);
 });
 
-test('who has waited for a place is asked who it is once more', async () => {
+test('an upload that has waited for a place is authenticated once more', async () => {
   const own = await world.merchant();
   const paying = await promise(world, own);
   const silent = [silentOf(paying.token), silentOf(paying.token)];
@@ -115,7 +115,7 @@ test('who has waited for a place is asked who it is once more', async () => {
   expect(await rowsOf(world, 'select id from proof where payment_id = $1', [paying.transaction_id])).toEqual([]);
 });
 
-test('a merchant has eight places: another merchant’s uploads go on', async () => {
+test('a merchant has eight places: another merchant’s uploads continue', async () => {
   const [one, other] = [await world.merchant(), await world.merchant()];
   const [mine, stranger] = [await promise(world, one), await promise(world, other)];
   for (let i = 0; i < 8; i += 1) silentOf((await mint(world, one)).token);
@@ -123,7 +123,7 @@ test('a merchant has eight places: another merchant’s uploads go on', async ()
   expect((await upload(world, stranger, pngFile())).json.status).toBe('processing');
 });
 
-test('the page and the API count together', async () => {
+test('the page and the API are counted together', async () => {
   const own = await world.merchant();
   const page = await transferPage(own);
   const paying = await promise(world, own);
@@ -135,7 +135,7 @@ test('the page and the API count together', async () => {
   expect(refused.headers.get('retry-after')).toBe('2');
 });
 
-test('who says nothing for five seconds is refused in words, and gives the place back', async () => {
+test('a sender that is silent for five seconds is refused in words, and gives the place back', async () => {
   const own = await world.merchant();
   const page = await transferPage(own);
   const paying = await promise(world, own);
@@ -156,7 +156,7 @@ test('who says nothing for five seconds is refused in words, and gives the place
   expect((await page.send(pngFile())).status).toBe(303);
 });
 
-test('without a length no more is taken than a file has, whatever it is called, on both doors', async () => {
+test('without a length, no more is read than a file may have, whatever its type, on both routes', async () => {
   const own = await world.merchant();
   const page = await transferPage(own);
   const { token } = await mint(world, own);
@@ -180,7 +180,7 @@ test('without a length no more is taken than a file has, whatever it is called, 
         if (failed !== undefined && failed !== null) break;
         sent += chunk.length;
       }
-      // What the kernel keeps for a loopback connection is counted too.
+      // What the kernel buffers for a loopback connection is counted too.
       expect(sent, `door ${at}, ${name}`).toBeLessThan(40 * 1024 * 1024);
     }
   }

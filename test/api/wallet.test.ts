@@ -66,7 +66,7 @@ describe('a wallet payment', () => {
       ['amount', 'completed_at', 'currency', 'customer_reference', 'status', 'transaction_id'].sort(),
     );
     const headers = Object.fromEntries(Object.entries(hook.headers).map(([name, value]) => [name, String(value)]));
-    // The library compares the timestamp with the machine's clock; the world's clock stands elsewhere.
+    // The library compares the timestamp with the machine's clock; the world's clock shows another time.
     const seconds = Number(headers['webhook-timestamp']);
     expect(seconds).toBe(Math.floor(world.clock.now() / 1000));
     const signed = new Webhook(merchant.webhook_secret).sign(
@@ -78,7 +78,7 @@ describe('a wallet payment', () => {
     expect(headers).toMatchObject({ 'webhook-event': 'payment.approved', 'webhook-sequence': '1' });
   });
 
-  test('a wrong PIN is counted down, the fifth locks for fifteen minutes, then it pays', async () => {
+  test('a wrong PIN is counted down, the fifth locks for fifteen minutes, then the right one pays', async () => {
     const wallet = await world.wallet();
     const paying = await collect('wallet', { wallet_number: wallet.number });
     const body = { payment_method_id: 'wallet', ewallet_number: wallet.number };
@@ -96,7 +96,7 @@ describe('a wallet payment', () => {
     expect(paid.json).toMatchObject({ status: 'approved' });
   });
 
-  test('thirty parallel wrong guesses are five wrong guesses', async () => {
+  test('thirty parallel wrong guesses count as five', async () => {
     const wallet = await world.wallet();
     const paying = await collect('wallet', { wallet_number: wallet.number });
     const guesses = await Promise.all(
@@ -113,7 +113,7 @@ describe('a wallet payment', () => {
     expect(codes.filter((code) => code === '1303')).toHaveLength(25);
   });
 
-  test('a right PIN beside five wrong ones tells nothing, though it is refused for another reason', async () => {
+  test('a right PIN beside five wrong ones reveals nothing, though it is refused for another reason', async () => {
     const wallet = await world.wallet({ balance: 1_00n });
     const paying = await collect('wallet', { wallet_number: wallet.number });
     const guess = (pin: string) =>
@@ -145,7 +145,7 @@ describe('a wallet payment', () => {
     expect((await right).json).toMatchObject({ error_code: '1303' });
   });
 
-  test('an unknown wallet, one of another kind and a wrong PIN answer alike', async () => {
+  test('an unknown wallet, one of another kind and a wrong PIN get the same answer', async () => {
     const flash = await world.wallet({ kind: 'flash' });
     const paying = await collect('wallet');
     for (const number of ['5707000000000000', flash.number, 'nothing']) {
@@ -170,7 +170,7 @@ describe('a wallet payment', () => {
     expect(await balanceOf(wallet.number)).toBe(1_00n);
   });
 
-  test('twenty payments racing for the money of ten: ten pay', async () => {
+  test('of twenty payments that race for the money of ten, ten pay', async () => {
     const wallet = await world.wallet({ balance: 10_00n });
     const payings = await Promise.all(Array.from({ length: 20 }, () => collect('wallet', {}, { amount: '1.00' })));
     const answers = await Promise.all(
@@ -198,7 +198,7 @@ describe('a wallet payment', () => {
     expect(await balanceOf(wallet.number)).toBe(37_50n);
   });
 
-  test('flash takes its own field names and the wallet’s', async () => {
+  test('flash accepts its own field names and the wallet’s', async () => {
     for (const names of [
       ['flash_number', 'flash_pin'],
       ['ewallet_number', 'ewallet_pin'],
@@ -254,7 +254,7 @@ describe('a session with several payments', () => {
     ]);
   });
 
-  test('what nobody submitted expires with the session, and is told', async () => {
+  test('payments that were never submitted expire with the session, and are told', async () => {
     const paying = await collect('wallet', {}, { ttl_seconds: 60 });
     const other = await mint(world, merchant);
     await world.pass(61_000);

@@ -1,23 +1,23 @@
 /**
- * A carrier that turns calls away and has taken them all the same: real HTTP in MTN MoMo's words, said as a test tells it.
+ * A carrier that refuses calls but has taken them all the same: real HTTP in MTN MoMo's format, answering as a test tells it to.
  *
- * Invariant: it knows an order by the reference under which it came.
+ * Invariant: it knows an order by the reference under which it arrived.
  */
 
 import { type Reply, type ScriptedUpstream, startScriptedUpstream } from '../../src/connectors/scripted-upstream.ts';
 
-/** An order's status, or that it cannot be told just now, or that there is no such order. */
+/** An order's status, or that the carrier cannot tell it now, or that there is no such order. */
 export type Said = 'PENDING' | 'SUCCESSFUL' | 'FAILED' | 'cannot_tell' | 'not_found';
 
 export interface WaveringCarrier {
   readonly url: string;
-  /** How the next calls for money are answered; 202 after these. */
+  /** How the next calls for money are answered; those after them get 202. */
   answer(...replies: readonly (Reply | (() => Promise<Reply>))[]): void;
-  /** What happens before the next question about that order is answered. */
+  /** Runs `happens` before the next inquiry about that order is answered. */
   beforeWordOf(reference: string, happens: () => Promise<void>): void;
-  /** How many questions about these orders have come: the gateway's rounds ask about others. */
+  /** How many inquiries about these orders have come; the gateway's rounds also inquire about others. */
   asked(references: readonly string[]): number;
-  /** What it says of an order from now on; `not_found` at first. */
+  /** The answer to inquiries about an order from now on; `not_found` at first. */
   say(reference: string, said: Said): void;
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 /**
- * A gateway whose carrier turns calls away and has taken them all the same: what tests of that begin with.
+ * What tests of a carrier that refuses calls but has taken them all the same begin with: a gateway that uses that carrier.
  *
- * Invariant: the gateway is asked over HTTP; only the rows of its attempts are read beside it.
+ * Invariant: the gateway is called over HTTP; only the rows of its attempts are read besides.
  */
 
 import { expect } from 'vitest';
@@ -22,16 +22,16 @@ export type Tried = Pick<Attempt, 'shard' | 'id' | 'status' | 'reference' | 'con
 export interface WaveringDesk {
   readonly carrier: WaveringCarrier;
   readonly world: World;
-  /** What leads a gateway to that carrier. */
+  /** The environment that makes a gateway use that carrier. */
   readonly env: Readonly<Record<string, string>>;
-  /** The tries of a payment, a payout line or a refund, in the order of their making. */
+  /** The tries of a payment, a payout line or a refund, in the order in which they were made. */
   triesOf(order: string): Promise<Tried[]>;
   tryOf(order: string, at: number): Promise<Tried>;
-  /** Resolves when that try of the order stands so, while time passes. */
+  /** Resolves when that try of the order has that status, while time passes. */
   untilTried(order: string, at: number, status: string): Promise<true>;
-  /** The carrier says so of a try from now on, and calls back. */
+  /** From now on the carrier answers `said` about a try; it also calls back. */
   hearOf(tried: Tried, said: Said): Promise<void>;
-  /** A payment by phone whose only try was turned away. */
+  /** A payment by phone whose only try was refused by the carrier. */
   turnedAway(merchant?: MerchantCreated): Promise<{ readonly paying: Paying; readonly first: Tried }>;
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
 /**
- * A merchant with events to send, a courier that sends them and receivers to send them to: what tests of webhooks begin with.
+ * What tests of webhooks begin with: a merchant with events to send, a courier that sends them and receivers.
  */
 
 import { Webhook } from 'standardwebhooks';

@@ -30,7 +30,7 @@ beforeEach(async () => {
 afterEach(() => desk.close());
 
 describe('rotation of the signing secret', () => {
-  it('signs with both until the grace is over, and with the new one alone from then on', async () => {
+  it('signs with both until the grace period is over, and with the new one alone from then on', async () => {
     const receiver = await desk.receiverOf();
     await desk.post(await desk.commitEvent(receiver.url));
     const rotated = await rotateWebhookSecret(world.deps, merchant.merchant.id, 24 * HOUR);
@@ -49,7 +49,7 @@ describe('rotation of the signing secret', () => {
     expect(hit?.headers['webhook-signature']).toBe(wanted);
   });
 
-  it('counts within a second in a courier that has just used the old secret', async () => {
+  it('takes effect within a second in a courier that has just used the old secret', async () => {
     const receiver = await desk.receiverOf();
     await desk.post(await desk.commitEvent(receiver.url));
     const { webhook_secret } = await rotateWebhookSecret(world.deps, merchant.merchant.id, 0);
@@ -79,7 +79,7 @@ describe('replay', () => {
     ]);
   });
 
-  it('gives a dead event the whole schedule again, and a living one too', async () => {
+  it('gives a dead event the whole schedule again, and a waiting one too', async () => {
     const receiver = await desk.receiverOf((response) => response.writeHead(500).end());
     const event = await desk.commitEvent(receiver.url);
     let after = await desk.post(event);
@@ -106,7 +106,7 @@ describe('replay', () => {
     expect(tries.map(({ number }) => number)).toEqual(Array.from({ length: 27 }, (_, at) => at + 1));
   });
 
-  it('keeps the history of a try that was under way, and takes nothing from the new schedule for it', async () => {
+  it('keeps the history of a try that was in flight, and takes nothing from the new schedule for it', async () => {
     let answer: (() => void) | undefined;
     const receiver = await desk.receiverOf((response, _hit, number) => {
       if (number === 1) answer = () => void response.writeHead(200).end();
@@ -163,7 +163,7 @@ describe('replay', () => {
     await expect(replayEvent(world.deps, undefined, targetless.id)).rejects.toThrow('without a notify_url');
   });
 
-  it('sends those of a time range again, and of one merchant only', async () => {
+  it('sends the events of a time range again, and of one merchant only', async () => {
     const receiver = await desk.receiverOf();
     const other = await createMerchant(world.deps, { name: 'Chez Amani', noFloat: true });
     const made: WebhookEvent[] = [];
@@ -181,7 +181,7 @@ describe('replay', () => {
     expect(await replayRange(world.deps, { ...range, merchantId: undefined })).toBe(4);
   });
 
-  it('leaves out what is archived in that instant', async () => {
+  it('leaves out what is archived at that moment', async () => {
     const receiver = await desk.receiverOf();
     const [gone, left] = [await desk.commitEvent(receiver.url), await desk.commitEvent(receiver.url)];
     const pageOfEvents: Store['pageOfEvents'] = async (filter) => {

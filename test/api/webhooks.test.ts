@@ -29,7 +29,7 @@ beforeEach(async () => {
 afterEach(() => desk.close());
 
 describe('delivery', () => {
-  it('posts the event’s bytes, signed as Standard Webhooks asks, and writes down that they arrived', async () => {
+  it('posts the event’s bytes, signed as Standard Webhooks requires, and records the delivery', async () => {
     const receiver = await desk.receiverOf();
     const event = await desk.commitEvent(receiver.url);
     const after = await desk.post(event);
@@ -69,7 +69,7 @@ describe('delivery', () => {
     expect(await offerDue(world.deps, courier)).toBe(0);
   });
 
-  it('leaves an event whose lease has almost run out to the round', async () => {
+  it('leaves an event whose lease has almost expired to the round', async () => {
     const receiver = await desk.receiverOf();
     const event = await desk.commitEvent(receiver.url);
     await world.clock.advance(LEASE_MS - 5_000);
@@ -78,7 +78,7 @@ describe('delivery', () => {
     expect(await desk.deliverWhenDue(event)).toMatchObject({ status: 'delivered', attempts: 1 });
   });
 
-  it('gives back what it has no room for: that comes up again in a moment, and not when a lease has run out', async () => {
+  it('gives back what it has no room for: that is due again in a moment, not when a lease has expired', async () => {
     const receiver = await desk.receiverOf();
     const events = [];
     for (let n = 0; n < 5; n += 1) events.push(await desk.commitEvent(receiver.url));
@@ -105,7 +105,7 @@ describe('delivery', () => {
     expect(await desk.deliverWhenDue(event)).toMatchObject({ status: 'delivered', attempts: 1 });
   });
 
-  it('counts a 2xx as acknowledged whether its body comes to an end or not', async () => {
+  it('counts a 2xx as acknowledged whether or not its body comes to an end', async () => {
     const endless = await desk.receiverOf((response) => void response.writeHead(200).write('more follows'));
     const cut = await desk.receiverOf((response) => {
       response.writeHead(200, { 'content-length': '99' }).write('half', () => response.destroy());
@@ -134,7 +134,7 @@ describe('delivery', () => {
 });
 
 describe('retries', () => {
-  it('come on schedule, never sooner, under the same id and signed anew, until the event is dead', async () => {
+  it('come on schedule, never sooner, under the same id and signed again, until the event is dead', async () => {
     const receiver = await desk.receiverOf((response) => response.writeHead(500).end('no'));
     const event = await desk.commitEvent(receiver.url);
     let after = await desk.post(event);
@@ -155,7 +155,7 @@ describe('retries', () => {
     expect(new Set(receiver.hits.map((hit) => hit.headers['webhook-signature'])).size).toBe(12);
   });
 
-  it('reach a receiver that was away for three days', async () => {
+  it('reach a receiver that was down for three days', async () => {
     const receiver = await desk.receiverOf();
     const event = await desk.commitEvent(`http://127.0.0.1:${await freePort()}/hook`);
     const start = world.clock.now();
@@ -197,7 +197,7 @@ describe('retries', () => {
 });
 
 describe('a receiver that hangs', () => {
-  it('delays nobody else, nor another merchant at the same receiver', async () => {
+  it('delays no other receiver, nor another merchant at the same receiver', async () => {
     const hanging = await desk.receiverOf((response, hit) => {
       if (hit.headers['webhook-event'] === 'payment.approved' && hit.body.includes('"slow"')) return;
       response.writeHead(200).end();
@@ -213,12 +213,12 @@ describe('a receiver that hangs', () => {
     courier.offer(await desk.commitEvent(living.url, other));
     courier.offer(await desk.commitEvent(hanging.url, other));
     await living.reached(2);
-    // One merchant alone holds four fifths of a receiver's share: what comes behind them is the other's.
+    // One merchant alone may hold four fifths of a receiver's share: the rest is the other's.
     await hanging.reached(53);
     expect(hanging.hits.at(-1)?.body).not.toContain('slow');
   });
 
-  it('is called less by the merchant whom it does not answer, and no less by another at the same host', async () => {
+  it('is called less often for the merchant that it does not answer, and no less for another at the same host', async () => {
     const held: ServerResponse[] = [];
     let isOver = false;
     const host = await desk.receiverOf((response, hit, number) => {
@@ -248,7 +248,7 @@ describe('what finds no room at a receiver that has been silent', () => {
     ['a second', 1_000, 3_000],
     ['two minutes', 120_000, 120_000],
     ['an hour', HOUR, 300_000],
-  ])('for %s (%i ms) comes up again after %i ms, and is delivered once it answers', async (_, silence, pause) => {
+  ])('for %s (%i ms) is due again after %i ms, and is delivered once it answers', async (_, silence, pause) => {
     const held: ServerResponse[] = [];
     let answer = (response: ServerResponse): void => void response.destroy();
     const receiver = await desk.receiverOf((response) => answer(response));
@@ -296,7 +296,7 @@ describe('what finds no room at a receiver that has been silent', () => {
   });
 });
 
-it('what finds no room at a receiver that lags comes up again at its pace, and so does not stand before others', async () => {
+it('what finds no room at a receiver that lags is due again at its pace, and so does not hold up others', async () => {
   const held: ServerResponse[] = [];
   let isOver = false;
   const receiver = await desk.receiverOf(
@@ -335,7 +335,7 @@ it('what finds no room at a receiver that lags comes up again at its pace, and s
   await small.close();
 });
 
-describe('a courier that is killed between the post and the record', () => {
+describe('a courier that is killed between the post and its record', () => {
   let child: ChildProcess | undefined;
 
   afterEach(() => {

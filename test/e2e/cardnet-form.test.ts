@@ -1,6 +1,6 @@
 /**
  * The card network's hosted form in a real browser: on a bare payment page of another origin, under a strict policy, the
- * fields are filled by keyboard, and no digit of the card leaves towards the page. Then the issuer's challenge, with and
+ * fields are filled by keyboard, and no digit of the card reaches the page. Then the issuer's challenge, with and
  * without JavaScript.
  */
 import { createHmac } from 'node:crypto';
@@ -17,12 +17,12 @@ import { plainText } from '../support/plain-text.ts';
 
 const browserPath = findBrowser();
 const CARD = { number: '4508750015741019', month: '11', year: '38', code: '847', name: 'Grace Ilunga' };
-// The code as a whole word: ports, ids and fractions of a second hold its digits by chance.
+// The code as a whole word: ports, ids and fractions of a second contain its digits by chance.
 const SECRETS = new RegExp(
   [CARD.number, '4508 7500 1574 1019', String.raw`(?<![\w.])847(?!\w)`, '"11"', '"38"'].join('|'),
 );
 
-/** A payment page as bare as can be: five labelled fields, a button, and what its script heard. */
+/** A minimal payment page: five labelled fields, a button, and what its script heard. */
 const PAGE = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Pay</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
 <link rel="stylesheet" href="/page.css"><script src="SCRIPT" defer></script><script src="/page.js" defer></script></head>
@@ -113,7 +113,7 @@ async function typeCard(): Promise<void> {
   const { number, month, year, code, name } = CARD;
   for (const [id, text] of Object.entries({ number, month, year, code, name })) {
     await page.keyboard.press('Tab');
-    // The focus goes over into another process; a person is slower than that.
+    // Focus moves to another process, which takes a moment; a person is slower than that.
     await page.locator(`#gw-proxy-${id}[data-focused]`).waitFor();
     await page.keyboard.type(text);
   }
@@ -146,7 +146,7 @@ describe.runIf(browserPath !== undefined)('the hosted card form', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('is filled by keyboard, and no digit of the card leaves towards the page', async () => {
+  test('is filled by keyboard, and no digit of the card reaches the page', async () => {
     await openForm();
     await typeCard();
     expect(await field('number').inputValue()).toBe('4508 7500 1574 1019');
@@ -184,7 +184,7 @@ describe.runIf(browserPath !== undefined)('the hosted card form', () => {
       await expect(page.evaluate(`frames[${n}].document.body.innerHTML`), 'frames are closed').rejects.toThrow();
   });
 
-  test('names the fields that are wrong, and takes them once they are right', async () => {
+  test('names the fields that are wrong, and accepts them once they are right', async () => {
     await openForm();
     await page.getByRole('button', { name: 'Pay' }).click();
     await page.getByText('updated fields_in_error').waitFor();
@@ -196,12 +196,12 @@ describe.runIf(browserPath !== undefined)('the hosted card form', () => {
     });
     for (const id of ['number', 'month', 'year', 'code']) {
       await expect.poll(() => field(id).getAttribute('aria-invalid')).toBe('true');
-      // The frame wears what the page's style sheet says of a wrong field.
+      // The frame is styled as the page's style sheet styles a wrong field.
       const border = `getComputedStyle(document.querySelector('#gw-proxy-${id}')).borderTopWidth`;
       expect(await page.evaluate(border)).toBe('2px');
     }
     expect(await field('name').getAttribute('aria-invalid')).toBeNull();
-    // A label leads into its frame.
+    // A click on a label focuses the field in its frame.
     await page.getByText('Card number').click();
     await page.locator('#gw-proxy-number[data-focused]').waitFor();
     await page.keyboard.type(CARD.number);
@@ -221,7 +221,7 @@ describe.runIf(browserPath !== undefined)('the hosted card form', () => {
     expect(await findBarriers(page)).toEqual([]);
     for (const frame of page.frames().slice(1)) {
       await frame.evaluate(axe.source);
-      // A field is no page: the heading is around it.
+      // A field is not a page: its heading is outside.
       const alone = "axe.run({ preload: false, rules: { 'page-has-heading-one': { enabled: false } } })";
       const { violations } = await frame.evaluate<axe.AxeResults>(alone);
       expect(violations.map(({ id, nodes }) => [id, nodes[0]?.html])).toEqual([]);
@@ -235,7 +235,7 @@ describe.runIf(browserPath !== undefined)('the hosted card form', () => {
     ]);
   });
 
-  test('an unknown session is told as a system error', async () => {
+  test('an unknown session is reported as a system error', async () => {
     opened = { ...opened, session: 'SESSION0002UNKNOWN' };
     await openForm();
     await typeCard();
@@ -243,7 +243,7 @@ describe.runIf(browserPath !== undefined)('the hosted card form', () => {
     await page.getByText('updated system_error').waitFor();
   });
 
-  test('a page that somebody else frames gets no fields', async () => {
+  test('a page that another site frames gets no fields', async () => {
     await page.goto(`${gateway.url}/around`);
     await page.frameLocator('iframe').getByText('initialized system_error').waitFor();
     expect(page.frames()).toHaveLength(2);
@@ -290,7 +290,7 @@ describe.runIf(browserPath !== undefined)('the hosted card form', () => {
       expect(read.json.transaction.authenticationStatus).toBe(status);
     });
 
-    test('a bank that falls silent leaves its question open', async () => {
+    test('a bank that falls silent leaves its challenge open', async () => {
       const issuer = await askIssuer();
       const before = gateway.posts.length;
       await issuer.getByRole('button', { name: 'Time out' }).click();

@@ -1,7 +1,7 @@
 /**
- * Cards on the hosted page in a real browser: the network's own frames, its form that ends, its script that is slow.
+ * Cards on the hosted page in a real browser: the network's own frames, its form that expires, its script that is slow.
  *
- * Where no browser is found the run says loudly what it left out; on a build server (CI=true) that is a failure.
+ * If no browser is found, the run reports conspicuously what it left out; on a build server (CI=true) that is a failure.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
@@ -32,7 +32,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
   afterAll(() => desk?.close());
   afterEach(() => desk.endTest());
 
-  test('a card that was collected is paid with at once, in the network’s own frames, after the bank has asked', async () => {
+  test('a collected card payment is paid at once, in the network’s own frames, after the bank has asked', async () => {
     const { token } = await mint(world, merchant);
     const body = collectBody(world, 'card', { cardnet_payment_method: 'HOSTED_SESSION' });
     const made = await world.call('POST', '/payments/collect', { bearer: token, body });
@@ -41,7 +41,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await expectUsable(page);
     await typeCard(page, '1234');
     await page.getByText('Check the card number.').waitFor();
-    // What is wrong stands beside its field, and the first wrong one is gone to.
+    // Each error is beside its field, and the first faulty field has the focus.
     const faults = await page.locator('.card-fields .fault:visible').evaluateAll((all) => all.map(({ id }) => id));
     expect(faults).toEqual(['card-number-fault']);
     await page.waitForFunction('document.activeElement?.closest(".field.number") !== null');
@@ -53,7 +53,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     expect(payment.json.status).toBe('approved');
   });
 
-  test('a card form that has ended while it was filled is opened anew, and paid with', async () => {
+  test('a card form that has expired while it was filled is opened again, and pays', async () => {
     const page = await open('small', (await host(world, merchant)).url, { also: [networkOrigin(world)] });
     await page.locator('label[for=m-card]').click();
     await page.locator('form[action$="/card"] button').click();
@@ -70,7 +70,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await page.locator('.receipt').waitFor();
   });
 
-  test('while the network’s script is slow to come, the card page says what it waits for and is alive', async () => {
+  test('while the network’s script is slow to come, the card page says what it waits for and stays responsive', async () => {
     const page = await open('small', (await host(world, merchant)).url, { also: [networkOrigin(world)] });
     const held = holdBack();
     await page.route(`${networkOrigin(world)}/**/session.js`, async (route) => {
@@ -88,7 +88,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     expect(await page.locator('[data-card-status]').textContent()).toBe('');
   });
 
-  test('a declined card says so, and another one pays the same order', async () => {
+  test('a declined card is reported, and another one pays the same order', async () => {
     const page = await open('wide', (await host(world, merchant)).url, { also: [networkOrigin(world)] });
     await page.locator('label[for=m-card]').click();
     await page.locator('form[action$="/card"] button').click();
@@ -102,7 +102,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await page.locator('.receipt').waitFor();
   });
 
-  test('a card page that answered a form and comes back from the browser’s memory sends nothing again', async () => {
+  test('a card page that submitted a form and is restored from the browser’s cache submits nothing again', async () => {
     const page = await open('small', (await host(world, merchant)).url, { also: [networkOrigin(world)] });
     await page.locator('label[for=m-card]').click();
     await page.locator('form[action$="/card"] button').click();

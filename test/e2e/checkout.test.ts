@@ -2,7 +2,7 @@
  * The hosted page in a real browser: by keyboard alone, with and without scripts, on narrow and wide screens, in both
  * colour schemes and several languages.
  *
- * Where no browser is found the run says loudly what it left out; on a build server (CI=true) that is a failure.
+ * If no browser is found, the run reports conspicuously what it left out; on a build server (CI=true) that is a failure.
  */
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -52,7 +52,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     ['wide', 'en-GB'],
     ['small', 'ru-RU'],
     ['wide', 'zh-CN'],
-  ] as const)('every page can be used by everyone: %s, %s', async (window, locale) => {
+  ] as const)('every page is accessible: %s, %s', async (window, locale) => {
     const phone = numberEnding('42');
     const wallet = await world.wallet({ balance: 500_00n, phone });
     const page = await open(window, (await largePayment()).url, { locale });
@@ -117,7 +117,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     const wallet = await world.wallet();
     const { url } = await host(world, merchant);
     const page = await open('wide', url);
-    // The first way is chosen, and the arrows lead on.
+    // The first method is selected, and the arrow keys move on.
     await tabTo(page, '#m-mobile_money');
     await page.keyboard.press('ArrowDown');
     expect(await page.locator('#m-card').isChecked()).toBe(true);
@@ -131,7 +131,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await page.locator('.receipt').waitFor();
   });
 
-  test('a press whose loading was stopped can be made again once something is changed', async () => {
+  test('after a submit whose loading was stopped, the form can be submitted again once something is changed', async () => {
     const wallet = await world.wallet();
     const page = await open('narrow', (await host(world, merchant)).url);
     await page.locator('label[for=m-wallet]').click();
@@ -142,7 +142,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
       page.evaluate(
         "[document.querySelector('[data-sending]').textContent, document.querySelectorAll('[aria-busy=true]').length]",
       );
-    // As a loading that is stopped, an answer without a page leaves this one where it is.
+    // An answer without a page leaves this page in place, like a loading that is stopped.
     await page.route('**/pay', (route) => route.fulfill({ status: 204 }), { times: 1 });
     await pay.click();
     expect(await told()).toEqual(['One moment, please.', 1]);
@@ -152,7 +152,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await page.locator('.receipt').waitFor();
   });
 
-  test('who reads in letters of twice the size gets them, and nothing has to be scrolled sideways', async () => {
+  test('text enlarged to twice its size needs no sideways scrolling', async () => {
     const wallet = await world.wallet();
     const page = await open('narrow', (await host(world, merchant)).url, { locale: 'ru-RU' });
     const devtools = await page.context().newCDPSession(page);
@@ -174,11 +174,11 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     expect(await beyond(), 'receipt').toBe(0);
   });
 
-  test('what was wrong is gone to, and forgotten once it is changed', async () => {
+  test('the first faulty field gets the focus, and its error disappears once it is changed', async () => {
     const wallet = await world.wallet({ balance: 1_00n });
     const page = await open('small', (await host(world, merchant)).url);
     desk.excuse(/^40[02] for .*\/pay$|status of 40[02]/);
-    // The browser heeds `autofocus` when it next draws the page, which may be after the element is there.
+    // The browser applies `autofocus` when it next draws the page, which may be after the element is there.
     const focusOn = (selector: string) =>
       page.waitForFunction(`document.activeElement.matches(${JSON.stringify(selector)})`);
     await page.locator('label[for=m-mobile_money]').click();
@@ -207,7 +207,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await page.keyboard.press('Escape');
     expect(await page.locator('.languages details').getAttribute('open')).toBeNull();
     await page.keyboard.press('Enter');
-    // Whoever walks on sees what lies behind it.
+    // Moving the focus on reveals what the menu covers.
     await tabTo(page, '#main *');
     expect(await page.locator('.languages details').getAttribute('open')).toBeNull();
     await tabTo(page, '.languages summary');
@@ -239,7 +239,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await expectUsable(page);
   });
 
-  test('the carrier that a number is said to belong to goes when the number or its country changes', async () => {
+  test('the carrier shown for a number disappears when the number or its country changes', async () => {
     const page = await open(
       'small',
       (await host(world, merchant, { minted: { currency: 'xof', amount: '5000' } })).url,
@@ -277,7 +277,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
       await held.over;
       await route.continue();
     });
-    // The page asks for news every three seconds, and every second whether its time is over.
+    // The page asks for news every three seconds, and checks every second whether its time is over.
     for (let asked = 0; asked < 2; asked += 1) await page.waitForResponse(/\/state$/);
     expect(loads).toBe(1);
     await world.pass(2_000);
@@ -285,7 +285,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await page.getByText('The time to pay is over').waitFor();
   });
 
-  test('without scripts a phone pays too, and the page comes by itself', async () => {
+  test('without scripts a phone can pay too, and the page refreshes by itself', async () => {
     const phone = numberEnding('42');
     const page = await open('small', (await host(world, merchant)).url, { javaScriptEnabled: false });
     await page.locator('label[for=m-mobile_money]').click();
@@ -297,7 +297,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await page.locator('.receipt').waitFor();
   });
 
-  test('without scripts a transfer is promised and proved', async () => {
+  test('without scripts a transfer can be promised and proved', async () => {
     const page = await open('wide', (await host(world, merchant)).url, { javaScriptEnabled: false });
     await page.locator('label[for=m-bank_transfer]').click();
     await page.locator('form:has([name=account]) button').click();
@@ -306,7 +306,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await page.getByText('We have your proof').waitFor();
   });
 
-  test('what a transfer needs is copied by keyboard as a bank’s field takes it, and the copy is told', async () => {
+  test('what a transfer needs can be copied by keyboard in the form that a bank accepts, and the copy is announced', async () => {
     const page = await open('small', (await host(world, merchant, { minted: { amount: '1234.50' } })).url);
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.locator('label[for=m-bank_transfer]').click();
@@ -319,7 +319,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe('1259.19');
   });
 
-  test('sums follow the chosen way where its fee differs', async () => {
+  test('totals follow the selected method if its fee differs', async () => {
     const dear = await world.merchant('Marché Virunga');
     const fees = [
       { currency: 'usd', rate_ppm: 20_000, method: 'wallet' },

@@ -1,7 +1,7 @@
 /**
- * The documentation in a real browser: everyone can use every page, and a call can be tried in the explorer.
+ * The documentation in a real browser: every page is accessible, and a call can be tried in the explorer.
  *
- * Where no browser is found the run says loudly what it left out; on a build server (CI=true) that is a failure.
+ * If no browser is found, the run reports conspicuously what it left out; on a build server (CI=true) that is a failure.
  */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -28,7 +28,7 @@ test.runIf(browserPath === undefined)('a browser to read the documentation with'
 
 let database: TestDatabase;
 let world: FaultyWorld;
-/** Of the gateway as it is built. */
+/** The address of the gateway as built. */
 let url: string;
 let browser: Browser;
 let windows: Watched[] = [];
@@ -54,7 +54,7 @@ const PAGES = [
   '/docs/reference',
 ] as const;
 
-/** Opens what is folded, and leaves the first calls of the reference: all are drawn alike, and thirty take a minute. */
+/** Opens what is folded, and keeps only the first calls of the reference: all look alike, and thirty take a minute. */
 const PREPARE = `for (const folded of document.querySelectorAll('main details')) folded.open = true;
 for (const call of [...document.querySelectorAll('.op')].slice(3)) call.remove();
 for (const link of document.querySelectorAll('.contents a[href^="#"]')) link.parentElement.remove();`;
@@ -81,7 +81,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
   });
 
   test.each(PAGES.flatMap((path) => [[path, 'small'] as const, [path, 'wide'] as const]))(
-    '%s can be used by everyone: %s',
+    '%s is accessible: %s',
     async (path, window) => {
       const page = await open(window, path, { locale: 'en-GB' });
       expect(await page.locator('h1').count()).toBe(1);
@@ -104,7 +104,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     expect(await page.locator('#submitPayment h3').isVisible()).toBe(true);
   });
 
-  test('the menu of a narrow window opens where the reader is, and gives way to what was chosen', async () => {
+  test('the menu of a narrow window opens at the reader’s place, and closes after a choice', async () => {
     const page = await open('small', '/docs/payouts');
     await page.evaluate('scrollTo(0, 1500)');
     await page.getByText('Contents', { exact: true }).click();
@@ -120,7 +120,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
   test('a block of code is copied by keyboard', async () => {
     const page = await open('wide', '/docs');
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-    // The button says so for two seconds: they do not pass before it is read.
+    // The button says so for two seconds, which must not pass before the text is read.
     await page.clock.install();
     await page.clock.pauseAt(Date.now() + 3_600_000);
     const block = page.locator('.code').first();
@@ -130,7 +130,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe('npm start');
   });
 
-  test('the explorer shows the document, tries a call, and talks to nobody else', async () => {
+  test('the explorer shows the document, makes a call, and contacts nobody else', async () => {
     const page = await open('wide', '/docs/explorer');
     await page.getByRole('heading', { name: 'Mint a session' }).first().waitFor();
     await keepPicture(page, 'docs-explorer-wide-light');
@@ -150,7 +150,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await keepPicture(page, 'docs-explorer-answer');
   });
 
-  test('who has no script is led from the explorer to the reference', async () => {
+  test('a reader without script is led from the explorer to the reference', async () => {
     const page = await open('small', '/docs/explorer', { javaScriptEnabled: false });
     await page.getByRole('link', { name: 'reference' }).last().click();
     expect(await page.locator('h1').textContent()).toBe('Reference');

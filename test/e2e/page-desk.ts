@@ -1,7 +1,7 @@
 /**
- * Windows of a real browser on the hosted page: a world, a merchant whose customers pay a fee, and what every page has to be.
+ * A real browser's windows on the hosted page: a world, a merchant whose customers pay a fee, and the demands on every page.
  *
- * Invariant: what a window complains about fails its test, but for what the test provokes.
+ * Invariant: a complaint in a window fails its test, unless the test provokes it.
  */
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
@@ -22,9 +22,9 @@ export interface PageDesk {
   readonly world: World;
   readonly merchant: MerchantCreated;
   open(window: keyof typeof WINDOWS, url: string, options?: WindowOptions): Promise<Page>;
-  /** What the test under way provokes. */
+  /** Excuses the complaints that the current test provokes. */
   excuse(complaints: RegExp): void;
-  /** Closes the windows of a test; they must not have complained. */
+  /** Closes the windows of a test; they must have no complaints. */
   endTest(): Promise<void>;
   close(): Promise<void>;
 }
@@ -63,7 +63,7 @@ export async function openPageDesk(browserPath: string): Promise<PageDesk> {
   };
 }
 
-/** Everyone can use the page, and nothing of it has to be scrolled sideways. */
+/** Expects the page to be accessible to everyone, and not to scroll sideways. */
 export async function expectUsable(page: Page): Promise<void> {
   expect(await page.locator('h1').count()).toBe(1);
   expect(await findBarriers(page)).toEqual([]);
@@ -71,7 +71,7 @@ export async function expectUsable(page: Page): Promise<void> {
   expect(wide, 'nothing has to be scrolled sideways').toBe(false);
 }
 
-/** Something that is held back until it is let go. */
+/** A promise that is pending until `end` is called. */
 export function holdBack(): { readonly over: Promise<void>; end(): void } {
   let end = (): void => undefined;
   const over = new Promise<void>((resolve) => {

@@ -1,8 +1,8 @@
 /**
  * What goes wrong on the way from the shop to the money and back, as the customer meets it: cards that are refused, banks
- * that do not recognise them or fall silent, answers that are lost, limits, time that is over, links that were opened.
+ * that do not recognise them or fall silent, answers that are lost, limits, expiry, links that were opened.
  *
- * Where no browser is found these tests are left out; those of every way to pay say so loudly.
+ * If no browser is found these tests are left out; those of every payment method report that conspicuously.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { stateOf } from '../../sandbox/shop/orders.ts';
@@ -34,7 +34,7 @@ const SESSION_MS = 1_800_000;
 const MINUTE_MS = 60_000;
 
 let market: Market;
-/** What the test under way provokes. */
+/** The complaints that the current test provokes. */
 let excused: RegExp | undefined;
 
 async function payByCard(shopper: Shopper, card: CardName): Promise<void> {
@@ -71,47 +71,53 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
   test.each([
     ['small', 'fr', 'light'],
     ['desktop', 'en', 'dark'],
-  ] as const)('whoever fails the bank’s question buys again and pays another way (%s, %s, %s)', async (...look) => {
-    const shopper = await openShopper(market, look);
-    const order = await buy(shopper, 'coffee');
-    await atTheBank(shopper);
-    await shopper.page.locator('button[value=fail]').click();
-    await expectBack(shopper, 'refused');
-    expect(capturesOf(market.world, order)).toEqual([]);
-    const next = await buyAgain(shopper);
-    await payByWallet(shopper);
-    await comeBack(shopper, 'paid');
-    await expectSold(shopper, next);
-    expect(stateOf(orderNow(shopper, order))).toBe('refused');
-  });
+  ] as const)(
+    'a customer who fails the bank’s challenge buys again and pays another way (%s, %s, %s)',
+    async (...look) => {
+      const shopper = await openShopper(market, look);
+      const order = await buy(shopper, 'coffee');
+      await atTheBank(shopper);
+      await shopper.page.locator('button[value=fail]').click();
+      await expectBack(shopper, 'refused');
+      expect(capturesOf(market.world, order)).toEqual([]);
+      const next = await buyAgain(shopper);
+      await payByWallet(shopper);
+      await comeBack(shopper, 'paid');
+      await expectSold(shopper, next);
+      expect(stateOf(orderNow(shopper, order))).toBe('refused');
+    },
+  );
 
   test.each([
     ['small', 'zh', 'dark'],
     ['desktop', 'fr', 'light'],
-  ] as const)('a bank that falls silent ends the payment in time, and it is said so (%s, %s, %s)', async (...look) => {
-    const shopper = await openShopper(market, look);
-    const { page, shop } = shopper;
-    const order = await buy(shopper, 'tea');
-    await atTheBank(shopper);
-    await page.locator('button[value=timeout]').click();
-    await shopper.picture('bank-silent');
-    await page.goto(`${market.world.sandboxUrl}/shop/return/${order.id}`);
-    await expectBack(shopper, 'waiting');
-    await page.getByRole('link', { name: shop.goOn }).click();
-    await expectTitle(shopper, 'challenge_title');
-    await shopper.picture('challenge-open');
-    const paying = { ...order, token: order.session_token };
-    await untilStatus(market.world, paying, 'expired', MINUTE_MS);
-    await expectTitle(shopper, 'expired_title');
-    await shopper.picture('challenge-over');
-    await comeBack(shopper, 'expired');
-    expect(capturesOf(market.world, order)).toEqual([]);
-  });
+  ] as const)(
+    'a bank that falls silent ends the payment in time, and the page says so (%s, %s, %s)',
+    async (...look) => {
+      const shopper = await openShopper(market, look);
+      const { page, shop } = shopper;
+      const order = await buy(shopper, 'tea');
+      await atTheBank(shopper);
+      await page.locator('button[value=timeout]').click();
+      await shopper.picture('bank-silent');
+      await page.goto(`${market.world.sandboxUrl}/shop/return/${order.id}`);
+      await expectBack(shopper, 'waiting');
+      await page.getByRole('link', { name: shop.goOn }).click();
+      await expectTitle(shopper, 'challenge_title');
+      await shopper.picture('challenge-open');
+      const paying = { ...order, token: order.session_token };
+      await untilStatus(market.world, paying, 'expired', MINUTE_MS);
+      await expectTitle(shopper, 'expired_title');
+      await shopper.picture('challenge-over');
+      await comeBack(shopper, 'expired');
+      expect(capturesOf(market.world, order)).toEqual([]);
+    },
+  );
 
   test.each([
     ['small', 'en', 'light'],
     ['desktop', 'zh', 'dark'],
-  ] as const)('a declined card is followed by another one, for the same order (%s, %s, %s)', async (...look) => {
+  ] as const)('after a declined card another one pays the same order (%s, %s, %s)', async (...look) => {
     const shopper = await openShopper(market, look);
     const { page, say } = shopper;
     const order = await buy(shopper, 'charger');
@@ -131,12 +137,12 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
   test.each([
     ['small', 'ln', 'light'],
     ['desktop', 'en', 'light'],
-  ] as const)('a payment whose answer is lost is found, and taken once (%s, %s, %s)', async (...look) => {
+  ] as const)('a payment whose answer is lost is found, and the money is taken once (%s, %s, %s)', async (...look) => {
     const shopper = await openShopper(market, look);
     const order = await buy(shopper, 'wax');
     await atTheBank(shopper, 'lost');
     await shopper.page.locator('button[value=pass]').click();
-    // Nobody knows yet whether it is paid: the customer waits on the hosted page, and not at the shop's success page.
+    // It is not certain yet whether it is paid: the customer waits on the hosted page, and not on the shop's success page.
     await shopper.page.waitForURL(/\/checkout\/chk_/);
     await shopper.picture('found-later');
     await market.world.pass(MINUTE_MS);
@@ -168,7 +174,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     ['small', 'en', 'dark'],
     ['desktop', 'fr', 'light'],
   ] as const)(
-    'a page whose time is over says so by itself, and the cart can be bought again (%s, %s, %s)',
+    'a page that expires says so by itself, and the cart can be bought again (%s, %s, %s)',
     async (...look) => {
       const shopper = await openShopper(market, look);
       const order = await buy(shopper, 'honey');
@@ -187,7 +193,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     ['small', 'zh', 'light'],
     ['desktop', 'en', 'light'],
   ] as const)(
-    'a link that was opened opens in no other browser, and still in its own (%s, %s, %s)',
+    'a link that was opened works in no other browser, but still in its own (%s, %s, %s)',
     async (...look) => {
       const shopper = await openShopper(market, look);
       const order = await buy(shopper, 'basket');

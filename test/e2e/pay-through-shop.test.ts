@@ -1,9 +1,9 @@
 /**
- * Every way to pay, through the shop and the hosted page: the cart is filled, Buy is pressed, the customer pays and comes
+ * Every payment method, through the shop and the hosted page: the cart is filled, Buy is pressed, the customer pays and comes
  * back to a shop that knows it by a verified webhook. In a phone's window and in a desktop's, in several languages, in
- * light and dark.
+ * light and dark mode.
  *
- * Where no browser is found the run says loudly what it left out; on a build server (CI=true) that is a failure.
+ * If no browser is found, the run reports conspicuously what it left out; on a build server (CI=true) that is a failure.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Good } from '../../sandbox/shop/goods.ts';
@@ -40,10 +40,10 @@ test.runIf(browserPath === undefined)('a browser to pay through the shop with', 
 
 let market: Market;
 
-/** What a customer does between the choice of a way to pay and the shop's page. */
+/** What a customer does between choosing a payment method and the shop's page. */
 type Pay = (shopper: Shopper, order: Order) => Promise<void>;
 
-/** From the receipt back to the shop. */
+/** Follows the receipt back to the shop. */
 async function takeReceipt(shopper: Shopper): Promise<void> {
   await expectTitle(shopper, 'paid_title');
   await shopper.picture('paid');
@@ -69,7 +69,7 @@ async function payFromAccount(shopper: Shopper, kind: 'wallet' | 'flash', phone:
   await panel.getByRole('button').click();
 }
 
-/** The code is read where it arrives: on the phone. */
+/** Reads the code where it arrives: on the phone. */
 async function payByWalletWithCode(shopper: Shopper): Promise<void> {
   const phone = numberEnding('42');
   await payFromAccount(shopper, 'wallet', phone);
@@ -130,7 +130,7 @@ async function payByTransfer(shopper: Shopper, order: Order): Promise<void> {
   const waiting = await listProofs(deps, { merchantId: market.merchant.merchant.id, status: 'waiting', limit: 10 });
   const [found] = waiting.filter(({ payment }) => payment.id === order.transaction_id);
   await approveProof(deps, found?.proof.id ?? '', null);
-  // The operator's process has written the event and not posted it: the gateway's next round does.
+  // The operator's process has written the event but not posted it: the gateway's next round does.
   await market.world.pass(60_000);
   await takeReceipt(shopper);
 }
@@ -148,7 +148,7 @@ async function payByCard(shopper: Shopper): Promise<void> {
   await takeReceipt(shopper);
 }
 
-/** From the bank the customer goes to the shop at once. */
+/** The bank sends the customer straight to the shop. */
 async function payByCardWithChallenge(shopper: Shopper): Promise<void> {
   await openCardForm(shopper);
   await typeCard(shopper.page, CARDS.challenge);
@@ -172,7 +172,7 @@ const WAYS: { readonly [way: string]: Way } = {
       ['desktop', 'zh', 'dark'],
     ],
   },
-  // Dear enough for a code.
+  // Expensive enough for a code.
   'a wallet with a one-time code': {
     goods: ['solar'],
     pay: payByWalletWithCode,
@@ -189,7 +189,7 @@ const WAYS: { readonly [way: string]: Way } = {
       ['desktop', 'en', 'dark'],
     ],
   },
-  // Lingala is chosen in the shop: the browser speaks French.
+  // Lingala is chosen in the shop: the browser is set to French.
   'mobile money, approved on the phone': {
     goods: ['wax'],
     pay: payByPhone,
@@ -253,7 +253,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     expect(stateOf(orderNow(shopper, order))).toBe('paid');
   });
 
-  test('what needs a button of a third party is not offered on the page', async () => {
+  test('the page does not offer methods that need a third party’s button', async () => {
     const shopper = await openShopper(market, ['small', 'en', 'light']);
     await buy(shopper, 'tea');
     const offered = await shopper.page.locator('.pick').evaluateAll((picks) => picks.map((pick) => pick.id.slice(2)));

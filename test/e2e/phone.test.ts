@@ -2,7 +2,7 @@
  * The sandbox's pages in a real browser, with the gateway behind them: a payment is approved by keyboard alone on the
  * virtual phone, and its signed webhook is read in the inbox.
  *
- * Where no browser is found the run says loudly what it left out; on a build server (CI=true) that is a failure.
+ * If no browser is found, the run reports conspicuously what it left out; on a build server (CI=true) that is a failure.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Browser, Page } from 'playwright-core';
@@ -42,7 +42,7 @@ let shop: Shop;
 let browser: Browser;
 let windows: Watched[] = [];
 const codes: string[] = [];
-/** What the test under way provokes. */
+/** The complaints that the current test provokes. */
 let excused: RegExp | undefined;
 
 async function open(window: keyof typeof WINDOWS, path: string): Promise<Page> {
@@ -52,7 +52,7 @@ async function open(window: keyof typeof WINDOWS, path: string): Promise<Page> {
   return watched.page;
 }
 
-/** Reads until it is what it must be. */
+/** Reads until `done` accepts the value. */
 async function until<T>(read: () => Promise<T>, done: (value: T) => boolean): Promise<T> {
   for (let looks = 0; ; looks += 1) {
     const value = await read();
@@ -81,7 +81,7 @@ function mobileMoneyStatus(order: Order, wanted: string) {
   );
 }
 
-/** Marks the document that is open: one that was loaded anew has no mark. */
+/** Marks the open document: one that was loaded again has no mark. */
 function mark(page: Page): Promise<void> {
   return page.evaluate("document.documentElement.setAttribute('data-first', 'yes')");
 }
@@ -101,7 +101,7 @@ async function tabTo(page: Page, name: string): Promise<void> {
 }
 
 async function expectWebhook(page: Page, order: Order, event: string): Promise<void> {
-  // One that was slow to be taken comes once more.
+  // A webhook that was acknowledged too slowly arrives once more.
   const card = page.locator('article', { hasText: order.transaction_id }).first();
   await card.locator('.verdict.verified').waitFor();
   expect(await card.locator('h2').textContent()).toContain(event);
@@ -174,7 +174,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     const page = await open('phone', '/phone/243810000144?lang=en');
     const order = await shop.pay({ msisdn: '+243810000144', wallet: undefined, amount: '7.25', ending: 'cancelled' });
     await page.locator('.amount', { hasText: '7.25' }).waitFor();
-    // A refused answer is an answer, which browsers report all the same.
+    // A refused answer is an error status, which browsers report.
     excused = /^400 for .*\/prompts\/|status of 400/;
     await page.keyboard.type('1111');
     await page.keyboard.press('Enter');
@@ -189,7 +189,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await expectWebhook(inbox, order, 'payment.cancelled');
   });
 
-  test('both answers lie within the prompt in a narrow window, in every language', async () => {
+  test('both answers fit into the prompt in a narrow window, in every language', async () => {
     const order = await shop.pay({ msisdn: '+243810000145', wallet: undefined, amount: '8.75' });
     for (const language of LANGUAGES) {
       const page = await open('narrow', `/phone/243810000145?lang=${language}`);
@@ -231,7 +231,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
   });
 
   test.each(['/', '/phone', '/inbox', '/control', '/phone/243810000142?lang=fr', '/phone/243810000101?lang=zh'])(
-    'everyone can use %s',
+    '%s is accessible',
     async (path) => {
       for (const window of ['phone', 'desktop'] as const) {
         const page = await open(window, path);
@@ -243,7 +243,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     },
   );
 
-  test('the logs hold no secret', async () => {
+  test('the logs contain no secret', async () => {
     expect(shop.wrongs).toEqual([]);
     await gateway.stop();
     const secrets = secretsOf(world.merchant, shop.orders, {

@@ -1,8 +1,8 @@
 /**
- * The demo shop in a real browser, with the gateway behind it: bought by keyboard alone, told live when it is paid, and
- * without script just the same.
+ * The demo shop in a real browser, with the gateway behind it: an order is bought by keyboard alone, and the page shows live
+ * when it is paid; all this also works without script.
  *
- * Where no browser is found these tests are left out; the tests of the virtual phone say so loudly.
+ * If no browser is found these tests are left out; the tests of the virtual phone report that conspicuously.
  */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -16,7 +16,7 @@ const browserPath = findBrowser();
 let world: World;
 let browser: Browser;
 let windows: Watched[] = [];
-/** What the test under way provokes. */
+/** The complaints that the current test provokes. */
 let excused: RegExp | undefined;
 
 async function open(window: keyof typeof WINDOWS, path: string): Promise<Page> {
@@ -26,7 +26,7 @@ async function open(window: keyof typeof WINDOWS, path: string): Promise<Page> {
   return watched.page;
 }
 
-/** Presses Tab until what has the focus reads like that. */
+/** Presses Tab until the focused element's text matches. */
 async function tabTo(page: Page, name: RegExp): Promise<void> {
   for (let presses = 0; presses < 60; presses += 1) {
     await page.keyboard.press('Tab');
@@ -94,13 +94,13 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     }
   }
 
-  test('a shop without a gateway says how it gets one', async () => {
+  test('a shop without a gateway says how to connect one', async () => {
     const page = await open('phone', '/shop');
     expect(await page.locator('pre').textContent()).toContain('/shop/credential');
     await expectUsable(page);
   });
 
-  test('with a gateway, a cart is bought by keyboard alone, and the order is told live when it is paid', async () => {
+  test('with a gateway, a cart is bought by keyboard alone, and the order page shows live when it is paid', async () => {
     const { key_id, secret, webhook_secret } = await world.merchant();
     const told = await fetch(`${world.sandboxUrl}/shop/credential`, {
       method: 'PUT',
@@ -142,7 +142,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await page.getByRole('heading', { name: 'Nothing in it yet' }).waitFor();
   });
 
-  test('without script the page of a waiting order loads itself anew until it is paid', async () => {
+  test('without script, the page of a waiting order reloads itself until it is paid', async () => {
     const page = await open('phone', '/shop');
     const order = await buyCoffee(page);
     const context = await browser.newContext({ javaScriptEnabled: false, locale: 'en-GB' });
@@ -154,7 +154,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await context.close();
   });
 
-  test('everyone can use the window, the cart and the list', async () => {
+  test('the window, the cart and the list are accessible', async () => {
     const page = await open('desktop', '/shop');
     await page.locator('#basket button').click();
     for (const path of ['/shop?lang=ru', '/shop/cart?lang=fr&currency=cdf', '/shop/orders?lang=ln', '/shop?lang=zh']) {
@@ -165,7 +165,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
   });
 
   test.each(['approved', 'failed', 'cancelled', 'expired', 'refunded'])(
-    'everyone can use an order that is %s',
+    'an order that is %s is accessible',
     async (status) => {
       const order = anOrder({ id: status, reference: `BK-${status}`, transaction_id: `txn_${status}` });
       world.sandbox.orders.add(order);

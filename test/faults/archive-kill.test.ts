@@ -1,5 +1,5 @@
 /**
- * kill -9 of `mbongo archive` at random moments: nothing is lost, nothing is there twice, and the next run goes on.
+ * kill -9 of `mbongo archive` at random moments: nothing is lost or duplicated, and the next run continues.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ import { endAll, temporaryFolder } from '../support/processes.ts';
 
 const GATEWAY = fileURLToPath(new URL('../../dist/src/main.js', import.meta.url));
 const DAYS = 600;
-/** A kill comes within that time after the first row has moved. */
+/** At most 150 ms between the first moved row and the kill. */
 const MOST_MS = 150;
 
 const seed = openSeed();
@@ -48,7 +48,7 @@ test('kill -9 of the archive at random moments', async () => {
     const ended = once(child, 'exit');
     let isOver = false;
     void ended.then(() => (isOver = true));
-    // It has begun to move, or there was nothing left.
+    // It has begun to move rows, or there was nothing left.
     while (!isOver && (await everything(client)).left === before) await pause(5);
     await pause(seed.random.below(MOST_MS));
     child.kill('SIGKILL');

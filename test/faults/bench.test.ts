@@ -1,5 +1,5 @@
 /**
- * What a program reads of the bench: the shortest run there is, with real processes and a PostgreSQL of its own.
+ * The bench's output for programs: the shortest possible run, with real processes and a PostgreSQL of its own.
  */
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
@@ -11,13 +11,13 @@ import { databasePlace } from '../support/database-place.ts';
 const LONG = { timeout: 900_000 };
 const SHORTEST = ['--quick', '--only', 'page', '--merchants', '1', '--warmup-seconds', '1', '--pages', '2'];
 
-test('with --json it prints one JSON document, and tells people how it goes on standard error', LONG, async () => {
+test('with --json it prints one JSON document, and reports its progress on standard error', LONG, async () => {
   const env = { PATH: process.env.PATH, TMPDIR: databasePlace() };
   const child = spawn(process.execPath, [builtProgram('bench/main.js'), ...SHORTEST, '--json'], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  // It puts away what it has started.
+  // It cleans up what it has started.
   onTestFinished(() => void child.kill('SIGTERM'));
   const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
   expect(out, err).toMatch(/^[^\n]+\n$/);

@@ -1,8 +1,8 @@
 /**
  * The database dies under load: killed with its backends, crashed by one of them, or all connections cut. The gateway
- * says that it is unavailable, recovers by itself, and nothing that was acknowledged is lost.
+ * reports that it is unavailable, recovers by itself, and nothing that was acknowledged is lost.
  *
- * The server is one of our own, so that it can be killed; whoever opened it starts it again on the same port.
+ * The server is one of our own, so that it can be killed; the process that opened it restarts it on the same port.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ import { openShop } from '../support/shop.ts';
 const FAULTS = 9;
 const CALLERS = 8;
 const SPEED = 5;
-/** So many orders are paid between two faults at least: proof that the gateway has recovered. */
+/** At least 4 orders are paid between two faults, as proof that the gateway has recovered. */
 const ORDERS_BETWEEN = 4;
 
 const seed = Number(process.env.FAULTS_SEED ?? Date.now() % 1_000_000);
@@ -39,7 +39,7 @@ beforeAll(async () => {
   hooks = await openHooks();
 });
 afterAll(async () => {
-  // The server stops with the last who leaves it.
+  // The server stops when its last user leaves.
   await world?.close();
   await hooks?.close();
   await database?.close();
@@ -90,7 +90,7 @@ test('the database dies under load', async () => {
   const findings = await judge({ ...world, shop, hooks });
   expect(findings, JSON.stringify(Object.fromEntries(shop.seen))).toEqual([]);
   expect(ended, 'the gateway was up all the time').toBe(false);
-  // Callers may have heard of none: much is tried again for them.
+  // Callers may have noticed none: much is retried on their behalf.
   expect(met, 'faults were met').toBeGreaterThan(FAULTS / 2);
   const unavailable = [...shop.seen.keys()].filter((what) => /50\d/.test(what));
   expect(unavailable.filter((what) => !/ (503 1402|502 1404)$/.test(what))).toEqual([]);

@@ -2,8 +2,8 @@
  * kill -9 of the gateway at random moments under load: nothing acknowledged is lost, no money moves twice, every
  * payment ends once, and its merchant is told.
  *
- * The gateway's time passes several times as fast as ours, so that a request that was killed before it reached the
- * carrier, which takes a minute and a half to be sure about, is settled while the test waits.
+ * The gateway's time passes several times as fast as ours. An order whose request was killed before it reached the
+ * carrier takes a minute and a half to resolve, and so settles while the test waits.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -18,7 +18,7 @@ import { openShop } from '../support/shop.ts';
 const KILLS = 32;
 const CALLERS = 12;
 const SPEED = 5;
-/** A kill comes after so many requests and answers at most, and a little later: at any point of what they cause. */
+/** At most 80 requests and answers before a kill, which comes a little later, at any point of what they cause. */
 const MOST_EVENTS = 80;
 /** The last gateway lives long enough to meet a carrier that takes the money and never answers. */
 const ORDERS_AFTER = 2 * CALLERS;
@@ -72,7 +72,7 @@ test('kill -9 at random moments under load', { timeout: 300_000 + KILLS * 30_000
   await gateway.stop();
   logs += gateway.printed();
   expect(findings, JSON.stringify(Object.fromEntries(shop.seen))).toEqual([]);
-  // The run was one: every kind of order was there, and the kills hit requests under way.
+  // The run was meaningful: every kind of order occurred, and the kills hit requests in flight.
   expect(shop.orders.length).toBeGreaterThan(KILLS);
   const lost = [...shop.seen].filter(([what]) => what.includes('connection lost')).reduce((sum, [, n]) => sum + n, 0);
   expect(lost).toBeGreaterThan(KILLS);

@@ -1,8 +1,8 @@
 /**
- * A database that stalls: it hears everything and answers nothing, for longer than anybody waits, and then all at once.
- * Everybody is told soon to come again, nothing is half done, and the gateway goes on as if nothing had been.
+ * A database that stalls: it receives everything and answers nothing, for longer than anybody waits, and then all at once.
+ * Callers are soon told to come again, nothing is half done, and the gateway continues as if nothing had happened.
  *
- * The gateway's time passes several times as fast as ours: what it takes four seconds to be sure of is known within one.
+ * The gateway's time passes several times as fast as ours: what takes four seconds to be certain is known within one.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { seededRandom } from '../../src/platform/random.ts';
@@ -18,7 +18,7 @@ const SPEED = 5;
 const CALLERS = 32;
 const ORDERS_BEFORE = CALLERS;
 const ORDERS_AFTER = 2 * CALLERS;
-/** So often everybody is turned away, on average, before the database answers again. */
+/** On average, 4 refusals per caller before the database answers again. */
 const REFUSALS = 4 * CALLERS;
 
 let database: TestDatabase;
@@ -67,7 +67,7 @@ test('a database that stalls', async () => {
   const before = refusals();
   wire.stall();
   await until(() => refusals() - before >= REFUSALS);
-  // Whoever watches is answered all the while.
+  // Probes are answered all the while.
   expect((await fetch(`${url}/health`)).status).toBe(200);
   expect((await fetch(`${url}/health/ready`)).status).toBe(503);
   expect(await (await fetch(`${url}/metrics`)).text()).toContain('mbongo_overload_level');

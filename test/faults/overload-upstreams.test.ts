@@ -1,6 +1,6 @@
 /**
  * A carrier that answers after a minute, and receivers that trickle one byte a second: none keeps connections or memory
- * of ours for longer than its deadline, and nobody else waits for them.
+ * of ours for longer than its deadline, and no other traffic waits for them.
  *
  * The gateway's time passes four times as fast as ours; the carrier's does not, so that its answer is four minutes away.
  */
@@ -49,19 +49,19 @@ function shopFor(kinds: Parameters<typeof openShop>[0]['kinds'], shop: number): 
   return openShop({ ...world, notifyUrl: hooks.url, random: seededRandom(shop), kinds, url: () => url, shop });
 }
 
-test('a carrier that answers after a minute: submits are answered pending, and wallets are not kept waiting', async () => {
+test('with a carrier that answers after a minute, submits are answered as pending, and wallets do not wait', async () => {
   hooks = await openHooks();
   const mobile = shopFor(['01'], 1);
-  // The carrier's token is at hand: what is late is the answer to the request for money.
+  // The carrier's token has been fetched, so only the answer to the request for money is late.
   await mobile.pay();
   await hooks.until((caught) => caught.length > 0);
   await world.carrier({ delay_ms: 60_000 });
   const wallets = shopFor(['wallet'], 2);
   const paid = Promise.all(Array.from({ length: SUBMITS }, () => mobile.pay()));
-  // Nobody of the others waits for the carrier.
+  // The other payments do not wait for the carrier.
   await wallets.run(4, () => wallets.orders.length >= 20);
   await hooks.until((caught) => new Set(caught.map(({ transactionId }) => transactionId)).size >= 21);
-  // Each is answered when its own time is over, and holds nothing any more.
+  // Each is answered when its own time is over, and then holds nothing any more.
   for (const order of await paid) expect((await mobile.status(order))?.status).toBe('processing');
   expect([...mobile.wrongs, ...wallets.wrongs]).toEqual([]);
   await world.carrier({});
@@ -74,7 +74,7 @@ function trickle(response: ServerResponse, write: (byte: string) => void): void 
   response.once('close', () => clearInterval(timer));
 }
 
-/** Resolves when fewer posts than these stand open; those that were given up do not. */
+/** Resolves when fewer than `posts` posts are held open; those that were given up do not count. */
 async function untilLeft(posts: number): Promise<void> {
   let held = hooks.held();
   for (let looks = 0; looks < LOOKS && held >= posts; looks += 1) {
@@ -84,7 +84,7 @@ async function untilLeft(posts: number): Promise<void> {
   expect(held, 'posts that were given up do not stand').toBeLessThan(posts);
 }
 
-test('a receiver that trickles its status one byte a second is left when its time is over, and tried again', async () => {
+test('a receiver that trickles its status one byte a second is abandoned when its time is over, and tried again', async () => {
   hooks = await openHooks((response) => {
     response.socket?.write('HTTP/1.1 200 ');
     trickle(response, (byte) => response.socket?.write(byte));
@@ -92,13 +92,13 @@ test('a receiver that trickles its status one byte a second is left when its tim
   const shop = shopFor(['wallet'], 3);
   await shop.run(4, () => shop.orders.length >= 8);
   const first = shop.orders[0]?.transaction_id ?? '';
-  // The second try comes although no answer to the first has ever begun.
+  // The second try comes although no answer to the first has even begun.
   await hooks.until((caught) => caught.filter(({ transactionId }) => transactionId === first).length >= 2);
   await untilLeft(shop.orders.length);
   expect(shop.wrongs).toEqual([]);
 });
 
-test('a receiver that trickles its body one byte a second has taken the webhook, and is left when its time is over', async () => {
+test('a receiver that trickles its body one byte a second has accepted the webhook, and is abandoned in time', async () => {
   hooks = await openHooks((response) => {
     response.writeHead(200, { 'content-length': 10_000 });
     response.flushHeaders();

@@ -1,6 +1,6 @@
 /**
- * Five times as much as the gateway can take, from a process that does not wait for answers: reads are turned away first and
- * what finishes a payment last, nothing that was acknowledged is lost, and then all is as before.
+ * Five times the gateway's capacity, from a process that does not wait for answers: reads are shed first and
+ * whatever finishes a payment last, nothing that was acknowledged is lost, and then everything is as before.
  */
 import { execFile } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -15,13 +15,13 @@ import { freePort } from '../support/ports.ts';
 import { CLEAN, startGateway } from '../support/processes.ts';
 
 const LOAD = fileURLToPath(new URL('../../dist/bench/overload-load.js', import.meta.url));
-/** More than any machine's gateway takes, also where this one was disturbed while it looked for its peak. */
+/** 3 000 per second: more than any machine's gateway can handle, in case the peak was measured on a disturbed machine. */
 const LEAST_PER_SECOND = 3_000;
-/** Enough of every class to compare their shares. */
+/** 2 000 refusals: enough of every class to compare their shares. */
 const LEAST_REFUSED = 2_000;
 /**
- * By how much a share may be below that of the next class: where nearly all of both are turned away, chance decides who of
- * the two came a moment earlier. That no class loses anything before those below it have lost all is held exactly in
+ * 3 % that a share may be below that of the next class: where nearly all of both are shed, it is chance which of the two
+ * came a moment earlier. That no class loses anything before those below it have lost everything is tested exactly in
  * src/http/overload.test.ts.
  */
 const CHANCE = 0.03;
@@ -59,11 +59,11 @@ async function overload(gateway: string): Promise<OverloadReport> {
   return JSON.parse(stdout) as OverloadReport;
 }
 
-/** Of those that reached the gateway: where it answers slowly, all connections may be taken. */
+/** The share of the requests that reached the gateway: if it answers slowly, all connections may be taken. */
 const refusedShare = ({ offered, broken, unsent, refused }: KindReport): number =>
   refused.count / Math.max(1, offered - broken - unsent);
 
-/** A number of the metrics page; 0 where it has not been counted. */
+/** A number on the metrics page; 0 if it has not been counted. */
 function numberOn(page: string, name: string): number {
   return Number(
     page
@@ -80,17 +80,17 @@ test('five times the load', async () => {
   const { read, begin, collect, finish } = report.kinds;
   const told = JSON.stringify(report);
 
-  // Somebody was turned away, and each of them with 503, 1402 and seconds to wait.
+  // Some requests were shed, each with 503, 1402 and seconds to wait.
   expect(begin.refused.count, told).toBeGreaterThan(0);
   for (const kind of [read, begin, collect, finish]) {
     expect(kind.malformed, told).toBe(0);
-    // Where the machine leaves the carrier no time, it has not taken a submit: that is said, too.
+    // If the machine leaves the carrier no time, it has not taken a submit; that is reported too.
     expect(
       Object.keys(kind.others).filter((status) => status !== '502'),
       told,
     ).toEqual([]);
   }
-  // In the order of the classes. Callbacks are the carrier's calls: the gateway counts them.
+  // In the order of the classes. The carrier makes callbacks, so the gateway counts them.
   const page = await (await fetch(`${url}/metrics`)).text();
   const shares = [read, begin, collect, finish].map(refusedShare);
   for (const [at, share] of shares.entries()) expect(share + CHANCE, told).toBeGreaterThan(shares[at + 1] ?? 0);
@@ -107,6 +107,6 @@ test('five times the load', async () => {
   const store = await openStore({ url: database.url });
   expect(await store.audit().finally(() => store.close())).toEqual([]);
   expect(await gateway.stop()).toEqual(CLEAN);
-  // Only now is all there that it has printed.
+  // Only now has everything that it prints been read.
   expect(gateway.printed().includes('"overload_over"')).toBe(true);
 });

@@ -1,6 +1,6 @@
 /**
- * Payouts while the carrier is down or slow, and while gateways share them or are stopped: lines wait and go out, they
- * hold up nobody who needs nothing of what is broken, and nobody is paid twice.
+ * Payouts while the carrier is down or slow, and while gateways share them or are stopped: lines wait and are sent, they
+ * hold up nobody who does not need what is broken, and nobody is paid twice.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -25,13 +25,13 @@ import type { Merchant } from '../support/shop.ts';
 
 const SPEED = 5;
 const CARRIER_DELAY_MS = 400;
-/** So slow that hundreds of lines are under way for longer than any pause of a test. */
+/** 2 000 ms: so slow that hundreds of lines are in flight for longer than any pause of a test. */
 const CRAWL_MS = 2_000;
 const BATCH = { mode: 'mobile_money', lines: 100 } as const;
 const WALLETS = { mode: 'wallet', lines: 6 } as const;
 
 let world: FaultyWorld;
-/** In the order in which they are let go. */
+/** Cleanups, in the order in which they run. */
 let opened: (() => Promise<unknown> | undefined)[] = [];
 
 beforeEach(async () => {
@@ -71,7 +71,7 @@ async function anotherPayroll(url: () => string): Promise<Payroll> {
   return payrollOf(url, merchant, 1);
 }
 
-/** Polls the status reads of a batch until they are as they must be. */
+/** Polls the status reads of a batch until `done` accepts them. */
 async function readUntil(payroll: Payroll, payday: Payday, done: (statuses: readonly string[]) => boolean) {
   for (;;) {
     const statuses = await Promise.all(payday.lines.map((line) => payroll.status(line)));
@@ -80,7 +80,7 @@ async function readUntil(payroll: Payroll, payday: Payday, done: (statuses: read
   }
 }
 
-test('lines of a carrier that is down wait and go out when it is back; wallets do not wait', async () => {
+test('lines of a carrier that is down wait, and are sent when it is back; wallets do not wait', async () => {
   const { port, url } = await world.address();
   const gate = await openGate(world.sandboxUrl);
   opened.push(() => gate.close());
@@ -89,7 +89,7 @@ test('lines of a carrier that is down wait and go out when it is back; wallets d
   const ours = await payrollOf(() => url);
   const theirs = await anotherPayroll(() => url);
   await settled(ours, [await ours.send(BATCH)], 10);
-  // What is sent now is under way when the carrier goes down.
+  // What is sent now is in flight when the carrier goes down.
   gate.shut();
   await Promise.all([ours.send(BATCH), ours.send(BATCH)]);
   await gate.came(8);
@@ -98,7 +98,7 @@ test('lines of a carrier that is down wait and go out when it is back; wallets d
   const late = await ours.send(BATCH);
   const paid = await Promise.all([ours.send(WALLETS), theirs.send(WALLETS)]);
   await Promise.all([settled(ours, [paid[0]]), settled(theirs, [paid[1]])]);
-  // The carrier takes nothing: but for the one that asks whether it is back, every line waits.
+  // The carrier takes nothing: every line waits, except the one that probes whether it is back.
   await readUntil(ours, late, (statuses) => statuses.filter((status) => status === 'pending').length >= 99);
   const told = new Set(ours.hooks.caught.filter(isFinalHook).map(({ transactionId }) => transactionId));
   expect(late.lines.filter(({ transaction_id }) => told.has(transaction_id))).toEqual([]);
@@ -109,7 +109,7 @@ test('lines of a carrier that is down wait and go out when it is back; wallets d
   expect(secretsInLogs(gateway.printed(), world.merchant)).toEqual([]);
 });
 
-test('a merchant with a thousand lines at a slow carrier holds up no other one', async () => {
+test('a merchant with a thousand lines at a slow carrier holds up no other merchant', async () => {
   const { port, url } = await world.address();
   const gateway = await startGateway(world.gatewayEnv(port));
   const [many, few] = [await payrollOf(() => url), await anotherPayroll(() => url)];
@@ -122,7 +122,7 @@ test('a merchant with a thousand lines at a slow carrier holds up no other one',
   expect(await gateway.stop()).toEqual(CLEAN);
 });
 
-test('two gateways over one database work off what waits, and pay each line once', async () => {
+test('two gateways on one database work off the waiting lines, and pay each line once', async () => {
   const addresses = [await world.address(), await world.address()];
   const speed = { factor: SPEED, since: Date.now() };
   const gateways = await Promise.all(addresses.map(({ port }) => startGateway(world.gatewayEnv(port), { speed })));
@@ -135,20 +135,20 @@ test('two gateways over one database work off what waits, and pay each line once
   await world.carrier({ refuse_rate: 1 });
   for (let batch = 0; batch < 6; batch += 1) await payroll.send(BATCH);
   await world.carrier({ delay_ms: CARRIER_DELAY_MS });
-  // What waits may all be taken by one of them; what one of them takes now, it starts itself.
+  // One gateway may claim all that waits; a batch that a gateway accepts now, it starts itself.
   for (const { url } of addresses) {
     only = url;
     await payroll.send(BATCH);
   }
   only = undefined;
   expect(await judgePayrolls({ ...world, payrolls: [payroll] })).toEqual([]);
-  // The carrier calls back whoever has started the line.
+  // The carrier calls back the gateway that has started the line.
   const calledBack = gateways.map((gateway) => gateway.printed().includes('"route":"/upstream/'));
   expect(calledBack, 'both have started lines').toEqual([true, true]);
   expect(await Promise.all(gateways.map((gateway) => gateway.stop()))).toEqual([CLEAN, CLEAN]);
 });
 
-test('SIGTERM in the middle of batches: what is under way is finished, and the next start goes on', async () => {
+test('SIGTERM in the middle of batches: calls in flight are finished, and the next start continues', async () => {
   const { port, url } = await world.address();
   const gateway = await startGateway(world.gatewayEnv(port));
   const payroll = await payrollOf(() => url);

@@ -17,7 +17,7 @@ import { CLEAN, startGateway } from '../support/processes.ts';
 
 const FAULTS = 6;
 const LINES = 100;
-/** A fault comes when so many lines of the newest batch have ended, at most. */
+/** At most 40 lines of the newest batch have ended when a fault comes. */
 const MOST_ENDED = 40;
 const SPEED = 5;
 
@@ -37,7 +37,7 @@ beforeAll(async () => {
   hooks = await openHooks();
 });
 afterAll(async () => {
-  // The server stops with the last who leaves it.
+  // The server stops when its last user leaves.
   await world?.close();
   await hooks?.close();
   await database?.close();

@@ -1,9 +1,9 @@
 /**
- * kill -9 of the gateway in the middle of batches, at random moments: every line ends, nobody is paid twice, every line is
- * told of twice, and the same call under another session is the same batch.
+ * kill -9 of the gateway in the middle of batches, at random moments: every line ends, nobody is paid twice, every line has
+ * its two webhooks, and the same call under another session is the same batch.
  *
- * The gateway's time passes several times as fast as ours, so that a line whose gateway was killed before it reached the
- * carrier, which takes minutes to be sure about, is paid while the test waits.
+ * The gateway's time passes several times as fast as ours. A line whose gateway was killed before it reached the
+ * carrier takes minutes to resolve, and so is paid while the test waits.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -17,15 +17,15 @@ import { type Running, startGateway } from '../support/processes.ts';
 const KILLS = 32;
 const LINES = 100;
 const SPEED = 8;
-/** No further batch is sent while more lines than these are open. */
+/** No further batch is sent while more than 400 lines are open. */
 const MOST_OPEN = 400;
-/** Every so many batches one goes to wallets. */
+/** Every fourth batch goes to wallets. */
 const WALLETS_EVERY = 4;
-/** Short enough for lines to end in the life of the gateway that began them. */
+/** 50 ms: short enough for lines to end in the life of the gateway that began them. */
 const CARRIER_THINKS_MS = 50;
-/** A line whose answer and callback are both lost must be asked about, and never sent again. */
+/** A line whose answer and callback are both lost must be inquired about, and never sent again. */
 const LOST = { answer_lost_rate: 0.1, lose_callback_rate: 0.3 };
-/** A kill comes after so many requests, answers and webhooks at most, and a little later: at any point of what they cause. */
+/** At most 160 requests, answers and webhooks before a kill, which comes a little later, at any point of what they cause. */
 const MOST_EVENTS = 160;
 
 const seed = openSeed();
@@ -70,7 +70,7 @@ test('kill -9 at random moments in the middle of batches of a hundred', {
   });
   let sending: Promise<unknown> = Promise.resolve();
   let idle = true;
-  /** Sends the next batch unless the last one is still unanswered: then the newest gateway is asked for it again. */
+  /** Sends the next batch, unless the last one is still unanswered: then the newest gateway gets that call again. */
   const sendNext = (): void => {
     if (!idle || payroll.open() > MOST_OPEN) return;
     idle = false;
@@ -80,7 +80,7 @@ test('kill -9 at random moments in the middle of batches of a hundred', {
     });
   };
   let inTheMiddle = 0;
-  // A slow machine is killed so early each time that it takes more kills until batches to wallets came too.
+  // On a slow machine the kills come so early that more of them are needed until batches to wallets have come too.
   while (inTheMiddle < KILLS || payroll.paydays.length <= WALLETS_EVERY) {
     const gateway = await starting;
     sendNext();
@@ -96,7 +96,7 @@ test('kill -9 at random moments in the middle of batches of a hundred', {
   await gateway.stop();
   logs += gateway.printed();
   expect(findings, JSON.stringify(Object.fromEntries(payroll.seen))).toEqual([]);
-  // The run was one: batches were acknowledged and went on, and the kills hit calls under way too.
+  // The run was meaningful: batches were acknowledged and continued, and the kills hit calls in flight too.
   expect(payroll.paydays.length).toBeGreaterThan(WALLETS_EVERY);
   expect([...payroll.seen.keys()].filter((what) => what.includes('connection lost'))).not.toEqual([]);
   expect(secretsInLogs(logs, world.merchant)).toEqual([]);

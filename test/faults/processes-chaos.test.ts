@@ -1,9 +1,9 @@
 /**
- * Three processes that answer and two that work, on one database, each a node of its own: any of them is killed at random
- * moments and started again, while customers pay, merchants pay out, and the carrier loses answers and callbacks. After
+ * Three API processes and two workers on one database, each a node of its own: any of them is killed at random
+ * moments and restarted, while customers pay, merchants pay out, and the carrier loses answers and callbacks. After
  * that every invariant holds: nothing acknowledged is lost, no money moves twice, everything ends once and is told.
  *
- * `CHAOS_KILLS` makes it longer: some two hundred are ten minutes.
+ * `CHAOS_KILLS` makes it longer: some two hundred take ten minutes.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -20,27 +20,27 @@ import { type Merchant, openShop, type Shop, type ShopWallet } from '../support/
 
 const KILLS = Number(process.env.CHAOS_KILLS ?? 14);
 const SPEED = 5;
-/** So often a start is tried. */
+/** 5 attempts to start a process. */
 const STARTS = 5;
 const CALLERS = 8;
 const LINES = 40;
-/** No further batch is sent while more lines than these are open. */
+/** No further batch is sent while more than 160 lines are open. */
 const MOST_OPEN = 160;
-/** Every so many batches one goes to wallets. */
+/** Every third batch goes to wallets. */
 const WALLETS_EVERY = 3;
 const CARRIER_THINKS_MS = 100;
 const LOST = { answer_lost_rate: 0.1, lose_callback_rate: 0.3 };
-/** A kill comes after so many requests, answers and webhooks at most, and a little later: at any point of what they cause. */
+/** At most 240 requests, answers and webhooks before a kill, which comes a little later, at any point of what they cause. */
 const MOST_EVENTS = 240;
-/** How long no further batch is sent when too many lines are open. */
+/** 1 000 ms without a further batch when too many lines are open. */
 const PAUSE_MS = 1_000;
-/** Which load a number is of: its first digit behind the network's prefix. */
+/** The load that a number belongs to: its first digit after the network's prefix. */
 const PAYROLL = 1;
 
 const seed = openSeed();
 const moments = openMoments(seed.random, MOST_EVENTS);
 
-/** A place of a process: whoever is killed there is followed by the next one, at the same address. */
+/** A process's place: a process that is killed there is replaced by the next one, at the same address. */
 interface Node {
   readonly start: () => Promise<Running>;
   running: Promise<Running>;
@@ -75,7 +75,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** Three that answer, at these addresses, and two that work; carriers call those back at the first address. */
+/** Three API processes, at these addresses, and two workers; carriers call the workers back at the first address. */
 function openNodes(addresses: readonly { port: number; url: string }[]): readonly Node[] {
   const speed = { factor: SPEED, since: Date.now() };
   const starts = [
@@ -94,7 +94,7 @@ function openNodes(addresses: readonly { port: number; url: string }[]): readonl
   });
 }
 
-/** Whoever watches over a process starts it again when it could not start: time that runs faster leaves it less patience. */
+/** Retries a start that failed, as a supervisor would: with time running faster, timeouts are shorter in real time. */
 async function startAgain(start: () => Promise<Running>, tries: number): Promise<Running> {
   try {
     return await start();
@@ -117,7 +117,7 @@ async function killAtRandom(nodes: readonly Node[]): Promise<void> {
   }
 }
 
-/** Sends batch after batch, as long as not too many lines are open, until `done` says so. */
+/** Sends batch after batch, as long as not too many lines are open, until `done` returns true. */
 async function payOut(payroll: Payroll, done: () => boolean): Promise<void> {
   while (!done()) {
     const mode = payroll.paydays.length % WALLETS_EVERY === WALLETS_EVERY - 1 ? 'wallet' : 'mobile_money';
@@ -126,7 +126,7 @@ async function payOut(payroll: Payroll, done: () => boolean): Promise<void> {
   }
 }
 
-test('five processes are killed at random under load, and everything holds', {
+test('five processes are killed at random under load, and every invariant holds', {
   timeout: 300_000 + KILLS * 15_000,
 }, async () => {
   seed.tellOnFailure();
@@ -172,7 +172,7 @@ test('five processes are killed at random under load, and everything holds', {
   const seen = [shop, payroll].map((load) => JSON.stringify(Object.fromEntries(load.seen))).join('\n');
   expect(findings, seen).toEqual([]);
   expect(ends).toEqual(ends.map(() => CLEAN));
-  // The run was one: the kills hit requests under way, and every kind of load was there.
+  // The run was meaningful: the kills hit requests in flight, and every kind of load occurred.
   expect(seen).toContain('connection lost');
   expect(shop.orders.length).toBeGreaterThan(CALLERS);
   expect(payroll.paydays.length).toBeGreaterThan(WALLETS_EVERY);
@@ -180,7 +180,7 @@ test('five processes are killed at random under load, and everything holds', {
   expect(secretsInLogs(logs, employer)).toEqual([]);
 });
 
-/** Each load by its own judge: in the carriers' book both stand side by side. */
+/** Judges each load separately: the carriers' book contains both. */
 async function judgeBoth(shop: Shop, payroll: Payroll): Promise<string[]> {
   const isOfPayroll = (msisdn: string): boolean => msisdn.startsWith(`+24381${PAYROLL}`);
   const findings = await Promise.all([

@@ -1,6 +1,6 @@
 /**
  * Several processes under one supervisor, at one port: they are killed, replaced, stopped and orphaned under load, and
- * customers notice nothing but answers that may be asked for again.
+ * customers notice nothing but answers that may be retried.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import { CLEAN, type Running, startGateway, temporaryFolder } from '../support/p
 import { openShop, type Shop } from '../support/shop.ts';
 
 const CALLERS = 6;
-/** So many orders are paid between two things that happen. */
+/** 8 orders are paid between two events. */
 const ORDERS = 8;
 const LOOK_EVERY_MS = 20;
 const CONNECT_EVERY_MS = 5;
@@ -57,12 +57,12 @@ interface Started {
   readonly pid: number;
 }
 
-/** The processes that were started, those that have ended among them. */
+/** The processes that were started, including those that have ended. */
 function pids(): number[] {
   return gateway.said<Started>('process_starting').map(({ pid }) => pid);
 }
 
-/** The newest one in a place. */
+/** The newest process in a place. */
 function pidOf(name: string): number {
   return gateway.said<Started>('process_starting').findLast(({ process }) => process === name)?.pid ?? 0;
 }
@@ -83,7 +83,7 @@ function newShop(shop: number, kinds: Parameters<typeof openShop>[0]['kinds']): 
   return openShop({ ...world, notifyUrl: hooks.url, random: seededRandom(5), kinds, shop, url: () => url });
 }
 
-/** Customers who pay until they are told to leave; `more` resolves when so many orders more have been begun. */
+/** Customers who pay until told to stop; `more` resolves when `count` more orders have been begun. */
 function openLoad() {
   const shop = newShop(0, ['wallet', '01', '07', '08']);
   const load = shop.run(CALLERS, () => isOver);
@@ -100,19 +100,19 @@ function openLoad() {
   };
 }
 
-/** What new connections are answered, one after the other, until `done` says so. */
+/** The answers to successive new connections, until `done` returns true. */
 async function connectUntil(done: () => boolean): Promise<ReadonlySet<number | string>> {
   const answers = new Set<number | string>();
   while (!done()) {
     const answer = await fetch(`${url}/health`, { headers: { connection: 'close' } }).catch(String);
     answers.add(typeof answer === 'string' ? answer : answer.status);
-    // What is to be seen here needs the processor too.
+    // The processes under test need CPU time too.
     await pause(CONNECT_EVERY_MS);
   }
   return answers;
 }
 
-/** Resolves when a stop has gone so far that of several, who go on asking, each has been turned away; none may wait. */
+/** Resolves when a stop has progressed so far that each of several callers has been refused; none may be left waiting. */
 async function refusesAll(): Promise<void> {
   const isTaken = async (): Promise<boolean> => {
     const signal = AbortSignal.timeout(ANSWERED_MS);
@@ -131,13 +131,13 @@ async function metrics(): Promise<string> {
   return (await fetch(`${url}/metrics`)).text();
 }
 
-/** Answers that were counted at a process, by the page that Prometheus reads. */
+/** How many answers a process has counted, according to the page for Prometheus. */
 function countedAt(name: string, page: string): number {
   const samples = page.matchAll(/^mbongo_http_requests_total\{process="([^"]+)".*\} (\d+)$/gm);
   return [...samples].reduce((sum, [, process, count]) => (process === name ? sum + Number(count) : sum), 0);
 }
 
-test('two processes answer at one port and one works; they are killed, and then replaced, under load', async () => {
+test('two processes answer at one port and a third is the worker; they are killed, and then replaced, under load', async () => {
   expect(gateway.url).toBe(url);
   const { shop, more, end } = openLoad();
   await more(ORDERS);
@@ -173,7 +173,7 @@ test('a connection on its way to a process that is killed ends with it, and is n
   const ask = () => fetch(`${url}/health`, { headers: { connection: 'close' } }).then(({ status }) => status, String);
   let answered = 0;
   const asked = Array.from({ length: CALLERS }, () => ask().finally(() => (answered += 1)));
-  // One of them was handed to the process that stands still; the others are answered.
+  // One of them was handed to the suspended process; the others are answered.
   await until(() => answered === CALLERS - 1);
   process.kill(pidOf('api-1'), 'SIGKILL');
   const answers = await Promise.all(asked);
@@ -182,7 +182,7 @@ test('a connection on its way to a process that is killed ends with it, and is n
   expect(await gateway.stop()).toEqual(CLEAN);
 });
 
-test('a place whose process cannot start with what there is now serves once that has been put right', async () => {
+test('a place whose process cannot start under the present conditions serves once they have been repaired', async () => {
   await gateway.stop();
   const CARRIER_ROUTES = join(temporaryFolder(), 'routes.json');
   const routes = readFileSync(new URL('../../src/connectors/routes/sandbox.json', import.meta.url));
@@ -196,13 +196,13 @@ test('a place whose process cannot start with what there is now serves once that
   expect(await gateway.stop()).toEqual(CLEAN);
 });
 
-test('whoever reads the log stands still: a place is filled anew, all stop in time, and every line is whole', async () => {
+test('while the log is not read, a place is refilled, all processes stop in time, and every line is complete', async () => {
   gateway.read(false);
   const close = { headers: { connection: 'close' } };
   const asked = async (calls: number): Promise<void> => {
     for (let count = 0; count < calls; count += 1) await fetch(`${url}/nothing`, close).then((answer) => answer.text());
   };
-  // More than the pipe and whoever holds its other end take.
+  // More than the pipe and its reader's buffer hold.
   await Promise.all([asked(400), asked(400), asked(400), asked(400)]);
   process.kill(pidOf('api-1'), 'SIGKILL');
   const restarted = /^mbongo_process_restarts_total\{process="api-1"\} 1$/m;
@@ -223,7 +223,7 @@ test('whoever reads the log stands still: a place is filled anew, all stop in ti
   expect(pids().filter(isAlive)).toEqual([]);
 });
 
-test('told to put in new processes before all of them serve, it does so once they do', async () => {
+test('when told to replace the processes before all of them serve, it does so once they do', async () => {
   await gateway.stop();
   gateway = await startGateway(world.gatewayEnv(Number(new URL(url).port)), { processes: 2, early: 'SIGUSR2' });
   await until(() => gateway.said('process_replaced').length === 3);
@@ -240,7 +240,7 @@ const PAYERS = [
 ] as const;
 
 test.each(PAYERS)(
-  'shop %i, SIGTERM while %i pay: what is under way is finished, exit status 0',
+  'shop %i, SIGTERM while %i pay: calls in flight are finished, exit status 0',
   async (number, payers) => {
     await gateway.stop();
     const gate = await openGate(world.sandboxUrl);
@@ -250,7 +250,7 @@ test.each(PAYERS)(
     const paid = Promise.all(Array.from({ length: payers }, () => shop.pay()));
     await gate.came(payers);
     gateway.signal('SIGTERM');
-    // Nobody's connection waits for the end of what is under way.
+    // No connection has to wait until the calls in flight have ended.
     await refusesAll();
     gate.open();
     expect(await gateway.ended).toEqual(CLEAN);
@@ -263,7 +263,7 @@ test.each(PAYERS)(
   },
 );
 
-test('a second one at the same port says so in one line; when the supervisor is killed its processes stop too', async () => {
+test('a second one at the same port says so in one line; if the supervisor is killed its processes stop too', async () => {
   const port = Number(new URL(url).port);
   await expect(startGateway(world.gatewayEnv(port), { processes: 2 })).rejects.toThrow(
     `mbongo: port ${port} is taken by another program: set PORT to a free one\n`,

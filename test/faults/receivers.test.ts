@@ -1,5 +1,5 @@
 /**
- * Receivers that hang, drip or are not there delay nobody else's webhooks.
+ * Receivers that hang, drip or do not exist delay no other receiver's webhooks.
  *
  * The gateway's time passes slower than ours, so that no post to the hanging receiver can end while the test looks:
  * whatever arrives elsewhere has not waited for one.
@@ -56,7 +56,7 @@ async function shopOf(name: string, notifyUrl: string, shop: number): Promise<Sh
   });
 }
 
-test('a receiver that hangs, one that drips and one that is not there delay nobody else', async () => {
+test('a receiver that hangs, one that drips and one that does not exist delay no other', async () => {
   const hanging = await receiver(() => undefined);
   const dripping = await receiver((response) => void response.writeHead(200, { 'content-length': 9 }).write('o'));
   const good = await receiver();

@@ -1,7 +1,7 @@
 /**
- * `mbongo serve` where something keeps it waiting: it gives up in time, says why, and can be told to stop meanwhile.
+ * `mbongo serve` when something keeps it waiting: it gives up in time, says why, and can be told to stop meanwhile.
  *
- * What they wait for are real limits, of ten seconds and more; so all of them wait at once.
+ * The limits are real, ten seconds and more, so all the tests wait concurrently.
  */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
@@ -35,7 +35,7 @@ async function startUnanswered(context: TestContext, ...words: readonly string[]
 
 describe.concurrent('mbongo serve', () => {
   it.for([{ words: [] }, { words: ['--processes', '2'] }])(
-    'is told to stop while the database does not answer, with $words',
+    'can be told to stop while the database does not answer, with $words',
     async ({ words }, context) => {
       const told = await startUnanswered(context, ...words);
       told.child.kill('SIGTERM');
@@ -49,7 +49,7 @@ describe.concurrent('mbongo serve', () => {
     context.expect(await patient.outcome).toEqual([1, line]);
   });
 
-  it('is told to stop while another one migrates', async (context) => {
+  it('can be told to stop while another process migrates', async (context) => {
     const desk = await openDesk(context);
     const other = new pg.Client({ connectionString: desk.databaseUrl });
     await other.connect();
@@ -63,7 +63,7 @@ describe.concurrent('mbongo serve', () => {
     await other.end();
   });
 
-  it('tells why it could not start although a round keeps it from stopping in time', async (context) => {
+  it('says why it could not start although a round keeps it from stopping in time', async (context) => {
     const taken = createServer();
     const { port } = await listening(taken);
     const desk = await openDesk(context);

@@ -1,5 +1,5 @@
 /**
- * SIGTERM under load, a process that is paused, and several processes over one database: what is in flight is
+ * SIGTERM under load, a process that is paused, and several processes on one database: what is in flight is
  * finished, nothing is lost, and no event gets a second id.
  */
 import { setTimeout as pause } from 'node:timers/promises';
@@ -32,7 +32,7 @@ afterEach(async () => {
   await database?.drop();
 });
 
-/** Polls the statuses of what has been collected until they are as they must be. */
+/** Polls the statuses of the collected payments until `done` accepts them. */
 async function readUntil(shop: Shop, done: (statuses: readonly string[]) => boolean): Promise<void> {
   for (;;) {
     const collected = shop.orders.filter(({ transaction_id }) => transaction_id !== '');
@@ -60,7 +60,7 @@ function newShop(kinds: Parameters<typeof openShop>[0]['kinds'], url: () => stri
   return openShop({ ...world, notifyUrl: hooks.url, random: seededRandom(3), kinds, url });
 }
 
-test('SIGTERM under load: what is in flight is answered, what is new is refused, exit status 0', async () => {
+test('SIGTERM under load: calls in flight are answered, new ones are refused, exit status 0', async () => {
   const { port, url } = await world.address();
   const gateway = await startGateway(world.gatewayEnv(port, gate.env));
   const shop = newShop(['01', '07'], () => url);
@@ -104,7 +104,7 @@ test('a carrier that never answers does not hold up the stop', async () => {
   expect(await judge({ ...world, shop, hooks })).toEqual([]);
 });
 
-test('what a paused process held is taken over, and it finds that out when it wakes', async () => {
+test('a paused process’s work is taken over, and it finds that out when it resumes', async () => {
   const [one, two] = [await world.address(), await world.address()];
   const speed = { factor: 5, since: Date.now() };
   const paused = await startGateway(world.gatewayEnv(one.port, gate.env), { speed });
@@ -118,7 +118,7 @@ test('what a paused process held is taken over, and it finds that out when it wa
   paused.signal('SIGSTOP');
   gate.open();
   url = two.url;
-  // Its leases run out, and the other one asks the carrier in its place.
+  // Its leases expire, and the other process inquires in its place.
   const open = new Set(['processing', 'pending_mobile_money_verification']);
   await readUntil(shop, (statuses) => statuses.every((status) => !open.has(status)));
   paused.signal('SIGCONT');
@@ -127,7 +127,7 @@ test('what a paused process held is taken over, and it finds that out when it wa
   expect([await paused.stop(), await awake.stop()]).toEqual([CLEAN, CLEAN]);
 });
 
-test('two api processes and a worker share the work, also while one of them is replaced', async () => {
+test('two api processes and a worker share the work, even while one of them is replaced', async () => {
   const [one, two] = [await world.address(), await world.address()];
   const gateways = await Promise.all([
     startGateway(world.gatewayEnv(one.port), { role: 'api' }),
@@ -143,7 +143,7 @@ test('two api processes and a worker share the work, also while one of them is r
   const before = 40;
   await shop.run(10, () => shop.orders.length >= before);
   const load = shop.run(10, () => shop.orders.length >= 3 * before);
-  // A deployment: one is taken out of the balancer, stopped and started anew, and comes back.
+  // A deployment: one is taken out of the load balancer, stopped and restarted, and comes back.
   urls = [two.url];
   expect(await gateways[0]?.stop()).toEqual(CLEAN);
   gateways.push(await startGateway(world.gatewayEnv(one.port), { role: 'api' }));

@@ -2,7 +2,7 @@
  * Upgrade under load, and back: old and new processes on one database, whose schema changes under the old ones.
  *
  * The new version is this one with migrations that its successor might bring; the old one is this one, or the build that
- * UPGRADE_FROM names. Nothing is lost but what may be asked again, and what was acknowledged stands.
+ * UPGRADE_FROM names. Only calls that may be retried are lost, and what was acknowledged is kept.
  */
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -35,7 +35,7 @@ afterEach(async () => {
   await database?.drop();
 });
 
-/** Orders go to each of these addresses in turn. */
+/** The addresses that orders go to in turn. */
 let urls: string[] = [];
 let turn = 0;
 
@@ -58,20 +58,20 @@ async function start(build: string | undefined): Promise<Running & { readonly ur
   return { ...running, url };
 }
 
-/** Resolves when so many more orders have been begun. */
+/** Resolves when `count` more orders have been begun. */
 async function ordersMore(shop: Shop, count: number): Promise<void> {
   const enough = shop.orders.length + count;
   await shop.run(1, () => shop.orders.length >= enough);
 }
 
-/** What is not to be asked again: a refusal or an error that neither an upgrade explains nor a machine that stands still. */
+/** Answers that must not be retried: refusals and errors that neither an upgrade nor a machine that stands still explains. */
 function oddAnswers(shop: Shop): string[] {
   const fine = / (2\d\d|409 1203|429 1301|503 1402|502 1404|402 \d+|connection lost|no answer)$/;
   return [...shop.seen.keys()].filter((what) => !fine.test(what));
 }
 
 /**
- * A machine that stands still may cost a connection, and with it what was under way: our timers run five times as fast here,
+ * A machine that stands still may cost a connection, and with it the calls in flight: our timers run five times as fast here, and
  * the server's do not. What a changed schema does to a statement has an SQLSTATE instead.
  */
 const STALLED = [
@@ -105,19 +105,19 @@ test('old processes are replaced by new ones under load, and back again', async 
   const load = shop.run(CALLERS, () => shop.orders.length >= enough);
   await ordersMore(shop, PART);
   const before = await newestMigration();
-  // The first new process brings the schema with it, under the feet of the old ones.
+  // The first new process migrates the schema under the running old ones.
   const young = [await start(next), await start(next)];
   expect([before < '9001', await newestMigration()]).toEqual([true, '9001-tomorrow.sql']);
   await ordersMore(shop, PART);
   urls = [...urls, ...young.map(({ url }) => url)];
   await ordersMore(shop, PART);
-  // They are told to stop while requests still come: those are refused, and asked again.
+  // They are told to stop while requests still come: those are refused, and retried.
   for (const gateway of old) {
     expect(await gateway.stop()).toEqual(CLEAN);
     await ordersMore(shop, PART / 3);
   }
   urls = young.map(({ url }) => url);
-  // And back: the code from before on the schema of the version after it.
+  // And back: the older code on the newer version's schema.
   const back = await start(OLD);
   urls = [back.url];
   for (const gateway of young) expect(await gateway.stop()).toEqual(CLEAN);
@@ -127,7 +127,7 @@ test('old processes are replaced by new ones under load, and back again', async 
   const findings = await judge({ ...world, shop, hooks });
   expect(findings, JSON.stringify(Object.fromEntries(shop.seen))).toEqual([]);
   expect(oddAnswers(shop)).toEqual([]);
-  // The run was one: requests met processes that were gone.
+  // The run was meaningful: requests met processes that were gone.
   expect([...shop.seen.keys()].some((what) => /connection lost|503/.test(what))).toBe(true);
   const errors = [...old, ...young, back].flatMap((gateway) => errorsIn(gateway.printed()));
   expect(errors, errors.join('\n')).toEqual([]);

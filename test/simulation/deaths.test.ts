@@ -1,9 +1,9 @@
 /**
- * Every flow of money, once for each step after which its process can die, and once for each call before which it can. Whoever
- * called repeats the call at another process under the same Idempotency-Key, as the documentation tells them to.
+ * Every flow of money, once for each step after which its process can die, and once for each call before which it can. The
+ * caller repeats the call at another process under the same Idempotency-Key, as the documentation says.
  *
- * What must hold each time: the money moved once, in the upstream's book and in ours; whatever was answered is answered again,
- * to the byte; each state was told once; nothing is left open, or in reserve.
+ * What must hold each time: the money moved once, in the upstream's book and in ours; a repeated call gets the same answer,
+ * to the byte; each state was told once; nothing is left open or reserved.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BookLine } from '../../sandbox/carriers/book.ts';
@@ -51,19 +51,19 @@ let world: World;
 beforeAll(async () => {
   world = await openWorld({ role: 'api', env: { RATE_LIMIT_SCALE: '0' } });
 });
-/** What is left of the dead ends by itself, and nobody waits for it before the end. */
+/** What is left of the dead gateways ends by itself, and is awaited only at the end. */
 const mortals: Mortal[] = [];
 afterAll(async () => {
   await whileTimePasses(world, Promise.all(mortals.map((mortal) => mortal.close())), PATIENT_MS);
   await world.close();
 });
 
-/** Time passes in large steps, as nothing is to be seen in between; in smaller ones where somebody is answered meanwhile. */
+/** 20 000 ms: time passes in large steps, as nothing is observed in between; in smaller ones while a call is being answered. */
 const STEP_MS = 20_000;
 const PATIENT_MS = 5_000;
 const HOUR_MS = 60 * 60_000;
 
-/** Lets time pass until there is an answer. */
+/** Lets time pass until `ask` returns something. */
 function later<T>({ pass }: Pick<World, 'pass'>, ask: () => Promise<T | undefined>): Promise<T> {
   return until(async () => {
     const found = await ask();
@@ -72,14 +72,14 @@ function later<T>({ pass }: Pick<World, 'pass'>, ask: () => Promise<T | undefine
   }, 60);
 }
 
-/** A call that was answered well. */
+/** A call that was answered with success. */
 interface Heard {
   readonly path: string;
   readonly options: CallOptions;
   readonly answer: Answer;
 }
 
-/** The world as a caller sees it who asks the mortal first, and repeats at another process what was not answered for good. */
+/** The world of a caller who calls the mortal first, and repeats at another process what got no final answer. */
 function repeating(mortal: Mortal, heard: Heard[]): World {
   const call: World['call'] = async (method, path, options = {}) => {
     const asked = method === 'GET' ? options : { ...options, headers: { ...freshKey(), ...options.headers } };
@@ -91,7 +91,7 @@ function repeating(mortal: Mortal, heard: Heard[]): World {
         return isToBeRepeated(again) ? undefined : again;
       });
     }
-    // What a browser posts has no key.
+    // A browser's post has no key.
     if (method === 'POST' && answer.status < 300 && !path.includes('3ds-callback')) {
       heard.push({ path, options: asked, answer });
     }
@@ -110,25 +110,25 @@ function isToBeRepeated({ json }: Answer): boolean {
   return json?.retryable === true;
 }
 
-/** What has become of it when everything is over. */
+/** The result when everything is over. */
 interface Ended {
   /** How often each movement of money was made. */
   readonly moved: unknown;
-  /** How often it had to be made. */
+  /** How often it should have been made. */
   readonly owed: unknown;
   /** Transactions, and the final state of each. */
   readonly told: readonly (readonly [transactionId: string, status: string])[];
 }
 
-/** What the caller has a right to where nobody dies. */
+/** The final states if no process dies. */
 const GOOD = ['approved', 'completed', 'refunded'];
 
-/** An operator's command: run by the mortal, and again by another process where that one did not say how it ended. */
+/** Runs an operator's command on the mortal, and again in another process if the mortal did not report how it ended. */
 type Operate = (command: (deps: Deps) => Promise<unknown>) => Promise<void>;
 
 type Flow = (client: World, merchant: MerchantCreated, operate: Operate) => Promise<Ended>;
 
-/** The final state of a payment: who died before its carrier was asked for the money has paid nothing. */
+/** The final state of a payment: it has paid nothing if the process died before its carrier was asked for the money. */
 async function endOf(client: World, paying: { readonly token: string; readonly transaction_id: string }) {
   const status = await later(client, async () => {
     const now = await statusOf(world, paying);
@@ -139,14 +139,14 @@ async function endOf(client: World, paying: { readonly token: string; readonly t
 
 const timesOf = (lines: readonly BookLine[]): number[] => lines.map(({ times }) => times);
 
-/** What the ledger says that the merchant was given for that payment. */
+/** The merchant's credits for that payment according to the ledger. */
 async function creditsOfMerchant({ transaction_id }: { readonly transaction_id: string }): Promise<number[]> {
   const credits = "select 1 as times from ledger_transfer where cause_id = $1 and cause = 'payment'";
   const rows = await rowsOf<{ times: number }>(world, credits, [transaction_id]);
   return rows.map(({ times }) => times);
 }
 
-/** Undefined where an operator is told to come again. */
+/** Undefined if the operator is told to come again. */
 function orWait<T>(deciding: Promise<T>): Promise<T | undefined> {
   return deciding.catch((error: unknown) => {
     if (error instanceof OperatorError) return undefined;
@@ -178,7 +178,7 @@ const FLOWS: { readonly [name: string]: Flow } = {
     const { payment_id, token: bearer } = paying;
     const otp_code = await later(client, async () => {
       const [newest] = (await phoneState(world, phone)).messages.flatMap(({ code }) => code ?? []);
-      // Who was to send it has died: the customer asks for another one, as soon as that may be.
+      // The process that was to send the code has died: the customer asks for another one, as soon as that is allowed.
       if (newest === undefined) await world.call('POST', '/payments/resend-otp', { bearer, body: { payment_id } });
       return newest;
     });
@@ -236,7 +236,7 @@ const FLOWS: { readonly [name: string]: Flow } = {
       (await listProofs(world.gateway.deps, waiting)).map(({ proof }) => proof.id)[0];
     const proofId = (await find()) ?? '';
     expect(proofId).not.toBe('');
-    // Whoever is not told that it was decided looks, and decides it if it still waits.
+    // An operator who is not told that it was decided looks, and decides it if it is still open.
     await operate(async (deps) => ((await find()) === undefined ? 'decided' : approveProof(deps, proofId, null)));
     return { ...(await endOf(client, paying)), moved: await creditsOfMerchant(paying) };
   },
@@ -331,7 +331,7 @@ describe('whichever step is the last', () => {
     });
   });
 
-  /** One life, until everything is over that was begun in it. Says how it ended. */
+  /** One life of a mortal, until everything that it began is over. Returns how it ended. */
   async function live(death: Death, flow: Flow): Promise<string> {
     const merchant = await world.merchant();
     const heard: Heard[] = [];
@@ -349,7 +349,7 @@ describe('whichever step is the last', () => {
     for (const each of states) expect(new Set(each).size, `${end}: ${each}`).toBe(each.length);
     if (end === 'lived on') {
       expect(told.every(([, status]) => GOOD.includes(status))).toBe(true);
-      // Otherwise nothing has been tried.
+      // Otherwise nothing was tested.
       expect(death.step).toBeGreaterThan(death.when === 'after' ? 3 : 1);
     }
     for (const { path, options, answer } of heard) {

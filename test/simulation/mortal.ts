@@ -1,10 +1,10 @@
 /**
- * A gateway that dies at its n-th step outward: a commit, a lease that it takes, a call to an upstream or to a webhook's receiver.
- * It dies after the step has had its effect, with the answer unheard; or, of a call, before that: what was committed last
- * has been answered then. Before a commit the world is as it was after the step before.
+ * A gateway that dies at its n-th external step: a commit, a lease that it takes, a call to an upstream or to a webhook receiver.
+ * It dies after the step has taken effect, but before its result arrives; or, for a call, also before it, when the last commit
+ * has been answered. Before a commit, the world is the same as after the previous step.
  *
- * Invariant: after its death nothing of it reaches anybody, as after `kill -9`: what it had begun, only the database and the
- * upstreams know.
+ * Invariant: after its death nothing from it reaches anybody, as after `kill -9`: only the database and the upstreams know
+ * what it had begun.
  */
 import { manualClock } from '../../src/platform/clock.ts';
 import type { Outbound } from '../../src/platform/platform.ts';
@@ -20,28 +20,28 @@ export interface Death {
 }
 
 export interface Mortal {
-  /** What it answers; undefined: it has died before. */
+  /** The gateway's answer; undefined if it has died before answering. */
   call(method: string, path: string, options: CallOptions): Promise<Answer | undefined>;
-  /** What an operator's command of that process comes to; undefined: it has died before it said so. */
+  /** The result of an operator's command in that process; undefined if it has died before returning. */
   operate<T>(command: (deps: Deps) => Promise<T>): Promise<T | undefined>;
-  /** At which step it has died, in words; undefined: it lives. */
+  /** The step at which it died, in words; undefined while it lives. */
   end(): string | undefined;
-  /** Moves the clock, then runs every round once: its own, or, from its death on, those of the worker that is started then. */
+  /** Moves the clock, then runs every round once: its own or, after its death, those of the worker started in its place. */
   pass(milliseconds: number): Promise<void>;
-  /** Ends whoever does the rounds. What is left of the dead is not waited for. */
+  /** Ends the process that runs the rounds. What is left of the dead gateway is not awaited. */
   rest(): Promise<void>;
   /** Resolves when nothing of it is left, for which time may have to pass. */
   close(): Promise<void>;
 }
 
-/** The first byte of a pipeline that runs something (PostgreSQL's protocol: Bind). */
+/** The first byte of a pipeline that executes something (PostgreSQL's protocol: Bind). */
 const BIND = 'B'.charCodeAt(0);
-/** The name of what takes leases, and the tag of its end where there were any. */
+/** The prefix of the statements that take leases, and the command tag if they took any. */
 const TAKES_LEASES = 'lease_due_';
 const TOOK_LEASES = /UPDATE [1-9]/;
 const ONLOOKERS = ['audit', 'close_days', 'reap'];
 
-/** A world of its own must have the role `api`, or it would do the rounds. */
+/** The world itself must have the role `api`, or it would run the rounds too. */
 export async function openMortal(world: World, death: Death): Promise<Mortal> {
   const wire = await openWire(world.databaseUrl);
   let isAsked = false;
@@ -64,7 +64,7 @@ export async function openMortal(world: World, death: Death): Promise<Mortal> {
     tellEnd();
   };
 
-  /** Counts a step, and says whether it is the last. */
+  /** Counts a step, and says whether the gateway dies at it. */
   const isLast = (): boolean => {
     if (isAsked) steps += 1;
     return end === undefined && steps === death.step;
@@ -94,7 +94,7 @@ export async function openMortal(world: World, death: Death): Promise<Mortal> {
     },
   });
 
-  /** What fails because the process has died says nothing; anything else is a fault. */
+  /** An error after the process's death is ignored; any other is a fault. */
   const dead = (error: unknown): undefined => {
     if (end === undefined) throw error;
   };
@@ -102,7 +102,7 @@ export async function openMortal(world: World, death: Death): Promise<Mortal> {
   const second = await openWorking(world, wire.url, { through: mortal, role: 'all' });
   wire.judge = judge;
 
-  /** Who does the rounds. */
+  /** The gateway that runs the rounds. */
   const working = (): Promise<Second> => {
     if (end === undefined) return Promise.resolve(second);
     heir ??= openWorking(world, world.databaseUrl, { role: 'worker' });
@@ -136,7 +136,7 @@ export async function openMortal(world: World, death: Death): Promise<Mortal> {
   };
 }
 
-/** Another gateway that does rounds, those of onlookers left out: they have no part in any flow. */
+/** Another gateway that runs rounds, except the onlookers: those take no part in any flow. */
 async function openWorking(world: World, databaseUrl: string, otherwise: Otherwise): Promise<Second> {
   const second = await openSecond(world, manualClock(0), databaseUrl, otherwise);
   const onlookers = second.gateway.rounds.filter(({ name }) => ONLOOKERS.includes(name));
@@ -144,7 +144,7 @@ async function openWorking(world: World, databaseUrl: string, otherwise: Otherwi
   return second;
 }
 
-/** The names of a pipeline's statements, as far as they can be read in it. */
+/** The names of a pipeline's statements, as far as they can be read from its bytes. */
 function statementsOf(bytes: Buffer): string {
   const names = bytes.toString('latin1').matchAll(/B....\0([a-z_0-9]+)\0/gs);
   return [...names].map(([, name]) => name).join(', ');

@@ -1,8 +1,8 @@
 /**
- * A source and what it imports as one file of JavaScript, for processes of a test that start often: reading TypeScript anew takes
- * each of them several times as long as what it is started for.
+ * Bundles a source and its imports into one JavaScript file, for processes that a test starts often: compiling TypeScript
+ * takes each of them several times as long as its actual work.
  *
- * Invariant: the file lies below `node_modules`, where the libraries are found that it leaves out.
+ * Invariant: the file is below `node_modules`, where Node.js finds the libraries that the file leaves out.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

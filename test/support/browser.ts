@@ -1,5 +1,5 @@
 /**
- * A headless browser for the tests of pages: Chromium, its headless shell or Chrome, where this machine has one.
+ * A headless browser for the tests of pages: Chromium, its headless shell or Chrome, if this machine has one.
  *
  * Invariant: whatever a page complains about is kept: errors in its console, what its policy blocked, what could not be
  * loaded, and requests to any other origin.
@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import axe from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
-/** The shell first: the same browser without a desktop's parts, which takes two thirds of the processor time. */
+/** The headless shell first: the same browser without its desktop parts takes two thirds of the CPU time. */
 const PLACES = [
   '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
@@ -21,20 +21,20 @@ const PLACES = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ];
 
-/** In the browser a blocked source is an event, besides a line in the console. */
+/** Makes the browser log what its policy blocked: that is an event, besides a line in the console. */
 const TELL_WHAT_IS_BLOCKED = `addEventListener('securitypolicyviolation', (event) => {
   console.error('policy: ' + event.violatedDirective + ' blocked ' + event.blockedURI);
 });`;
 
-/** Where a browser is: CHROME_PATH, or one of the usual places; undefined when there is none. */
+/** Path of a browser: CHROME_PATH, or one of the usual places; undefined if there is none. */
 export function findBrowser(): string | undefined {
   const given = process.env.CHROME_PATH;
   return [...(given === undefined || given === '' ? [] : [given]), ...PLACES].find((path) => existsSync(path));
 }
 
 /**
- * Says loudly what a run leaves out because this machine has no browser, and answers whether it may: on a build server
- * (CI=true) it may not.
+ * Reports conspicuously what a run leaves out because this machine has no browser, and returns whether it may: on a build
+ * server (CI=true) it may not.
  */
 export function mayLeaveOut(what: string): boolean {
   const left = `LEFT OUT: ${what}, because no Chromium or Chrome was found.`;
@@ -59,7 +59,7 @@ export function openBrowser(executablePath: string): Promise<Browser> {
   });
 }
 
-/** What a page is waited for at most: a limit for what never comes, far from what a slow machine takes. */
+/** 120 000 ms at most for a page: a limit for what never comes, far beyond what a slow machine takes. */
 const PATIENCE_MS = 120_000;
 
 export interface Watched {
@@ -77,16 +77,16 @@ export const WINDOWS = {
   desktop: { width: 1280, height: 900 },
 } as const;
 
-/** How a window differs from the usual one. */
+/** How a window differs from the default one. */
 export interface WindowOptions {
   readonly locale?: string;
   readonly javaScriptEnabled?: boolean;
   readonly colorScheme?: 'light' | 'dark';
-  /** Other origins that it may talk to. */
+  /** Other origins that it may contact. */
   readonly also?: readonly string[];
 }
 
-/** A fresh window, in English, that may only talk to `origin`. */
+/** A fresh window, in English, that may only contact `origin`. */
 export async function openWindow(
   browser: Browser,
   window: keyof typeof WINDOWS,
@@ -119,23 +119,23 @@ export async function openWindow(
   return { page, complaints, close: () => context.close() };
 }
 
-/** Keeps a picture of the whole page, for a person to look at, where PICTURES names a folder for them. */
+/** Saves a screenshot of the whole page for a person to look at, if PICTURES names a folder. */
 export async function keepPicture(page: Page, name: string): Promise<void> {
   const folder = process.env.PICTURES ?? '';
   if (folder !== '') await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
 }
 
 /**
- * What the page does to people who see, hear or point differently, in both colour schemes: one line a violation. Frames are
- * of other origins, which a script of this one does not see into.
+ * The page's accessibility violations in both colour schemes, one line each. Frames are left out: they belong to other
+ * origins, which a script of this one cannot see into.
  */
 export async function findBarriers(page: Page): Promise<string[]> {
   const findings: string[] = [];
-  // Run from outside the page, which its policy does not forbid.
+  // Injected from outside the page, which the page's policy does not forbid.
   await page.evaluate(axe.source);
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
-    // In the dark the same elements have other colours. What passes is not described, which is most of it.
+    // In dark mode only the colours differ. Passed checks are not reported, since they are the majority.
     const rules = colorScheme === 'light' ? '' : "runOnly: ['color-contrast', 'link-in-text-block'],";
     const options = `{ ${rules} iframes: false, preload: false, resultTypes: ['violations'] }`;
     const { violations } = await page.evaluate<axe.AxeResults>(`axe.run(${options})`);

@@ -1,5 +1,5 @@
 /**
- * The project's programs as they are built, for tests that run them as processes: they start in half the time of the sources.
+ * The project's programs as built, for tests that run them as processes: they start in half the time of the sources.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 const DIST = fileURLToPath(new URL('../../dist', import.meta.url));
 
-/** Where that program is, for example `src/main.js`. Throws where nothing has been built. */
+/** The path of a built program, for example `src/main.js`. Throws if nothing has been built. */
 export function builtProgram(path: string): string {
   const file = join(DIST, path);
   if (!existsSync(file)) throw new Error('these tests run what is built: npm run build');

@@ -9,13 +9,13 @@ export interface CollectedSpan {
   readonly name: string;
   readonly traceId: string;
   readonly spanId: string;
-  /** Empty: it is a root. */
+  /** Empty for a root. */
   readonly parentSpanId: string;
   /** OpenTelemetry's numbers: 1 internal, 2 server, 3 client. */
   readonly kind: number;
   readonly attributes: Readonly<Record<string, string | number | boolean>>;
   readonly links: readonly { readonly traceId: string; readonly spanId: string }[];
-  /** Nanoseconds. */
+  /** Nanoseconds since 1970. */
   readonly startedAt: bigint;
   readonly endedAt: bigint;
   readonly failed: boolean;
@@ -24,7 +24,7 @@ export interface CollectedSpan {
 export interface Collector {
   readonly url: string;
   readonly spans: CollectedSpan[];
-  /** What it was told, as it came. */
+  /** The bodies that it received, unchanged. */
   readonly bodies: string[];
   close(): Promise<void>;
 }

@@ -13,9 +13,9 @@ export type Result = { status: number; out: string; err: string };
 export type Document = { [name: string]: unknown };
 
 export interface CommandLine {
-  /** Runs a command; words that hold blanks have to be given one by one. */
+  /** Runs a command; words that contain blanks have to be given as a list. */
   run(words: string | readonly string[], over?: { readonly [name: string]: string }): Promise<Result>;
-  /** The one JSON document that a command prints, which says nothing else. */
+  /** The one JSON document that a command prints; it must print nothing else. */
   json(words: string): Promise<Document>;
   readonly dataDir: string;
   close(): Promise<void>;

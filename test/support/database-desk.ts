@@ -1,7 +1,7 @@
 /**
- * An embedded database in a folder of its own, for tests that open it, kill it and open it again; and processes that open it too.
+ * An embedded database in a folder of its own, for tests that open it, kill it and open it again; also from other processes.
  *
- * Invariant: no server, no process and no folder that was made here outlives `close`.
+ * Invariant: no server, process or folder that was made here outlives `close`.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,14 +16,14 @@ import { findCluster } from '../../src/platform/embedded-database-cluster.ts';
 import { findServer, isServerOf } from '../../src/platform/embedded-database-server.ts';
 import { databasePlace } from './database-place.ts';
 
-/** The program that opens a database and says so, until its input ends. */
+/** The program that opens a database, reports it, and holds it open until its input ends. */
 export const OPENER = fileURLToPath(new URL('../../test/support/database-opener.ts', import.meta.url));
-/** For what hangs: milliseconds. */
+/** 300 000 ms, a limit for what hangs. */
 export const limit = 300_000;
 
 type Cluster = NonNullable<ReturnType<typeof findCluster>>;
 
-/** The files of a database that has been made and stopped: most tests are about what comes after, and making takes seconds. */
+/** The files of a database that was made and stopped: making one takes seconds, and most tests are about what follows. */
 export interface MadeFiles {
   copyTo(dir: string): void;
   remove(): void;
@@ -31,17 +31,17 @@ export interface MadeFiles {
 
 export interface DatabaseDesk {
   readonly dataDir: string;
-  /** In this process; in the test's folder unless another is named. */
+  /** Opens it in this process; in the test's folder unless another is given. */
   open(dir?: string): Promise<EmbeddedDatabase>;
-  /** In a process of its own, as that user. */
+  /** Opens it in a process of its own, as that user. */
   opener(uid?: number): Promise<{ child: ChildProcess; url: string; started: boolean }>;
   spawnOpener(uid?: number): ChildProcess;
-  /** Puts files that have been made into the test's folder; where they had to lie elsewhere, the test makes its own. */
+  /** Puts ready-made files into the test's folder; if the database was put elsewhere, the test makes its own. */
   takeMade(): void;
   cluster(): Cluster;
   serverPid(): number;
   killServer(pid: number | undefined): Promise<void>;
-  /** Another process that ends with the test. */
+  /** Ends another process when the test ends. */
   endLater(child: ChildProcess): void;
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 /**
- * Ways in which a PostgreSQL of ours dies or cuts its connections under a gateway that uses it.
+ * Ways in which one of our PostgreSQL servers dies or cuts its connections under a gateway that uses it.
  *
- * Invariant: whoever opened the server starts it again; nothing of another server is touched.
+ * Invariant: the process that opened the server starts it again; no other server is touched.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,15 +9,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import type { Random } from '../../src/platform/platform.ts';
 
-/** Happens once; `missed` when there was nothing to end. */
+/** Strikes once; `missed` if there was nothing to end. */
 type DatabaseFault = () => Promise<'met' | 'missed'>;
 
 const AWAY_MOST_MS = 120_000;
-/** A server that is starting is left alone for as long. */
+/** 100 ms before a server that is starting is tried again. */
 const LOOK_AGAIN_MS = 100;
 const OURS = "from pg_stat_activity where application_name like 'mbongo %' and application_name <> 'mbongo presence'";
 
-/** kill -9 of the server, kill -9 of one of its backends, all connections cut: in this order. */
+/** In this order: kill -9 of the server, kill -9 of one of its backends, all connections cut. */
 export function openDatabaseFaults(dataDir: string, url: string, random: Random): readonly DatabaseFault[] {
   const killServer: DatabaseFault = async () => {
     const postmaster = readFileSync(join(dataDir, 'postgres/data/postmaster.pid'), 'utf8');
@@ -36,7 +36,7 @@ export function openDatabaseFaults(dataDir: string, url: string, random: Random)
   return [killServer, killBackend, cutAll];
 }
 
-/** Whether it still ran. */
+/** Kills the process; false if it was no longer running. */
 function isKilled(pid: number): boolean {
   try {
     return process.kill(pid, 'SIGKILL');
@@ -46,7 +46,7 @@ function isKilled(pid: number): boolean {
   }
 }
 
-/** Asked again until it answers: the last fault may not be over. */
+/** Repeats a query until it is answered: the last fault may not be over. */
 async function query(url: string, text: string): Promise<readonly { pid: number }[]> {
   const late = performance.now() + AWAY_MOST_MS;
   for (;;) {
@@ -59,7 +59,7 @@ async function query(url: string, text: string): Promise<readonly { pid: number 
   }
 }
 
-/** Whether it was the connection, and not the question: no answer at all, or one of class 08 or 57 (PostgreSQL, appendix A). */
+/** Whether the connection failed rather than the query: no SQLSTATE at all, or class 08 or 57 (PostgreSQL, appendix A). */
 function isAway(error: unknown): boolean {
   const code = codeOf(error) ?? '';
   return !/^[0-9A-Z]{5}$/.test(code) || code.startsWith('08') || code.startsWith('57');

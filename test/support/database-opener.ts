@@ -1,5 +1,5 @@
 /**
- * A process that opens the embedded database of the folder it is given, says so on one line of JSON, and holds it open
+ * A process that opens the embedded database of the folder it is given, reports it on one line of JSON, and holds it open
  * until its standard input ends. Tests kill it.
  */
 import { openEmbeddedDatabase } from '../../src/platform/embedded-database.ts';

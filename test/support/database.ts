@@ -1,5 +1,5 @@
 /**
- * A real PostgreSQL for the tests: one server a run, one migrated template, one fresh database for whoever asks.
+ * A real PostgreSQL for the tests: one server per run, one migrated template, one fresh database per request.
  *
  * Invariant: a test database holds exactly what the migrations make, and belongs to the test that made it.
  */
@@ -24,20 +24,20 @@ declare module 'vitest' {
   }
 }
 
-/** A database of its own; `drop` closes whatever is still connected to it. */
+/** A database of its own; `drop` closes the connections that are still open. */
 export interface TestDatabase {
   readonly url: string;
-  /** The test's own connections, opened at their first use and kept: a new one costs more than what it is asked. */
+  /** The test's own connections, opened at first use and kept: opening one costs more than a query. */
   readonly pool: pg.Pool;
   drop(): Promise<void>;
 }
 
-/** Of this checkout and user; a run that was killed leaves it to the next one. */
+/** One per checkout and user; a run that is killed leaves it to the next one. */
 const ON_DISK = fileURLToPath(new URL('../../.data/test', import.meta.url));
 const IN_MEMORY = `mbongo-${createHash('sha256').update(`${process.getuid?.()} ${ON_DISK}`).digest('hex').slice(0, 12)}`;
 
 /**
- * Vitest's global set-up: starts the embedded server in memory, or over `.data/test`, or uses the one of DATABASE_URL, and stops
+ * Vitest's global set-up: starts the embedded server in memory or over `.data/test`, or uses the one of DATABASE_URL, and stops
  * it at the end unless another run is using it too.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -54,7 +54,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
 }
 
-/** Gives the memory back, unless another run is using it. Taken away under another name: whoever comes finds all of it or nothing. */
+/** Frees the memory, unless another run is using it. Renamed first, so that a run that starts now finds all of it or nothing. */
 function giveBack(dataDir: string): void {
   const cluster = findCluster(dataDir);
   if (cluster === undefined || findServer(cluster) !== undefined) return;
@@ -84,15 +84,15 @@ export async function createTestDatabase(): Promise<TestDatabase> {
 
 function openPool(connectionString: string): pg.Pool {
   const pool = new pg.Pool({ connectionString, idleTimeoutMillis: 0 });
-  // Some tests end all connections; the next question opens one.
+  // Some tests end all connections; the next query opens a new one.
   pool.on('error', () => undefined);
   return pool;
 }
 
 /**
- * The template is named by what the migrations and the row types say, so that an edit makes a new one. It is built under another name and
- * renamed when it is whole: a run that was killed leaves no half a template behind. What killed runs left goes when we are
- * `alone`, because we have just started the server.
+ * The template is named after the migrations and the row types, so that an edit makes a new one. It is built under another name
+ * and renamed when complete, so that a killed run leaves no half-built template behind. If we are `alone`, because we have just
+ * started the server, what killed runs left is dropped.
  */
 async function makeTemplate(url: string, alone: boolean): Promise<string> {
   const migrations = readMigrations();

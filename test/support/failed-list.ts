@@ -1,5 +1,5 @@
 /**
- * What failed, a line each, as the last thing that a run says: who has only the end of a long log knows where to look.
+ * Lists the failures, one per line, as the last thing that a run prints, so that the end of a long log shows where to look.
  */
 import type { Reporter, SerializedError, TestModule } from 'vitest/node';
 

@@ -1,8 +1,8 @@
 /**
  * What the tests of faults start from: a database, the sandbox networks and a receiver, a merchant without a float and
- * wallets, made by the command line; the gateways are each test's own.
+ * wallets, made by the command line; each test starts its own gateways.
  *
- * Invariant: everything is real and runs as a process of its own, but for the receiver, the load and the command line.
+ * Invariant: everything is real and runs as a process of its own, except the receiver, the load and the command line.
  */
 import { freePort } from './ports.ts';
 import { command, type Environment, endAll, type Running, startSandbox, temporaryFolder } from './processes.ts';
@@ -14,11 +14,11 @@ export interface FaultyWorld {
   readonly sandboxUrl: string;
   readonly merchant: Merchant;
   readonly wallets: readonly ShopWallet[];
-  /** What each wallet held at first, in cents, by number. */
+  /** Each wallet's opening balance, in cents, by number. */
   readonly opening: ReadonlyMap<string, bigint>;
-  /** What is wrong with the carriers from now on, in the words of the sandbox's control; nothing: all is well. */
+  /** Sets the carriers' faults from now on, in the terms of the sandbox's control; an empty object ends them. */
   carrier(faults: CarrierFaults): Promise<void>;
-  /** How long the carriers think before they pay or take by themselves; a second at first. */
+  /** How long the carriers take to decide by themselves; a second at first. */
   carrierThinks(milliseconds: number): Promise<void>;
   /** The environment of a gateway that listens on `port`. */
   gatewayEnv(port: number, more?: Environment): Environment;
@@ -40,10 +40,10 @@ export interface CarrierFaults {
 
 const WALLETS = 3;
 const OPENING_CENTS = 1_000_000n;
-/** Of this run alone, and long: short ones stand in any log by chance. */
+/** Used by this run alone, and long: a short PIN may occur in any log by chance. */
 const PIN = '73914628';
 
-/** @throws Error when something does not start; then nothing of it is left running. */
+/** @throws Error if something does not start; then nothing is left running */
 export async function openFaultyWorld(databaseUrl: string): Promise<FaultyWorld> {
   try {
     return await startFaultyWorld(databaseUrl);

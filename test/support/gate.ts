@@ -1,21 +1,21 @@
 /**
- * A gate in front of the carriers: while it is shut, requests for money wait before it, so that a test knows that they are
- * under way and decides itself when they go on.
+ * A gate in front of the carriers: while it is shut, requests for money wait at it, so that a test knows that they are
+ * in flight and decides when they continue.
  *
- * Invariant: what passes passes unchanged; a request whose caller has left never reaches the carrier.
+ * Invariant: requests pass unchanged; one whose caller has left never reaches the carrier.
  */
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface Gate {
-  /** What a gateway is told to be the carriers' address. */
+  /** The environment that makes a gateway call the carriers through the gate. */
   readonly env: { readonly MTN_MOMO_BASE_URL: string };
   /** Requests for money that come from now on wait. */
   shut(): void;
-  /** Resolves when so many have come since it was shut. */
+  /** Resolves when `count` requests have come since it was shut. */
   came(count: number): Promise<void>;
-  /** Lets those that wait go on, and others pass. */
+  /** Lets the waiting requests continue, and later ones pass. */
   open(): void;
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 /**
- * Merchants' webhook receivers that keep what they are sent: one that answers, and ones that behave badly.
+ * Merchants' webhook receivers that keep what they are sent: one that answers, and ones that misbehave.
  *
- * Invariant: a webhook is kept before it is answered, so that what the gateway counts as delivered is here.
+ * Invariant: a webhook is kept before it is answered, so that every delivery that the gateway counts is here.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
@@ -19,12 +19,12 @@ export interface Hooks {
   readonly caught: readonly Caught[];
   /** How many posts are held open, unanswered. */
   held(): number;
-  /** Resolves when `done` says so; it is asked after every webhook. */
+  /** Resolves when `done` returns true; it is called after every webhook. */
   until(done: (caught: readonly Caught[]) => boolean): Promise<void>;
   close(): Promise<void>;
 }
 
-/** `answers` ends the answer; one that does not leaves the post hanging. */
+/** `answers` ends the response; one that does not leaves the post hanging. */
 export async function openHooks(
   answers: (response: ServerResponse) => void = (response) => void response.writeHead(204).end(),
   heard: () => void = () => undefined,

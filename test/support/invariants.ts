@@ -1,6 +1,6 @@
 /**
  * What must hold after every fault, judged from outside: the carriers' own book, the status reads, the webhooks that
- * arrived, and the rows, against what the merchant was told.
+ * arrived, and the rows, compared with what the merchant was told.
  *
  * Invariant: each finding is one sentence that names the transaction; no finding means that everything holds.
  */
@@ -17,9 +17,9 @@ export interface Judged {
   readonly hooks: Hooks;
   readonly databaseUrl: string;
   readonly sandboxUrl: string;
-  /** What each wallet held at first, in minor units, by number. */
+  /** Each wallet's opening balance, in minor units, by number. */
   readonly opening: ReadonlyMap<string, bigint>;
-  /** Whether a number is of another load in the same world; none is when absent. */
+  /** Whether a number belongs to another load in the same world; if absent, none does. */
   readonly isOthers?: (msisdn: string) => boolean;
 }
 
@@ -110,7 +110,7 @@ async function bookOf({ sandboxUrl, isOthers = () => false }: Judged): Promise<B
   return ((await response.json()) as BookLine[]).filter(({ msisdn }) => !isOthers(`+${msisdn}`));
 }
 
-/** Approved is debited exactly once, with its amount; nothing else is debited. */
+/** An approved payment is debited exactly once, with its amount; nothing else is debited. */
 function judgeBook(orders: readonly Order[], finals: ReadonlyMap<string, string>, book: readonly BookLine[]): string[] {
   const findings: string[] = [];
   const lines = groupBy(book, ({ msisdn }) => `+${msisdn}`);
@@ -147,7 +147,7 @@ function judgeHooks({ shop, merchant, hooks }: Judged, finals: ReadonlyMap<strin
   return [...findings, ...[...byTransaction.keys()].map((id) => `a webhook about ${id}, which no order is of`)];
 }
 
-/** Signed anew by an outside library: its own check would compare the timestamp with the machine's clock. */
+/** Checks by signing again with an outside library, whose own check would compare the timestamp with the machine's clock. */
 export function isSigned(webhook: Webhook, { headers, raw }: Caught): boolean {
   const at = new Date(Number(headers['webhook-timestamp']) * 1000);
   const signature = webhook.sign(String(headers['webhook-id']), at, raw);
@@ -179,7 +179,7 @@ async function judgeRows(judged: Judged, finals: ReadonlyMap<string, string>): P
   ];
 }
 
-/** A finding for each number that is not what it must be; one that is missing is nought. */
+/** A finding for each number that differs from the wanted one; a missing number counts as zero. */
 export function differences(found: ReadonlyMap<string, bigint>, wanted: ReadonlyMap<string, bigint>): string[] {
   return [...wanted].flatMap(([name, must]) => {
     const is = found.get(name) ?? 0n;
@@ -187,7 +187,7 @@ export function differences(found: ReadonlyMap<string, bigint>, wanted: Readonly
   });
 }
 
-/** What stands in the database, by name: counts of rows, and the balances of wallets by number. */
+/** Numbers from the database, by name: counts of rows, and the balances of wallets by number. */
 function readRows(url: string, merchantId: string): Promise<ReadonlyMap<string, bigint>> {
   return readNumbers(
     url,
@@ -203,7 +203,7 @@ function readRows(url: string, merchantId: string): Promise<ReadonlyMap<string, 
   );
 }
 
-/** The rows (name, value) that a query of its own connection finds, by name. */
+/** The rows (name, value) that a query finds on a connection of its own, as a map by name. */
 export async function readNumbers(
   url: string,
   text: string,

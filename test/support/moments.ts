@@ -1,7 +1,7 @@
 /**
- * Chance that a test can have again, and the moments at which it kills something.
+ * Randomness that a test can repeat, and the moments at which it kills something.
  *
- * Invariant: `FAULTS_SEED` draws the same once more, and a test that fails says which seed it had.
+ * Invariant: `FAULTS_SEED` repeats the same draws, and a test that fails says which seed it had.
  */
 
 import { setTimeout as pause } from 'node:timers/promises';
@@ -11,7 +11,7 @@ import { seededRandom } from '../../src/platform/random.ts';
 
 export interface Seed {
   readonly random: Random;
-  /** Another source of the same seed, for whoever draws beside the first one. */
+  /** Another source from the same seed, for a second drawer that runs beside the first. */
   beside(number: number): Random;
   /** To be called inside a test. */
   tellOnFailure(): void;
@@ -30,19 +30,19 @@ export function openSeed(): Seed {
   };
 }
 
-/** A moment comes this much after what it waited for: at any point of what that causes. */
+/** At most 25 ms between the awaited event and the moment, to hit any point of what the event causes. */
 const MOST_MS_MORE = 25;
-/** When nothing happens for so long, it comes all the same. */
+/** 1 000 ms without enough events, after which the moment comes all the same. */
 const QUIET_LIMIT_MS = 1_000;
 
 export interface Moments {
-  /** A request, an answer or a webhook: what moments are counted by. */
+  /** Counts an event: a request, an answer or a webhook. */
   happened(): void;
-  /** Resolves at the next moment: after so much more of these as is drawn, and a little while. */
+  /** Resolves at the next moment: after a drawn number of events, and a short drawn delay. */
   next(): Promise<void>;
 }
 
-/** `mostEvents`: how much happens between two moments at the most. */
+/** `mostEvents`: the most events between two moments. */
 export function openMoments(random: Random, mostEvents: number): Moments {
   let left = 0;
   let wake = (): void => undefined;

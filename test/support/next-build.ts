@@ -1,5 +1,5 @@
 /**
- * The version after this one: the same code, and migrations that its successor might bring.
+ * The version after this one: the same code, with migrations that the next version might bring.
  *
  * Invariant: it is a build of its own in a folder of its own; the project's is only read.
  */
@@ -10,7 +10,7 @@ import { temporaryFolder } from './processes.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Every kind of change that our rule for migrations allows, at the tables that are written most. */
+/** Every kind of change that our rule for migrations allows, on the tables that are written most. */
 const TOMORROW = `
 alter table payment add column of_tomorrow text, add column channel text not null default 'app';
 alter table archive.payment add column of_tomorrow text, add column channel text not null default 'app';
@@ -32,7 +32,7 @@ create table dispute (
 );
 `;
 
-/** Makes it, and answers its folder. */
+/** Makes the build, and returns its folder. */
 export function makeNextBuild(): string {
   const folder = temporaryFolder();
   const build = join(folder, 'dist');

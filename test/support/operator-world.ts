@@ -1,6 +1,6 @@
 /**
- * What use cases stand on, for tests: a fresh database, a clock that the test moves, real secrets and a real network
- * that reaches this machine only.
+ * What use cases need, for tests: a fresh database, a clock that the test moves, real secrets and a real network
+ * that reaches only this machine.
  */
 import type pg from 'pg';
 import { bytesOfId, idOfBytes } from '../../src/domain/ids.ts';

@@ -1,6 +1,6 @@
 /**
  * What must hold of payouts after every fault, judged from outside: the carriers' own book, the status reads, the
- * webhooks that arrived, and the rows, against what the merchants were told.
+ * webhooks that arrived, and the rows, compared with what the merchants were told.
  *
  * Invariant: each finding is one sentence that names the transaction; no finding means that everything holds.
  */
@@ -15,13 +15,13 @@ export interface JudgedPayrolls {
   readonly payrolls: readonly Payroll[];
   readonly databaseUrl: string;
   readonly sandboxUrl: string;
-  /** What each wallet held at first, in cents, by number. */
+  /** Each wallet's opening balance, in cents, by number. */
   readonly opening: ReadonlyMap<string, bigint>;
-  /** Whether a number is of another load in the same world; none is when absent. */
+  /** Whether a number belongs to another load in the same world; if absent, none does. */
   readonly isOthers?: (msisdn: string) => boolean;
 }
 
-/** What the gateway says of each line in the end, by transaction_id. */
+/** The gateway's final status of each line, by transaction_id. */
 type Finals = ReadonlyMap<string, string | undefined>;
 
 interface BookLine {
@@ -32,7 +32,7 @@ interface BookLine {
 }
 
 const UNDELIVERED = 'webhook events that are not delivered';
-/** Where the gateway died again and again before a line reached its carrier, each try takes minutes to be sure about, and the pauses grow. */
+/** 400 000 ms: if the gateway keeps dying before a line reaches its carrier, each try takes minutes to resolve; pauses grow. */
 const SETTLE_LIMIT_MS = 400_000;
 const LOOK_EVERY_MS = 250;
 const READERS = 8;
@@ -89,7 +89,7 @@ async function inTurns<T>(list: readonly T[], work: (one: T) => Promise<void>): 
   await Promise.all(Array.from({ length: READERS }, worker));
 }
 
-/** Every line has ended as its number says, and no two keys have had one batch. */
+/** Every line has ended as its number determines, and no two keys have made the same batch. */
 function judgeLines({ paydays }: Payroll, finals: Finals): string[] {
   const batches = groupBy(paydays, ({ batch_id }) => batch_id);
   const shared = [...batches.values()].filter((same) => same.length > 1).map(() => 'two batches have one id');
@@ -105,7 +105,7 @@ async function bookOf({ sandboxUrl, isOthers = () => false }: JudgedPayrolls): P
   return ((await response.json()) as BookLine[]).filter(({ msisdn }) => !isOthers(`+${msisdn}`));
 }
 
-/** Completed is credited exactly once, with its amount; nothing else moved. */
+/** A completed line is credited exactly once, with its amount; nothing else moved. */
 function judgeBook(payrolls: readonly Payroll[], finals: Finals, book: readonly BookLine[]): string[] {
   const findings: string[] = [];
   const moved = groupBy(book, ({ msisdn }) => `+${msisdn}`);
@@ -122,7 +122,7 @@ function judgeBook(payrolls: readonly Payroll[], finals: Finals, book: readonly 
   return [...findings, ...[...moved.keys()].map(() => 'a number was paid that no line is of')];
 }
 
-/** Two events a line: one that it is under way, one of its end; each has one id and one body, and is signed. */
+/** Two events per line: one that it is in progress, one of its end; each has one id and one body, and is signed. */
 function judgeHooks({ paydays, hooks, merchant }: Payroll, finals: Finals): string[] {
   const webhook = new Webhook(merchant.webhook_secret);
   const byTransaction = groupBy(hooks.caught, ({ transactionId }) => transactionId);
@@ -184,7 +184,7 @@ async function judgeRows({ payrolls, databaseUrl, opening }: JudgedPayrolls, fin
   return [...findings, ...differences(await readWallets(databaseUrl), received)];
 }
 
-/** What stands in the database of a merchant, by name: counts of rows, and balances. */
+/** Numbers about a merchant from the database, by name: counts of rows, and balances. */
 function readRows(url: string, merchantId: string): Promise<ReadonlyMap<string, bigint>> {
   return readNumbers(
     url,

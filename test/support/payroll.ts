@@ -2,7 +2,7 @@
  * A merchant that pays people: sends batch after batch over HTTP, each of them under several sessions and one
  * Idempotency-Key, and keeps everything that it was told, so that the gateway can be held to it.
  *
- * Invariant: every batch has a reference and every line of mobile money a number of its own, so that books can be
+ * Invariant: every batch has a reference and every mobile-money line a number of its own, so that books can be
  * compared.
  */
 import { makeWalletNumber } from '../../src/domain/wallet.ts';
@@ -22,7 +22,7 @@ export interface PaidLine {
   readonly amount: string;
   /** How it must end. */
   readonly ending: LineEnding;
-  /** What it costs beside its amount, as the gateway said. */
+  /** The fee on top of its amount, as the gateway said. */
   fee: string;
   transaction_id: string;
 }
@@ -31,7 +31,7 @@ export interface PaidLine {
 export interface Payday {
   readonly reference: string;
   readonly lines: readonly PaidLine[];
-  /** The same call under the same key, once a session. */
+  /** The same call under the same key, once per session. */
   readonly sends: Step[];
   batch_id: string;
 }
@@ -39,28 +39,28 @@ export interface Payday {
 export interface Payroll {
   readonly merchant: Merchant;
   readonly hooks: Hooks;
-  /** What the merchant had at first, in cents. */
+  /** The merchant's opening balance, in cents. */
   readonly opening: bigint;
   readonly paydays: readonly Payday[];
   /** Answers that no fault explains, and answers that differ from the first under the same key. */
   readonly wrongs: readonly string[];
-  /** How often what was asked was answered how: for the report. */
+  /** How often each call got each answer: for the report. */
   readonly seen: ReadonlyMap<string, number>;
   /** Sends a batch, until all of its sessions have been answered. */
   send(batch: BatchWish): Promise<Payday>;
-  /** Sends a step again, as it was; records what differs. */
+  /** Sends a step again, unchanged; records what differs. */
   replay(step: Step): Promise<void>;
   /** The status read of a line; undefined when the gateway does not know it. */
   status(line: PaidLine): Promise<string | undefined>;
   /** Every line whose batch was acknowledged. */
   lines(): readonly PaidLine[];
-  /** How many lines the merchant has not been told the end of. */
+  /** How many lines the merchant has not yet been told the end of. */
   open(): number;
 }
 
 export interface BatchWish {
   readonly mode: PaidLine['mode'];
-  /** How many people; of wallets there are as many as the world has, and as many again that nobody has. */
+  /** How many lines. A wallet batch has at most each wallet of the world once, and as many that do not exist. */
   readonly lines: number;
 }
 
@@ -72,9 +72,9 @@ export interface PayrollOptions extends ClientOptions {
   readonly random: Random;
   /** Endings of mobile-money numbers, drawn evenly. */
   readonly kinds: readonly (keyof typeof ENDINGS)[];
-  /** Under how many sessions each batch is sent at once; one when absent. */
+  /** How many sessions send each batch at once; one if absent. */
   readonly sessions?: number;
-  /** Distinguishes the numbers of several payrolls in one world: 0 to 9. */
+  /** Keeps the numbers of several payrolls in one world apart: 0 to 9. */
   readonly payroll?: number;
 }
 
@@ -92,7 +92,7 @@ const ENDINGS = {
 const FUNDS = '200000.00';
 export const FUNDS_CENTS = 20_000_000n;
 
-/** Gives a merchant something to pay out, and payouts a price. */
+/** Credits a merchant's balance to pay out from, and sets a fee for payouts. */
 export async function fund(env: Environment, merchant: Merchant): Promise<void> {
   const account = ['--merchant', merchant.merchant_id, '--currency', 'usd'];
   await command(env, 'balance', 'credit', ...account, '--amount', FUNDS);
@@ -117,7 +117,7 @@ export function openPayroll(options: PayrollOptions): Payroll {
         currency: 'usd',
         customer_reference: reference,
         scope: 'payout',
-        // The gateway's time may pass faster than ours, and its calls are sent again when all lines have ended.
+        // The gateway's clock may run faster than ours, and its calls are sent again when all lines have ended.
         ttl_seconds: 86_400,
       }),
     };
@@ -169,7 +169,7 @@ export function isFinalHook({ status }: { readonly status: string }): boolean {
   return status === 'completed' || status === 'failed';
 }
 
-/** Resolves when the merchant has been told the end of so many of these batches' lines; all of them when absent. */
+/** Resolves when the merchant has been told the end of `count` of these batches' lines; all of them if absent. */
 export function settled({ hooks }: Payroll, paydays: readonly Payday[], count?: number): Promise<void> {
   const ids = new Set(paydays.flatMap(({ lines }) => lines.map(({ transaction_id }) => transaction_id)));
   return hooks.until((caught) => {
@@ -189,20 +189,20 @@ interface SendAnswer {
   }[];
 }
 
-/** What must stand in no log, by its form: a payroll has too many numbers to look for each. */
+/** What no log may contain, by its form: a payroll has too many numbers to look for each. */
 const SECRET_FORMS = {
   'session token': /sess_[\w-]{20}/,
   'phone number': /(?<!\d)24381\d{7}(?!\d)/,
 };
 
-/** The kinds of secrets that stand in what gateways have printed. */
+/** The kinds of secrets found in what gateways have printed. */
 export function secretsInLogs(text: string, { secret, webhook_secret }: Merchant): string[] {
   const own = { 'merchant secret': [secret], 'webhook secret': [webhook_secret.replace(/^whsec_/, '')] };
   const forms = Object.entries(SECRET_FORMS).flatMap(([kind, form]) => (form.test(text) ? [kind] : []));
   return [...findSecrets(text, own), ...forms];
 }
 
-/** Takes over what the answer says of each line, which must be the lines of the call in their order. */
+/** Records the answer's data for each line; its lines must be those of the call, in the same order. */
 function learn(payday: Payday, answer: SendAnswer, client: SteadyClient): void {
   payday.batch_id = answer.batch_id;
   for (const [position, line] of payday.lines.entries()) {

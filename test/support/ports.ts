@@ -1,10 +1,10 @@
 /**
- * Ports for servers that a test starts under a number of their own, stops, and starts again; and for those that nobody
- * listens at.
+ * Ports for servers that a test starts under a fixed number, stops, and starts again; and ports at which no server
+ * listens.
  *
- * Invariant: below those that systems give to whoever listens at port 0 or connects (Linux as it is delivered begins at 32768,
- * others at 49152), so that one which is free while its server is away stays so; and workers that run at once draw from
- * different ones.
+ * Invariant: all are below the range that systems assign to listeners at port 0 and to outgoing connections (from 32768 on Linux
+ * by default, from 49152 elsewhere), so that a port stays free while its server is down; and workers that run at once draw from
+ * different ranges.
  */
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
@@ -14,14 +14,14 @@ const FIRST = 20_000;
 const OF_A_WORKER = 3_000;
 const WORKERS = 4;
 
-/** Vitest counts those that run at once from one on. */
+/** Vitest numbers the workers that run at once from one. */
 const worker = Number(process.env.VITEST_POOL_ID ?? 1);
 if (worker > WORKERS) throw new Error(`no ports are set aside for a worker ${worker}`);
 const own = FIRST + (worker - 1) * OF_A_WORKER;
-/** Another run beside this one begins elsewhere; what is taken all the same is left out. */
+/** Starts at random, so that a run beside this one starts elsewhere; ports in use are skipped. */
 let drawn = randomInt(OF_A_WORKER);
 
-/** A port at which nobody listens, and at which nobody will but who was told of it. */
+/** A port at which nothing listens, and which only the caller will use. */
 export async function freePort(): Promise<number> {
   for (let tried = 0; tried < OF_A_WORKER; tried += 1) {
     drawn += 1;

@@ -1,5 +1,5 @@
 /**
- * Programs as real processes: the gateway and the sandbox networks, as they are built; and the command line, in this one.
+ * Programs as real processes: the gateway and the sandbox networks, as built; and the command line, in this process.
  *
  * Invariant: no process outlives its test. Each holds a channel to this one and stops when the channel closes, and
  * `endAll` kills what a failed test has left running.
@@ -23,20 +23,20 @@ export interface Ended {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** How a process that was asked to stop must end. */
+/** How a process must end when it was asked to stop. */
 export const CLEAN: Ended = { code: 0, signal: null };
 
-/** A program that says that it is ready; everything it prints is kept. */
+/** A program that reports when it is ready; everything it prints is kept. */
 export interface Running {
   readonly pid: number;
-  /** The address it said that it listens on; undefined for one that does not listen. */
+  /** The address it reported; undefined for one that does not listen. */
   readonly url: string | undefined;
   readonly ended: Promise<Ended>;
-  /** What it has printed, on both streams. */
+  /** Everything it has printed, on both streams. */
   printed(): string;
-  /** What its log has said so far under the name of an event, the oldest first. */
+  /** The entries of its log so far under the name of an event, oldest first. */
   said<F>(event: string): readonly F[];
-  /** Reads no more of its standard output, or reads it again. */
+  /** Stops or resumes reading its standard output. */
   read(reads: boolean): void;
   signal(name: NodeJS.Signals): void;
   /** Kills it at once, as a power cut would, and waits until it is gone. */
@@ -48,7 +48,7 @@ export interface Running {
 const running = new Set<ChildProcess>();
 const folders = new Set<string>();
 
-/** Kills whatever still runs and removes the folders: for `afterAll`. */
+/** Kills whatever is still running and removes the folders: for `afterAll`. */
 export async function endAll(): Promise<void> {
   await Promise.all(
     [...running].map(async (child) => {
@@ -70,11 +70,11 @@ export function temporaryFolder(): string {
 
 export interface GatewayOptions {
   readonly role?: 'all' | 'api' | 'worker';
-  /** The folder of another build of it; this project's when absent. */
+  /** The folder of another build of it; this project's if absent. */
   readonly build?: string;
-  /** More than one runs under a supervisor. */
+  /** If more than one, they run under a supervisor. */
   readonly processes?: number;
-  /** Sent with the first thing that it prints, long before it answers. */
+  /** Sent at the first output of the process, long before it answers. */
   readonly early?: NodeJS.Signals;
   /** How many times as fast as ours its time passes, from `since` (milliseconds since 1970) on. */
   readonly speed?: { readonly factor: number; readonly since: number };
@@ -97,7 +97,7 @@ export function startSandbox(env: Environment): Promise<Running> {
   return start([builtProgram('sandbox/main.js')], env);
 }
 
-/** Runs `mbongo … --json` and returns the document that it prints. A process for each would cost more than what it does. */
+/** Runs `mbongo … --json` in this process and returns the document that it prints: starting a process would cost more. */
 export async function command<D>(env: Environment, ...args: string[]): Promise<D> {
   let [printed, said] = ['', ''];
   const around = {
@@ -156,7 +156,7 @@ async function start(args: string[], env: Environment, early?: NodeJS.Signals): 
   };
 }
 
-/** Sorts the lines of a log by their events as they come: whoever asks again and again does not read all of it each time. */
+/** Sorts the lines of a log by event as they arrive, so that a caller who polls does not parse all of it each time. */
 function openEvents(log: Readable | null): Running['said'] {
   const events = new Map<string, string[]>();
   let begun = '';
@@ -189,7 +189,7 @@ function whenReady(child: ChildProcess): Promise<string | undefined> {
   });
 }
 
-/** The test runner's own settings are not the program's. */
+/** Leaves out the test runner's own settings, which are not meant for the program. */
 function inherited(env: Environment): NodeJS.ProcessEnv {
   const { NODE_OPTIONS: _options, DATABASE_URL: _database, ...rest } = process.env;
   return { ...rest, ...env };

@@ -1,5 +1,5 @@
 /**
- * A webhook receiver for tests: a real HTTP server on a free port that answers what the test says, and keeps what it got.
+ * A webhook receiver for tests: a real HTTP server on a free port that answers as the test says, and keeps what it received.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
@@ -12,7 +12,7 @@ export type Receiver = {
   hits: Hit[];
   /** How many connections were made to it. */
   connections(): number;
-  /** Resolves once so many hits have come in all. */
+  /** Resolves once `count` hits have come in total. */
   reached(count: number): Promise<void>;
   /** Cuts every connection that is still open. */
   close(): Promise<void>;

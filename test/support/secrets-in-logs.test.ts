@@ -12,7 +12,7 @@ describe('the search for secrets', () => {
     ['a PIN', 'pin 73914628.', 'PIN'],
     ['a number with its plus', '+243810000142', 'phone'],
     ['a number without', 'to 243810000142', 'phone'],
-  ])('finds a secret %s, and says what stands where', (_form, text, kind) => {
+  ])('finds a secret %s, and says which secret is where', (_form, text, kind) => {
     expect(findSecrets(line(text), SECRETS)).toEqual([`${kind} in second`]);
   });
 

@@ -1,7 +1,7 @@
 /**
  * Looks for secrets in what programs have printed.
  *
- * Invariant: what is found is named by its kind, never quoted: a failing test must not print a secret either.
+ * Invariant: a found secret is named by its kind, never quoted: a failing test must not print a secret either.
  */
 import type { Merchant, Order } from './shop.ts';
 
@@ -20,7 +20,7 @@ export function secretsOf(merchant: Merchant, orders: readonly Order[], more: Se
   };
 }
 
-/** The kinds of secrets that stand in the text, with the name of the event that the line tells of. */
+/** The kinds of secrets found in the text, each with the name of the event that its line logs. */
 export function findSecrets(text: string, secrets: Secrets): string[] {
   const found = new Set<string>();
   for (const [kind, values] of Object.entries(secrets)) {
@@ -33,7 +33,7 @@ export function findSecrets(text: string, secrets: Secrets): string[] {
   return [...found];
 }
 
-/** As it is, in base64 and in an address. A number must stand by itself: other digits may hold it by chance. */
+/** A secret as it is, in base64 and URL-encoded. A number must stand alone: other digits may contain it by chance. */
 function formsOf(value: string): RegExp[] {
   const digits = value.replace(/^\+/, '');
   if (/^\d+$/.test(digits)) return [new RegExp(`(?<!\\d)${digits}(?!\\d)`, 'g')];

@@ -38,15 +38,15 @@ export interface Shop {
   readonly orders: readonly Order[];
   /** Answers that no fault explains, and answers that differ from the first under the same key. */
   readonly wrongs: readonly string[];
-  /** How often what was asked was answered how: for the report. */
+  /** How often each call got each answer: for the report. */
   readonly seen: ReadonlyMap<string, number>;
-  /** Pays orders, one after the other, with `callers` at once, until `done` says so. */
+  /** Pays orders, one after the other, in each of `callers` loops, until `done` returns true. */
   run(callers: number, done: () => boolean): Promise<void>;
-  /** Pays one order to the end of its submit; `order` stands in for what would be drawn. */
+  /** Pays one order up to the end of its submit; `order` overrides what would be drawn. */
   pay(order?: Partial<Pick<Order, 'msisdn' | 'wallet' | 'ending' | 'amount'>>): Promise<Order>;
-  /** Sends a step again, as it was; records what differs. */
+  /** Sends a step again, unchanged; records what differs. */
   replay(step: Step): Promise<void>;
-  /** The payment's status read; undefined when the gateway knows the payment or its session no more. */
+  /** The payment's status read; undefined if the gateway no longer knows the payment or its session. */
   status(order: Order): Promise<{ status: string; text: string } | undefined>;
 }
 
@@ -57,7 +57,7 @@ export interface ShopOptions extends ClientOptions {
   readonly random: Random;
   /** Endings of mobile-money numbers, drawn evenly; `wallet` pays from a wallet. */
   readonly kinds: readonly (keyof typeof ENDINGS | 'wallet')[];
-  /** Distinguishes the numbers of several shops in one world: 0 to 9. */
+  /** Keeps the numbers of several shops in one world apart: 0 to 9. */
   readonly shop?: number;
 }
 

@@ -1,8 +1,8 @@
 /**
  * Customers of the demo shop in a real browser: they fill the cart, pay on the hosted page, and come back.
  *
- * Invariant: a customer only does what a person can do with what is shown; what the shop sells and the carriers take is
- * read afterwards, never written.
+ * Invariant: a customer does only what a person can do with what is shown; what the shop sells and the carriers take is
+ * only read, afterwards.
  */
 import type { Browser, Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
@@ -17,12 +17,12 @@ import { keepPicture, openBrowser, openWindow, type Watched } from './browser.ts
 import { networkOrigin } from './card-form.ts';
 import { openWorld, type World } from './world.ts';
 
-/** A world whose shop sells, and a browser to buy with. */
+/** A world with an open shop, and a browser to buy with. */
 export interface Market {
   readonly world: World;
   readonly merchant: MerchantCreated;
   readonly browser: Browser;
-  /** Every window that is open, for what it has complained about. */
+  /** Every open window, with what it has complained about. */
   readonly windows: Watched[];
   close(): Promise<void>;
 }
@@ -44,7 +44,7 @@ export async function openMarket(browserPath: string): Promise<Market> {
   return { world, merchant, browser, windows: [], close };
 }
 
-/** Closes the windows of a test; returns what they have complained about, but for what the test provokes. */
+/** Closes the windows of a test; returns their complaints, except those that the test provokes. */
 export async function closeWindows({ windows }: Market, excused?: RegExp): Promise<string[]> {
   const closed = windows.splice(0);
   await Promise.all(closed.map((watched) => watched.close()));
@@ -57,17 +57,17 @@ export type Look = readonly [window: 'small' | 'desktop', language: Language, co
 export interface Shopper {
   readonly page: Page;
   readonly language: Language;
-  /** The shop's sentence that is looked for, and the hosted page's. */
+  /** The shop's texts in the customer's language. */
   readonly shop: (typeof shopWords)[Language];
   say(word: CheckoutWord, values?: Readonly<Record<string, string>>): string;
-  /** Another window of the same kind, of another browser. */
+  /** Another window of the same kind, in another browser session. */
   beside(url: string): Promise<Page>;
-  /** For a person to look at. */
+  /** Saves a picture for a person to look at. */
   picture(name: string, page?: Page): Promise<void>;
   readonly market: Market;
 }
 
-/** Browsers know no Lingala: its readers have a French one, and choose their language in the shop. */
+/** Browsers know no Lingala: its readers have a French browser, and choose their language in the shop. */
 const LOCALES = { en: 'en-GB', fr: 'fr-CD', es: 'es-ES', ru: 'ru-RU', zh: 'zh-CN', ln: 'fr-CD' } as const;
 
 export async function openShopper(market: Market, [window, language, colorScheme]: Look): Promise<Shopper> {
@@ -101,7 +101,7 @@ export async function buy(shopper: Shopper, ...goods: readonly Good[]): Promise<
   return expectGateway(shopper);
 }
 
-/** Buys once more what has not been paid, from the shop's page about it. */
+/** Buys again what has not been paid, from the shop's page about it. */
 export async function buyAgain(shopper: Shopper): Promise<Order> {
   const { page, shop } = shopper;
   await page.getByRole('button', { name: shop.buyAgain }).click();
@@ -124,7 +124,7 @@ export async function pressBuy({ page }: Shopper): Promise<void> {
   await page.locator('.till button.main').click();
 }
 
-/** The customer is at the gateway, which speaks as the shop did. */
+/** Expects the customer to be at the gateway, in the shop's language. */
 async function expectGateway(shopper: Shopper): Promise<Order> {
   const { page, language, market } = shopper;
   await page.waitForURL((url) => url.origin === market.world.url);
@@ -145,25 +145,25 @@ export function orderNow({ market }: Shopper, { id }: Order): Order {
   return order;
 }
 
-/** Chooses a way to pay; returns what it asks for. */
+/** Chooses a payment method; returns the panel with the method's own fields. */
 export async function choose({ page }: Shopper, method: string): Promise<Locator> {
   await page.locator(`label[for="m-${method}"]`).click();
   return page.locator(`#m-${method} ~ .panel`);
 }
 
-/** Waits for the gateway's page of that title. */
+/** Waits for the gateway's page with that title. */
 export async function expectTitle({ page, say }: Shopper, word: CheckoutWord): Promise<void> {
   await page.getByRole('heading', { level: 1, name: say(word) }).waitFor();
 }
 
-/** From a payment that has ended back to the shop, which says so. */
+/** Returns from a payment that has ended to the shop, which shows the outcome. */
 export async function comeBack(shopper: Shopper, state: keyof Shopper['shop']['outcome']): Promise<void> {
   const { page, say } = shopper;
   await page.getByRole('link', { name: say('return_button') }).click();
   await expectBack(shopper, state);
 }
 
-/** The customer is at the shop again, which knows how it ended. */
+/** Expects the customer to be at the shop again, which knows the outcome. */
 export async function expectBack(shopper: Shopper, state: keyof Shopper['shop']['outcome']): Promise<void> {
   const { page, shop } = shopper;
   await page.waitForURL(/\/shop\/return\//);
@@ -172,7 +172,7 @@ export async function expectBack(shopper: Shopper, state: keyof Shopper['shop'][
   await shopper.picture(`shop-${state}`);
 }
 
-/** The shop's list says that the order is paid, and that a verified webhook told it so. */
+/** Expects the shop's list to say that the order is paid, and that a verified webhook said so. */
 export async function expectSold(shopper: Shopper, order: Order): Promise<void> {
   const { page, shop, market } = shopper;
   await page.goto(`${market.world.sandboxUrl}/shop/orders`);

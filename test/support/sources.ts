@@ -1,5 +1,5 @@
 /**
- * Reads the project's files for the tidy test: what lies where, and who imports whom.
+ * Reads the project's files for the tidy test: which files there are, and which import which.
  *
  * Invariant: paths are relative to the project's folder, with forward slashes; what npm, git and the build made is left out.
  */
@@ -19,7 +19,7 @@ const COMMENT_OR_STRING = /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:\\.|[^'\\\n])*'|"(?:\
 const STATEMENT = /^(?:import|export)\s+(type\s+)?(?:([^'";]*?)\s+from\s+)?'([^']+)'/gm;
 const CALL = /\bimport\(\s*'([^']+)'/g;
 
-/** Every file whose name ends so. */
+/** Every file whose name ends with `ending`. */
 export function listFiles(ending: string, dir = ''): string[] {
   return readdirSync(join(ROOT, dir), { withFileTypes: true }).flatMap((entry) => {
     if (LEFT_OUT.has(entry.name)) return [];
@@ -41,7 +41,7 @@ export function readSources(): Source[] {
   });
 }
 
-/** The files that the given ones reach by imports, themselves included. */
+/** The files that the given ones reach by imports, including themselves. */
 export function reachableFrom(entries: string[], sources: Map<string, Source>): Set<string> {
   const reached = new Set<string>();
   const waiting = [...entries];
@@ -53,7 +53,7 @@ export function reachableFrom(entries: string[], sources: Map<string, Source>): 
   return reached;
 }
 
-/** Each ring of imports once, as the files on it; types count, because they too must be understood together. */
+/** Each import cycle once, as the files on it; type imports count, because such files too must be understood together. */
 export function findCycles(sources: Map<string, Source>): string[] {
   const done = new Set<string>();
   const rings: string[] = [];
@@ -83,7 +83,7 @@ function readImports(path: string, code: string): Import[] {
   return found;
 }
 
-/** Whether each name in the braces is marked as a type by itself. */
+/** Whether each name in the braces is itself marked as a type. */
 function areTypes(names: string): boolean {
   const inside = /^\{([\s\S]*)\}$/.exec(names.trim())?.[1];
   const list = inside

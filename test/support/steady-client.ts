@@ -1,11 +1,11 @@
 /**
- * A client that asks again, with the same Idempotency-Key, whenever an answer was lost, and writes down what it was told.
+ * A client that repeats a call, with the same Idempotency-Key, whenever an answer was lost, and records what it was told.
  *
- * Invariant: a request is repeated byte for byte under its key until it is answered for good; nothing else is.
+ * Invariant: a request is repeated byte for byte under its key until it has a final answer; nothing else is repeated.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** One POST as it was repeated, and the answer that it was given for good. */
+/** One POST as it was repeated, and its final answer. */
 export interface Step {
   readonly path: string;
   readonly bearer: string;
@@ -23,29 +23,29 @@ export interface Answer {
 export interface SteadyClient {
   /** Answers that no fault explains, and answers that differ from the first under the same key. */
   readonly wrongs: string[];
-  /** How often what was asked was answered how: for the report. */
+  /** How often each call got each answer: for the report. */
   readonly seen: ReadonlyMap<string, number>;
-  /** Repeats the step until it is answered for good. */
+  /** Repeats the step until it has a final answer. */
   post(step: Step): Promise<Answer>;
-  /** Sends a step again, as it was; writes down what differs. */
+  /** Sends a step again, unchanged; records what differs. */
   replay(step: Step): Promise<void>;
-  /** Reads, and again while the gateway puts it off or the connection breaks. */
+  /** Reads, and repeats while the gateway sheds the read or the connection breaks. */
   get(path: string, bearer: string): Promise<Answer>;
 }
 
 export interface ClientOptions {
-  /** Where the gateway answers, once it does; asked anew for every try. */
+  /** The gateway's address, once it has one; called for every try. */
   readonly url: () => string | Promise<string>;
   /** Called before every request and after every answer. */
   readonly heard?: () => void;
 }
 
-/** An answer that never comes is as good as a lost one. */
+/** 15 000 ms, after which an answer counts as lost. */
 const ANSWER_LIMIT_MS = 15_000;
-/** Minutes of a gateway that is not there, and a bound for one that never comes. */
+/** 3 000 tries cover minutes without a gateway, and give up on one that never comes. */
 const TRIES = 3_000;
 const PAUSE_MS = 60;
-/** A gateway that has too much to do puts reads off first, and only reads. */
+/** 200 ms: an overloaded gateway sheds reads first, and refuses only reads. */
 const READ_PAUSE_MS = 200;
 const READS = 900;
 
@@ -70,7 +70,7 @@ export function openClient({ url, heard = () => undefined }: ClientOptions): Ste
     return { status: response.status, text, replayed: response.headers.get('idempotent-replayed') === 'true' };
   };
 
-  /** Undefined when the connection broke. */
+  /** Undefined if the connection broke. */
   const tryOnce = async ({ path, bearer, key, body }: Step): Promise<Answer | undefined> => {
     try {
       const json = { 'content-type': 'application/json', 'idempotency-key': key };
@@ -99,7 +99,7 @@ export function openClient({ url, heard = () => undefined }: ClientOptions): Ste
 
   const get = async (path: string, bearer: string): Promise<Answer> => {
     for (let tries = 1; ; tries += 1) {
-      // A connection that was kept may be closed from the other side just as it is used again.
+      // A kept-alive connection may be closed by the other side just as it is used again.
       const answer = await send('GET', path, { authorization: `Bearer ${bearer}` }).catch((error: unknown) => {
         if (tries === READS) throw error;
       });
@@ -124,7 +124,7 @@ export function openClient({ url, heard = () => undefined }: ClientOptions): Ste
   };
 }
 
-/** Whether the same request may be sent again: the gateway says so itself, or could not say anything sensible. */
+/** Whether the same request may be sent again: the answer says that it is retryable, or is a server error. */
 function mayTryAgain({ status, text }: Answer): boolean {
   if (status >= 500) return true;
   return status >= 400 && text.includes('"retryable":true');

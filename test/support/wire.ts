@@ -6,41 +6,41 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
-/** The store's lines, by the name that they give to the server. */
+/** The store's kinds of connection, by the name that they give to the server. */
 export type LineName = 'commit' | 'read';
 
 export interface Wire {
-  /** The database's address by way of the wire. */
+  /** The database's address through the wire. */
   readonly url: string;
   /** New connections are closed at once. */
   refuse: boolean;
-  /** The database hears everything, and what it answers is lost. */
+  /** The database receives everything, but its answers are lost. */
   swallow: boolean;
-  /** Nothing passes either way, and the connections stand: as a stopped server does. */
+  /** Nothing passes in either direction, and connections stay open, as with a stopped server. What comes meanwhile is lost. */
   frozen: boolean;
-  /** Nothing passes either way from now on, and nothing is lost: as a database whose disk has stopped. */
+  /** Nothing passes in either direction from now on, but nothing is lost, as with a database whose disk has stalled. */
   stall(): void;
-  /** Hands over what came while it stalled, in its order. */
+  /** Passes on what came during the stall, in order. */
   resume(): void;
-  /** Hears what is asked, before it is carried on, and decides what becomes of it; absent: everything is carried. */
+  /** Sees each request before it is passed on, and decides its fate; if absent, everything is carried. */
   judge: ((line: string, bytes: Buffer) => Fate) | undefined;
-  /** Keeps what the database answers on lines of that name. */
+  /** Keeps the database's answers on connections of that name. */
   hold(line: LineName): void;
   /** Resolves once an answer is kept. */
   kept(): Promise<void>;
-  /** Hands over what was kept, where the connection still stands, and keeps no more. */
+  /** Passes on what was kept, if the connection is still open, and keeps no more. */
   release(): void;
   /** Breaks every connection. */
   cut(): void;
-  /** Resolves at the next bytes that the database answers. */
+  /** Resolves at the next bytes of an answer from the database. */
   answered(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Carried on; or whoever judged is shown each part of its answer first, and says whether that is lost. */
+/** Carried on; or a function that is given each part of the answer first, and says whether that part is lost. */
 export type Fate = 'carried' | ((answer: Buffer) => boolean);
 
-/** Opens a wire to the database of that address. Each of its answers waits for `slowness`, where that is given. */
+/** Opens a wire to the database of that address. Each of its answers waits for `slowness`, if given. */
 export async function openWire(target: string, slowness?: () => Promise<void>): Promise<Wire> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
@@ -76,7 +76,7 @@ export async function openWire(target: string, slowness?: () => Promise<void>): 
       });
     }
     near.on('data', (bytes) => {
-      // The first message names the line.
+      // The first message names the connection.
       if (line === '') line = /mbongo (\w+)/.exec(bytes.toString('latin1'))?.[1] ?? 'unnamed';
       const fate = wire.judge?.(line, bytes) ?? 'carried';
       if (fate !== 'carried') isLost = fate;

@@ -2,7 +2,7 @@
  * A whole world for tests: a fresh database, the sandbox networks, a webhook receiver and the gateway, over real HTTP
  * in one process, with one clock that the test moves.
  *
- * Invariant: nothing here stands in for our own code; what is pretended is the outside, by its own wire formats.
+ * Invariant: nothing here stands in for our own code; only the outside is simulated, by its own wire formats.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -31,11 +31,11 @@ import { freePort } from './ports.ts';
 import { slowDatabase, slowly, slowness } from './slow-world.ts';
 
 export const NOON = Date.UTC(2026, 10, 20, 12, 0, 0);
-/** Overload is judged by slower time: a process that stood still for seconds has not been overloaded. */
+/** A clock for judging overload that runs 20 times slower: a process that stood still for seconds is not overloaded. */
 export const unhurried = (): number => performance.now() / 20;
 export const WORLD_MASTER_KEY = Buffer.alloc(32, 7).toString('base64');
 
-/** What the gateway answered; `json` is undefined where the body is not JSON. */
+/** The gateway's answer; `json` is undefined if the body is not JSON. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -49,20 +49,20 @@ export interface Hook {
   readonly body: { readonly transaction_id: string; readonly status: string };
 }
 
-/** A merchant's webhook receiver: keeps what it was sent, and tells who waits for it. */
+/** A merchant's webhook receiver: keeps what it was sent, and notifies waiting tests. */
 export interface Receiver {
   readonly url: string;
   readonly hooks: Hook[];
-  /** The first webhook, of now or later, about that transaction. */
+  /** The first webhook about that transaction, already received or still to come. */
   about(transactionId: string): Promise<Hook>;
   close(): Promise<void>;
 }
 
 export interface WorldOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** What time it is at first; noon of a certain day when absent. */
+  /** The time at the start; noon of a fixed day if absent. */
   readonly start?: number;
-  /** `all` when absent. */
+  /** `all` if absent. */
   readonly role?: Role;
 }
 
@@ -90,7 +90,7 @@ export interface World {
 export interface CallOptions {
   readonly bearer?: string;
   readonly body?: unknown;
-  /** Sent as it is, in place of `body`. */
+  /** Sent unchanged, in place of `body`. */
   readonly raw?: string | Uint8Array<ArrayBuffer>;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -143,7 +143,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     elapsed: unhurried,
   });
   const url = await gateway.listen();
-  // Its first run writes a row: a test that counts rows must not see it come.
+  // The audit's first run writes a row, which must not appear while a test counts rows.
   await gateway.rounds.find(({ name }) => name === 'audit')?.runNow();
   const merchant = (name = 'Boutique Kivu') => createMerchant(gateway.deps, { name, noFloat: true });
   return {
@@ -190,7 +190,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   };
 }
 
-/** Calls the gateway that listens there. */
+/** Calls the gateway at that address. */
 export async function callAt(url: string, method: string, path: string, options: CallOptions): Promise<Answer> {
   const body = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
   const response = await fetch(

@@ -7,14 +7,14 @@ export type Seen = {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** Where it is sent on to; empty for a page. */
+  /** Where it is redirected to; empty for a page. */
   readonly location: string;
 };
 
 export type Customer = {
   readonly get: (path: string) => Promise<Seen>;
   readonly post: (path: string, fields?: Readonly<Record<string, string>>) => Promise<Seen>;
-  /** Waits until the shop's stream at `path` is open; the promise in the answer settles with the first change. */
+  /** Waits until the shop's stream at `path` is open; the returned promise settles with the first change. */
   readonly hear: (path: string) => Promise<{ readonly changed: Promise<void> }>;
 };
 

@@ -1,6 +1,6 @@
 /**
  * An order as the shop keeps it, for tests that need one without buying.
- * Invariant: what a test does not name is the same every time.
+ * Invariant: whatever a test does not specify is the same every time.
  */
 import type { NewOrder } from '../orders.ts';
 

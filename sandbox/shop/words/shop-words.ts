@@ -1,6 +1,6 @@
 /**
- * Which words the shop has.
- * Invariant: the type demands every word in every language; `{…}` are filled by `fill`.
+ * The texts that the shop needs.
+ * Invariant: the type demands every text in every language; `fill` fills in the `{…}`.
  */
 import type { Good } from '../goods.ts';
 import type { State, WaitingStatus } from '../orders.ts';
@@ -16,7 +16,7 @@ export type ShopWords = {
   readonly shop: string;
   readonly cart: string;
   readonly orders: string;
-  /** How many things are in the cart, for those who hear the page. */
+  /** How many items are in the cart, for screen readers. */
   readonly inCart: string;
 
   readonly title: string;

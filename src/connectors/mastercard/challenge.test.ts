@@ -24,7 +24,7 @@ test.each([
   ['a relative address', FORM.replace('https://acs.example/c?a=1&amp;b=2', '/c')],
   ['credentials in the address', FORM.replace('acs.example', 'a:b@acs.example')],
   ['too long a value', FORM.replace('eyJ0aHJlZQ', 'x'.repeat(70_000))],
-])('%s leads nowhere', (_name, html) => {
+])('%s is not a challenge', (_name, html) => {
   expect(challengeIn(html)).toBeUndefined();
 });
 

@@ -73,7 +73,7 @@ describe('the customer is known', () => {
     expect(world.timesDebited(order)).toBe(1);
   });
 
-  test('or not: a failed, a timed out and a rejected authentication', async () => {
+  test('or not: a failed, a timed-out and a rejected authentication', async () => {
     const failed = await world.filled('challenge');
     await world.connector.authenticate(failed, BROWSER);
     await world.control(`challenges/${failed.orderId}`, { result: 'fail' });
@@ -121,14 +121,14 @@ describe('the form', () => {
   test.each([
     [400, 'Form Session not found or expired.'],
     [404, 'Unable to find session.'],
-  ])('has ended where the network says so with %i: %s', async (status, explanation) => {
+  ])('has ended if the network says so with %i: %s', async (status, explanation) => {
     const body = JSON.stringify({ error: { cause: 'INVALID_REQUEST', explanation }, result: 'ERROR' });
     const connector = await world.facing({ status, body });
     const ended = await connector.authenticate(await world.opened(), BROWSER);
     expect(ended).toEqual({ kind: 'unusable', fault: 'ended' });
   });
 
-  test('is not taken for ended where the network speaks of us, or a front door answers', async () => {
+  test('is not taken to have ended if the network refuses our credentials, or another server answers', async () => {
     const order = await world.opened();
     const refusal = { error: { cause: 'INVALID_REQUEST', explanation: 'Invalid credentials.' }, result: 'ERROR' };
     for (const [status, body] of [
@@ -152,7 +152,7 @@ describe('the form', () => {
 });
 
 describe('PAY', () => {
-  test('twice under one attempt moves money once, also at the same moment', async () => {
+  test('twice under one attempt moves money once, even at the same moment', async () => {
     const { order } = await world.paid('pays');
     expect((await world.connector.pay(order)).kind).toBe('approved');
     const racing = await world.filled('pays');
@@ -161,7 +161,7 @@ describe('PAY', () => {
     expect([world.timesDebited(order), world.timesDebited(racing)]).toEqual([1, 1]);
   });
 
-  test('whose answer is lost is unknown, and found by inquiry', async () => {
+  test('with a lost answer is unknown, and found by inquiry', async () => {
     const { order, answer } = await world.paid('lost');
     expect(answer.kind).toBe('unknown');
     expect((await world.connector.inquire(world.inquiryOf(order))).kind).toBe('approved');
@@ -216,7 +216,7 @@ describe('PAY', () => {
 });
 
 describe('an answer', () => {
-  test('about something else than was ordered is not believed', async () => {
+  test('about something other than what was ordered is not trusted', async () => {
     const { order } = await world.paid('pays');
     const others = [
       { ...order, amountMinor: order.amountMinor + 1n },
@@ -229,7 +229,7 @@ describe('an answer', () => {
     expect((await world.connector.inquire({ reference: order.attemptId })).kind).toBe('unknown');
   });
 
-  test('that the network never heard of a reference counts only in its own words', async () => {
+  test('that the network does not know a reference counts only in its own words', async () => {
     const order = await world.opened();
     expect(await world.connector.inquire(world.inquiryOf(order))).toEqual({ kind: 'not_found' });
     const error = (explanation: string) => ({ error: { cause: 'INVALID_REQUEST', explanation }, result: 'ERROR' });
@@ -241,7 +241,7 @@ describe('an answer', () => {
     }
   });
 
-  test('is read for every gateway code and cause of the tables, and unfamiliar words are unknown', async () => {
+  test('is read for every gateway code and cause of the tables, and unfamiliar codes are unknown', async () => {
     const order = await world.opened();
     const bodyOf = (gatewayCode: string, result: string) =>
       JSON.stringify({
@@ -272,7 +272,7 @@ describe('an answer', () => {
     );
   });
 
-  test('about an order is its own word, and says whether money was taken from it', async () => {
+  test('about an order is the network’s own word, and says whether money was taken for it', async () => {
     const stands = async (status: unknown) =>
       (await world.facing({ status: 200, body: JSON.stringify({ status }) })).orderStatus(id('txn'));
     for (const word of TAKEN) expect(await stands(word)).toEqual({ word, isTaken: true });
@@ -302,12 +302,12 @@ describe('an answer', () => {
     [{ kind: 'declined', reason: 'authentication_failed' }, 'AUTHENTICATION_UNSUCCESSFUL'],
     [{ kind: 'declined', reason: 'challenge_expired' }, 'AUTHENTICATION_UNSUCCESSFUL'],
     [{ kind: 'declined', reason: null }, 'AUTHENTICATION_UNSUCCESSFUL'],
-  ] as const)('for a payment that ended so (%j) is %s, and nobody is asked', (end, word) => {
+  ] as const)('for a payment that ended so (%j) is %s, without an inquiry', (end, word) => {
     expect(world.connector.wordForEnd(end)).toBe(word);
   });
 
   test.each(MISBEHAVIOURS)(
-    'of an upstream that misbehaves (%s) is one of ours, and nothing is thrown',
+    'from an upstream that misbehaves (%s) becomes one of our own, and nothing is thrown',
     async (reply) => {
       const order = await world.opened();
       const bad = await world.facing(reply);

@@ -13,7 +13,7 @@ afterEach(() => world.clear());
 afterAll(() => world.close());
 
 describe('giving back', () => {
-  test('in parts, never more than was paid, and once an attempt', async () => {
+  test('in parts, never more than was paid, and once per attempt', async () => {
     const { order } = await world.paid('pays');
     const part = { ...order, paidBy: order.attemptId, attemptId: id('att'), amountMinor: 1_000n };
     expect((await world.connector.refund(part)).kind).toBe('approved');
@@ -35,7 +35,7 @@ describe('giving back', () => {
     expect(await world.connector.orderStatus(order.orderId)).toMatchObject({ word: 'CANCELLED' });
   });
 
-  test('its lost answer is unknown; asked about, it is found, and was done once', async () => {
+  test('with a lost answer is unknown; the inquiry finds it, and it was carried out once', async () => {
     const { order } = await world.paid('pays');
     const part = { ...order, paidBy: order.attemptId, attemptId: id('att'), amountMinor: 500n };
     world.sandbox.faults.set('cardnet', { answer_lost_rate: 1 });
@@ -51,7 +51,7 @@ describe('giving back', () => {
     expect(await world.connector.inquire({ ...inquiry, reference: id('att') })).toEqual({ kind: 'not_found' });
   });
 
-  test('is never taken for the payment, nor the payment for it', async () => {
+  test('is never mistaken for the payment, nor the payment for it', async () => {
     const { order } = await world.paid('pays');
     const all = { ...order, paidBy: order.attemptId, attemptId: id('att') };
     expect((await world.connector.refund(all)).kind).toBe('approved');
@@ -59,7 +59,7 @@ describe('giving back', () => {
     expect((await world.connector.inquire({ ...world.inquiryOf(order), movement: 'refund' })).kind).toBe('unknown');
   });
 
-  test('that the network turned away is sent again later; that it finds wrong never is', async () => {
+  test('is sent again later if the network turned it away, and never if the network found it wrong', async () => {
     const order = { ...(await world.opened()), paidBy: id('att'), attemptId: id('att') };
     const error = (cause: string) =>
       JSON.stringify({ error: { cause, explanation: 'x', field: 'order' }, result: 'ERROR' });
@@ -72,7 +72,7 @@ describe('giving back', () => {
     expect(await refused(500, 'SERVER_FAILED')).toBe('unknown');
   });
 
-  test.each(MISBEHAVIOURS)('by an upstream that misbehaves (%s): what it says is one of ours', async (reply) => {
+  test.each(MISBEHAVIOURS)('by an upstream that misbehaves (%s) gets one of our own answers', async (reply) => {
     const order = await world.opened();
     const bad = await world.facing(reply);
     const answer = await bad.refund({ ...order, paidBy: order.attemptId });

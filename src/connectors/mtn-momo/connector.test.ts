@@ -61,7 +61,7 @@ describe('a request to pay', () => {
     return { headers: arrived.headers, body: JSON.parse(arrived.body) as unknown };
   };
 
-  test('is in their form', async () => {
+  test('has MTN’s form', async () => {
     const ordered = order('completes');
     const { headers, body } = await sentTo(ordered);
     expect(headers).toMatchObject({
@@ -96,7 +96,7 @@ describe('a request to pay', () => {
     expect(body).toMatchObject({ payeeNote: 'Mama s shop', payerMessage: 'x'.repeat(159) });
   });
 
-  test('names the callback only where MTN takes it', async () => {
+  test('names the callback only where MTN accepts one', async () => {
     const market = { targetEnvironment: 'mtnuganda' };
     const http = await sentTo(order('completes'), market);
     expect(http.headers).not.toHaveProperty('x-callback-url');
@@ -109,7 +109,7 @@ describe('a request to pay', () => {
   });
 });
 
-test('a 404 that is not their own word does not prove that nothing was taken', async () => {
+test('a 404 that is not in MTN’s own words does not prove that nothing was taken', async () => {
   const { connector: asking } = await facing({
     status: 404,
     body: '{"statusCode":404,"message":"Resource not found"}',
@@ -128,7 +128,7 @@ test('an answer about another amount raises an alarm', async () => {
   expect((await asking.inquire({ reference: ordered.reference })).kind).toBe('approved');
 });
 
-test('without a token nothing is sent, and nothing is known', async () => {
+test('without a token nothing is sent, and an inquiry learns nothing', async () => {
   const upstream = await carrier.scripted(() => ({ status: 401, body: '{"error":"login_failed"}' }));
   const asking = createMtnMomo({ ...credentials, baseUrl: upstream.url }, carrier.doors);
   expect(await asking.start(order('completes'))).toEqual({ kind: 'not_sent', reason: 'no_token' });
@@ -136,7 +136,7 @@ test('without a token nothing is sent, and nothing is known', async () => {
   expect(upstream.arrived.map(({ path }) => path)).toEqual(['/collection/token/', '/collection/token/']);
 });
 
-test('a token that is refused again and again is renewed once a call', async () => {
+test('a token that is refused again and again is renewed once per call', async () => {
   let tokens = 0;
   const upstream = await carrier.scripted(({ path }) => {
     if (path !== '/collection/token/') return { status: 401, body: '' };
@@ -170,7 +170,7 @@ test('a clock that is set back while the token is fetched gives the call no more
   expect(timeouts).toEqual([5_000, 5_000]);
 });
 
-test('no secret, token or number has been logged by any of this', () => {
+test('none of this has logged a secret, a token or a number', () => {
   const logged = carrier.log.lines.join('\n');
   expect(logged).toContain('mtn_momo_token_refused');
   for (const secret of ['sandbox-collection', 'sandbox-api-key', 'a-token', 'token-1', '25677000']) {

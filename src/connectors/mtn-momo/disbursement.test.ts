@@ -60,7 +60,7 @@ describe('a transfer', () => {
     return { arrived, body: JSON.parse(arrived.body) as unknown };
   };
 
-  test('is in their form', async () => {
+  test('has MTN’s form', async () => {
     const order = payout();
     const { arrived, body } = await sent(order);
     expect([arrived.method, arrived.path]).toEqual(['POST', '/disbursement/v1_0/transfer']);
@@ -81,7 +81,7 @@ describe('a transfer', () => {
     });
   });
 
-  test('tells the receiver who pays and what they write, without what MTN refuses', async () => {
+  test('tells the receiver who pays and the payer’s note, without what MTN refuses', async () => {
     const { body } = await sent({ ...payout(), note: `May's wages\r\n${'x'.repeat(200)}` });
     expect(body).toMatchObject({ payeeNote: `Boutique Mosala: May s wages ${'x'.repeat(131)}` });
   });
@@ -96,14 +96,14 @@ describe('a transfer', () => {
   });
 });
 
-test('the token of one product is no good for the other', async () => {
+test('the token of one product is not accepted for the other', async () => {
   const asking = createMtnMomoDisbursement({ ...CREDENTIALS.collection, baseUrl: carrier.url }, carrier.doors);
   expect(await asking.payOut(payout())).toEqual({ kind: 'not_sent', reason: 'no_token' });
   const taking = createMtnMomo({ ...credentials, baseUrl: carrier.url }, carrier.doors);
   expect(await taking.start(payout())).toEqual({ kind: 'not_sent', reason: 'no_token' });
 });
 
-describe('what is ours to mend', () => {
+describe('a failure that we have to fix', () => {
   const alarms = () => carrier.log.lines.filter((line) => JSON.stringify(line).includes('mtn_momo_operator_needed'));
 
   test.each(['NOT_ENOUGH_FUNDS', 'PAYER_LIMIT_REACHED', 'INTERNAL_PROCESSING_ERROR', 'SENDER_ACCOUNT_NOT_ACTIVE'])(
@@ -134,7 +134,7 @@ describe('what is ours to mend', () => {
     ['PAYEE_NOT_FOUND', 'payee_unknown'],
     ['PAYEE_NOT_ALLOWED_TO_RECEIVE', 'payee_blocked'],
     ['PAYEE_LIMIT_REACHED', 'limit_reached'],
-  ])('%s is the receiver’s, and calls nobody', async (said, reason) => {
+  ])('%s is the receiver’s failure, and calls nobody', async (said, reason) => {
     const order = payout();
     const before = alarms().length;
     const body = bodyFor(DISBURSEMENT, order, { status: 'FAILED', reason: said });
@@ -154,7 +154,7 @@ test('a request whose HTTP answer never comes is unknown, found by inquiry, and 
   expect(timesPaid(order.reference)).toBe(1);
 });
 
-test('no secret, token or number has been logged by any of this', () => {
+test('none of this has logged a secret, a token or a number', () => {
   const logged = carrier.log.lines.join('\n');
   expect(logged).toContain('mtn_momo_token_refused');
   for (const secret of ['sandbox-collection', 'sandbox-disbursement', 'api-key', 'a-token', '25677000']) {

@@ -22,7 +22,7 @@ const anything = fc.oneof(
   ),
 );
 
-test('whatever arrives is read without an exception, and never believed beyond the table', () => {
+test('whatever arrives is read without an exception, and nothing outside the table is trusted', () => {
   fc.assert(
     fc.property(fc.integer({ min: 100, max: 599 }), anything, fc.boolean(), (status, body, takes) => {
       const product = takes ? COLLECTION : DISBURSEMENT;
@@ -40,7 +40,7 @@ test('whatever arrives is read without an exception, and never believed beyond t
   );
 });
 
-test('an amount is compared as money: zeros that the currency lacks make no difference, digits do', () => {
+test('an amount is compared as money: zeros beyond the currency’s digits do not matter, other digits do', () => {
   const currencies = fc.constantFrom(...CURRENCIES);
   fc.assert(
     fc.property(
@@ -69,7 +69,7 @@ test.each(['100.004', '1e2', '+100', '100,00', '', ' 100', '0100', '٣', '100.'.
   },
 );
 
-test('a reference is a version 4 UUID and depends on nothing but the attempt', () => {
+test('a reference is a version 4 UUID and depends only on the attempt', () => {
   fc.assert(
     fc.property(fc.string(), fc.string(), (one, other) => {
       expect(referenceFor(one)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
@@ -97,7 +97,7 @@ test.each([
 });
 
 test.each([['12\u00003'], [`${'x'.repeat(63)}\u{1f600}`], ['12 3'], [''], [123], [null]])(
-  'what MTN calls a movement is left out where it cannot be kept (%j), and the money counts',
+  'MTN’s id for a movement is dropped if it cannot be stored (%j), and the money counts',
   (financialTransactionId) => {
     const body = { amount: '1.00', currency: 'USD', externalId: 'att_1', status: 'SUCCESSFUL', financialTransactionId };
     const ordered = { reference: 'r', attemptId: 'att_1', amountMinor: 100n, currency: 'usd' } as const;

@@ -16,7 +16,7 @@ function source() {
   };
 }
 
-test('many who ask at once cause one fetch', async () => {
+test('many callers who ask at once cause one fetch', async () => {
   const { asked, fetch } = source();
   const tokens = createTokens(manualClock(0), fetch);
   const all = Promise.all([tokens.current(), tokens.current(), tokens.insteadOf('older')]);
@@ -25,7 +25,7 @@ test('many who ask at once cause one fetch', async () => {
   expect(await all).toEqual(['one', 'one', 'one']);
 });
 
-test('it is renewed in the last fifth of its life without anyone waiting', async () => {
+test('a token is renewed in the last fifth of its life without any caller waiting', async () => {
   const clock = manualClock(0);
   const { asked, fetch } = source();
   const tokens = createTokens(clock, fetch);
@@ -44,7 +44,7 @@ test('it is renewed in the last fifth of its life without anyone waiting', async
   expect(await tokens.current()).toBe('two');
 });
 
-test('an ended token is not handed out, even when no other is to be had', async () => {
+test('an expired token is not handed out, even if no other can be had', async () => {
   const clock = manualClock(0);
   const { asked, fetch } = source();
   const tokens = createTokens(clock, fetch);
@@ -60,7 +60,7 @@ test('an ended token is not handed out, even when no other is to be had', async 
   expect(await again).toBe('two');
 });
 
-test('a refused token is replaced once, for all who were refused with it', async () => {
+test('a refused token is replaced once, for all callers that were refused with it', async () => {
   const { asked, fetch } = source();
   const tokens = createTokens(manualClock(0), fetch);
   const first = tokens.current();
@@ -73,7 +73,7 @@ test('a refused token is replaced once, for all who were refused with it', async
   expect(asked).toHaveLength(2);
 });
 
-test('a source that gives the refused token again gives none', async () => {
+test('a source that issues the refused token again counts as issuing none', async () => {
   const { asked, fetch } = source();
   const tokens = createTokens(manualClock(0), fetch);
   const other = tokens.insteadOf('one');
@@ -86,7 +86,7 @@ test('a source that gives the refused token again gives none', async () => {
   expect(await next).toBe('two');
 });
 
-test('a renewal that fails while the token still works is not tried again by every call', async () => {
+test('if a renewal fails while the token still works, not every call tries again', async () => {
   const clock = manualClock(0);
   const { asked, fetch } = source();
   const tokens = createTokens(clock, fetch);

@@ -38,7 +38,7 @@ test.each([
   });
 });
 
-test('a connection that is cut may have sent it', async () => {
+test('if the connection is cut, the text may have been sent', async () => {
   const upstream = await startScriptedUpstream(() => 'cuts');
   upstreams.push(upstream);
   const door = createSmsHttp({ url: upstream.url, token: 's3cret' }, { outbound, log });
@@ -46,14 +46,14 @@ test('a connection that is cut may have sent it', async () => {
   expect(upstream.arrived).toHaveLength(1);
 });
 
-test('a provider that is away has sent nothing', async () => {
+test('if the provider is unreachable, nothing has been sent', async () => {
   const upstream = await startScriptedUpstream(() => 'cuts');
   await upstream.close();
   const door = createSmsHttp({ url: upstream.url, token: 's3cret' }, { outbound, log });
   expect(await door.sendText(text)).toBe('not_sent');
 });
 
-test('neither text, number nor token has been logged by any of this', () => {
+test('none of this has logged a text, a number or a token', () => {
   const logged = log.lines.join('\n');
   expect(logged).toContain('text_refused');
   for (const secret of ['123456', '243810000042', 's3cret']) expect(logged).not.toContain(secret);

@@ -25,7 +25,7 @@ function argumentsOf(line: string): string[] {
   return execFileSync('bash', ['-c', script]).toString().split('\0').slice(0, -1);
 }
 
-test('a shell hands over what was meant, whatever stands in it', () => {
+test('a shell passes on what was meant, whatever it contains', () => {
   const text = fc.string().filter((one) => !one.includes('\0'));
   fc.assert(
     fc.property(text, text, text, (id, note, limit) => {
@@ -47,12 +47,12 @@ test('a shell hands over what was meant, whatever stands in it', () => {
   );
 });
 
-test('a read has neither method nor body, and who needs no credential sends none', () => {
+test('a read has neither method nor body, and a call that needs no credential sends none', () => {
   const line = curlOf({ ...CALL, method: 'GET', path: '/x', credential: 'none' }, 'http://127.0.0.1/api/v1');
   expect(argumentsOf(line)).toEqual(['http://127.0.0.1/api/v1/x']);
 });
 
-test('a file goes as a form', () => {
+test('a file is sent as a form', () => {
   const body = { types: ['multipart/form-data'], shapes: [], example: { payment_id: 'pay_1', file: '@transfer.pdf' } };
   expect(argumentsOf(curlOf({ ...CALL, body }, '')).slice(-4)).toEqual([
     '-F',

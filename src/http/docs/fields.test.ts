@@ -20,12 +20,12 @@ describe('a field', () => {
     expect(read(schema)).toMatchObject({ form, limits, options: [], fields: [] });
   });
 
-  test('lists the words that may stand there', () => {
+  test('lists the allowed words', () => {
     const schema = Type.Union([Type.Literal('buyer'), Type.Literal('merchant')], { description: 'Who pays.' });
     expect(read(schema)).toMatchObject({ form: 'string', options: ['buyer', 'merchant'], meaning: 'Who pays.' });
   });
 
-  test('takes its meaning from what it is when it is not null', () => {
+  test('takes its description from its non-null form', () => {
     const schema = Type.Union([Type.String({ description: 'The carrier.' }), Type.Null()]);
     expect(read(schema).meaning).toBe('The carrier.');
   });

@@ -1,4 +1,4 @@
-/** Every word of the hosted page is in every language, names the same values, and is in its own language. */
+/** Every text of the hosted page is in every language, names the same values, and is in its own language. */
 
 import { describe, expect, test } from 'vitest';
 import { LANGUAGES } from '../messages.ts';
@@ -28,7 +28,7 @@ describe.each(LANGUAGES)('%s', (language) => {
     }
   });
 
-  test('fills in every value, and shows an ellipsis for what is missing', () => {
+  test('fills in every value, and shows an ellipsis for a missing one', () => {
     for (const word of words) {
       const values = Object.fromEntries(namesIn(en[word]).map((name) => [name, `«${name}»`]));
       expect(checkoutText(language, word, values), word).not.toMatch(/[{}…]/);
