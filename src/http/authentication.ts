@@ -150,8 +150,9 @@ export function onDevice(
   { method, device }: Pick<Route, 'method' | 'device'>,
 ): SessionCaller {
   const bound = caller.session.device_fingerprint;
-  const isRight = bound === null || fingerprint === bound || (fingerprint === undefined && method === 'GET');
-  if (!isRight && device !== 'refused') {
+  const mayBeMissing = method === 'GET' || device === 'refused';
+  const isRight = bound === null || fingerprint === bound || (fingerprint === undefined && mayBeMissing);
+  if (!isRight) {
     throw refuseField(1305, 'X-Device-Fingerprint', fingerprint === undefined ? 'REQUIRED' : 'OTHER_DEVICE');
   }
   return { ...caller, fingerprint };

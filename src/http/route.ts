@@ -90,7 +90,10 @@ interface RouteFacts {
   readonly refusals: readonly RefusalCode[];
   /** Whether a CONSUMED session may still make this call (contract §3). */
   readonly allowConsumed: boolean;
-  /** `refused`: no device may make this call; the use case refuses a session that is bound to one, whatever it shows (contract §3). */
+  /**
+   * `refused`: a session bound to a device may not make this call. The use case refuses it, also if no device is shown
+   * (contract §3).
+   */
   readonly device?: 'refused';
   /** `merchant`: an Idempotency-Key counts for the whole merchant, though a session calls (payouts; contract §7). */
   readonly idempotencyScope?: 'merchant';

@@ -84,7 +84,7 @@ describe('mbongo attempt list', () => {
     expect(rest.attempts).toMatchObject([{ transaction_id: payings[1]?.transaction_id }]);
     const { out } = await cli.run('attempt list');
     expect(out).toMatch(
-      /^attempt +status +made +upstream +for +amount +phone +transaction +inquiries +reference\natt_/,
+      /^attempt +status +made +upstream +for +amount +phone +transaction +merchant +inquiries +reference +its reference\natt_/,
     );
     for (const { msisdn } of payings) expect(out).not.toContain(msisdn.slice(1));
   });

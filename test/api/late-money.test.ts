@@ -70,7 +70,9 @@ describe('mbongo attempt list --late', () => {
       },
     ]);
     const { out } = await cli.run('attempt list --late');
-    expect(out).toMatch(/^attempt +moved +upstream +for +amount +phone +transaction +merchant +reference\natt_/);
+    expect(out).toMatch(
+      /^attempt +moved +upstream +for +amount +phone +transaction +merchant +reference +its reference\natt_/,
+    );
     expect((await cli.json(`attempt list --late --after ${attempt.id}`)).attempts).toEqual([]);
     expect(await cli.json('attempt list')).toEqual({ attempts: [], next: null });
     await book(attempt.id, 'payer');

@@ -320,10 +320,10 @@ describe('a session', () => {
     const made = await mint(world, merchant);
     expectRefusal(await sendWith(made.token, device), 403, '1003', 'SESSION_ON_DEVICE');
     expectRefusal(await sendWith(made.token, device), 403, '1003', 'SESSION_ON_DEVICE');
-    // Nor without it, or with another device's.
+    // Nor without it; another device is refused as everywhere.
     expectRefusal(await sendWith(made.token), 403, '1003', 'SESSION_ON_DEVICE');
     const other = { 'x-device-fingerprint': 'b'.repeat(64) };
-    expectRefusal(await sendWith(made.token, other), 403, '1003', 'SESSION_ON_DEVICE');
+    expectRefusal(await sendWith(made.token, other), 403, '1305', 'OTHER_DEVICE');
   });
 
   test('of a suspended merchant may not', async () => {
