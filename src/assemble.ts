@@ -45,6 +45,7 @@ import { distrustAfterLeap } from './usecases/clock-leap.ts';
 import { databaseMetrics } from './usecases/database-metrics.ts';
 import type { Deps } from './usecases/deps.ts';
 import { bindDevice } from './usecases/device-bind.ts';
+import { createFormCalls } from './usecases/form-calls.ts';
 import { createDispatcher, type Dispatcher } from './usecases/payout-dispatch.ts';
 import { createRefundDispatcher } from './usecases/refund-dispatch.ts';
 import { roundMetrics } from './usecases/round-metrics.ts';
@@ -113,6 +114,7 @@ async function assembleTools(config: Config, platform: Platform, databaseUrl: st
     submitsInFlight: new Map(),
     recording,
     acceptances,
+    formCalls: createFormCalls(platform.clock),
     background: inBackground,
   };
   const close = async (): Promise<void> => {

@@ -7,6 +7,13 @@
 /** `degraded`: it works, but not for everybody. `down`: hardly any call is answered. */
 export type Availability = 'operational' | 'degraded' | 'down';
 
+const FROM_BEST = ['operational', 'degraded', 'down'] as const satisfies readonly Availability[];
+
+/** The worse one: what takes two kinds of calls is no better than either. */
+export function worseOf(one: Availability, other: Availability): Availability {
+  return FROM_BEST.indexOf(one) < FROM_BEST.indexOf(other) ? other : one;
+}
+
 /** One call that asked an upstream to move money. A declined payment counts as answered. */
 export interface UpstreamCall {
   /** Milliseconds. */

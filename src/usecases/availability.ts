@@ -2,11 +2,12 @@
  * The methods that a merchant's customers can pay by just now, and what its payouts can reach (contract §9).
  *
  * Invariant: only what is configured, and what the merchant may use, is listed. The availability of upstreams is judged by the
- * calls of all processes, which are read from the database once in a few seconds, however many callers ask.
+ * calls of all processes, which are read from the database once in a few seconds, however many callers ask; card forms, which leave
+ * no trace there, by the calls of this process.
  */
 
 import type { CarrierOfCountry } from '../connectors/connector.ts';
-import { type Availability, availabilityOf, SILENT_MS } from '../domain/availability.ts';
+import { type Availability, availabilityOf, SILENT_MS, worseOf } from '../domain/availability.ts';
 import { CURRENCIES, type Currency } from '../domain/currency.ts';
 import { isWithin } from '../domain/elapsed.ts';
 import type { Merchant, PaymentMethod } from '../domain/records.ts';
@@ -37,6 +38,12 @@ const FRESH_MS = 5_000;
 
 type Standing = (upstream: string, carrier: string) => Availability;
 
+interface Known {
+  readonly known: Standing;
+  /** How the card network's form can be opened, by this process's own calls. */
+  readonly form: Availability;
+}
+
 interface Look {
   readonly at: number;
   readonly standing: Promise<Standing>;
@@ -63,7 +70,8 @@ export function openAvailability(deps: Deps) {
     const mine = (merchant.settings.currencies ?? CURRENCIES).filter((one) => (currency ?? one) === one);
     const offered = await Promise.all(mine.map((one) => offeredTo(deps, merchant, one)));
     const known = await standing;
-    return { at, services: mine.flatMap((one, nth) => servicesIn(deps, one, offered[nth] ?? [], known)) };
+    const form = availabilityOf(deps.formCalls.newest(), at);
+    return { at, services: mine.flatMap((one, nth) => servicesIn(deps, one, offered[nth] ?? [], { known, form })) };
   };
 }
 
@@ -88,7 +96,7 @@ function servicesIn(
   { connectors }: Pick<Deps, 'connectors'>,
   currency: Currency,
   offered: readonly PaymentMethod[],
-  standing: Standing,
+  { known, form }: Known,
 ): Service[] {
   const { card, reached } = connectors;
   const own = (use: Service['use'], method: PaymentMethod): Service => {
@@ -97,14 +105,16 @@ function servicesIn(
   const byPhone = (use: Service['use']): Service[] =>
     distinct(reached.filter((one) => one.use === use && one.currencies.includes(currency))).map((one) => {
       const { carrier, country, upstream } = one;
-      return { use, method: 'mobile_money', currency, carrier, country, status: standing(upstream, carrier) };
+      return { use, method: 'mobile_money', currency, carrier, country, status: known(upstream, carrier) };
     });
   const payments = offered.flatMap((method): Service[] => {
     if (method === 'mobile_money') return byPhone('payment');
     if (method === 'wallet' || method === 'flash' || method === 'bank_transfer') return [own('payment', method)];
     if (card === undefined) return [];
     const carrier = card.displayName;
-    return [{ ...own('payment', method), carrier, status: standing(card.name, carrier) }];
+    const status = known(card.name, carrier);
+    // Google Pay and Apple Pay need no form.
+    return [{ ...own('payment', method), carrier, status: method === 'card' ? worseOf(status, form) : status }];
   });
   return [...payments, ...byPhone('payout'), own('payout', 'wallet')];
 }

@@ -27,11 +27,12 @@ export function cardOf(deps: Pick<Deps, 'connectors'>): CardConnector {
 
 /** Opens a form for the order's total. Returns the network's session id. @throws Refusal 1404 when the network opened none. */
 export async function openForm(
-  deps: Pick<Deps, 'connectors' | 'log'>,
+  deps: Pick<Deps, 'connectors' | 'formCalls' | 'log'>,
   order: Pick<Payment, 'id' | 'currency' | 'total_minor'>,
 ): Promise<string> {
   const card = cardOf(deps);
   const form = await card.openForm({ orderId: order.id, amountMinor: order.total_minor, currency: order.currency });
+  deps.formCalls.note(form.kind === 'opened');
   if (form.kind === 'opened') return form.sessionId;
   deps.log.warn('card_form_not_opened', { transaction_id: order.id, reason: form.reason });
   throw networkDown(card, 'payment_method');

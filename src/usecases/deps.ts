@@ -13,6 +13,7 @@ import type { Store } from '../store/store.ts';
 import type { Acceptances } from './acceptances.ts';
 import type { AlarmWatch } from './alarm-metrics.ts';
 import type { Recordings } from './attempt-record.ts';
+import type { FormCalls } from './form-calls.ts';
 
 /** The sentence about a payout line's state, for its webhook and for replies; its words come from `messages/`. */
 export type PayoutText = (
@@ -51,6 +52,8 @@ export interface Deps {
   readonly recording: Recordings;
   /** Carriers' acceptances that the caller was told of and that are not yet written (`acceptances.ts`). */
   readonly acceptances: Acceptances;
+  /** How this process's newest calls for the card network's form went. */
+  readonly formCalls: FormCalls;
   /** Keeps track of work that no caller awaits, so that a graceful stop can. */
   readonly background: (work: Promise<unknown>) => void;
 }

@@ -4,7 +4,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Availability } from '../../src/domain/availability.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { collectBody, mint, openWorld, type World } from '../support/world.ts';
 import { readyToPay, submitCard } from './card-payments.ts';
 import { bearerOf, collect, expectRefusal, numberEnding, payByPhone, untilLater, whileTimePasses } from './flows.ts';
 import { commitBatch, lineNow, openPayer } from './payout-lines.ts';
@@ -169,6 +169,25 @@ describe('the card network', () => {
       expect(Object.values(await statusOf(method))).toEqual(['down']);
     }
     expect(await statusOf('mobile_money')).toEqual(ALL);
+  });
+
+  test('that opens no form is down for cards, which leave no attempt then, until it opens one', async () => {
+    // Whatever an earlier test has left is older than an hour.
+    await world.clock.advance(61 * 60_000);
+    world.sandbox.faults.set('cardnet', { refuse_rate: 1 });
+    const collectByCard = async (): Promise<number> => {
+      const { token } = await mint(world, merchant);
+      const body = collectBody(world, 'card', { cardnet_payment_method: 'HOSTED_SESSION' });
+      return (await world.call('POST', '/payments/collect', { bearer: token, body })).status;
+    };
+    for (let tries = 0; tries < 3; tries += 1) expect(await collectByCard()).toBe(502);
+    await world.clock.advance(5_000);
+    expect(Object.values(await statusOf('card'))).toEqual(['down']);
+    expect(Object.values(await statusOf('google_pay'))).toEqual(['operational']);
+    world.sandbox.faults.clear();
+    expect(await collectByCard()).toBe(200);
+    await world.clock.advance(61_000);
+    expect(Object.values(await statusOf('card'))).toEqual(['operational']);
   });
 });
 
