@@ -12,26 +12,34 @@ import { nullable, Text } from './schema-words.ts';
 
 const AvailabilityQuery = Type.Object({
   currency: Type.Optional(
-    Type.String({ maxLength: 16, description: 'A lower-case ISO 4217 code; all of yours when absent.' }),
+    Type.String({
+      maxLength: 16,
+      description: 'A lower-case ISO 4217 code. Default: every currency that you may use.',
+    }),
   ),
 });
 
 const AvailabilityAnswer = Type.Object({
   success: Type.Boolean(),
-  checked_at: Type.String({ format: 'date-time', description: 'When the last calls were looked at.' }),
+  checked_at: Type.String({ format: 'date-time', description: 'When the recent calls to the upstreams were read.' }),
   services: Type.Array(
     Type.Object({
-      use: Type.String({ description: '`payment`: your customers pay you by it. `payout`: you pay people by it.' }),
+      use: Type.String({
+        description: '`payment`: your customers can pay you this way. `payout`: you can pay people this way.',
+      }),
       method: Text,
       currency: Text,
       carrier: nullable(
         Text,
-        'The carrier or card network, as its customers know it; null where it is the gateway’s own.',
+        'The carrier or card network, as its customers know it; null if the gateway itself moves the money.',
       ),
-      country: nullable(Text, 'Whose numbers the carrier serves, ISO 3166-1 alpha-2; null where it is no country’s.'),
+      country: nullable(
+        Text,
+        'The country whose numbers the carrier serves, as ISO 3166-1 alpha-2; null if the service belongs to no country.',
+      ),
       status: Type.String({ description: '`operational`, `degraded` or `down`.' }),
     }),
-    { description: 'What you and your customers can use, and nothing else.' },
+    { description: 'Only what you and your customers may use.' },
   ),
 });
 
@@ -42,11 +50,13 @@ export function availabilityRoutes(deps: Deps): Route[] {
       method: 'GET',
       path: '/internal/availability',
       operationId: 'readAvailability',
-      summary: 'Read what works just now',
+      summary: 'Read which methods are available',
       description:
-        'Every carrier and the card network, by method and currency: `operational`; `degraded`, when a tenth of the last ' +
-        'calls were not answered; `down`, when nine tenths were not, of three or more. The last calls are those of the ' +
-        'last minute, or of five minutes where that says too little. Whom nobody has called is operational.',
+        'Every carrier and the card network, by method and currency, judged by the gateway’s recent calls to it. `degraded`: ' +
+        'at least a tenth of the calls were not answered. `down`: at least nine tenths, and at least three, were not. ' +
+        '`operational`: anything else, also when there were no calls. Recent calls are those of the last minute, or of the ' +
+        'last five if there are too few. If none of those was answered, calls of the last hour that are still unanswered ' +
+        'count too.',
       credential: 'merchant',
       limit: 'none',
       loadClass: 'read',

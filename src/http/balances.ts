@@ -15,7 +15,7 @@ export function balanceRoutes(deps: Deps): Route[] {
       path: '/internal/balances',
       operationId: 'readBalances',
       summary: 'Read your balances',
-      description: 'What is available, reserved and held, by currency, as it stands now.',
+      description: 'The present available, reserved and held balance in each currency.',
       credential: 'merchant',
       limit: 'none',
       loadClass: 'read',

@@ -21,8 +21,9 @@ export function bankRoutes(deps: Deps): Route[] {
       method: 'GET',
       path: '/payments/get-config-bank',
       operationId: 'readBanks',
-      summary: 'Read the banks to transfer to',
-      description: 'The merchant’s accounts in the session’s currency, by bank. A submit takes one of their ids.',
+      summary: 'List the banks to transfer to',
+      description:
+        'The merchant’s bank accounts in the session’s currency, by bank. Send the id of one of them in the submit.',
       credential: 'session',
       limit: 'payments',
       loadClass: 'read',
@@ -37,8 +38,8 @@ export function bankRoutes(deps: Deps): Route[] {
       operationId: 'uploadProof',
       summary: 'Upload the proof of a bank transfer',
       description:
-        'A form (multipart/form-data) with the payment_id and one file of at most 5 MiB: JPEG, PNG or PDF, judged by ' +
-        'its content. The payment is `processing` until an operator has checked the transfer.',
+        'A form (multipart/form-data) with the `payment_id` and one file of at most 5 MiB: JPEG, PNG or PDF, judged by ' +
+        'its content. The payment then stays `processing` until an operator has checked the transfer.',
       credential: 'session',
       limit: 'payments',
       loadClass: 'finish',

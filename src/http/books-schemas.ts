@@ -22,11 +22,11 @@ export const BalancesAnswer = Type.Object({
   balances: Type.Array(
     Type.Object({
       currency: Text,
-      available: Type.String({ description: 'Pays payouts and refunds.' }),
-      reserved: Type.String({ description: 'Put aside for payouts and refunds that are under way.' }),
-      held: Type.String({ description: 'Of delayed deliveries, until they are released.' }),
+      available: Type.String({ description: 'What you can spend: it pays payouts, refunds and settlements.' }),
+      reserved: Type.String({ description: 'Set aside for payouts and refunds in progress.' }),
+      held: Type.String({ description: 'The money of delayed deliveries, until it is released.' }),
     }),
-    { description: 'Every currency in which there has ever been an account.' },
+    { description: 'One entry for every currency in which you have ever had an account.' },
   ),
 });
 
@@ -37,28 +37,30 @@ export const STATEMENT_LINES = 100;
 
 export const StatementQuery = Type.Object({
   currency: Type.Optional(
-    Type.String({ ...CurrencyCode, description: 'May be absent where your accounts are all in one currency.' }),
+    Type.String({ ...CurrencyCode, description: 'May be left out if all your accounts are in one currency.' }),
   ),
   ...SPAN_QUERY,
   balance: Type.Optional(
     Type.Union([...BalanceName.anyOf, Type.Literal('all')], {
-      description: 'Which balance to show; `all` when absent.',
+      description: 'Which balance to show. Default: `all`.',
     }),
   ),
   format: Type.Optional(
     Type.Union([Type.Literal('json'), Type.Literal('csv')], {
-      description: 'When absent, what the Accept header prefers. CSV is the whole span, without cursor and limit.',
+      description: 'Default: what the Accept header prefers. CSV returns the whole span, without cursor and limit.',
     }),
   ),
-  cursor: Type.Optional(Type.String({ maxLength: 4096, description: 'The `next_cursor` of the page before.' })),
+  cursor: Type.Optional(Type.String({ maxLength: 4096, description: 'The `next_cursor` of the previous page.' })),
   limit: limitQuery(STATEMENT_LINES_MOST, STATEMENT_LINES),
 });
 export type StatementQuery = Static<typeof StatementQuery>;
 
 /** The shown balances at both ends of a span or a page. */
 const SpanAnswer = Type.Object({
-  opening_balance: Type.String({ description: 'Before the first line: the sum of the shown balances.' }),
-  closing_balance: Type.String({ description: 'After the last line: the opening balance and every line between.' }),
+  opening_balance: Type.String({ description: 'The sum of the balances shown, before the first line.' }),
+  closing_balance: Type.String({
+    description: 'The sum after the last line: the opening balance plus every line in between.',
+  }),
   balances: Type.Array(Type.Object({ balance: BalanceName, opening_balance: Amount, closing_balance: Amount })),
 });
 
@@ -68,27 +70,30 @@ export const StatementAnswer = Type.Object({
   from: Type.String({ format: 'date-time', description: 'The first instant of the span.' }),
   to: Type.String({
     format: 'date-time',
-    description: 'The last instant of the span; no later than that of the first page.',
+    description: 'The last instant of the span. The first page fixes it for all pages.',
   }),
   ...SpanAnswer.properties,
-  page: Type.Object(SpanAnswer.properties, { description: 'The same of this page’s lines alone.' }),
+  page: Type.Object(SpanAnswer.properties, {
+    description: 'The same balances, before and after the lines of this page.',
+  }),
   lines: Type.Array(
     Type.Object({
-      id: Type.String({ description: 'Of the line: a transfer between two of your balances is two lines.' }),
+      id: Type.String({ description: 'Identifies the line. A transfer between two of your balances is two lines.' }),
       at: Timestamp,
-      balance: Type.String({ description: 'The balance that it moved.' }),
+      balance: Type.String({ description: 'The balance that the line changes.' }),
       cause: Type.String({
         description:
-          'What moved it: payment, release, payout_reserved, payout, payout_fee, payout_returned, refund_reserved, refund, ' +
+          'Why the money moved: payment, release, payout_reserved, payout, payout_fee, payout_returned, refund_reserved, ' +
+          'refund, ' +
           'refund_returned, balance_credit, float, settlement, late_payment, late_payout, late_payout_fee, ' +
-          'late_refund. New ones may come.',
+          'late_refund. There may be new ones in future.',
       }),
-      amount: Type.String({ description: 'Negative where it was taken out.' }),
-      balance_after: Type.String({ description: 'What stood in that balance after it.' }),
+      amount: Type.String({ description: 'Negative if money left the balance.' }),
+      balance_after: Type.String({ description: 'That balance after the line.' }),
       transaction_id: nullable(Text),
       refund_id: nullable(Text),
-      customer_reference: nullable(Text, 'Yours, of that payment, payout or refund.'),
-      reference: nullable(Text, 'Of a settlement: under which your bank was told to pay.'),
+      customer_reference: nullable(Text, 'Your own reference of the payment, the payout or the refunded payment.'),
+      reference: nullable(Text, 'Of a settlement: the reference under which the money was paid out to your bank.'),
     }),
   ),
   next_cursor: NextCursor,
@@ -116,10 +121,16 @@ export const TransactionsQuery = Type.Object({
   payment_method: Type.Optional(MethodName),
   method: Type.Optional(Type.Union(MethodName.anyOf, wordFor('payment_method'))),
   currency: Type.Optional(CurrencyCode),
-  customer_reference: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'Yours, whole.' })),
+  customer_reference: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description: 'Your own reference: exactly this one, not a part of it.',
+    }),
+  ),
   reference: Type.Optional(Type.String({ minLength: 1, maxLength: 255, ...wordFor('customer_reference') })),
   ...SPAN_QUERY,
-  cursor: Type.Optional(Type.String({ maxLength: 255, description: 'The `next_cursor` of the page before.' })),
+  cursor: Type.Optional(Type.String({ maxLength: 255, description: 'The `next_cursor` of the previous page.' })),
   limit: limitQuery(TRANSACTIONS_MOST, TRANSACTIONS),
 });
 export type TransactionsQuery = Static<typeof TransactionsQuery>;
@@ -135,12 +146,12 @@ export const TransactionsAnswer = Type.Object({
       created_at: Timestamp,
       completed_at: Type.Optional(Timestamp),
       customer_reference: Text,
-      payment_method: Type.String({ description: '`none` until the customer has chosen.' }),
+      payment_method: Type.String({ description: 'The method that pays; `none` until the customer has chosen one.' }),
       fee_amount: Amount,
       total_amount: TotalAmount,
-      refunded_amount: Type.String({ description: 'What has been given back.' }),
+      refunded_amount: Type.String({ description: 'The amount refunded so far.' }),
     }),
-    { description: 'Newest first. A page may be short, or empty, and yet not be the last.' },
+    { description: 'Newest first. A page may be short, or empty, without being the last.' },
   ),
   next_cursor: NextCursor,
 });

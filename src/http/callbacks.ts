@@ -23,8 +23,10 @@ export function callbackRoutes(deps: Deps): Route[] {
       path: '/upstream/:connector/:segment',
       outside: true,
       operationId: `upstreamCallback${method}`,
-      summary: 'An upstream calls back',
-      description: 'A hint that there is news of an attempt. The upstream is asked before anything is believed.',
+      summary: 'Receive an upstream’s callback',
+      description:
+        'A hint that there is news about an attempt. The gateway inquires at the upstream, and never trusts the callback ' +
+        'itself.',
       credential: 'none',
       limit: 'none',
       loadClass: 'callback',

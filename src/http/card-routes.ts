@@ -34,11 +34,12 @@ export function cardRoutes(deps: Deps): Route[] {
       method: 'GET',
       path: '/payments/check-status/:order_id',
       operationId: 'checkStatus',
-      summary: 'Ask the card network anew',
+      summary: 'Check a payment at the card network',
       description:
-        'By customer_reference (its newest payment), transaction_id or the network’s order id. A final payment is ' +
-        'answered from what is kept. Where a reference means a payment by another method there is no network to ask: its ' +
-        '`upstream_status` is null; the transaction_id of such a one is 1205.',
+        'Asks the card network about a payment that is not final; a final payment is answered from the database. The path ' +
+        'takes the `transaction_id`, which is also the network’s order id, or the `customer_reference`, which means the ' +
+        'newest payment with that reference. If that payment was made by another method, its `upstream_status` is null; the ' +
+        '`transaction_id` of such a payment is refused with 1205.',
       credential: 'session',
       limit: 'payments',
       loadClass: 'read',
@@ -63,8 +64,8 @@ function statusRoute(deps: Deps, network: 'cardnet' | 'mastercard'): Route {
     summary: 'Read a card payment’s status',
     description:
       network === 'cardnet'
-        ? 'The status, and what the network said of the customer’s authentication. 1205 for a payment of another method.'
-        : 'The same as `/payments/cardnet/status/{transaction_id}`.',
+        ? 'The status, and the result of the customer’s authentication. A payment by another method is refused with 1205.'
+        : 'Another path for `/payments/cardnet/status/{transaction_id}`.',
     credential: 'session',
     limit: 'payments',
     loadClass: 'read',
@@ -85,13 +86,13 @@ function callbackRoute(deps: Deps): Route {
     method: 'POST',
     path: '/payments/card/3ds-callback',
     operationId: 'cardCallback',
-    summary: 'The issuer’s challenge is over',
+    summary: 'Report the end of the issuer’s challenge',
     description:
-      'Called by the card network, or by the customer’s browser for it. It is a hint: the network is asked before money ' +
-      'moves. A repeated callback answers as the first did, by what is signed: an Idempotency-Key is not needed and changes ' +
-      'nothing, but one of another form is 1110. A browser is sent on (303): to the merchant’s address with ' +
-      '`transaction_id` and `status`, or, while the payment is open, to the hosted page that it came from; others get the ' +
-      'status read.',
+      'The card network calls this, directly or through the customer’s browser. It is only a hint: the gateway asks the ' +
+      'network before money moves. A repeated callback gets the same answer as the first, recognised by its signed content. ' +
+      'An Idempotency-Key is not needed and changes nothing, but a malformed one is refused with 1110. A browser is ' +
+      'redirected (303): to the merchant’s URL with `transaction_id` and `status` added, or, while the payment is open, to ' +
+      'the hosted page that it came from. Any other caller gets the payment’s status.',
     credential: 'none',
     limit: 'card_callbacks',
     loadClass: 'callback',

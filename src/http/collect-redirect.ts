@@ -23,10 +23,10 @@ export function collectRedirectRoutes(deps: Deps): Route[] {
       operationId: 'collectRedirect',
       summary: 'Start a payment on the hosted page',
       description:
-        'Takes a collect’s body; `payment_method` may be absent, and then the customer chooses on the page. What the page ' +
-        'asks for itself (account, PIN, card form) need not be sent. Send the customer’s browser to `redirect_url`: it opens once. A caller whose Accept header prefers HTML to JSON is answered ' +
-        '303 to it, with the same body; the status follows that header on replays too. A session has fifty ' +
-        'payments at most, as for `POST /payments/collect`.',
+        'Takes the body of a collect. Without `payment_method` the customer chooses on the page. What the page asks for ' +
+        'itself (account, PIN, card) need not be sent. Send the customer’s browser to `redirect_url`, which opens only ' +
+        'once. A caller whose Accept header prefers HTML to JSON is answered 303 to that URL, with the same body; this ' +
+        'holds for replayed answers too. A session can have at most fifty payments, as with `POST /payments/collect`.',
       credential: 'session',
       limit: 'payments',
       loadClass: 'collect',

@@ -17,8 +17,8 @@ export function deliveryRoutes(deps: Deps): Route[] {
       operationId: 'releaseDelivery',
       summary: 'Release a delayed delivery',
       description:
-        'Moves the money of an approved payment with delayed_delivery from held to available. It is released once: a ' +
-        'repeated call answers the same.',
+        'Moves the money of an approved payment with `delayed_delivery` from your held to your available balance. It is ' +
+        'released only once: a repeated call gets the same answer.',
       credential: 'merchant',
       limit: 'none',
       loadClass: 'begin',

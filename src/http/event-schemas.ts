@@ -11,13 +11,13 @@ import { NextCursor, nullable, Text, Timestamp } from './schema-words.ts';
 /** The statuses of events that have a notify_url. */
 const SendableName = Type.Union(
   [Type.Literal('waiting'), Type.Literal('delivered'), Type.Literal('dead'), Type.Literal('gone')],
-  { description: 'Only events of that status; all that have a notify_url when absent.' },
+  { description: 'Only events with this status. Default: all events that have a notify_url.' },
 );
 
 const EventStatusName = Type.Union([...SendableName.anyOf, Type.Literal('no_target')], {
   description:
-    '`waiting` for its next try; `delivered`; `dead` after the last try; `gone`: the receiver answered 410; `no_target`: ' +
-    'made without a notify_url.',
+    '`waiting`: for its next try, or for the answer to a try in flight; `delivered`: acknowledged; `dead`: the last try has ' +
+    'failed; `gone`: the receiver answered 410; `no_target`: made without a notify_url.',
 });
 
 export const EVENTS_MOST = 100;
@@ -30,29 +30,32 @@ export const EventsQuery = Type.Object({
   ),
   transaction_id: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
   ...SPAN_QUERY,
-  cursor: Type.Optional(Type.String({ maxLength: 255, description: 'The `next_cursor` of the page before.' })),
+  cursor: Type.Optional(Type.String({ maxLength: 255, description: 'The `next_cursor` of the previous page.' })),
   limit: limitQuery(EVENTS_MOST, EVENTS),
 });
 export type EventsQuery = Static<typeof EventsQuery>;
 
 const EVENT = {
-  event_id: Type.String({ description: 'The header `webhook-id` of every try.' }),
-  type: Type.String({ description: 'The header `webhook-event`.' }),
+  event_id: Type.String({ description: 'The value of the header `webhook-id`, the same on every try.' }),
+  type: Type.String({ description: 'The value of the header `webhook-event`.' }),
   transaction_id: Text,
-  sequence: Type.Integer({ description: '1, 2, … per transaction: the header `webhook-sequence`.' }),
-  url: nullable(Text, 'Where it is posted; null: nowhere.'),
+  sequence: Type.Integer({ description: '1, 2, … per transaction; the value of the header `webhook-sequence`.' }),
+  url: nullable(Text, 'The URL that the event is sent to; null if it has none.'),
   status: EventStatusName,
-  attempts: Type.Integer({ description: 'How often it was posted, replays included.' }),
-  next_at: nullable(Timestamp, 'When it is tried next, or a try that is under way is given up; null unless it waits.'),
+  attempts: Type.Integer({ description: 'How many times the event was sent, including replays.' }),
+  next_at: nullable(
+    Timestamp,
+    'When the next try is due, or when a try in flight is given up; null unless the status is `waiting`.',
+  ),
   created_at: Timestamp,
-  delivered_at: nullable(Timestamp, 'When the receiver acknowledged it.'),
-  last_error: nullable(Text, 'What came of the last try that failed: `http_500`, or why there was no answer.'),
+  delivered_at: nullable(Timestamp, 'When the receiver acknowledged it; null if it has not.'),
+  last_error: nullable(Text, 'The result of the last failed try: for example `http_500`, or why there was no answer.'),
 };
 
 export const EventsAnswer = Type.Object({
   success: Type.Boolean(),
   events: Type.Array(Type.Object(EVENT), {
-    description: 'Newest first. A page may be short, or empty, and yet not be the last.',
+    description: 'Newest first. A page may be short, or empty, without being the last.',
   }),
   next_cursor: NextCursor,
 });
@@ -60,15 +63,15 @@ export const EventsAnswer = Type.Object({
 export const EventAnswer = Type.Object({
   success: Type.Boolean(),
   ...EVENT,
-  body: Type.Unknown({ description: 'What is posted, as JSON.' }),
+  body: Type.Unknown({ description: 'The body that is sent, as JSON.' }),
   tries: Type.Array(
     Type.Object({
-      id: Type.String({ description: 'Names the try, `whd_…`.' }),
-      number: Type.Integer({ description: '1, 2, …' }),
+      id: Type.String({ description: 'The id of the try, `whd_…`.' }),
+      number: Type.Integer({ description: 'The number of the try: 1, 2, …' }),
       at: Timestamp,
-      status_code: nullable(Type.Integer(), 'What the receiver answered; null: nothing.'),
+      status_code: nullable(Type.Integer(), 'The HTTP status that the receiver answered; null if it did not answer.'),
       duration_ms: Type.Integer(),
-      error: nullable(Text, 'null: it was delivered.'),
+      error: nullable(Text, 'Why the try failed; null if the event was delivered.'),
     }),
   ),
 });
@@ -76,18 +79,26 @@ export const EventAnswer = Type.Object({
 export const EventReplayedAnswer = Type.Object({ success: Type.Boolean(), ...EVENT });
 
 export const ReplayBody = Type.Object({
-  from: Type.String({ ...SPAN_QUERY.from, description: 'The first day (UTC) or instant whose events are sent again.' }),
+  from: Type.String({ ...SPAN_QUERY.from, description: 'The first UTC day, or instant, whose events are sent again.' }),
   to: Type.Optional(
-    Type.String({ maxLength: 40, description: 'The last day or instant, at most 31 days later; now when absent.' }),
+    Type.String({ maxLength: 40, description: 'The last day or instant, at most 31 days later. Default: now.' }),
   ),
   status: Type.Optional(SendableName),
-  cursor: Type.Optional(Type.String({ maxLength: 255, description: '`next_cursor` of the call before, to go on.' })),
+  cursor: Type.Optional(
+    Type.String({ maxLength: 255, description: 'To continue: the `next_cursor` of the previous call.' }),
+  ),
 });
 export type ReplayBody = Static<typeof ReplayBody>;
 
 export const RangeReplayedAnswer = Type.Object({
   success: Type.Boolean(),
-  replayed: Type.Integer({ description: 'How many events this call sends again: at most 500.' }),
-  to: Type.String({ format: 'date-time', description: 'The last instant of the span: send it along when you go on.' }),
-  next_cursor: nullable(Text, 'More are left: call again with it as `cursor`, and the same span. null: that was all.'),
+  replayed: Type.Integer({ description: 'How many events this call sends again, 500 at most.' }),
+  to: Type.String({
+    format: 'date-time',
+    description: 'The last instant of the span: repeat it as `to` when you continue.',
+  }),
+  next_cursor: nullable(
+    Text,
+    'If more events are left: call again with this as `cursor`, and with the same span. null if none are left.',
+  ),
 });

@@ -37,8 +37,9 @@ function readingRoutes(deps: Deps): Route[] {
       operationId: 'listEvents',
       summary: 'List your webhook events',
       description:
-        'What was sent to your notify_urls, or is to be, newest first, a page at a time. Each filter that is given has to ' +
-        'fit. Events that are made while you read stand before the first page: they repeat nothing and hide nothing.',
+        'Events that were sent to your notify_urls, or are still to be sent, newest first, page by page. An event must match ' +
+        'all filters that are given. Events made while you read come before the first page, so nothing is repeated or ' +
+        'left out.',
       credential: 'merchant',
       limit: 'none',
       loadClass: 'read',
@@ -57,7 +58,7 @@ function readingRoutes(deps: Deps): Route[] {
       path: '/internal/events/:id',
       operationId: 'readEvent',
       summary: 'Read a webhook event',
-      description: 'The event with the body that is posted, and every try with what came of it.',
+      description: 'The event with the body that is sent, and every try with its result.',
       credential: 'merchant',
       limit: 'none',
       loadClass: 'read',
@@ -78,8 +79,8 @@ function replayRoutes(deps: Deps, courier: Pick<Courier, 'offer'>): Route[] {
       operationId: 'replayEvent',
       summary: 'Send a webhook event again',
       description:
-        'Posts it at once, whatever has become of it: the same id, sequence and body, signed anew. If that fails, the ' +
-        'whole schedule of tries begins anew. One that was made without a notify_url is 1205.',
+        'Sends the event at once, whatever its status, with the same id, sequence and body, and a new signature. If that ' +
+        'try fails, the whole schedule of retries starts again. An event without a notify_url is refused with 1205.',
       credential: 'merchant',
       limit: 'none',
       loadClass: 'begin',
@@ -100,10 +101,10 @@ function replayRoutes(deps: Deps, courier: Pick<Courier, 'offer'>): Route[] {
       method: 'POST',
       path: '/internal/events/replay',
       operationId: 'replayEvents',
-      summary: 'Send the webhook events of a time range again',
+      summary: 'Send the webhook events of a time span again',
       description:
-        'The same for the events of a span of at most 31 days, oldest first, up to 500 a call. Where more are left the ' +
-        'answer has a `next_cursor`: call again with it.',
+        'Does the same for the events of a span of at most 31 days, oldest first, up to 500 in one call. If more are left, ' +
+        'the answer has a `next_cursor`: call again with it as `cursor`.',
       credential: 'merchant',
       limit: 'none',
       loadClass: 'begin',

@@ -11,7 +11,7 @@ import type { RefusalDetail } from '../domain/refusal.ts';
 const SPAN_TEXT = Type.String({
   maxLength: 40,
   description:
-    'A day of UTC such as `2026-11-30`, or an instant with its zone such as `2026-11-30T12:00:00Z`. Both ends belong to the span.',
+    'A UTC day such as `2026-11-30`, or an instant with its time zone such as `2026-11-30T12:00:00Z`. Both ends are included.',
 });
 
 /** The fields of a query that asks for a span. */
@@ -19,7 +19,7 @@ export const SPAN_QUERY = { from: Type.Optional(SPAN_TEXT), to: Type.Optional(SP
 
 /** For the contract's name of a filter whose field has a longer name in answers (§9): either is accepted. */
 export function wordFor(field: string): { readonly description: string } {
-  return { description: `The same as \`${field}\`.` };
+  return { description: `Another name for \`${field}\`.` };
 }
 
 /** The fault of a filter given under both its names with two values: neither is chosen for the caller. */
@@ -100,7 +100,9 @@ function readInstant(text: string | undefined): Instant | null | undefined {
 
 /** The field of a query that says how long a page is. */
 export function limitQuery(most: number, otherwise: number) {
-  return Type.Optional(Type.String({ maxLength: 16, description: `1 to ${most}; ${otherwise} when absent.` }));
+  return Type.Optional(
+    Type.String({ maxLength: 16, description: `The size of a page, 1 to ${most}. Default: ${otherwise}.` }),
+  );
 }
 
 /** What is wrong with a page's size, if anything. */

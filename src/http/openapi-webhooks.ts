@@ -16,45 +16,52 @@ const ABOUT = { transaction_id: Text, customer_reference: Text };
 const PaymentEvent = Type.Object({
   ...ABOUT,
   status: Type.String({ description: 'approved, declined, failed, cancelled, expired or refunded.' }),
-  amount: Type.String({ description: 'The payment’s; of `refunded`, what this one refund gave back.' }),
+  amount: Type.String({
+    description: 'The payment’s amount; with the status `refunded`, what this one refund returned.',
+  }),
   currency: Text,
   completed_at: Timestamp,
 });
 
 const PayoutEvent = Type.Object({
-  event: Type.String({ description: '`payout.` and the status.' }),
+  event: Type.String({ description: '`payout.` followed by the status.' }),
   batch_id: Text,
   ...ABOUT,
-  status: Type.String({ description: 'pending when it was made; completed or failed at its end.' }),
+  status: Type.String({ description: 'pending when the line is made; completed or failed when it is final.' }),
   amount: Text,
   fee_amount: Text,
   currency: Text,
   receipt_mode: Text,
-  phone_number: Type.Optional(Type.String({ description: 'Of mobile money: who receives it, in E.164.' })),
-  wallet_number: Type.Optional(nullable(Text, 'Of a wallet: which one receives it.')),
-  occurrence: Type.Integer({ description: 'Which of the payout’s dates: 1, 2, …; 1 of an immediate one.' }),
-  scheduled_date: nullable(Text, 'The date that it was due on; null for an immediate one.'),
+  phone_number: Type.Optional(Type.String({ description: 'For mobile_money: the receiver’s number in E.164.' })),
+  wallet_number: Type.Optional(nullable(Text, 'For wallet: the number of the receiver’s wallet.')),
+  occurrence: Type.Integer({
+    description: 'The number of the payout’s occurrence: 1, 2, …; 1 for an immediate payout.',
+  }),
+  scheduled_date: nullable(Text, 'The date of the occurrence; null for an immediate payout.'),
   created_at: Timestamp,
-  completed_at: nullable(Timestamp, 'Null while it is pending.'),
+  completed_at: nullable(Timestamp, 'When the line became final; null while it is pending.'),
   message: Text,
 });
 
 const HEADERS: readonly (readonly [name: string, description: string])[] = [
-  ['webhook-id', 'The event’s id, the same on every try: drop one that you have seen.'],
+  ['webhook-id', 'The event’s id, the same on every try: ignore an id that you have already processed.'],
   ['webhook-timestamp', 'When this try was signed, in Unix seconds.'],
-  ['webhook-signature', 'Standard Webhooks: `v1,` and the signature; two of them while a secret is being changed.'],
-  ['webhook-event', 'For example `payment.approved` or `payout.completed`.'],
+  [
+    'webhook-signature',
+    'Standard Webhooks: `v1,` and the signature; while a secret is being rotated there are two, separated by a space.',
+  ],
+  ['webhook-event', 'The type of the event, for example `payment.approved` or `payout.completed`.'],
   [
     'webhook-sequence',
-    '1, 2, … per transaction: a smaller one than you have seen tells of an older status. Count every `payment.refunded` all the same.',
+    '1, 2, … per transaction: a number lower than one you have seen reports an older status. But count every `payment.refunded`.',
   ],
 ];
 
 /** Keyed by the first word of the event's name. */
 export function webhookDescriptions(): Json {
   return {
-    payment: posted('paymentEvent', 'A payment has become final, or was refunded', PaymentEvent, WEBHOOK_BODY),
-    payout: posted('payoutEvent', 'A payout’s line was made, or is over', PayoutEvent, PAYOUT_WEBHOOK_BODY),
+    payment: posted('paymentEvent', 'A payment is final, or has been refunded', PaymentEvent, WEBHOOK_BODY),
+    payout: posted('payoutEvent', 'A payout line is made, or is final', PayoutEvent, PAYOUT_WEBHOOK_BODY),
   };
 }
 
@@ -75,9 +82,11 @@ function posted(operationId: string, summary: string, schema: object, example: J
       requestBody: { required: true, content: { 'application/json': { schema: withMeanings(schema), example } } },
       responses: {
         '2XX': {
-          description: 'Taken. Anything that is not named here, or nothing, and it is posted again, for three days.',
+          description:
+            'The event is acknowledged. If the receiver answers anything else, or nothing, the event is sent again, for ' +
+            'three days.',
         },
-        '410': { description: 'Nobody wants it: it is never posted again.' },
+        '410': { description: 'The receiver no longer wants the event: no further try follows.' },
       },
     },
   };

@@ -40,14 +40,17 @@ export function openApiDocument(routes: readonly Route[], publicUrl: string): Js
     },
     servers: [{ url: `${publicUrl}/api/v1` }],
     tags: [
-      { name: 'sessions', description: 'For your backend: what a customer pays, and nothing else.' },
-      { name: 'payments', description: 'For clients: they take a session token.' },
-      { name: 'payouts', description: 'Money out: by your backend, with a session or the merchant credential.' },
-      { name: 'deliveries', description: 'For your backend: money that is held until you release it.' },
+      { name: 'sessions', description: 'For your backend: a session binds what a customer pays.' },
+      { name: 'payments', description: 'For clients: these calls take a session token.' },
+      { name: 'payouts', description: 'For your backend: money out, with a session token or the merchant credential.' },
+      { name: 'deliveries', description: 'For your backend: releasing money that is held for a delayed delivery.' },
       { name: 'books', description: 'For your backend: balances, statements and lists of payments.' },
-      { name: 'refunds', description: 'For your backend: money that goes back to the customer.' },
-      { name: 'webhooks', description: 'For your backend: what was posted to you, and posting it again.' },
-      { name: 'availability', description: 'For your backend: which carriers answer just now.' },
+      { name: 'refunds', description: 'For your backend: returning money to the customer.' },
+      { name: 'webhooks', description: 'For your backend: the events sent to you, and sending them again.' },
+      {
+        name: 'availability',
+        description: 'For your backend: which methods and carriers are available at the moment.',
+      },
     ],
     paths,
     webhooks: webhookDescriptions(),
@@ -61,16 +64,16 @@ export function openApiDocument(routes: readonly Route[], publicUrl: string): Js
 }
 
 const DESCRIPTION =
-  'Amounts are decimal strings, currencies lower-case codes, timestamps ISO 8601 in UTC with milliseconds. Unknown ' +
-  'request fields are ignored; null in an optional field counts as absent. A body that carries a card number anywhere ' +
-  'is refused. Every 4xx and 5xx answer is one flat object of the schema Error.';
+  'Amounts are decimal strings, currencies are lower-case codes, and timestamps are ISO 8601 in UTC with milliseconds. Unknown ' +
+  'request fields are ignored; null in an optional field counts as absent. A body that contains a card number anywhere ' +
+  'is refused. Every 4xx and 5xx answer is one flat object, described by the schema Error.';
 
 const SECURITY: Json = {
   merchant: {
     type: 'http',
     scheme: 'bearer',
     bearerFormat: '<key_id>:<secret>',
-    description: 'The merchant credential. It stays on your backend.',
+    description: 'The merchant credential. Keep it on your backend.',
   },
   session: {
     type: 'http',
@@ -86,16 +89,16 @@ const HEADERS = {
     in: 'header',
     required: false,
     description:
-      'One name per logical operation, 1 to 255 visible ASCII characters. The same key and body within 24 hours get ' +
-      'the stored answer, byte for byte, with the header `Idempotent-Replayed: true`; another body, or ' +
-      'the same one for another id in the path, gets 1203. Each call has keys of its own.',
+      'One key for each operation, 1 to 255 visible ASCII characters. A call that is repeated within 24 hours with the ' +
+      'same key and body gets the stored answer, byte for byte, with the header `Idempotent-Replayed: true`. The same key ' +
+      'with another body, or with another id in the path, is refused with 1203. Each path has its own keys.',
     schema: { type: 'string', minLength: 1, maxLength: 257 },
   },
   AcceptLanguage: {
     name: 'Accept-Language',
     in: 'header',
     required: false,
-    description: `The language of every message: ${LANGUAGES.join(', ')}; French when none of them is asked for.`,
+    description: `The language of all messages: ${LANGUAGES.join(', ')}. French if none of these is asked for.`,
     schema: { type: 'string' },
   },
   DeviceFingerprint: {
@@ -103,26 +106,32 @@ const HEADERS = {
     in: 'header',
     required: false,
     description:
-      'SHA-256 of the device’s attributes, 64 hexadecimal characters. The first one a session shows is bound to it; ' +
-      'from then on another one is refused with 1305, and so is a POST without one.',
+      'SHA-256 of the device’s attributes, 64 hexadecimal characters. The first one that is sent with a session is bound to ' +
+      'the session; from then on a call with another one is refused with 1305, and so is a POST without one.',
     schema: { type: 'string', pattern: '^[0-9A-Fa-f]{64}$' },
   },
 } as const;
 
 const ANSWER_HEADERS = {
-  RequestId: { description: 'Quote it when you ask for help.', schema: { type: 'string' } },
-  RetryAfter: { description: 'Whole seconds.', schema: { type: 'integer', minimum: 0 } },
+  RequestId: { description: 'The id of this request: quote it when you ask for help.', schema: { type: 'string' } },
+  RetryAfter: { description: 'When to try again, in whole seconds from now.', schema: { type: 'integer', minimum: 0 } },
   Replayed: {
     description:
-      '`true` when this is the stored answer of an earlier call with the same Idempotency-Key. The `request_id` of a stored ' +
-      'refusal is the earlier call’s.',
+      '`true` if this is the stored answer of an earlier call with the same Idempotency-Key. The `request_id` in a stored ' +
+      'refusal is that of the earlier call.',
     schema: { type: 'string', enum: ['true'] },
   },
-  Challenge: { description: 'What is wanted: a bearer credential.', schema: { type: 'string' } },
-  RateLimit: { description: 'IETF RateLimit: what remains, and until when.', schema: { type: 'string' } },
+  Challenge: { description: 'The kind of credential that is needed: a bearer token.', schema: { type: 'string' } },
+  RateLimit: {
+    description: 'IETF RateLimit: how many calls remain, and when the window ends.',
+    schema: { type: 'string' },
+  },
   RateLimitPolicy: { description: 'IETF RateLimit-Policy: the limit and its window.', schema: { type: 'string' } },
-  Location: { description: 'Where the browser goes on.', schema: { type: 'string', format: 'uri' } },
-  ContentDisposition: { description: 'Of a table: what a browser calls the file.', schema: { type: 'string' } },
+  Location: { description: 'Where the browser continues.', schema: { type: 'string', format: 'uri' } },
+  ContentDisposition: {
+    description: 'For a CSV answer: the name under which a browser saves the file.',
+    schema: { type: 'string' },
+  },
 } as const;
 
 type AnswerHeader = keyof typeof ANSWER_HEADERS;
@@ -131,7 +140,7 @@ const NULLABLE_TEXT = { type: ['string', 'null'] };
 
 const ERROR_SCHEMA: Json = {
   type: 'object',
-  description: 'Every failure, the ones of unknown paths and broken bodies included.',
+  description: 'The answer to every failed call, including calls to unknown paths and calls with malformed bodies.',
   required: [
     'error',
     'error_code',
@@ -150,14 +159,20 @@ const ERROR_SCHEMA: Json = {
     error: { const: true },
     error_code: { type: 'string', enum: Object.keys(REFUSALS) },
     error_name: { type: 'string', enum: [...new Set(Object.values(REFUSALS).map(({ name }) => name))] },
-    message: { type: 'string', description: 'In the caller’s language; says what to do next.' },
+    message: {
+      type: 'string',
+      description: 'A sentence for people, in the caller’s language, that says what to do next.',
+    },
     details: {
       type: ['array', 'null'],
       items: {
         type: 'object',
         required: ['field', 'message', 'code'],
         properties: {
-          field: { type: 'string', description: 'A path such as `beneficiaries[3].amount`.' },
+          field: {
+            type: 'string',
+            description: 'The field that is wrong, as a path such as `beneficiaries[3].amount`.',
+          },
           message: { type: 'string' },
           code: { type: 'string' },
         },
@@ -166,8 +181,12 @@ const ERROR_SCHEMA: Json = {
     timestamp: { type: 'string', format: 'date-time' },
     request_id: { type: 'string' },
     transaction_id: NULLABLE_TEXT,
-    retryable: { type: 'boolean', description: 'True only where the same call can succeed later unchanged.' },
-    retry_after: { type: ['integer', 'null'], description: 'Equals the Retry-After header.' },
+    retryable: { type: 'boolean', description: 'true only if the same call can succeed later unchanged.' },
+    retry_after: {
+      type: ['integer', 'null'],
+      description:
+        'When to try again, in whole seconds; the same as in the header `Retry-After`. Null if no time is given.',
+    },
     summary_code: { type: 'string', pattern: '^lok00[1-9]$' },
     documentation_url: { type: 'string', format: 'uri' },
   },

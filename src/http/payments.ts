@@ -73,9 +73,9 @@ function payingRoutes(deps: Deps): Route[] {
       operationId: 'collectPayment',
       summary: 'Start a payment',
       description:
-        'Starts a payment on the session. Amount, currency and customer reference are the session’s; where the body ' +
-        'repeats them they must be equal to the byte. A session has fifty payments at most: the next collect is 1301, not ' +
-        'retryable, and the way on is a new session.',
+        'Starts a payment on the session. Amount, currency and customer reference are the session’s; if the body repeats ' +
+        'them, they must be byte-identical. A session can have at most fifty payments: the next collect is refused with ' +
+        '1301, which is not retryable. Mint a new session then.',
       credential: 'session',
       limit: 'payments',
       loadClass: 'collect',
@@ -105,9 +105,9 @@ function payingRoutes(deps: Deps): Route[] {
       operationId: 'submitPayment',
       summary: 'Pay',
       description:
-        'Sends what the chosen method needs. A submit that answers anything but an error consumes the session; one ' +
-        'that ends in an error leaves the session ACTIVE and the payment pending, but for 1502, which ends the payment. ' +
-        '202: the card’s issuer asks its customer at `redirect_url`.',
+        'Sends what the chosen method needs. A submit that is not answered with an error consumes the session. An error ' +
+        'leaves the session `ACTIVE` and the payment `pending`, except 1502, which ends the payment as `declined`. With ' +
+        '202 send the customer’s browser to `redirect_url`, where the card’s issuer challenges the customer.',
       credential: 'session',
       limit: 'payments',
       loadClass: 'finish',
@@ -144,7 +144,8 @@ function codeRoutes(deps: Deps): Route[] {
       operationId: 'verifyCode',
       summary: 'Verify a one-time code',
       description:
-        'Five calls in five minutes per payment, or as many fewer as the merchant wants; the next one answers 1301, right or wrong.',
+        'A payment allows five of these calls in five minutes, or fewer if the merchant has a lower limit. The next call is ' +
+        'refused with 1301, even if its code is right.',
       credential: 'session',
       limit: 'none',
       loadClass: 'finish',
@@ -171,8 +172,8 @@ function codeRoutes(deps: Deps): Route[] {
       operationId: 'resendCode',
       summary: 'Send another one-time code',
       description:
-        'The code before is dead from then on. A payment has three resends and five calls in five minutes; where the merchant ' +
-        'wants fewer calls, no more resends than these. Tries already made still count.',
+        'The previous code stops being valid. A payment allows three resends, and five of these calls in five minutes; if ' +
+        'the merchant has a lower limit on calls, there are no more resends than that. Tries of earlier codes still count.',
       credential: 'session',
       limit: 'none',
       loadClass: 'finish',
@@ -238,7 +239,8 @@ function readingRoutes(deps: Deps): Route[] {
       operationId: 'readStatus',
       summary: 'Read a transaction’s status',
       description:
-        'Of a payment, or of a payout to one beneficiary. Any live session of the merchant reads any of that merchant’s.',
+        'The status of a payment or of a payout line. Any valid session of a merchant can read all transactions of that ' +
+        'merchant.',
       credential: 'session',
       limit: 'payments',
       loadClass: 'read',
@@ -255,8 +257,8 @@ function readingRoutes(deps: Deps): Route[] {
       operationId: 'readTransaction',
       summary: 'Read a transaction in full',
       description:
-        'A payment by transaction_id or payment_id: fees, the methods to choose from, and the timeline. A payout to one ' +
-        'beneficiary by its transaction_id.',
+        'A payment, by `transaction_id` or `payment_id`: its fees, the methods to choose from, and its timeline. Or a payout ' +
+        'line, by `transaction_id`.',
       credential: 'session',
       limit: 'payments',
       loadClass: 'read',
@@ -276,7 +278,8 @@ function readingRoutes(deps: Deps): Route[] {
       path: '/payments/mobile-money/status/:payment_id',
       operationId: 'readMobileMoneyStatus',
       summary: 'Poll a mobile-money payment',
-      description: 'Every five seconds, at most sixty times; after that the webhook tells. Webhooks are authoritative.',
+      description:
+        'Poll every five seconds, at most sixty times; after that, wait for the webhook. Webhooks are authoritative.',
       credential: 'session',
       limit: 'mobile_money_status',
       loadClass: 'read',

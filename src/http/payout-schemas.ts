@@ -11,64 +11,69 @@ import { OCCURRENCES_MOST } from '../domain/schedule.ts';
 import { limitQuery, SPAN_QUERY, wordFor } from './list-query.ts';
 import { CurrencyCode, nullable, PathId, Text, Timestamp } from './schema-words.ts';
 
-const DateText = Type.String({ format: 'date', description: 'ISO 8601 calendar date.' });
+const DateText = Type.String({ format: 'date', description: 'A calendar date in ISO 8601, for example `2026-11-30`.' });
 
 /** A field of one sending_type only: with the others, anything passes. */
 const OfOne = <T extends TSchema>(schema: T, description: string) =>
   Type.Optional(
-    Type.Union([schema, Type.Unknown({ description: 'Ignored where sending_type is another.' })], { description }),
+    Type.Union([schema, Type.Unknown({ description: 'Ignored if `sending_type` is another one.' })], { description }),
   );
 
 const ReceiptModeName = Type.Union([Type.Literal('mobile_money'), Type.Literal('wallet')]);
 
 const BeneficiaryIn = Type.Object({
   phone_number: Type.Optional(
-    Type.String({ maxLength: 64, description: 'mobile_money: international, such as `+243810000042`.' }),
+    Type.String({
+      maxLength: 64,
+      description: 'For mobile_money: an international phone number, for example `+243810000042`.',
+    }),
   ),
-  wallet_number: Type.Optional(Type.String({ maxLength: 64, description: 'wallet: its number.' })),
-  amount: Type.String({ maxLength: 64, description: 'A decimal string above zero; never a JSON number.' }),
+  wallet_number: Type.Optional(Type.String({ maxLength: 64, description: 'For wallet: the number of the wallet.' })),
+  amount: Type.String({ maxLength: 64, description: 'A decimal string above zero, never a JSON number.' }),
 });
 
 export const PayoutBody = Type.Object({
   customer_reference: Type.String({
     minLength: 1,
     maxLength: 255,
-    description: 'Your own name for the payout. Calls may share one; each gets a batch of its own.',
+    description: 'Your own name for the payout. It need not be unique: each call makes its own batch.',
   }),
   currency: CurrencyCode,
-  receipt_mode: Type.Union(ReceiptModeName.anyOf, { description: 'How everybody in this call receives it.' }),
+  receipt_mode: Type.Union(ReceiptModeName.anyOf, {
+    description: 'How all beneficiaries of this call receive their money.',
+  }),
   notify_url: Type.String({
     maxLength: 2048,
-    description: 'Two webhooks a line: when it is made, and when it is final.',
+    description: 'Where webhooks are sent: two for each line, when it is made and when it is final.',
   }),
   sending_type: Type.Optional(
     Type.Union([Type.Literal('immediate'), Type.Literal('scheduled'), Type.Literal('recurring')], {
-      description: 'immediate when absent.',
+      description: 'When the payout runs. Default: immediate.',
     }),
   ),
   scheduled_dates: OfOne(
     Type.Array(DateText, { minItems: 1, maxItems: OCCURRENCES_MOST }),
-    `scheduled: on which dates, 1 to ${OCCURRENCES_MOST}, none in the past, none twice.`,
+    `For scheduled: the dates, 1 to ${OCCURRENCES_MOST}, none in the past and none twice.`,
   ),
   recurring_frequency: OfOne(
     Type.Union([Type.Literal('daily'), Type.Literal('weekly'), Type.Literal('biweekly'), Type.Literal('monthly')]),
-    'recurring: how often. monthly keeps the day of the month, or the month’s last where it has no such day.',
+    'For recurring: how often. monthly keeps the day of the month, or takes the last day of a month that has no such day.',
   ),
-  recurring_start_date: OfOne(DateText, 'recurring: the first date, today or later.'),
+  recurring_start_date: OfOne(DateText, 'For recurring: the first date, today or later.'),
   recurring_occurrences: OfOne(
     Type.Integer({ minimum: 1, maximum: OCCURRENCES_MOST }),
-    `recurring: how many times, 1 to ${OCCURRENCES_MOST}.`,
+    `For recurring: the number of occurrences, 1 to ${OCCURRENCES_MOST}.`,
   ),
   beneficiaries: Type.Array(BeneficiaryIn, {
     minItems: 1,
     maxItems: BENEFICIARIES_MOST,
-    description: 'Whom to pay, each once; together at most 1000000 of the currency.',
+    description: 'The people to pay, none of them twice; the amounts add up to at most 1000000 in the currency’s unit.',
   }),
   note: Type.Optional(
-    Type.String({ maxLength: NOTE_MOST, description: 'Your words to the receivers, where the carrier shows them.' }),
+    Type.String({ maxLength: NOTE_MOST, description: 'Your message to the receivers, if the carrier shows one.' }),
   ),
   dry_run: Type.Optional(
-    Type.Boolean({ description: 'true: everything is checked and fees are quoted, and nothing is made.' }),
+    Type.Boolean({ description: 'true: everything is checked and the fees are quoted, but nothing is made.' }),
   ),
 });
 export type PayoutBody = Static<typeof PayoutBody>;
@@ -78,7 +83,7 @@ export const RetryBody = Type.Object({
     Type.Array(Type.String({ maxLength: 64 }), {
       minItems: 1,
       maxItems: BENEFICIARIES_MOST,
-      description: 'Which failed lines; absent: all of them, of each beneficiary the first.',
+      description: 'The failed lines to pay again. Default: all of them, but only the first of each beneficiary.',
     }),
   ),
 });
@@ -88,7 +93,10 @@ export const BatchParams = Type.Object({ batch_id: PathId });
 
 export const BatchQuery = Type.Object({
   occurrence: Type.Optional(
-    Type.String({ pattern: '^[1-9][0-9]{0,2}$', description: 'Whose lines to list: 1, 2, …; 1 when absent.' }),
+    Type.String({
+      pattern: '^[1-9][0-9]{0,2}$',
+      description: 'The occurrence whose lines to list: 1, 2, … Default: 1.',
+    }),
   ),
 });
 
@@ -106,7 +114,7 @@ export const BatchesQuery = Type.Object({
   reference: Type.Optional(Type.String({ minLength: 1, maxLength: 255, ...wordFor('customer_reference') })),
   ...SPAN_QUERY,
   limit: limitQuery(PAGE_MOST, PAGE),
-  cursor: Type.Optional(Type.String({ maxLength: 64, description: '`next_cursor` of the page before.' })),
+  cursor: Type.Optional(Type.String({ maxLength: 64, description: 'The `next_cursor` of the previous page.' })),
 });
 export type BatchesQuery = Static<typeof BatchesQuery>;
 
@@ -114,13 +122,13 @@ const LineStatus = Type.String({ description: 'pending, processing, completed or
 const BatchStatus = Type.String({ description: 'pending, processing, completed, partial_success or failed.' });
 
 const RECEIVER = {
-  phone_number: Type.Optional(Type.String({ description: 'mobile_money: E.164.' })),
-  wallet_number: Type.Optional(Type.String({ description: 'wallet.' })),
+  phone_number: Type.Optional(Type.String({ description: 'For mobile_money: the receiver’s number in E.164.' })),
+  wallet_number: Type.Optional(Type.String({ description: 'For wallet: the number of the receiver’s wallet.' })),
 };
 
 const BeneficiaryOut = Type.Object({
   ...RECEIVER,
-  amount: Type.String({ description: 'As it was sent, byte for byte.' }),
+  amount: Type.String({ description: 'The amount as you sent it, byte for byte.' }),
   currency: Text,
   status: LineStatus,
   transaction_id: Text,
@@ -134,20 +142,22 @@ const ORDER_FIELDS = {
   currency: Text,
   receipt_mode: Text,
   sending_type: Text,
-  total_amount: Type.String({ description: 'What one occurrence pays, fees aside.' }),
-  total_fee: Type.String({ description: 'The fees of one occurrence, on top of it.' }),
-  occurrences: Type.Integer({ description: 'How often it runs: 1 for an immediate one.' }),
+  total_amount: Type.String({ description: 'The sum of the amounts of one occurrence, without fees.' }),
+  total_fee: Type.String({ description: 'The sum of the fees of one occurrence, on top of `total_amount`.' }),
+  occurrences: Type.Integer({ description: 'The number of occurrences; 1 for an immediate payout.' }),
   next_run_at: nullable(
     Timestamp,
-    'When the next occurrence runs; null: none is to come, or it is paused or waits for approval.',
+    'When the next occurrence runs; null if there is none, or the payout is paused or waits for approval.',
   ),
-  approval: Type.String({ description: 'none, waiting (for an operator), approved or rejected.' }),
+  approval: Type.String({ description: 'none (not needed), waiting (for an operator), approved or rejected.' }),
 };
 
 const COUNTS = {
   successful_count: Type.Integer(),
   failed_count: Type.Integer(),
-  pending_count: Type.Integer({ description: 'Neither completed nor failed. The three add up to the lines.' }),
+  pending_count: Type.Integer({
+    description: 'The lines that are neither completed nor failed. The three counts add up to the number of lines.',
+  }),
 };
 
 const BATCH_FIELDS = {
@@ -155,7 +165,7 @@ const BATCH_FIELDS = {
   ...ORDER_FIELDS,
   ...COUNTS,
   status: BatchStatus,
-  retry_of: nullable(Type.String({ description: 'The batch whose failed lines this one pays again.' })),
+  retry_of: nullable(Type.String({ description: 'The batch whose failed lines this batch pays again.' })),
   created_at: Timestamp,
   completed_at: nullable(Timestamp),
 };
@@ -176,20 +186,20 @@ const PayoutCheckedAnswer = Type.Object(
     dry_run: Type.Literal(true),
     sufficient_funds: Type.Boolean({ description: 'Whether your available balance covers the first occurrence now.' }),
     ...ORDER_FIELDS,
-    dates: nullable(Type.Array(DateText), 'On which dates it would run; null: at once.'),
+    dates: nullable(Type.Array(DateText), 'The dates on which it would run; null if it would run at once.'),
     beneficiaries: Type.Array(
       Type.Object({
         ...RECEIVER,
         amount: Text,
         currency: Text,
         fee_amount: Text,
-        carrier: nullable(Type.String({ description: 'Who would pay it out; null for wallets.' })),
+        carrier: nullable(Type.String({ description: 'The carrier that would pay it out; null for wallets.' })),
       }),
     ),
     message: Text,
     summary_code: Text,
   },
-  { description: 'Of a dry run: nothing was made.' },
+  { description: 'The answer to a dry run: nothing was made.' },
 );
 
 /** What send answers. */
@@ -200,7 +210,8 @@ export const BatchesAnswer = Type.Object({
   payouts: Type.Array(Type.Object(BATCH_FIELDS)),
   next_cursor: nullable(
     Type.String({
-      description: 'Send it as `cursor` for the next page, which may come even after a short one; null: the end.',
+      description:
+        'Send it as `cursor` to get the next page; a short page need not be the last. null on the last page.',
     }),
   ),
 });
@@ -221,9 +232,9 @@ export const BatchAnswer = Type.Object({
       status: BatchStatus,
       completed_at: nullable(Timestamp),
     }),
-    { description: 'The occurrences that have lines, in their order.' },
+    { description: 'The occurrences that have lines, in order.' },
   ),
-  occurrence: Type.Integer({ description: 'Whose lines `beneficiaries` are.' }),
+  occurrence: Type.Integer({ description: 'The occurrence whose lines are in `beneficiaries`.' }),
   beneficiaries: Type.Array(BeneficiaryOut),
 });
 
@@ -237,16 +248,16 @@ export const PayoutDetailAnswer = Type.Object(
     amount: Text,
     currency: Text,
     fee_amount: Text,
-    total_amount: Type.String({ description: 'The amount and the fee: what it costs you.' }),
+    total_amount: Type.String({ description: 'The amount plus the fee: what the line costs you.' }),
     customer_reference: Text,
     receipt_mode: Text,
-    phone_number: Type.Optional(Type.String({ description: 'mobile_money: masked.' })),
+    phone_number: Type.Optional(Type.String({ description: 'For mobile_money: the receiver’s number, masked.' })),
     wallet_number: Type.Optional(Text),
     carrier: nullable(Text),
     provider_reference: nullable(Text),
     occurrence: Type.Integer(),
     scheduled_date: nullable(DateText),
-    reason: nullable(Type.String({ description: 'Why it failed, or why it waits.' })),
+    reason: nullable(Type.String({ description: 'Why the line failed, or why it waits.' })),
     message: Text,
     created_at: Timestamp,
     started_at: nullable(Timestamp),

@@ -37,10 +37,10 @@ export function payoutRoutes(deps: Deps): Route[] {
 const SEND_REFUSALS: readonly RefusalCode[] = [1101, 1102, 1103, 1109, 1110, 1201, 1203, 1207];
 
 const SEND_DESCRIPTION =
-  'Pays up to a hundred beneficiaries, now, on dates or recurring, by mobile money or to wallets. Your available balance ' +
-  'pays amounts and fees; an immediate payout that it does not cover is 1201, and nothing is made. The answer lists ' +
-  'the lines of the first occurrence; what becomes of them comes by webhook. With `dry_run: true` everything is ' +
-  'checked and nothing is made.';
+  'Pays up to a hundred beneficiaries, at once, on dates or repeatedly, by mobile money or into wallets. Your available ' +
+  'balance pays amounts and fees; an immediate payout that it does not cover is refused with 1201, and nothing is made. The ' +
+  'answer lists the lines of the first occurrence; webhooks report what becomes of them. With `dry_run: true` everything ' +
+  'is checked, but nothing is made.';
 
 function sendingRoutes(deps: Deps): Route[] {
   const rendered = (call: Pick<Call, 'answering' | 'language'>) =>
@@ -52,8 +52,9 @@ function sendingRoutes(deps: Deps): Route[] {
       operationId: 'sendPayout',
       summary: 'Pay out',
       description:
-        `${SEND_DESCRIPTION} The session may be used again; one with the scope collect, one that has collected and one ` +
-        'that a device is bound to is 1003. An Idempotency-Key counts for the merchant, also under another session.',
+        `${SEND_DESCRIPTION} The session can be used again. A session with the scope \`collect\`, one that has already ` +
+        'collected, and one that is bound to a device are refused with 1003. An Idempotency-Key is scoped to the merchant: ' +
+        'it works with another session too.',
       credential: 'session',
       device: 'refused',
       idempotencyScope: 'merchant',
@@ -79,7 +80,7 @@ function sendingRoutes(deps: Deps): Route[] {
       path: '/internal/payouts',
       operationId: 'createPayout',
       summary: 'Pay out from your backend',
-      description: `${SEND_DESCRIPTION} The same as POST /payments/send, without a session.`,
+      description: `${SEND_DESCRIPTION} This is \`POST /payments/send\` without a session.`,
       credential: 'merchant',
       limit: 'none',
       loadClass: 'begin',
@@ -100,10 +101,10 @@ function sendingRoutes(deps: Deps): Route[] {
       operationId: 'retryPayout',
       summary: 'Pay failed lines again',
       description:
-        'Pays lines that failed on their way in a new batch, which starts at once and whose `retry_of` names this one; fees, ' +
-        'carriers and what you may use are those of now. Each failed line is paid again at most once, and what fails again ' +
-        `${PAID_AGAIN_MOST} times in all. Without \`transaction_ids\` it is all of them, of ` +
-        'each beneficiary the first: where a beneficiary failed in several occurrences, call again.',
+        'Pays failed lines again, in a new batch that starts at once and whose `retry_of` names this one. Fees, carriers and ' +
+        'settings are the current ones. Each failed line is paid again at most once; a line that fails again can be paid ' +
+        `again from the new batch, ${PAID_AGAIN_MOST} times in all. Without \`transaction_ids\` the call takes all failed ` +
+        'lines, but only the first of each beneficiary: if a beneficiary failed in several occurrences, call again.',
       credential: 'merchant',
       limit: 'none',
       loadClass: 'begin',
@@ -128,8 +129,8 @@ function batchRoutes(deps: Deps): Route[] {
       operationId: 'listPayouts',
       summary: 'List payouts',
       description:
-        'Batches, newest first, page by page. A batch that is made meanwhile never moves another between pages. With ' +
-        '`status` or `receipt_mode` a page may be short, or empty, and the next one goes on.',
+        'Your batches, newest first, page by page. Batches made while you read never move others between pages. With ' +
+        '`status` or `receipt_mode` a page may be short, or empty, without being the last.',
       credential: 'merchant',
       limit: 'none',
       loadClass: 'read',
@@ -145,7 +146,7 @@ function batchRoutes(deps: Deps): Route[] {
       path: '/internal/payouts/:batch_id',
       operationId: 'readPayout',
       summary: 'Read a payout',
-      description: 'A batch, how each of its occurrences stands, and the lines of one of them.',
+      description: 'A batch, the status of each of its occurrences, and the lines of one of them.',
       credential: 'merchant',
       limit: 'none',
       loadClass: 'read',

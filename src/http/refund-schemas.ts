@@ -8,14 +8,18 @@ import { type Static, Type } from 'typebox';
 import { nullable, Text, Timestamp } from './schema-words.ts';
 
 export const RefundBody = Type.Object({
-  transaction_id: Type.String({ minLength: 1, maxLength: 512, description: 'The approved payment.' }),
+  transaction_id: Type.String({
+    minLength: 1,
+    maxLength: 512,
+    description: 'The `transaction_id` of the approved payment.',
+  }),
   amount: Type.Optional(
     Type.String({
       maxLength: 64,
-      description: 'A decimal string in the payment’s currency; absent: all that is left.',
+      description: 'A decimal string in the payment’s currency. Default: all that is left.',
     }),
   ),
-  reason: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'Your own words, for your books.' })),
+  reason: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'Your own note, for your books.' })),
 });
 export type RefundBody = Static<typeof RefundBody>;
 
@@ -25,15 +29,20 @@ export const RefundAnswer = Type.Object({
   transaction_id: Text,
   status: Type.String({ description: 'pending, processing, completed or failed.' }),
   message: Text,
-  amount: Type.String({ description: 'What this refund gives back: as you wrote it, or all that was left.' }),
+  amount: Type.String({ description: 'The amount of this refund: as you wrote it, or all that was left.' }),
   currency: Text,
-  method: Type.String({ description: 'The method that paid, by which the money goes back.' }),
-  by_hand: Type.Boolean({ description: 'Whether a person carries it out, because nothing that is connected can.' }),
-  reason: nullable(Text, 'Your own words; null where you gave none.'),
+  method: Type.String({ description: 'The method that paid, which also returns the money.' }),
+  by_hand: Type.Boolean({
+    description: 'Whether an operator carries it out by hand, because no connected upstream can.',
+  }),
+  reason: nullable(Text, 'Your own note; null if you gave none.'),
   failure: nullable(
-    Type.Object({ code: Text, message: Text }, { description: 'Why it failed. Its money is back in your balance.' }),
+    Type.Object(
+      { code: Text, message: Text },
+      { description: 'Why the refund failed. Its money is back in your balance.' },
+    ),
   ),
-  refunded_amount: Type.String({ description: 'What has been given back of the payment, over all its refunds.' }),
+  refunded_amount: Type.String({ description: 'How much of the payment has been refunded, over all its refunds.' }),
   provider_reference: nullable(Text),
   summary_code: Text,
   created_at: Timestamp,

@@ -22,11 +22,11 @@ export function refundRoutes(deps: Deps): Route[] {
       operationId: 'createRefund',
       summary: 'Give money back',
       description:
-        'Gives an approved payment back, in whole (without an amount: all that is left) or in part, by the method that ' +
-        'paid. Together, refunds never exceed the payment’s amount; the fee that a buyer paid on top is not given back. ' +
-        'The money is taken from your available balance, or from what is still held for the payment. Each completed refund ' +
-        'is told by a webhook `payment.refunded`; when everything is back, the payment is `refunded`. A failed one is ' +
-        'not told: read it here.',
+        'Refunds an approved payment by the method that paid: in part, or without an `amount` all that is left. The refunds ' +
+        'of a payment together never exceed its amount, and fees are not refunded. The money is taken first from what is ' +
+        'still held for the payment, and the rest from your available balance. Each completed refund sends a webhook ' +
+        '`payment.refunded`; once everything has been refunded, the payment is `refunded`. A failed refund sends no ' +
+        'webhook: read it with `GET /internal/refunds/{id}`.',
       credential: 'merchant',
       limit: 'none',
       loadClass: 'begin',
@@ -51,8 +51,8 @@ export function refundRoutes(deps: Deps): Route[] {
       operationId: 'readRefund',
       summary: 'Read a refund',
       description:
-        '`pending` before it is sent, and while it waits for the carrier or for a person (`by_hand`); `processing` until ' +
-        'the upstream has said how it ended; then `completed` or `failed`.',
+        'The refund is `pending` before it is sent, and while it waits for an upstream or for a person (`by_hand`). It is ' +
+        '`processing` until the upstream has said how it ended, and then `completed` or `failed`.',
       credential: 'merchant',
       limit: 'none',
       loadClass: 'read',

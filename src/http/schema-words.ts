@@ -19,9 +19,9 @@ export function nullable<T extends TSchema>(schema: T, description?: string) {
 /** A code as a caller writes it: its form is checked where it is used. */
 export const CurrencyCode = Type.String({ maxLength: 16 });
 
-export const BoundAmount = Type.String({ description: 'The bound amount, byte for byte.' });
+export const BoundAmount = Type.String({ description: 'The amount that the session binds, byte for byte.' });
 
-export const TotalAmount = Type.String({ description: 'The amount, plus the fee when the buyer covers it.' });
+export const TotalAmount = Type.String({ description: 'The amount, plus the fee if the buyer covers it.' });
 
 export const MethodName = Type.Union([
   Type.Literal('wallet'),
@@ -38,4 +38,4 @@ export const MethodName = Type.Union([
 export const PathId = Type.String({ maxLength: 512 });
 export const IdParams = Type.Object({ id: PathId });
 
-export const NextCursor = nullable(Text, 'Send it as `cursor` for the next page; null: this is the last one.');
+export const NextCursor = nullable(Text, 'Send it as `cursor` to get the next page; null on the last page.');

@@ -22,7 +22,8 @@ const Reference = Type.String({ minLength: 1, maxLength: 255, description: 'Your
 const Amount = Type.String({
   maxLength: 64,
   description:
-    'A decimal string such as `12.50`, with at most 15 digits before the point and no more decimals than the currency has; never a JSON number.',
+    'A decimal string such as `12.50`, never a JSON number, with at most 15 digits before the decimal point and no more ' +
+    'decimals than the currency has.',
 });
 const Url = Type.String({ maxLength: 2048 });
 const Name = Type.String({ maxLength: 200 });
@@ -37,7 +38,7 @@ const Pin = Type.String({
 });
 const PaymentIdIn = Type.String({
   minLength: 10,
-  description: 'The opaque `payment_id` from the collect answer, whole.',
+  description: 'The opaque `payment_id` from the collect’s answer, in full.',
 });
 
 export const SessionBody = Type.Object({
@@ -46,11 +47,11 @@ export const SessionBody = Type.Object({
   customer_reference: Reference,
   ttl_seconds: Type.Optional(
     Type.Integer({
-      description: 'Life of the session in seconds, 1 to 86400, in production 60 at least; 1800 when absent.',
+      description: 'How long the session is valid, in seconds: 1 to 86400, in production at least 60. Default: 1800.',
     }),
   ),
   scope: Type.Optional(
-    Type.Union([Type.Literal('collect'), Type.Literal('payout')], { description: 'What it may do; absent: both.' }),
+    Type.Union([Type.Literal('collect'), Type.Literal('payout')], { description: 'What it may do. Default: both.' }),
   ),
 });
 export type SessionBody = Static<typeof SessionBody>;
@@ -74,7 +75,11 @@ export const CollectBody = Type.Object({
   mastercard_payment_method: Type.Optional(CardnetMethod),
   transactional_currency: Type.Optional(CurrencyCode),
   native_pay_token: Type.Optional(
-    Type.String({ maxLength: 65_536, description: 'Goes to the card network once. Never logged, never stored.' }),
+    Type.String({
+      maxLength: 65_536,
+      description:
+        'The token from Google Pay or Apple Pay. It is sent to the card network once, and never logged or stored.',
+    }),
   ),
   native_pay_token_type: Type.Optional(Type.String({ maxLength: 64 })),
   amount: Type.Optional(Amount),
@@ -106,7 +111,7 @@ export type SubmitBody = Static<typeof SubmitBody>;
 
 export const VerifyBody = Type.Object({
   payment_id: PaymentIdIn,
-  otp_code: Type.String({ pattern: '^[0-9]{6}$', description: 'Six digits.' }),
+  otp_code: Type.String({ pattern: '^[0-9]{6}$', description: 'The one-time code: six digits.' }),
 });
 export type VerifyBody = Static<typeof VerifyBody>;
 
@@ -118,14 +123,15 @@ export const PaymentIdParams = Type.Object({ payment_id: PaymentIdIn });
 
 const Status = Type.String({
   description:
-    'pending, processing, pending_otp_verification, pending_mobile_money_verification, pendingBankProofUpload, approved, declined, failed, cancelled, expired or refunded. Of a payout’s line: pending, processing, completed or failed.',
+    'pending, processing, pending_otp_verification, pending_mobile_money_verification, pendingBankProofUpload, approved, ' +
+    'declined, failed, cancelled, expired or refunded. For a payout line: pending, processing, completed or failed.',
 });
 
 export const SessionAnswer = Type.Object({
   success: Type.Boolean(),
   session_id: Text,
-  status: Type.String({ description: '`ACTIVE`: it pays once, until `expires_at`.' }),
-  session_token: Type.String({ description: 'The bearer value of the client; shown this once.' }),
+  status: Type.String({ description: '`ACTIVE`: the session can pay once, until `expires_at`.' }),
+  session_token: Type.String({ description: 'The bearer token for the client; shown only this once.' }),
   issued_at: Timestamp,
   expires_at: Timestamp,
   amount: Text,
@@ -151,7 +157,7 @@ const PAYMENT_FIELDS = {
 };
 
 const BankAccountAnswer = Type.Object({
-  id: Type.String({ description: 'What a submit takes as `bank_account_id`.' }),
+  id: Type.String({ description: 'Send it as `bank_account_id` in a submit.' }),
   account_name: Text,
   account_number: Text,
   iban: nullable(Text),
@@ -165,16 +171,16 @@ const TRANSFER_FIELDS = {
   bank_account: Type.Optional(
     nullable(
       BankAccountAnswer,
-      'bank_transfer: where the money goes; null where there are several accounts and no submit has chosen one yet.',
+      'For bank_transfer: the account to transfer to; null if there are several and no submit has chosen one yet.',
     ),
   ),
-  proof_upload_url: Type.Optional(Type.String({ description: 'bank_transfer: where the proof is uploaded.' })),
+  proof_upload_url: Type.Optional(Type.String({ description: 'For bank_transfer: where to upload the proof.' })),
 };
 
 export const SubmitAnswer = Type.Object({
   ...PAYMENT_FIELDS,
   ...TRANSFER_FIELDS,
-  redirect_url: Type.Optional(Type.String({ description: 'Where the card’s issuer asks its customer (202).' })),
+  redirect_url: Type.Optional(Type.String({ description: 'Where the issuer challenges the customer (with 202).' })),
 });
 
 export const BanksAnswer = Type.Object({
@@ -186,7 +192,7 @@ export const ProofBody = Type.Object({
   payment_id: PaymentIdIn,
   file: Type.Unsafe<UploadedFile>({
     contentMediaType: 'application/octet-stream',
-    description: 'One JPEG, PNG or PDF by content, at most 5 MiB (5 242 880 bytes).',
+    description: 'One JPEG, PNG or PDF, judged by its content, of at most 5 MiB (5 242 880 bytes).',
   }),
 });
 
@@ -194,9 +200,9 @@ export const ProofAnswer = Type.Object({
   ...PAYMENT_FIELDS,
   proof: Type.Object({
     id: Text,
-    status: Type.String({ description: 'waiting: an operator checks the transfer.' }),
+    status: Type.String({ description: 'waiting: an operator still has to check the transfer.' }),
     content_type: Text,
-    size: Type.Integer({ description: 'Bytes that are kept: what stands behind the end of a picture is cut away.' }),
+    size: Type.Integer({ description: 'The number of bytes stored. Bytes after the end of a picture are cut off.' }),
     uploaded_at: Timestamp,
   }),
 });
@@ -205,9 +211,13 @@ export const ReleasedAnswer = Type.Object({
   success: Type.Boolean(),
   transaction_id: Text,
   status: Status,
-  amount: Type.String({ description: 'What was released to you: the amount, less the fee when you cover it.' }),
+  amount: Type.String({
+    description:
+      'What was released to you: the amount, less the fee if you cover it, and less what refunds have taken of the held ' +
+      'money.',
+  }),
   currency: Text,
-  released_at: Type.String({ format: 'date-time', description: 'When it was released the first time.' }),
+  released_at: Type.String({ format: 'date-time', description: 'When the money was first released.' }),
   message: Text,
 });
 
@@ -216,7 +226,7 @@ const PageUrl = Type.String({ description: 'The hosted page. It opens once, in t
 const COLLECT_FIELDS = {
   ...PAYMENT_FIELDS,
   ...TRANSFER_FIELDS,
-  session_id: Type.Optional(Type.String({ description: 'Of the card network’s hosted form; of a card only.' })),
+  session_id: Type.Optional(Type.String({ description: 'For card: the session of the card network’s hosted form.' })),
   payment_url: Type.Optional(PageUrl),
 };
 
@@ -234,7 +244,7 @@ export const VerifiedAnswer = Type.Object({
 
 export const ResentAnswer = Type.Object({
   ...PAYMENT_FIELDS,
-  otp_sent_to: Type.String({ description: 'Masked.' }),
+  otp_sent_to: Type.String({ description: 'The phone number that the code was sent to, masked.' }),
   resend_count: Type.Integer(),
   max_resends: Type.Integer(),
   resent_at: Timestamp,
@@ -282,11 +292,11 @@ export const DetailAnswer = Type.Object({
         currency: Text,
         carriers: Type.Optional(
           Type.Array(Type.Object({ carrier: Text, country: Text }), {
-            description: 'mobile_money: the carriers that take the currency.',
+            description: 'For mobile_money: the carriers that take the currency.',
           }),
         ),
-        banks: Type.Optional(Type.Array(Text, { description: 'bank_transfer: the banks’ names.' })),
-        cardnet_payment_method: Type.Optional(Type.String({ description: 'card: what a collect takes.' })),
+        banks: Type.Optional(Type.Array(Text, { description: 'For bank_transfer: the names of the banks.' })),
+        cardnet_payment_method: Type.Optional(Type.String({ description: 'For card: what to send in a collect.' })),
       }),
     }),
   ),
@@ -295,8 +305,8 @@ export const DetailAnswer = Type.Object({
 
 const AtCarrier = Type.String({
   description:
-    'What the payment is called at the carrier: from the submit on the reference that the carrier is asked under, and the ' +
-    'carrier’s own name for it once it has told one. Empty before the submit.',
+    'The payment’s reference at the carrier: after the submit the one under which the gateway requests the money and inquires, ' +
+    'then the carrier’s own reference once the carrier has sent one. Empty before the submit.',
 });
 
 export const MobileMoneyAnswer = Type.Object({
@@ -304,7 +314,7 @@ export const MobileMoneyAnswer = Type.Object({
   message: Text,
   data: Type.Object({
     status: Type.String({ description: 'pending, processing, completed, failed or cancelled.' }),
-    progress: Type.Integer({ minimum: 0, maximum: 100, description: 'Approximate.' }),
+    progress: Type.Integer({ minimum: 0, maximum: 100, description: 'In per cent; approximate.' }),
     message: Text,
     payment_info: nullable(
       Type.Object({
@@ -330,14 +340,14 @@ export const CardCallbackBody = Type.Object({
   result: Type.Optional(Type.String({ maxLength: 64, description: 'AUTHENTICATED, REJECTED or UNAVAILABLE.' })),
   timestamp: Type.Optional(
     Type.Union([Type.String({ pattern: '^[0-9]{1,12}$' }), Type.Integer({ minimum: 0 })], {
-      description: 'Unix seconds; at most five minutes old.',
+      description: 'When the callback was signed, in Unix seconds; at most five minutes ago.',
     }),
   ),
   nonce: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 255,
-      description: 'Whatever the sender chose, without a point; a part of what is signed.',
+      description: 'A value of the sender’s choice, without a full stop; part of the signed text.',
     }),
   ),
   signature: Type.Optional(
@@ -348,7 +358,7 @@ export const CardCallbackBody = Type.Object({
         '`X-Cardnet-Signature` may carry it instead.',
     }),
   ),
-  'order.id': Type.Optional(Type.String({ maxLength: 255, description: 'The network’s own.' })),
+  'order.id': Type.Optional(Type.String({ maxLength: 255, description: 'The network’s own order id.' })),
 });
 export type CardCallbackBody = Static<typeof CardCallbackBody>;
 
@@ -364,14 +374,14 @@ export const OrderParams = Type.Object({ order_id: PathId });
 
 export const CheckStatusAnswer = Type.Object({
   ...STATUS_FIELDS,
-  upstream_status: nullable(Type.String({ description: 'The order’s state in the card network’s own words.' })),
+  upstream_status: nullable(Type.String({ description: 'The order’s status in the card network’s own terms.' })),
 });
 
 export const CardStatusAnswer = Type.Object({
   ...STATUS_FIELDS,
   three_ds: Type.Object({
-    status: nullable(Type.String({ description: 'What the network says of the customer’s authentication.' })),
+    status: nullable(Type.String({ description: 'The result, in the card network’s own terms.' })),
     eci: nullable(Type.String({ description: 'Electronic commerce indicator (EMV 3-D Secure).' })),
-    challenge_url: nullable(Type.String({ description: 'Where the issuer asks its customer, while it does.' })),
+    challenge_url: nullable(Type.String({ description: 'The URL of the issuer’s challenge; null if none is open.' })),
   }),
 });

@@ -16,8 +16,8 @@ export function sessionRoutes(deps: Deps): Route[] {
       operationId: 'createSession',
       summary: 'Mint a session',
       description:
-        'Binds an amount, a currency and a customer reference to a short-lived token. The token is returned once. ' +
-        'Call this from your backend only.',
+        'Binds an amount, a currency and a customer reference to a short-lived token. The token is shown only once, in this ' +
+        'answer. Call this from your backend only.',
       credential: 'merchant',
       limit: 'sessions_create',
       loadClass: 'begin',

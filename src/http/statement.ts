@@ -32,10 +32,10 @@ export function statementRoutes(deps: Deps): Route[] {
       operationId: 'readStatement',
       summary: 'Read your statement',
       description:
-        'Every line of your accounts in a currency between two dates, oldest first, with what stood there before and after. ' +
-        'Without `to` it ends now, without `from` it begins with the month of its end. `Accept: text/csv` or ' +
-        '`format=csv` gives the whole span as one table, however long it is. What is committed while you read, later than ' +
-        'lines of its time, stands in the next reading.',
+        'Every line of your accounts in one currency between two dates, oldest first, with the balances before and after. ' +
+        'Without `to` the span ends now; without `from` it begins with the month in which it ends. `Accept: text/csv` or ' +
+        '`format=csv` returns the whole span as one table, however long it is. If a line of the last moments is committed ' +
+        'behind the position that you have reached, you find it when you read again.',
       credential: 'merchant',
       limit: 'none',
       loadClass: 'read',
@@ -43,9 +43,9 @@ export function statementRoutes(deps: Deps): Route[] {
       querystring: StatementQuery,
       answers: { 200: StatementAnswer },
       csv:
-        'RFC 4180 with a header row, in UTF-8. A row `opening_balance` for each shown balance comes first and a row ' +
-        '`closing_balance` for each last; an answer without the latter has broken off. Texts that a spreadsheet would take ' +
-        'for a formula begin with an apostrophe.',
+        'RFC 4180 with a header row, in UTF-8. The first rows are one `opening_balance` for each balance shown, the last ' +
+        'rows one `closing_balance` for each. An answer without closing rows was cut off: request it again. Texts that a ' +
+        'spreadsheet would take for a formula begin with an apostrophe.',
       refusals: [1102, 1109, 1110, 1301],
       checkQuery: faultsOf,
       run: async (call) => {

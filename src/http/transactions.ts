@@ -22,8 +22,8 @@ export function transactionRoutes(deps: Deps): Route[] {
       operationId: 'listTransactions',
       summary: 'List your payments',
       description:
-        'Your payments, newest first, a page at a time. Each filter that is given has to fit. Payments that are made ' +
-        'while you read stand before the first page: they repeat nothing and hide nothing.',
+        'Your payments, newest first, page by page. A payment must match all filters that are given. Payments made while ' +
+        'you read come before the first page, so nothing is repeated or left out.',
       credential: 'merchant',
       limit: 'none',
       loadClass: 'read',

@@ -28,7 +28,7 @@ export function renderExplorer(assets: DocsAssets): string {
 </head>
 <body>
 <nav class="back" aria-label="Documentation"><a href="/docs">Documentation</a> <a href="/docs/reference">Reference</a></nav>
-<noscript><p>The explorer is a script. The <a href="/docs/reference">reference</a> has the same calls without one.</p></noscript>
+<noscript><p>The explorer needs JavaScript. The <a href="/docs/reference">reference</a> describes the same calls without it.</p></noscript>
 <div id="explorer"></div>
 <script src="${assets.explorerGuard}"></script>
 <script src="${assets.reference}"></script>

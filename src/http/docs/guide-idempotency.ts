@@ -17,52 +17,56 @@ done`;
 
 export function idempotencyGuide(): Guide {
   const main = html`<h1>Idempotency</h1>
-<p class="lead">Networks lose answers. Send every POST with a name for what you want done, and repeat it under the same name until you have an answer: it is done once.</p>
+<p class="lead">Networks lose answers. Send every POST with an <code>Idempotency-Key</code> that names the operation, and repeat it with the same key until you have an answer: the operation is carried out once.</p>
 ${code('Shell', TWICE)}
-<p>The second answer is the first one, byte for byte, with the header <code>Idempotent-Replayed: true</code>.</p>
+<p>The second answer is identical to the first, byte for byte, and has the header <code>Idempotent-Replayed: true</code>.</p>
 ${heading('how', 'How it works')}
 <ul>
-<li><code>Idempotency-Key</code> has 1 to 255 visible ASCII characters. One name for one thing that you want done: <code>order-1-refund</code>, a UUID. A pair of quotes around it is left out; the header given twice is <a href="/docs/errors/1110">1110</a>.</li>
-<li>Every POST that takes a credential honours it, for 24 hours.</li>
-<li>Bodies are compared by what they mean: the order of fields and blanks does not matter. Another body, or another id in the path, under the same key is <a href="/docs/errors/1203">1203</a>.</li>
-<li>Two that race get the same answer: one is carried out, the other waits for it, at most ten seconds. Then it is 1203 with <code>retryable: true</code>; ask again.</li>
-<li>A process that dies in the middle changes nothing: the repeated call completes the first run.</li>
+<li>An <code>Idempotency-Key</code> has 1 to 255 visible ASCII characters. Use one key for each operation: <code>order-1-refund</code>, or a UUID. One pair of double quotes around the key is ignored; a call that has the header twice is refused with <a href="/docs/errors/1110">1110</a>.</li>
+<li>Every POST that takes a credential honours the key, for 24 hours.</li>
+<li>Bodies are compared as JSON values: the order of fields and the whitespace do not matter. The same key with another body, or with another id in the path, is refused with <a href="/docs/errors/1203">1203</a>.</li>
+<li>Two concurrent calls with the same key get the same answer: one is carried out, and the other waits for its answer, ten seconds at most. After that it is refused with 1203 and <code>retryable: true</code>: send it again.</li>
+<li>This holds even if a process of the gateway dies in the middle: the repeated call completes the first run.</li>
 </ul>
-${heading('scope', 'Whose key it is')}
+${heading('scope', 'The scope of a key')}
 ${table(
   'Scope of a key',
-  ['Call', 'A key counts for', 'Because'],
+  ['Call', 'A key is scoped to', 'Reason'],
   [
     [
       'with the merchant’s credential, and `POST /payments/send`',
       'the merchant and the call',
-      'a payout that is repeated under a fresh session must find its first run',
+      'a payout that is repeated with a new session must find its first run',
     ],
     [
-      'any other with a session’s token',
+      'any other call with a session token',
       'the session and the call',
-      'two customers whose devices both use the key `1` must not read each other',
+      'two customers whose devices both use the key `1` must not get each other’s answers',
     ],
   ],
 )}
-${heading('kept', 'What is kept')}
+${heading('kept', 'Which answers are stored')}
 ${table(
-  'Which answers are kept',
-  ['Answer', 'Kept', 'Repeat it with'],
+  'Which answers are stored',
+  ['Answer', 'Stored', 'Repeat the call with'],
   [
-    ['2xx', 'yes', 'the same key: the same answer'],
-    ['402, 404, 409', 'yes: refused for how things stand', 'a new key, once that has changed'],
-    ['400, 401, 403, 413, 415', 'no', 'the same key, corrected'],
+    ['2xx', 'yes', 'the same key: you get the same answer'],
+    [
+      '402, 404, 409',
+      'yes, unless `retryable` is true: the state did not allow it',
+      'a new key, once the state has changed',
+    ],
+    ['400, 401, 403, 413, 415', 'no', 'the same key, once the request is corrected'],
     ['429, 503', 'no', 'the same key, after `Retry-After`'],
-    ['502', 'no: nothing was begun', 'the same key, also with another body'],
-    ['500, or none at all', 'not as an answer', 'the same key: the first run is completed'],
+    ['502', 'no: the key is free again', 'the same key; the body may differ'],
+    ['500, or no answer at all', 'no, only that the run has begun', 'the same key: the first run is completed'],
   ],
 )}
-<p>Without a key a second POST is a second wish: another session, another payout, another refund as long as anything is left. A session all the same pays at most once, however many submits race on it.</p>`;
+<p>Without a key, a second POST is a second operation: another session, another payout, another refund as long as anything is left to refund. A session still pays at most once, however many submits race on it.</p>`;
   const sections = [
     { id: 'how', title: 'How it works' },
-    { id: 'scope', title: 'Whose key it is' },
-    { id: 'kept', title: 'What is kept' },
+    { id: 'scope', title: 'The scope of a key' },
+    { id: 'kept', title: 'Which answers are stored' },
   ];
   return { title: 'Idempotency', main, sections };
 }

@@ -20,82 +20,95 @@ const HOSTED = `curl -s "$API/payments/collect-redirect" \\
 
 const METHODS = table(
   'What each method needs',
-  ['Method', 'Collect also takes', 'Submit also takes', 'Final'],
+  ['Method', 'Collect also takes', 'Submit also takes', 'The result is final'],
   [
     [
       '`wallet`',
       '`wallet_number`, `wallet_pin`',
       '`ewallet_number`, `ewallet_pin`',
-      'in the answer, perhaps after a code',
+      'in the answer to submit, or to verify-otp if a code is needed',
     ],
-    ['`flash`', 'nothing', '`flash_number`, `flash_pin`', 'in the answer, perhaps after a code'],
+    [
+      '`flash`',
+      'nothing',
+      '`flash_number`, `flash_pin`',
+      'in the answer to submit, or to verify-otp if a code is needed',
+    ],
     ['`mobile_money`', 'nothing', '`mobile_money_phone_number`', 'by webhook or polling'],
     [
       '`card`',
       '`cardnet_payment_method`',
       '`cardnet_payment_method`, `session_id`',
-      'in the answer, or after the challenge',
+      'in the answer to submit, or after the challenge',
     ],
     [
       '`google_pay`, `apple_pay`',
       '`native_pay_token`, `native_pay_token_type`',
-      'no submit: it pays at collect',
+      'there is no submit: the collect pays',
       'by webhook or polling',
     ],
-    ['`bank_transfer`', 'nothing', '`bank_account_id`', 'by webhook, when an operator has seen the proof'],
-    ['`none`', 'nothing', 'what the chosen method takes', 'as the chosen method'],
+    [
+      '`bank_transfer`',
+      'nothing',
+      '`bank_account_id`',
+      'by webhook or polling, once an operator has checked the proof',
+    ],
+    ['`none`', 'nothing', 'what the chosen method takes', 'as for the chosen method'],
   ],
 );
 
 const STATUSES: readonly (readonly [PaymentStatus, string])[] = [
-  ['pending', 'started; nothing has been asked for yet'],
-  ['pending_otp_verification', 'a one-time code was sent: `POST /payments/verify-otp`'],
-  ['pending_mobile_money_verification', 'the customer is asked on the phone'],
-  ['pendingBankProofUpload', 'the transfer and its proof are waited for'],
+  [
+    'pending',
+    'started, but not submitted yet, or the last submit failed; with Google Pay or Apple Pay: waiting for the card network',
+  ],
+  ['pending_otp_verification', 'a one-time code was sent: verify it with `POST /payments/verify-otp`'],
+  ['pending_mobile_money_verification', 'the carrier is waiting for the customer to confirm on the phone'],
+  ['pendingBankProofUpload', 'waiting for the customer to make the transfer and upload its proof'],
   [
     'processing',
-    'it is not known yet: an upstream is asked, the issuer asks its customer, or a person looks at a proof',
+    'not known yet: an upstream is still working, the issuer challenges the customer, or an operator checks the proof',
   ],
-  ['approved', 'final: the money is yours'],
-  ['declined', 'final: the payer’s side said no'],
-  ['failed', 'final: it did not go through'],
-  ['cancelled', 'final: called off, or another payment of the session was made'],
-  ['expired', 'final: the time to pay ran out'],
-  ['refunded', 'final: all of it was given back'],
+  ['approved', 'final: the money has moved, to your available balance or, with delayed delivery, your held one'],
+  ['declined', 'final: the card or its authentication was declined, or an operator declined the proof of a transfer'],
+  ['failed', 'final: the payment did not go through'],
+  ['cancelled', 'final: the customer rejected it, or another payment of the session was submitted'],
+  ['expired', 'final: it was not paid in time'],
+  ['refunded', 'final: the whole amount has been refunded'],
 ];
 
 const STATUS_TABLE = table(
   'Statuses of a payment',
-  ['Status', 'Means', 'The mobile-money poll says'],
+  ['Status', 'Meaning', 'Status in the mobile-money poll'],
   STATUSES.map(([status, meaning]) => [`\`${status}\``, meaning, `\`${mobileMoneyStatus(status)}\``]),
 );
 
 export function paymentsGuide(): Guide {
   const main = html`<h1>Ways to pay</h1>
-<p class="lead">One session, one amount, one payment. Methods differ in who is asked, and in when the answer is known.</p>
+<p class="lead">One session, one amount, one payment. The methods differ in which party is asked for the money, and in when the result is known.</p>
 ${heading('methods', 'Methods')}
 ${METHODS}
-<p><code>payment_method_id</code> at submit is the method’s name, or an <code>id</code> from <code>payment_methods</code> of <a href="/docs/reference#readTransaction"><code>GET /payments/transaction/{id}</code></a>, which lists what this customer can choose. <a href="/docs/reference#readAvailability"><code>GET /internal/availability</code></a> says which carriers answer just now.</p>
-<p>The calls of a session may come from a page of any origin, by the customer’s browser itself; those with the merchant’s credential may not.</p>
+<p>In a submit, <code>payment_method_id</code> is the method’s name, or an <code>id</code> from the <code>payment_methods</code> of <a href="/docs/reference#readTransaction"><code>GET /payments/transaction/{id}</code></a>, which lists what this customer can choose. <a href="/docs/reference#readAvailability"><code>GET /internal/availability</code></a> says which carriers are available at the moment.</p>
+<p>Calls with a session token may be made by the customer’s browser, from a page of any origin (CORS); calls with the merchant credential may not.</p>
 ${heading('statuses', 'Statuses')}
 ${STATUS_TABLE}
-<p>Act on the webhook. Where you poll, ask every five seconds and at most sixty times.</p>
+<p>Act on the webhook. If you poll, do so every five seconds, and at most sixty times.</p>
 ${heading('wallet', 'Wallet and flash')}
-<p>The account is in the gateway’s own ledger, so the answer is final at once. From a threshold up (100 dollars’ worth, where nothing else is set) a six-digit code goes to the account’s phone: submit answers <code>pending_otp_verification</code>, and <a href="/docs/reference#verifyCode"><code>POST /payments/verify-otp</code></a> ends it. A code lives ten minutes, five may be tried in five minutes, three can be sent again. Five wrong PINs lock the account for fifteen minutes.</p>
+<p>The account is in the gateway’s own ledger, so the result is final at once. From a threshold amount (the equivalent of 100 dollars, unless your operator has set another) the gateway sends a six-digit one-time code to the account’s phone: submit answers <code>pending_otp_verification</code>, and <a href="/docs/reference#verifyCode"><code>POST /payments/verify-otp</code></a> completes the payment. A code is valid for ten minutes. The customer has five tries in five minutes, and three resends. Five wrong PINs lock the account for fifteen minutes.</p>
 ${heading('mobile-money', 'Mobile money')}
-<p>The carrier follows from the number’s prefix and the currency; a pair that does not fit is <a href="/docs/errors/1103">1103</a> and says what would. The customer enters the PIN on the phone. A carrier that does not answer leaves the payment <code>processing</code>: it is asked again, and nothing is ever sent to it twice.</p>
+<p>The carrier is chosen by the number’s prefix and the currency. If no carrier takes that currency from that number, the submit is refused with <a href="/docs/errors/1103">1103</a>, which names what is possible. The customer enters the PIN on the phone. If the carrier does not answer, the payment stays <code>processing</code>: the gateway inquires until the outcome is known, and never sends the request a second time.</p>
 ${heading('card', 'Cards')}
-<p>No card number ever passes through your servers or ours: a body that carries one anywhere is refused. Collect with <code>"cardnet_payment_method":"HOSTED_SESSION"</code> and send the browser to <code>payment_url</code>. The page there holds the card network’s form, takes the customer through the issuer’s challenge where there is one, and comes back to your <code>success_redirect_url</code> or <code>fail_redirect_url</code>. The return is a courtesy to the customer: believe the webhook.</p>
+<p>No card number ever passes through your servers or the gateway: a body that contains one anywhere is refused. Collect with <code>"cardnet_payment_method":"HOSTED_SESSION"</code> and send the browser to <code>payment_url</code>. That page shows the card network’s form, takes the customer through the issuer’s challenge if there is one, and returns to your <code>success_redirect_url</code> or <code>fail_redirect_url</code>. The return is only for the customer’s convenience: rely on the webhook.</p>
 ${heading('bank', 'Bank transfer')}
-<p><a href="/docs/reference#readBanks"><code>GET /payments/get-config-bank</code></a> lists the accounts, submit chooses one, the customer makes the transfer at the bank and <a href="/docs/reference#uploadProof">uploads its proof</a>: JPEG, PNG or PDF, at most 5 MiB. An operator compares it with the bank and decides. Without a proof it expires after seven days.</p>
-${heading('hosted', 'The page that we host')}
-<p>With <a href="/docs/reference#collectRedirect"><code>POST /payments/collect-redirect</code></a> you need no form of your own: it asks for everything that is missing, numbers and PINs too, in six languages, on a phone, with a keyboard, and without scripts but for cards. A <code>phone_number</code> or <code>wallet_number</code> that you send along is offered there, so that your customer need not type it. Send the browser to <code>redirect_url</code>; it opens once. Add <code>&amp;lang=ln</code> for a language.</p>
+<p><a href="/docs/reference#readBanks"><code>GET /payments/get-config-bank</code></a> lists the bank accounts, and the submit chooses one. The customer makes the transfer at the bank and <a href="/docs/reference#uploadProof">uploads its proof</a>: JPEG, PNG or PDF, at most 5 MiB. An operator compares the proof with the bank account, and decides. Without a proof the payment expires after seven days.</p>
+${heading('hosted', 'The hosted page')}
+<p>With <a href="/docs/reference#collectRedirect"><code>POST /payments/collect-redirect</code></a> you need no form of your own. The gateway’s page asks the customer for everything that is missing, including numbers and PINs. It exists in six languages, works on a phone and by keyboard, and needs no scripts except for cards. It offers a <code>phone_number</code> or <code>wallet_number</code> that you send with the call, so that the customer need not type it. Send the browser to <code>redirect_url</code>, which opens once. To choose a language, add for example <code>&amp;lang=ln</code>.</p>
 ${code('Shell', HOSTED)}
 ${heading('fees', 'Fees and delivery')}
 <ul>
-<li><code>fee_covered_by</code>: <code>buyer</code> adds the fee to what the customer pays (<code>total_amount</code>); <code>merchant</code> takes it out of what you receive.</li>
+<li><code>fee_covered_by</code>: <code>buyer</code> adds the fee to what the customer pays (<code>total_amount</code>); <code>merchant</code> deducts it from what you receive.</li>
 <li><code>delivery_behaviour</code>: <code>direct_delivery</code> makes the money available at once; <code>delayed_delivery</code> holds it until you <a href="/docs/reference#releaseDelivery">release it</a>.</li>
-<li>Money <a href="/docs/refunds">goes back</a> whole or in part, by the method that paid, and <a href="/docs/payouts">out to people</a>, up to a hundred in one call.</li>
+<li>A payment can be <a href="/docs/refunds">refunded</a> in whole or in part, by the method that paid, and one call can <a href="/docs/payouts">pay out</a> to up to a hundred people.</li>
 </ul>`;
   const sections = [
     { id: 'methods', title: 'Methods' },

@@ -18,36 +18,42 @@ const RETRY = `curl -s "$API/internal/payouts/$BATCH/retry" \\
 
 const LINES = table(
   'Statuses of a line',
-  ['Status', 'Means'],
+  ['Status', 'Meaning'],
   [
-    ['`pending`', 'accepted: its date has not come, it is about to be sent, or its carrier cannot be reached just now'],
+    [
+      '`pending`',
+      'accepted: its date has not come, it is about to be sent, or its carrier cannot be reached at the moment',
+    ],
     ['`processing`', 'handed to the carrier'],
     ['`completed`', 'final: the money has arrived'],
-    ['`failed`', 'final: it has not, and what was put aside for it, fee included, is available to you again'],
+    [
+      '`failed`',
+      'final: the money has not arrived, and what was reserved for the line, including the fee, is available again',
+    ],
   ],
 );
 
 const BATCHES = table(
   'Statuses of a batch',
-  ['Status', 'Means'],
+  ['Status', 'Meaning'],
   [
-    ['`pending`', 'nothing of it has started'],
-    ['`processing`', 'something is under way, or still to come'],
-    ['`completed`, `failed`', 'final: all lines have ended so'],
-    ['`partial_success`', 'final: some arrived, and some did not'],
+    ['`pending`', 'nothing has started yet'],
+    ['`processing`', 'some lines are still open, or still to come'],
+    ['`completed`, `failed`', 'final: all lines have this status'],
+    ['`partial_success`', 'final: some lines are completed, others have failed'],
   ],
 );
 
 const DATES = table(
   'When a payout runs',
-  ['sending_type', 'Takes', 'Runs'],
+  ['sending_type', 'Fields', 'Runs'],
   [
     ['`immediate`, or absent', 'nothing', 'now'],
-    ['`scheduled`', `\`scheduled_dates\`: 1 to ${OCCURRENCES_MOST} dates`, 'once on each of them'],
+    ['`scheduled`', `\`scheduled_dates\`: 1 to ${OCCURRENCES_MOST} dates`, 'once on each date'],
     [
       '`recurring`',
       '`recurring_start_date`, `recurring_frequency`, `recurring_occurrences`',
-      '`daily`, `weekly`, `biweekly` or `monthly` from the start on, so many times',
+      '`daily`, `weekly`, `biweekly` or `monthly` from the start date on, that number of times',
     ],
   ],
 );
@@ -75,37 +81,37 @@ echo "$BATCH"`;
 
 export function payoutsGuide({ sandbox }: Places): Guide {
   const main = html`<h1>Pay people</h1>
-<p class="lead">One call pays up to ${BENEFICIARIES_MOST} people: now, on dates, or again and again; to their phones or into wallets. What it costs is put aside before anything is sent, and each of them is paid once.</p>
+<p class="lead">One call pays up to ${BENEFICIARIES_MOST} people: at once, on dates, or repeatedly; by mobile money or into wallets. The gateway reserves amounts and fees before it sends anything, and pays each person once.</p>
 ${heading('send', 'One call')}
-<p>With <code>API</code> and <code>CREDENTIAL</code> of <a href="/docs#credential">the first page</a>. The demo merchant has money to try it with; elsewhere approved payments bring it.</p>
+<p>Set <code>API</code> and <code>CREDENTIAL</code> as on <a href="/docs#credential">the first page</a>. The demo merchant has a balance to try this with; any other merchant’s balance comes from approved payments, or from the operator.</p>
 ${code('Shell', send(sandbox))}
-<p>This is a <em>batch</em> of two <em>lines</em>. Each has a <code>transaction_id</code> of its own. A moment later the first one, to a number that ends in 01, has arrived; the second one has failed, because 02 has no account. Other endings do <a href="/docs/test-numbers">other things</a>. Into wallets it is <code>"receipt_mode":"wallet"</code>, and a <code>wallet_number</code> for each instead of the phone’s.</p>
+<p>This is a <em>batch</em> of two <em>lines</em>. Each line has its own <code>transaction_id</code>. A moment later the first line, to a number that ends in 01, is completed; the second has failed, because a number that ends in 02 has no account. Other endings have <a href="/docs/test-numbers">other results</a>. To pay into wallets, send <code>"receipt_mode":"wallet"</code>, and for each person a <code>wallet_number</code> instead of the <code>phone_number</code>.</p>
 ${code('Shell', READ)}
-<p>Send an <a href="/docs/idempotency"><code>Idempotency-Key</code></a>. The same call under the same key is the same batch; without one it is a second payout, whatever its <code>customer_reference</code> says. Keys count for one path: repeat a payout where you began it.</p>
-${heading('statuses', 'What becomes of it')}
+<p>Send an <a href="/docs/idempotency"><code>Idempotency-Key</code></a>. The same call with the same key gets the same batch; without a key, a second call is a second payout, even with the same <code>customer_reference</code>. Each path has its own keys: repeat a payout on the path where you began it.</p>
+${heading('statuses', 'Statuses')}
 ${LINES}
-<p>Each line tells you twice by <a href="/docs/webhooks">webhook</a>: <code>payout.pending</code> when it is made, <code>payout.completed</code> or <code>payout.failed</code> when it is final. A carrier that gives no answer leaves it <code>processing</code>: it is asked until it is known, and the money is never sent a second time on a guess. Neither must you: pay a line again when it is <code>failed</code>, not when it takes long.</p>
+<p>You get two <a href="/docs/webhooks">webhooks</a> for each line: <code>payout.pending</code> when it is made, and <code>payout.completed</code> or <code>payout.failed</code> when it is final. If a carrier gives no answer, the line stays <code>processing</code>: the gateway inquires until the outcome is known, and never sends the money a second time on a guess. Nor should you: pay a line again when it is <code>failed</code>, not when it takes long.</p>
 ${BATCHES}
 ${heading('again', 'Pay failed lines again')}
-<p>Once the batch is over: a new one of what failed, to the same people at the fees of now. Each failed line is paid again at most once, however often this is called; what fails again is paid again from the new batch, ${PAID_AGAIN_MOST} times in all. While nothing has failed it is <a href="/docs/errors/1205">1205</a>, which is remembered under its key: take another key later.</p>
+<p>This call makes a new batch of the failed lines, to the same people, at the current fees. Each failed line is paid again at most once, however often you call. A line that fails again can be paid again from the new batch, ${PAID_AGAIN_MOST} times in all. As long as no line has failed, the call is refused with <a href="/docs/errors/1205">1205</a>. That answer is stored under its key: use another key later.</p>
 ${code('Shell', RETRY)}
-<p><code>{"transaction_ids":["txn_…"]}</code> names some of them. What an operator has called off, and what has arrived after all, is refused too, and the line is named.</p>
+<p><code>{"transaction_ids":["txn_…"]}</code> in the body names some of them. A line that an operator has called off, or that the carrier has paid after all, is refused too; the refusal names the line.</p>
 ${heading('funds', 'Funds and fees')}
 <ul>
-<li>Your available balance pays amounts and fees: <a href="/docs/reference#readBalances"><code>GET /internal/balances</code></a>. What it does not cover is <a href="/docs/errors/1201">1201</a>, and nothing is made. Of two calls that race for one balance one wins.</li>
-<li>All phone numbers are looked at before anything is made: where one is no number, has a carrier that is not connected or stands there twice, the call is refused and names it. A wallet that does not exist fails its own line only.</li>
-<li>With <code>"dry_run": true</code> all of that is checked and the fees are quoted, and nothing is made. It remembers its key like any other call: the payout itself needs another one.</li>
-<li>From the amount on that your operator has set, a batch has <code>approval: waiting</code>, and nothing is sent until a person has approved it.</li>
+<li>Your available balance pays amounts and fees (see <a href="/docs/reference#readBalances"><code>GET /internal/balances</code></a>). An immediate payout that it does not cover is refused with <a href="/docs/errors/1201">1201</a>, and nothing is made. If two calls compete for one balance, it is never overdrawn: the second is decided on what is left.</li>
+<li>All phone numbers are checked before anything is made. If one is not a phone number, belongs to a carrier that is not connected, or occurs twice, the call is refused, and the refusal names it. A wallet that does not exist fails only its own line.</li>
+<li>With <code>"dry_run": true</code> all of this is checked and the fees are quoted, but nothing is made. The answer is stored under its Idempotency-Key like any other: the payout itself needs another key.</li>
+<li>If your operator has set an amount from which payouts need approval, a batch of that amount or more has <code>approval: waiting</code>, and nothing is sent until an operator has approved it.</li>
 </ul>
 ${heading('dates', 'On dates')}
 ${DATES}
 ${code('Fields', MONTHLY)}
-<p><code>monthly</code> keeps the day of the month, or takes the month’s last where it has no such day: 31 January, 28 February, 31 March. A date begins at the hour and in the time zone that your operator has set for you, 06:00 UTC otherwise. Nothing is put aside beforehand: funds are looked at as each line starts, and a line without them fails alone. The lines of a later date are made when it runs; their webhooks carry <code>occurrence</code> and <code>scheduled_date</code>. A date that was missed while the gateway was down is made up for, once.</p>
+<p><code>monthly</code> keeps the day of the month, or takes the last day of a month that has no such day: 31 January, 28 February, 31 March. A date runs at the hour and in the time zone that your operator has set for you (06:00 UTC by default). Nothing is reserved in advance: funds are checked as each line starts, and a line without funds fails alone. The lines of a later date are made when it runs; their webhooks carry <code>occurrence</code> and <code>scheduled_date</code>. A date that was missed while the gateway was down runs once, when the gateway is back.</p>
 ${heading('who', 'Who may send')}
-<p>Your backend, with its credential, as above. <a href="/docs/reference#sendPayout"><code>POST /payments/send</code></a> is the same for a session, with keys of its own: mint one with <code>"scope":"payout"</code>, and keep it on your backend. A session for collecting, one that has collected, and one that a device is bound to are refused with <a href="/docs/errors/1003">1003</a>, because such tokens travel to phones.</p>`;
+<p>Your backend, with the merchant credential, as above. <a href="/docs/reference#sendPayout"><code>POST /payments/send</code></a> does the same with a session token, and has its own keys: mint a session with <code>"scope":"payout"</code>, and keep its token on your backend. A session with the scope <code>collect</code>, one that has already collected, and one that is bound to a device are refused with <a href="/docs/errors/1003">1003</a>, because such tokens travel to phones.</p>`;
   const sections = [
     { id: 'send', title: 'One call' },
-    { id: 'statuses', title: 'What becomes of it' },
+    { id: 'statuses', title: 'Statuses' },
     { id: 'again', title: 'Failed lines' },
     { id: 'funds', title: 'Funds and fees' },
     { id: 'dates', title: 'On dates' },

@@ -25,57 +25,57 @@ echo "$REFUND"`;
 const READ = `curl -s "$API/internal/refunds/$REFUND" -H "Authorization: Bearer $CREDENTIAL"`;
 
 const WAYS = table(
-  'By which way money goes back',
-  ['Paid by', 'Given back', 'By'],
+  'How each method is refunded',
+  ['Paid by', 'Refunded', 'Carried out by'],
   [
     ['`wallet`, `flash`', 'at once: `completed` in the answer', 'the gateway’s own ledger'],
     ['`mobile_money`', 'to the number that paid', 'the carrier'],
     ['`card`, `google_pay`, `apple_pay`', 'to the card that paid', 'the card network'],
-    ['`bank_transfer`', 'to the customer’s account', 'a person: `by_hand` is true'],
+    ['`bank_transfer`', 'to the customer’s bank account', 'a person: `by_hand` is true'],
   ],
 );
 
 const STATUSES = table(
   'Statuses of a refund',
-  ['Status', 'Means'],
+  ['Status', 'Meaning'],
   [
     ['`pending`', 'accepted; about to be sent, or waiting for the upstream or for a person'],
-    ['`processing`', 'handed to the upstream; it is asked until it is known'],
+    ['`processing`', 'handed to the upstream; the gateway inquires until the outcome is known'],
     ['`completed`', 'final: the customer has the money'],
-    ['`failed`', 'final: `failure` says why, and the amount is yours again'],
+    ['`failed`', 'final: `failure` says why, and the amount is back in your balance'],
   ],
 );
 
 export function refundsGuide(): Guide {
   const main = html`<h1>Give money back</h1>
-<p class="lead">An approved payment goes back whole or in part, to whoever paid it, by the way it came. It is paid from your balance and put aside before anything is sent.</p>
+<p class="lead">A refund returns the money of an approved payment, in whole or in part, to the payer, by the method that paid. The money comes from your balance, and is reserved before anything is sent.</p>
 ${heading('refund', 'One call')}
-<p>With <code>API</code> and <code>CREDENTIAL</code> of <a href="/docs#credential">the first page</a>, once the payment there is approved. Its <code>transaction_id</code> stood in the answers and in the webhook; this finds it by your own reference:</p>
+<p>Set <code>API</code> and <code>CREDENTIAL</code> as on <a href="/docs#credential">the first page</a>, and wait until the payment made there is approved. Its <code>transaction_id</code> was in the answers and in the webhook; this command finds it by your own reference:</p>
 ${code('Shell', FIND)}
-<p>Without an <code>amount</code> all that is left goes back.</p>
+<p>This refunds a part. Without an <code>amount</code>, all that is left is refunded.</p>
 ${code('Shell', REFUND)}
 ${code('Shell', READ)}
-<p>Send an <a href="/docs/idempotency"><code>Idempotency-Key</code></a>: without one a second call is a second refund, as long as anything is left.</p>
-${heading('ways', 'By which way')}
+<p>Send an <a href="/docs/idempotency"><code>Idempotency-Key</code></a>: without a key, a second call is a second refund, as long as anything is left.</p>
+${heading('ways', 'How the money is returned')}
 ${WAYS}
-<p>What no upstream that is connected can send goes back by hand too, as <code>by_hand</code> says. While a carrier is down the refund waits, its money put aside, and goes out when it is back. One without an answer is never sent again on a guess.</p>
+<p>A refund that no connected upstream can send is also carried out by hand (<code>by_hand</code> is true). While an upstream is down, refunds wait with their money reserved, and are sent when it is back. A refund without an answer is never sent again on a guess.</p>
 ${heading('statuses', 'Statuses')}
 ${STATUSES}
-${heading('bounds', 'What may be given back')}
+${heading('bounds', 'What can be refunded')}
 <ul>
-<li>All refunds of a payment together never exceed its <code>amount</code>; more than is left is <a href="/docs/errors/1202">1202</a> and says how much that is. What is on its way counts until it fails.</li>
-<li>A fee that the buyer paid on top is not given back, and a fee that you paid does not return.</li>
-<li>Money that is still held for delivery goes back first; the rest comes from your available balance. Too little is <a href="/docs/errors/1201">1201</a>.</li>
-<li>One payment goes back in ${REFUNDS_OF_A_PAYMENT} parts at most, failed ones too, then it is <a href="/docs/errors/1202">1202</a>. A payment that is not approved, or is <code>refunded</code> already, is <a href="/docs/errors/1205">1205</a>.</li>
+<li>All refunds of a payment together never exceed its <code>amount</code>. An amount above what is left is refused with <a href="/docs/errors/1202">1202</a>, which names what is left. A refund in progress counts until it fails.</li>
+<li>Fees are not refunded: neither a fee that the buyer paid on top, nor a fee that you paid.</li>
+<li>Money that is still held for the payment’s delivery is used first; the rest comes from your available balance. If that is too little, the refund is refused with <a href="/docs/errors/1201">1201</a>.</li>
+<li>A payment can have at most ${REFUNDS_OF_A_PAYMENT} refunds, failed ones included; the next is refused with <a href="/docs/errors/1202">1202</a>. A refund of a payment that is not approved, or is already <code>refunded</code>, is refused with <a href="/docs/errors/1205">1205</a>.</li>
 </ul>
-${heading('told', 'What you are told')}
-<p>Every refund that is completed, a partial one too, is a <a href="/docs/webhooks#events">webhook</a> <code>payment.refunded</code>; its <code>amount</code> is what this one gave back. When everything is back the payment itself is <code>refunded</code>; until then it stays <code>approved</code>, and <a href="/docs/reference#readTransaction"><code>refunded_amount</code></a> says how much is back. A refund that fails is not told by webhook: read it at <a href="/docs/reference#readRefund"><code>GET /internal/refunds/{id}</code></a>.</p>`;
+${heading('told', 'How you learn the result')}
+<p>Every completed refund, including a partial one, sends a <a href="/docs/webhooks#events">webhook</a> <code>payment.refunded</code>; its <code>amount</code> is what this one refund returned. Once everything has been refunded, the payment itself becomes <code>refunded</code>; until then it stays <code>approved</code>, and <a href="/docs/reference#readTransaction"><code>refunded_amount</code></a> says how much has been returned. A failed refund sends no webhook: read it with <a href="/docs/reference#readRefund"><code>GET /internal/refunds/{id}</code></a>.</p>`;
   const sections = [
     { id: 'refund', title: 'One call' },
-    { id: 'ways', title: 'By which way' },
+    { id: 'ways', title: 'How the money is returned' },
     { id: 'statuses', title: 'Statuses' },
-    { id: 'bounds', title: 'What may be given back' },
-    { id: 'told', title: 'What you are told' },
+    { id: 'bounds', title: 'What can be refunded' },
+    { id: 'told', title: 'How you learn the result' },
   ];
   return { title: 'Give money back', main, sections };
 }

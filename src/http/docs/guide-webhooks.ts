@@ -32,28 +32,32 @@ const EVENTS = table(
     [
       '`payment.approved`, `payment.declined`, `payment.failed`, `payment.cancelled`, `payment.expired`',
       'the payment is final',
-      'six fields',
+      'the six fields shown above',
     ],
-    ['`payment.refunded`', 'a refund is completed, a partial one too', 'the same six; `amount` is what was given back'],
-    ['`payout.pending`', 'a line of a payout is made', 'that of a payout'],
-    ['`payout.completed`, `payout.failed`', 'the line is final', 'that of a payout'],
+    [
+      '`payment.refunded`',
+      'a refund is completed, including a partial one',
+      'the same six fields; `amount` is what this refund returned',
+    ],
+    ['`payout.pending`', 'a line of a payout is made', 'the payout’s, shown below'],
+    ['`payout.completed`, `payout.failed`', 'the line is final', 'the payout’s, shown below'],
   ],
 );
 
 const HEADERS = table(
   'Headers',
-  ['Header', 'What'],
+  ['Header', 'Value'],
   [
-    ['`webhook-id`', 'the event, the same on every try: drop one that you have seen'],
-    ['`webhook-timestamp`', 'when this try was signed, in seconds'],
+    ['`webhook-id`', 'the event’s id, the same on every try: ignore an id that you have already processed'],
+    ['`webhook-timestamp`', 'when this try was signed, in Unix seconds'],
     [
       '`webhook-signature`',
-      '`v1,` and the signature; two of them, separated by a blank, while a secret is being changed',
+      '`v1,` and the signature; while a secret is being rotated there are two, separated by a space',
     ],
     ['`webhook-event`', 'the event’s name'],
     [
       '`webhook-sequence`',
-      '1, 2, … per transaction: ignore the status of an earlier one than you have seen, and drop no refund by it',
+      '1, 2, … per transaction: ignore the status in an event with a lower number than you have seen, but count every refund',
     ],
   ],
 );
@@ -61,29 +65,29 @@ const HEADERS = table(
 export function webhooksGuide({ isSandbox }: { readonly isSandbox: boolean }): Guide {
   const seconds = DELIVERY_TIMEOUT_MS / 1_000;
   const main = html`<h1>Webhooks</h1>
-<p class="lead">A POST to the <code>notify_url</code> of the call that began it. An event is committed together with the state it tells of: there is no final state without its event.</p>
+<p class="lead">The gateway reports what became of a payment, payout or refund with a POST to the <code>notify_url</code> of the call that began the payment or payout. An event is committed together with the state it reports: there is no final state without its event.</p>
 ${code('Webhook', POST)}
 ${heading('events', 'Events')}
 ${EVENTS}
 ${code('Body of a payout’s webhook', JSON.stringify(PAYOUT_WEBHOOK_BODY, null, 2))}
-${heading('receive', 'Receive')}
+${heading('receive', 'Receive a webhook')}
 <ol>
-<li>Take the body as it came, and verify the signature before you parse it.</li>
-<li>Answer any 2xx within ${seconds} seconds, and work afterwards. Redirects are not followed.</li>
-<li>Drop a <code>webhook-id</code> that you have seen. Delivery is at least once, in no certain order: a smaller <code>webhook-sequence</code> of the same transaction tells of an older status, which does not take the place of a newer one. Count each <code>payment.refunded</code> all the same: it is a refund of its own.</li>
-<li>Compare <code>amount</code>, <code>currency</code> and <code>customer_reference</code> with your order, then act on <code>status</code>. A <code>payment.refunded</code> carries the amount of that one refund: add it to those before.</li>
+<li>Take the body exactly as it arrived, and verify the signature before you parse it.</li>
+<li>Answer with any 2xx within ${seconds} seconds, and process the event afterwards. Redirects are not followed.</li>
+<li>Ignore a <code>webhook-id</code> that you have already processed. Delivery is at least once, in no guaranteed order: of one transaction, an event with a lower <code>webhook-sequence</code> reports an older status, which must not replace a newer one. But count every <code>payment.refunded</code>: each reports a refund of its own.</li>
+<li>Compare <code>amount</code>, <code>currency</code> and <code>customer_reference</code> with your order, then act on <code>status</code>. The <code>amount</code> of a <code>payment.refunded</code> is that of this one refund: add it to the earlier ones.</li>
 </ol>
-${heading('verify', 'Verify')}
-<p>Signatures are those of <a href="https://www.standardwebhooks.com" rel="noreferrer">Standard Webhooks</a>: HMAC-SHA256 over <code>id.timestamp.body</code>, with the bytes that stand in base64 behind <code>whsec_</code>. Its libraries verify them, and so does this, with nothing installed. The secret was shown when the merchant was made${isSandbox ? html`; the demo merchant’s is <code>webhook_secret</code> in <code>.data/demo.json</code>` : undefined}.</p>
+${heading('verify', 'Verify the signature')}
+<p>Webhooks are signed according to <a href="https://www.standardwebhooks.com" rel="noreferrer">Standard Webhooks</a>: the signature is HMAC-SHA256 over <code>id.timestamp.body</code>. The key is the bytes that follow <code>whsec_</code> in the secret, decoded from base64. Every Standard Webhooks library verifies these signatures, and so does the code below, which needs nothing installed. The secret was shown when the merchant was created${isSandbox ? html`; the demo merchant’s is <code>webhook_secret</code> in <code>.data/demo.json</code>` : undefined}.</p>
 ${HEADERS}
 ${WEBHOOK_SAMPLES.map(
   (sample) => html`<h3 id="${sample.id}">${sample.language}</h3>
 ${code(sample.language, sample.code)}`,
 )}
-<p><code>mbongo webhook secret rotate</code> changes the secret. For the time of its grace both sign, so nothing is missed.</p>
-${heading('tries', 'Tries')}
-<p>What is not acknowledged is tried again after ${RETRY_WAITS_MS.map(spoken).join(', ')}, each up to a fifth later and never sooner: a receiver that is away for three days loses nothing. <code>Retry-After</code> is honoured up to a day. A 410 ends it at once. After the last try the event is <code>dead</code>, and can still be sent again. One slow receiver delays nobody else.</p>
-${heading('again', 'Look, and send again')}
+<p><code>mbongo webhook secret rotate</code> replaces the secret. During the grace period each webhook is signed with both secrets, so that no webhook fails to verify.</p>
+${heading('tries', 'Retries')}
+<p>An event that is not acknowledged is tried again after ${RETRY_WAITS_MS.map(spoken).join(', ')}. Each interval is lengthened by up to a fifth, never shortened: a receiver that is down for three days loses nothing. <code>Retry-After</code> is honoured, up to a day. If the receiver answers 410, no further try follows. If the last try fails, the event is <code>dead</code> (a dead letter); it can still be sent again. A slow receiver delays nobody else.</p>
+${heading('again', 'List events and send them again')}
 ${code(
   'Shell',
   `curl -s "$API/internal/events?status=dead" -H "Authorization: Bearer $CREDENTIAL"
@@ -93,7 +97,7 @@ curl -s -X POST "$API/internal/events/${EVENT}/replay" -H "Authorization: Bearer
 curl -s -X POST "$API/internal/events/replay" -H "Authorization: Bearer $CREDENTIAL" \\
   -H 'Content-Type: application/json' -d '{"from":"2026-11-20","to":"2026-11-21","status":"dead"}'`,
 )}
-<p>In the <a href="/docs/reference#webhooks">reference</a>: <a href="/docs/reference#listEvents">list</a>, <a href="/docs/reference#readEvent">read one with its tries</a>, <a href="/docs/reference#replayEvent">send one again</a>, <a href="/docs/reference#replayEvents">send a range again</a>.</p>`;
+<p>These calls are in the <a href="/docs/reference#webhooks">reference</a>: <a href="/docs/reference#listEvents">list events</a>, <a href="/docs/reference#readEvent">read an event with its tries</a>, <a href="/docs/reference#replayEvent">send an event again</a>, <a href="/docs/reference#replayEvents">send the events of a time span again</a>.</p>`;
   const sections = [
     { id: 'events', title: 'Events' },
     { id: 'receive', title: 'Receive' },
@@ -102,7 +106,7 @@ curl -s -X POST "$API/internal/events/replay" -H "Authorization: Bearer $CREDENT
       title: 'Verify',
       sections: WEBHOOK_SAMPLES.map(({ id, language }) => ({ id, title: language })),
     },
-    { id: 'tries', title: 'Tries' },
+    { id: 'tries', title: 'Retries' },
     { id: 'again', title: 'Send again' },
   ];
   return { title: 'Webhooks', main, sections };

@@ -45,9 +45,9 @@ const NOTHING_HERE: Guide = {
   title: 'No such page',
   sections: [],
   main: html`<h1>There is no such page</h1>
-<p class="lead">The address may be mistyped, or the page has another name now. The contents lead to every page, and
-<a href="/docs/errors">the errors</a> have one each.</p>
-<p><a class="back" href="/docs">To the start</a></p>`,
+<p class="lead">The address may be mistyped, or the page may have been renamed. The contents list every page, and
+<a href="/docs/errors">each error</a> has a page of its own.</p>
+<p><a class="back" href="/docs">To the first page</a></p>`,
 };
 
 export function docsPages(parts: DocsParts): ServicePage[] {

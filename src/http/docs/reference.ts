@@ -21,9 +21,9 @@ export interface Reference {
 export function renderReference(document: unknown, api: string): Reference {
   const groups = groupsOf(document).filter(({ operations }) => operations.length > 0);
   const main = html`<h1>Reference</h1>
-<p class="lead">Every call, drawn from the OpenAPI document of this gateway: <a href="/openapi.json">JSON</a>, <a href="/openapi.yaml">YAML</a>. All paths stand below <code>${api}</code>.</p>
+<p class="lead">Every call, generated from the OpenAPI document of this gateway (<a href="/openapi.json">JSON</a>, <a href="/openapi.yaml">YAML</a>). All paths are relative to <code>${api}</code>.</p>
 <p>${prose(textAt(document, 'info', 'description'))}</p>
-<p>The examples take two shell variables: <code>$CREDENTIAL</code>, the merchant’s <code>key_id:secret</code>, and <code>$TOKEN</code>, a session’s token. <a href="/docs">The first page</a> sets both. In the <a href="/docs/explorer">explorer</a> each call can be tried.</p>
+<p>The examples use two shell variables: <code>$CREDENTIAL</code>, the merchant’s <code>key_id:secret</code>, and <code>$TOKEN</code>, a session token. <a href="/docs">The first page</a> sets both. You can try each call in the <a href="/docs/explorer">explorer</a>.</p>
 ${groups.map(
   ({ name, description, operations }) => html`<h2 id="${name}">${titled(name)}${anchor(name, titled(name))}</h2>
 <p class="lead">${description}</p>
@@ -42,9 +42,9 @@ function titled(name: string): string {
 }
 
 const CREDENTIALS = {
-  merchant: 'Takes the merchant credential: it is for your backend.',
-  session: 'Takes a session token: an app, a page or your backend may call it.',
-  none: 'Takes no credential.',
+  merchant: 'Needs the merchant credential: call it from your backend only.',
+  session: 'Needs a session token: an app, a web page or your backend may call it.',
+  none: 'Needs no credential.',
 } as const;
 
 function renderOperation(operation: Operation, api: string): Html {
