@@ -42,7 +42,7 @@ it('a start that cannot listen says in one line which variable to set, before an
   );
   // An address reserved for documentation belongs to no machine.
   expect(await refused({ PORT: '0', HOST: '192.0.2.1' })).toEqual(
-    inOneLine('nobody can listen at 192.0.2.1 on this machine (EADDRNOTAVAIL): set HOST'),
+    inOneLine('cannot listen on 192.0.2.1 on this machine (EADDRNOTAVAIL): set HOST to one of its addresses'),
   );
-  expect(await refused({ PORT: 'eighty' })).toEqual(inOneLine('PORT is not a port number'));
+  expect(await refused({ PORT: 'eighty' })).toEqual(inOneLine('PORT is not a port number: set it to 0 to 65535'));
 });

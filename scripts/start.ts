@@ -23,7 +23,7 @@ async function main(): Promise<number> {
       variable('SANDBOX_HOST', '127.0.0.1'),
     );
   }
-  say((await build()) ? 'built' : 'built already');
+  say((await build()) ? 'built' : 'already built');
   // The gateway stops first: while it finishes what is in flight it may still need the networks.
   const programs: Program[] = [
     {
@@ -67,15 +67,20 @@ function listenUrl(host: string, port: string): string {
 /** Says in one line what to do if the port cannot be listened at; port 0 lets the system choose one. */
 async function demandFree(portVariable: string, port: string, hostVariable: string, host: string): Promise<void> {
   if (!/^\d{1,5}$/.test(port) || Number.parseInt(port, 10) > 65_535)
-    throw new Error(`${portVariable} is not a port number`);
+    throw new Error(`${portVariable} is not a port number: set it to 0 to 65535`);
   const probe = createServer();
   await new Promise<void>((resolve, reject) => {
     probe.once('error', ({ code, message }: NodeJS.ErrnoException) => {
       if (code === 'EADDRINUSE')
         reject(new Error(`port ${port} is taken by another program: set ${portVariable} to a free one`));
       else if (code === 'EACCES')
-        reject(new Error(`this user may not listen at port ${port}: set ${portVariable} to 1024 or more`));
-      else reject(new Error(`nobody can listen at ${host} on this machine (${code ?? message}): set ${hostVariable}`));
+        reject(new Error(`this user may not listen on port ${port}: set ${portVariable} to 1024 or more`));
+      else
+        reject(
+          new Error(
+            `cannot listen on ${host} on this machine (${code ?? message}): set ${hostVariable} to one of its addresses`,
+          ),
+        );
     });
     probe.listen(Number.parseInt(port, 10), host, () => probe.close(() => resolve()));
   });

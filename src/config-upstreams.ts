@@ -89,12 +89,12 @@ export function readCredential(env: EnvironmentReader, name: CredentialName, mod
   const value = env.text(name);
   if (mode === 'sandbox') return { name, value: value ?? SANDBOX[name] };
   if (value === SANDBOX[name]) {
-    env.problem(name, `is the sandbox's, which everybody knows: production needs your own, for example ${name}=…`);
+    env.problem(name, `is the sandbox's, which is public: production needs your own, for example ${name}=…`);
   } else if (name === SIGNING && value !== undefined && value.length < SECRET_LEAST) {
     const example = `${name}="$(openssl rand -base64 32)"`;
     env.problem(
       name,
-      `signs what moves payments: it must have at least ${SECRET_LEAST} characters, for example ${example}`,
+      `authenticates callbacks about payments: it must have at least ${SECRET_LEAST} characters, for example ${example}`,
     );
   }
   return { name, value };
@@ -175,7 +175,10 @@ function readCurrencies(env: EnvironmentReader, name: string): readonly Currency
   const known = parts.filter(isCurrency);
   if (known.length === parts.length) return Object.freeze(known);
   const served = CURRENCIES.join(', ');
-  env.problem(name, `holds a currency that is not served: there are ${served}, for example ${name}=usd,cdf`);
+  env.problem(
+    name,
+    `contains a currency that the gateway does not serve: use some of ${served}, for example ${name}=usd,cdf`,
+  );
   return undefined;
 }
 

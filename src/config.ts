@@ -101,7 +101,7 @@ export function readConfig(environment: Environment, defaults: Environment = {})
   if (mode === 'sandbox' && port === sandboxPort) {
     env.problem(
       'SANDBOX_PORT',
-      `is the same as PORT: both listen, for example SANDBOX_PORT=${port === 8090 ? 8091 : 8090}`,
+      `is the same as PORT: each needs a port of its own, for example SANDBOX_PORT=${port === 8090 ? 8091 : 8090}`,
     );
   }
   const config = {
@@ -150,7 +150,7 @@ function readReceiverNetworks(env: EnvironmentReader, mode: GatewayMode): readon
   if (mode === 'production' && networks.length > 0) {
     env.problem(
       'RECEIVER_NETWORKS',
-      'is for sandbox mode: in production webhooks go to public addresses only, unset it',
+      'is for sandbox mode only: in production webhooks go to public addresses alone, so unset it',
     );
   }
   return networks;
@@ -175,13 +175,13 @@ function readDatabaseUrl(env: EnvironmentReader): string | undefined {
   const value = env.text('DATABASE_URL');
   // Not parsed: the driver reports any other fault, without the password.
   if (value !== undefined && SEVERAL_HOSTS.test(value)) {
-    const one = 'name the one that leads to whichever server writes: a DNS name, a virtual address or a pooler';
-    env.problem('DATABASE_URL', `names several hosts, and one is taken: ${one}`);
+    const one = 'name one that always leads to the primary: a DNS name, a virtual address or a pooler';
+    env.problem('DATABASE_URL', `names several hosts, but only one can be used: ${one}`);
     return undefined;
   }
   if (value === undefined || /^postgres(ql)?:\/\/\S+$/.test(value)) return value;
   const example = 'postgresql://mbongo:PASSWORD@127.0.0.1:5432/mbongo';
-  const rule = 'it must begin with postgresql:// and hold no blanks';
+  const rule = 'it must begin with postgresql:// and contain no blanks';
   env.problem('DATABASE_URL', `cannot be used: ${rule}, for example DATABASE_URL=${example}`);
   return undefined;
 }
@@ -206,17 +206,17 @@ export function warningsOf({ mode, publicUrl, mtnMomo, mtnMomoDisbursement, sms 
   // In production a PUBLIC_URL that is set must be https: this is the default, the listening address.
   if (mode === 'production' && publicUrl.startsWith('http:')) {
     const example = `for example PUBLIC_URL=${PUBLIC_URL_EXAMPLE}`;
-    const detail = `PUBLIC_URL is not set: callers and upstreams are told ${publicUrl}, which the world cannot reach, ${example}`;
+    const detail = `PUBLIC_URL is not set: callers and upstreams get ${publicUrl}, which they cannot reach: set it, ${example}`;
     warnings.push({ about: 'public_url', detail });
   }
   if (sms === undefined) {
     const detail =
-      'SMS_URL is not set: no one-time code can be sent, so that wallet payments above the threshold cannot be paid';
+      'SMS_URL is not set: no one-time code can be sent, so wallet payments above the threshold cannot be made';
     warnings.push({ about: 'texts', detail });
   }
   if (mtnMomo === undefined && mtnMomoDisbursement === undefined) {
     const detail =
-      'no carrier is configured: mobile money is unavailable, set for example MTN_MOMO_BASE_URL and its others';
+      'no carrier is configured: mobile money is unavailable; for MTN, set MTN_MOMO_BASE_URL and the other MTN_MOMO_ variables';
     warnings.push({ about: 'carriers', detail });
   }
   return warnings;
@@ -233,7 +233,7 @@ function readMasterKeys(env: EnvironmentReader, mode: GatewayMode): readonly str
   if (mode === 'production' && keys.some(isEmptyKey)) {
     env.problem(
       'MASTER_KEY',
-      `holds a key of nothing but zeros, which everybody knows: draw one, for example ${example}`,
+      `contains a key that is all zeros, which anybody can guess: generate one, for example ${example}`,
     );
     return [];
   }

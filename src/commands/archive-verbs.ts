@@ -14,14 +14,14 @@ export function addArchiveCommands(program: Command, addVerb: AddVerb): void {
   const archive = addVerb(
     program,
     'archive',
-    'move what is final and old out of the live tables',
+    'move old records that are final out of the live tables',
     async () => (await load()).archiveRun,
   )
     .enablePositionalOptions()
-    .option('--older-than <age>', 'since when it must have been final: 13m for months, 2y for years')
+    .option('--older-than <age>', 'how long ago they must have become final: 13m (months), 2y (years)')
     .option('--dry-run', 'only say what would move');
-  addVerb(archive, 'list', 'list the months that lie in the archive', async () => (await load()).archiveList);
-  addVerb(archive, 'drop', 'end a month for ever, the oldest first', async () => (await load()).archiveDrop)
-    .requiredOption('--month <month>', 'which: 2024-05')
-    .option('--yes', 'do it');
+  addVerb(archive, 'list', 'list the months in the archive', async () => (await load()).archiveList);
+  addVerb(archive, 'drop', 'delete the oldest month of the archive for ever', async () => (await load()).archiveDrop)
+    .requiredOption('--month <month>', 'the month: 2024-05')
+    .option('--yes', 'confirm; without it nothing is changed');
 }

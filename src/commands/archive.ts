@@ -29,7 +29,8 @@ export async function archiveRun({ deps }: Tools, options: ArchiveOptions): Prom
     ['table', 'rows'],
     left.map(([name, count]) => [name, String(count)]),
   );
-  const held = busy === 0 ? [] : [`${busy} steps found rows that are in use: run it again later`];
+  const held =
+    busy === 0 ? [] : [`${busy} steps were left out because their rows are in use: run the command again later`];
   return {
     document: { final_before, dry_run: dry, rows, busy_steps: busy },
     lines: [`${dry ? 'would move' : 'moved'} what was final before ${final_before}`, ...lines, ...held],
@@ -57,21 +58,21 @@ export interface DropOptions {
 export async function archiveDrop({ deps }: Tools, { month, yes }: DropOptions): Promise<Output> {
   if (yes !== true) {
     const found = await requireArchived(deps, month);
-    throw new OperatorError(`${rowsOf(found)} rows of ${month} would be gone for ever: say --yes to do it`);
+    throw new OperatorError(`${rowsOf(found)} rows of ${month} would be deleted for ever: add --yes to do it`);
   }
   const dropped = await dropArchived(deps, month);
   return {
     document: { dropped: documentOf(dropped) },
-    lines: [`${month} is gone: ${rowsOf(dropped)} rows, ${bytesOf(dropped) / 1_048_576n} MiB`],
+    lines: [`${month} is deleted: ${rowsOf(dropped)} rows, ${bytesOf(dropped) / 1_048_576n} MiB`],
   };
 }
 
 /** Whole months such as `13m`, or years such as `2y`. */
 function readMonths(text: string | undefined): number {
-  if (text === undefined) throw new UsageError('say since when it must have been final, for example --older-than 13m');
+  if (text === undefined) throw new UsageError('--older-than is missing: add it, for example --older-than 13m');
   const match = /^([0-9]{1,3})([my])$/.exec(text);
   if (match === null) {
-    throw new UsageError(`${JSON.stringify(text)} is no age: write it like 13m for months or 2y for years`);
+    throw new UsageError(`${JSON.stringify(text)} is not an age: write it like 13m for months or 2y for years`);
   }
   return Number(match[1]) * (match[2] === 'y' ? 12 : 1);
 }

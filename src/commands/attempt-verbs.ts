@@ -9,36 +9,38 @@ import type { LateTarget } from '../domain/late-money.ts';
 import type { AddVerb, AddVerbOf } from './verb.ts';
 
 export function addAttemptCommands(program: Command, addVerb: AddVerb, addVerbOf: AddVerbOf): void {
-  const attempt = program.command('attempt').description('attempts at upstreams whose outcome is not known');
+  const attempt = program
+    .command('attempt')
+    .description('attempts whose outcome is unknown, or whose money came or left late');
   const load = () => import('./attempt.ts');
   addVerb(attempt, 'list', 'list open attempts, the oldest first', async () => (await load()).attemptList)
-    .option('--late', 'those whose money moved late instead, and lies in suspense')
+    .option('--late', 'list those whose late money is in suspense instead')
     .option('--after <id>', 'those after this attempt: the next page')
-    .option('--limit <count>', 'at most so many', '50');
+    .option('--limit <count>', 'how many to list at most', '50');
   addVerbOf(
     attempt,
     'settle',
-    'close an open attempt by what the upstream has told you; asks for --yes',
+    'close an open attempt with the outcome that the upstream has told you; needs --yes',
     async () => (await load()).attemptSettle,
   )
     .addOption(new Option('--paid', 'the money has moved').conflicts('notPaid'))
     .option('--not-paid', 'no money has moved, and none will')
-    .option('--provider-reference <reference>', "the upstream's name of it: with --paid it has to be there")
-    .option('--yes', 'do it');
+    .option('--provider-reference <reference>', "the upstream's reference for it; required with --paid")
+    .option('--yes', 'confirm; without it nothing is changed');
   const target = new Option(
     '--to <whom>',
-    'of a payment: the merchant keeps it, or the payer has been given it back by hand; ' +
-      'of a payout or refund: the merchant pays for it, the upstream has given it back, or the gateway bears it',
+    'for a payment: the merchant keeps the money, or the payer got it back by hand; ' +
+      'for a payout or refund: the merchant pays for it, the upstream gave it back, or the gateway bears the loss',
   );
   addVerbOf(
     attempt,
     'book',
-    'say whose money is that moved after its payment, payout or refund had ended; asks for --yes',
+    'book money that came or left after its payment, payout or refund had ended; needs --yes',
     async () => (await load()).attemptBook,
   )
     .addOption(
       target.choices(['merchant', 'payer', 'upstream', 'gateway'] satisfies LateTarget[]).makeOptionMandatory(),
     )
-    .requiredOption('--why <text>', 'on what grounds')
-    .option('--yes', 'do it');
+    .requiredOption('--why <text>', 'the reason, for the journal')
+    .option('--yes', 'confirm; without it nothing is changed');
 }

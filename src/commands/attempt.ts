@@ -119,7 +119,7 @@ export async function attemptSettle(
   options: AttemptSettleOptions,
 ): Promise<Output> {
   const { paid, notPaid, providerReference = null, by = thisUser(), why = null, yes } = options;
-  if (paid === notPaid) throw new UsageError('say how it ended: --paid, or --not-paid');
+  if (paid === notPaid) throw new UsageError('the outcome is missing: add --paid or --not-paid');
   if (yes !== true) {
     const attempt = await requireAttempt(deps, attemptId);
     requireDecidable(attempt, paid === true, deps.clock.now());
@@ -127,7 +127,7 @@ export async function attemptSettle(
     const whom = phoneOf(attempt) ?? attempt.method;
     const what = `${amountOf(attempt)} ${way} ${whom} by ${attempt.carrier}, ${attempt.status}`;
     const how = paid === true ? 'paid' : 'not paid';
-    throw new OperatorError(`${what} since ${timeOf(attempt.created_at)}: say --yes to close it as ${how}, for good`);
+    throw new OperatorError(`${what} since ${timeOf(attempt.created_at)}: add --yes to close it as ${how}, for good`);
   }
   const verdict = { paid: paid === true, providerReference, by, why };
   const { attempt, orderStatus } = await decideAttempt(deps, attemptId, verdict);
@@ -157,7 +157,7 @@ export async function attemptBook({ deps }: Tools, attemptId: string, options: A
     const [way, moved] = attempt.purpose === 'payment' ? ['from', 'came'] : ['to', 'left'];
     const what = `${amountOf(attempt)} ${way} ${phoneOf(attempt) ?? attempt.method} by ${attempt.carrier}`;
     const when = `${moved} at ${timeOf(attempt.settled_at)} for ${order.id}, ${order.status}`;
-    throw new OperatorError(`${what} ${when}: say --yes to book it to the ${to}, for good`);
+    throw new OperatorError(`${what} ${when}: add --yes to book it to the ${to}, for good`);
   }
   const { attempt, order } = await bookLateMoney(deps, attemptId, { to, by, why });
   return {

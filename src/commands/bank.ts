@@ -77,12 +77,12 @@ async function readIban(text: string): Promise<string> {
   const { electronicFormatIBAN, isValidIBAN } = await import('ibantools');
   const iban = electronicFormatIBAN(text);
   if (iban !== null && isValidIBAN(iban)) return iban;
-  throw new UsageError('that is no IBAN: check its letters and digits');
+  throw new UsageError('the IBAN is not valid: check its letters and digits');
 }
 
 async function readBic(text: string): Promise<string> {
   const { isValidBIC } = await import('ibantools');
   const bic = text.replaceAll(' ', '').toUpperCase();
   if (isValidBIC(bic)) return bic;
-  throw new UsageError('that is no SWIFT code (BIC): it has 8 or 11 letters and digits, like ABCDCDKI');
+  throw new UsageError('the SWIFT code (BIC) is not valid: it has 8 or 11 letters and digits, like ABCDCDKI');
 }

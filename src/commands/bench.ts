@@ -28,12 +28,12 @@ function environmentOf(around: Surroundings): NodeJS.ProcessEnv {
 export async function bench(around: Surroundings, args: readonly string[], program: string = BENCH): Promise<number> {
   const refuse = (why: string): number => printError(around, new OperatorError(why), args.includes('--json'));
   if (!existsSync(program)) {
-    const way = 'take the sources, and say `npm run bench` there';
+    const way = 'get the sources, and run `npm run bench` there';
     return refuse(`the bench is not part of this installation: ${way}`);
   }
   if (around.env.GATEWAY_MODE === 'production') {
-    const way = 'run it on a machine of its own, without GATEWAY_MODE';
-    return refuse(`the bench makes and drops databases, and loads the server: ${way}`);
+    const way = 'run it on a separate machine, without GATEWAY_MODE=production';
+    return refuse(`the bench creates and drops databases, and puts load on the server: ${way}`);
   }
   const child = spawn(process.execPath, [program, ...args], { stdio: 'inherit', env: environmentOf(around) });
   // Wait for the bench, which cleans up what it has started. Ctrl+C reaches both processes; a SIGTERM only this one: pass it on.

@@ -23,7 +23,8 @@ export async function clockShow({ deps }: Tools): Promise<Output> {
   const { now, machine_time } = document;
   return {
     document,
-    lines: shift === undefined ? [`${now}, as on the machine`] : [now, `The machine's own time is ${machine_time}.`],
+    lines:
+      shift === undefined ? [`${now}, the same as the machine's`] : [now, `The machine's own time is ${machine_time}.`],
   };
 }
 
@@ -32,7 +33,7 @@ export async function clockAdvance({ deps }: Tools, duration: string): Promise<O
   const document = documentOf(shift, deps.clock.wall());
   return {
     document,
-    lines: [`It is now ${document.now}.`, 'A gateway that is running takes it up within a second.'],
+    lines: [`It is now ${document.now}.`, 'A running gateway adopts the new time within a second.'],
   };
 }
 

@@ -46,7 +46,7 @@ function spelledOut(argv: readonly string[]): string[] {
 function usageStatus(error: CommanderError, around: Surroundings, json: boolean): number {
   if (error.exitCode === 0) return 0;
   const help = error.code === 'commander.help';
-  const message = help ? 'say what to do: see `mbongo --help`' : error.message.replace(/^error: /, '');
+  const message = help ? 'incomplete command: see `mbongo --help`' : error.message.replace(/^error: /, '');
   printError(around, new Error(message), json);
   return WRONGLY_ASKED;
 }
@@ -129,8 +129,9 @@ const READING: ReadonlySet<string> = new Set(['list', 'show', 'reconcile', 'arch
 /** Adds the options --by and --why, which the journal records, to a verb that lacks them. */
 function sayWho(verb: Command): void {
   const has = (name: string): boolean => verb.options.some(({ long }) => long === name);
-  if (!has('--by')) verb.option('--by <name>', 'who does it (default: the user of this machine)');
-  if (!has('--why')) verb.option('--why <text>', 'on what grounds');
+  if (!has('--by'))
+    verb.option('--by <name>', 'who runs the command, for the journal (default: the user of this machine)');
+  if (!has('--why')) verb.option('--why <text>', 'the reason, for the journal');
 }
 
 /** The command as the journal names it: the verb, preceded by its nouns if any. */
@@ -145,8 +146,8 @@ function withJson(command: Command): Command {
 }
 
 function addProcessCommands(program: Command, around: Surroundings, ended: Ended): void {
-  const role = new Option('--role <role>', 'answer requests, do the background work, or both');
-  const count = new Option('--processes <count>', 'so many processes at one port; auto: one per core');
+  const role = new Option('--role <role>', 'api answers requests, worker does the background work, all does both');
+  const count = new Option('--processes <count>', 'how many processes share the port; auto: one per core');
   withJson(program.command('serve').description('run the gateway until it is stopped'))
     .addOption(role.choices(['all', 'api', 'worker']).default('all'))
     .addOption(count.argParser(readProcesses).default(1))
@@ -158,13 +159,13 @@ function addProcessCommands(program: Command, around: Surroundings, ended: Ended
       const { serve } = await import('./serve.ts');
       ended(await serve(around, role, json === true));
     });
-  withJson(program.command('migrate').description('bring the database to this version')).action(
+  withJson(program.command('migrate').description('migrate the database to the version of this program')).action(
     async (options: { json?: boolean }) => {
       const [{ report }, { migrateDatabase }] = await Promise.all([import('./tools.ts'), import('./migrate.ts')]);
       ended(await report(around, options.json === true, () => migrateDatabase(around)));
     },
   );
-  withJson(program.command('doctor').description('check what the gateway needs')).action(
+  withJson(program.command('doctor').description('check the books and everything that the gateway needs')).action(
     async (options: { json?: boolean }) => {
       const { doctor } = await import('./doctor.ts');
       ended(await doctor(around, options.json === true));
@@ -176,8 +177,8 @@ function addProcessCommands(program: Command, around: Surroundings, ended: Ended
 function addBenchCommand(program: Command, around: Surroundings, ended: Ended): void {
   program
     .command('bench')
-    .description('measure how fast it is here, in a quarter of an hour; --quick: in a minute or two')
-    .argument('[options...]', 'those of `npm run bench`')
+    .description("measure the gateway's speed on this machine: a quarter of an hour, with --quick a minute or two")
+    .argument('[options...]', 'the options of `npm run bench`')
     .helpOption(false)
     .allowUnknownOption()
     .action(async (args: string[]) => ended(await (await import('./bench.ts')).bench(around, args)));
@@ -186,89 +187,104 @@ function addBenchCommand(program: Command, around: Surroundings, ended: Ended): 
 function addMoneyCommands(program: Command, addVerb: AddVerb): void {
   const wallet = program.command('wallet').description("customers' wallets and flash accounts");
   const loadWallet = () => import('./wallet.ts');
-  addVerb(wallet, 'open', 'open an account', async () => (await loadWallet()).walletOpen)
-    .option('--number <number>', 'its number', 'auto')
+  addVerb(wallet, 'open', 'open a wallet or a flash account', async () => (await loadWallet()).walletOpen)
+    .option('--number <number>', 'its number; auto: the gateway chooses a free one', 'auto')
     .requiredOption('--pin <digits>', 'four to eight digits')
     .requiredOption('--currency <code>', 'its currency')
-    .option('--balance <amount>', 'its first balance', '0')
-    .requiredOption('--phone <number>', 'where one-time codes go: +243…')
-    .addOption(new Option('--kind <kind>', 'which kind').choices(['wallet', 'flash']).default('wallet'));
-  addVerb(wallet, 'credit', 'put money in', async () => (await loadWallet()).walletCredit)
-    .requiredOption('--number <number>', 'whose')
+    .option('--balance <amount>', 'its opening balance', '0')
+    .requiredOption('--phone <number>', 'the phone that one-time codes are sent to: +243…')
+    .addOption(new Option('--kind <kind>', 'the kind of account').choices(['wallet', 'flash']).default('wallet'));
+  addVerb(wallet, 'credit', 'put money into a wallet or a flash account', async () => (await loadWallet()).walletCredit)
+    .requiredOption('--number <number>', 'its number')
     .requiredOption('--amount <amount>', "in the wallet's currency");
   const balance = program.command('balance').description("merchants' balances");
   const loadBalance = () => import('./balance.ts');
-  addVerb(balance, 'credit', 'put money in', async () => (await loadBalance()).balanceCredit)
-    .requiredOption('--merchant <id>', 'whose')
-    .requiredOption('--currency <code>', 'in which currency')
-    .requiredOption('--amount <amount>', 'how much');
-  addVerb(balance, 'show', 'show balances', async () => (await loadBalance()).balanceShow).requiredOption(
+  addVerb(balance, 'credit', "put money into a merchant's balance", async () => (await loadBalance()).balanceCredit)
+    .requiredOption('--merchant <id>', "the merchant's id")
+    .requiredOption('--currency <code>', 'the currency')
+    .requiredOption('--amount <amount>', 'the amount');
+  addVerb(balance, 'show', "show a merchant's balances", async () => (await loadBalance()).balanceShow).requiredOption(
     '--merchant <id>',
-    'whose',
+    "the merchant's id",
   );
-  addVerb(program, 'settle', "take money out to a merchant's bank", async () => (await import('./settle.ts')).settle)
-    .requiredOption('--merchant <id>', 'whose')
-    .requiredOption('--currency <code>', 'in which currency')
-    .requiredOption('--amount <amount>', 'how much')
-    .option('--reference <reference>', 'under which the bank is told to pay; the statement shows it')
-    .option('--yes', 'do it');
-  const fee = program.command('fee').description('what merchants pay');
+  addVerb(
+    program,
+    'settle',
+    "pay money from a merchant's balance out to its bank",
+    async () => (await import('./settle.ts')).settle,
+  )
+    .requiredOption('--merchant <id>', "the merchant's id")
+    .requiredOption('--currency <code>', 'the currency')
+    .requiredOption('--amount <amount>', 'the amount')
+    .option('--reference <reference>', 'the reference of the bank transfer, shown in the statement')
+    .option('--yes', 'confirm; without it nothing is changed');
+  const fee = program.command('fee').description('fees that merchants pay');
   const loadFee = () => import('./fee.ts');
-  addVerb(fee, 'set', 'set a fee, also one of 0; or take it away', async () => (await loadFee()).feeSet)
-    .requiredOption('--merchant <id>', 'whose')
+  addVerb(fee, 'set', 'set a fee (0 is possible), or remove it', async () => (await loadFee()).feeSet)
+    .requiredOption('--merchant <id>', "the merchant's id")
     .option(
       '--method <method>',
-      'wallet, flash, mobile_money, card, bank_transfer, google_pay, apple_pay, payout_mobile_money or payout_wallet (default: every payment without a fee of its own)',
+      'wallet, flash, mobile_money, card, bank_transfer, google_pay, apple_pay, payout_mobile_money or payout_wallet (default: every payment method without a fee of its own)',
     )
-    .requiredOption('--currency <code>', 'in which currency')
+    .requiredOption('--currency <code>', 'the currency')
     .option('--rate <percent>', 'per cent of the amount: 2.5')
-    .option('--fixed <amount>', 'added to it (default: 0)')
-    .option('--min <amount>', 'at least')
-    .option('--max <amount>', 'at most')
-    .option('--remove', 'take it away: the one for every method, if there is one, applies');
-  addVerb(fee, 'list', 'list fees', async () => (await loadFee()).feeList).requiredOption('--merchant <id>', 'whose');
+    .option('--fixed <amount>', 'a fixed amount on top of the rate (default: 0)')
+    .option('--min <amount>', 'the smallest fee')
+    .option('--max <amount>', 'the largest fee')
+    .option('--remove', 'remove the fee: the one for every method, if there is one, then applies');
+  addVerb(fee, 'list', "list a merchant's fees", async () => (await loadFee()).feeList).requiredOption(
+    '--merchant <id>',
+    "the merchant's id",
+  );
 }
 
 function addTransferCommands(program: Command, addVerb: AddVerb, addVerbOf: AddVerbOf): void {
   const bank = program.command('bank').description('bank accounts that customers transfer to');
   const loadBank = () => import('./bank.ts');
-  addVerb(bank, 'add', 'add an account', async () => (await loadBank()).bankAdd)
-    .requiredOption('--merchant <id>', 'whose')
+  addVerb(bank, 'add', 'add a bank account', async () => (await loadBank()).bankAdd)
+    .requiredOption('--merchant <id>', "the merchant's id")
     .requiredOption('--bank <name>', "the bank's name")
-    .option('--bank-id <id>', 'the same for all accounts at it (default: made of its name)')
-    .requiredOption('--country <code>', 'where the bank is: CD')
-    .requiredOption('--account-name <name>', 'in whose name')
+    .option('--bank-id <id>', "the bank's id, the same for all accounts there (default: derived from its name)")
+    .requiredOption('--country <code>', "the bank's country: CD")
+    .requiredOption('--account-name <name>', "the account holder's name")
     .requiredOption('--account-number <number>', 'as the bank writes it')
-    .option('--iban <iban>', 'where the country has them')
+    .option('--iban <iban>', 'in countries that use it')
     .option('--swift <code>', "the bank's SWIFT code (BIC)")
     .requiredOption('--currency <code>', 'its currency')
-    .option('--branch-city <city>', 'where its branch is');
-  addVerb(bank, 'list', 'list accounts, closed ones too', async () => (await loadBank()).bankList).option(
+    .option('--branch-city <city>', "the branch's city");
+  addVerb(bank, 'list', 'list bank accounts, including closed ones', async () => (await loadBank()).bankList).option(
     '--merchant <id>',
-    'only of this merchant',
+    "only this merchant's",
   );
-  addVerbOf(bank, 'close', 'send no further payment to an account', async () => (await loadBank()).bankClose);
+  addVerbOf(
+    bank,
+    'close',
+    'close a bank account: no further customer is asked to transfer to it',
+    async () => (await loadBank()).bankClose,
+  );
   const proof = program.command('proof').description('proofs of bank transfers');
   const loadProof = () => import('./proof.ts');
   addVerb(proof, 'list', 'list proofs, the oldest first', async () => (await loadProof()).proofList)
-    .option('--merchant <id>', 'only of this merchant')
+    .option('--merchant <id>', "only this merchant's")
     .option('--status <status>', 'waiting, approved or declined')
     .option('--after <id>', 'those after this proof: the next page')
-    .option('--limit <count>', 'at most so many', '50');
-  addVerbOf(proof, 'show', 'show what is known of a proof', async () => (await loadProof()).proofShow).option(
+    .option('--limit <count>', 'how many to list at most', '50');
+  addVerbOf(proof, 'show', 'show everything known about a proof', async () => (await loadProof()).proofShow).option(
     '--out <file>',
-    'write its file there; open it in a reader that runs no scripts',
-  );
-  addVerbOf(proof, 'approve', 'the transfer has arrived', async () => (await loadProof()).proofApprove).option(
-    '--note <text>',
-    'for the operators',
+    'save the uploaded file here; open it in a viewer that runs no scripts',
   );
   addVerbOf(
     proof,
+    'approve',
+    'approve a proof: the transfer has arrived',
+    async () => (await loadProof()).proofApprove,
+  ).option('--note <text>', 'a note for operators');
+  addVerbOf(
+    proof,
     'decline',
-    'the transfer has not arrived, or the proof is none',
+    'decline a proof: the transfer has not arrived, or the file proves nothing',
     async () => (await loadProof()).proofDecline,
-  ).requiredOption('--reason <text>', 'for the operators');
+  ).requiredOption('--reason <text>', 'the reason, for operators');
   const delivery = program.command('delivery').description('delayed deliveries');
   addVerbOf(
     delivery,
@@ -282,34 +298,37 @@ function addWebhookCommands(program: Command, addVerb: AddVerb, around: Surround
   const webhook = program.command('webhook').description('webhook events and their signing secrets');
   const load = () => import('./webhook.ts');
   addVerb(webhook, 'list', 'list events, the oldest first', async () => (await load()).webhookList)
-    .option('--merchant <id>', 'only of this merchant')
+    .option('--merchant <id>', "only this merchant's")
     .option('--status <status>', 'waiting, delivered, dead, gone or no_target')
-    .option('--from <time>', 'those made from this time on')
+    .option('--from <time>', 'only those made at or after this time')
     .option('--after <id>', 'those after this event: the next page')
-    .option('--limit <count>', 'at most so many', '50');
+    .option('--limit <count>', 'how many to list at most', '50');
   addVerb(webhook, 'replay', 'send events again', async () => (await load()).webhookReplay)
-    .option('--event <id>', 'this one')
-    .option('--from <time>', 'those made from this time on: 2026-03-01T08:00:00Z')
+    .option('--event <id>', 'the event to send again')
+    .option('--from <time>', 'or all events made at or after this time: 2026-03-01T08:00:00Z')
     .option('--to <time>', 'and before this time (default: now)')
-    .option('--merchant <id>', 'only of this merchant')
+    .option('--merchant <id>', "only this merchant's")
     .option('--status <status>', 'only with this status, for example dead');
   webhook
     .command('listen')
-    .description('receive webhooks on this machine, and show each, until it is stopped')
-    .option('--json', 'print one JSON document a line: where it listens, then each webhook')
-    .option('--port <port>', 'where; 0 takes a free one', '8095')
-    .option('--secret <secret>', 'whsec_…: say of each whether it verifies')
+    .description('receive webhooks on this machine and show each one, until stopped')
+    .option('--json', 'print one JSON document per line: where it listens, then each webhook')
+    .option('--port <port>', 'the port to listen on; 0 takes any free one', '8095')
+    .option('--secret <secret>', 'whsec_…, the signing secret: verify each webhook with it')
     .action(async (options: WebhookListenOptions) =>
       ended(await (await import('./webhook-listen.ts')).webhookListen(around, options)),
     );
   const secret = webhook.command('secret').description('signing secrets');
   addVerb(secret, 'rotate', "replace a merchant's signing secret", async () => (await load()).webhookSecretRotate)
-    .requiredOption('--merchant <id>', 'whose')
-    .option('--grace <duration>', 'how long the old one signs too', '24h');
+    .requiredOption('--merchant <id>', "the merchant's id")
+    .option('--grace <duration>', 'how long webhooks are signed with the old one too', '24h');
 }
 
 function addReconcileCommand(program: Command, addVerbOf: AddVerbOf): void {
-  const connector = new Option('--connector <name>', 'whose statement it is').makeOptionMandatory();
+  const connector = new Option(
+    '--connector <name>',
+    'the upstream that the statement comes from',
+  ).makeOptionMandatory();
   addVerbOf(
     program,
     'reconcile',
@@ -318,14 +337,20 @@ function addReconcileCommand(program: Command, addVerbOf: AddVerbOf): void {
     'file',
   )
     .addOption(connector.choices(['mtn-momo', 'mtn-momo-disbursement', 'mastercard']))
-    .option('--from <time>', 'what ended from this time on should be in it (default: its first date)')
-    .option('--to <time>', 'and before this time (default: its last date)')
-    .option('--report <file>', 'write every verdict there, as CSV');
+    .option('--from <time>', 'the start of the span that the statement covers (default: its first date)')
+    .option('--to <time>', 'the span ends before this time (default: its last date)')
+    .option('--report <file>', 'write every verdict to this CSV file');
 }
 
 function addClockCommands(program: Command, addVerb: AddVerb, addVerbOf: AddVerbOf): void {
   const clock = program.command('clock').description("a sandbox's test clock");
   const load = () => import('./clock.ts');
-  addVerb(clock, 'show', 'show what time it is there', async () => (await load()).clockShow);
-  addVerbOf(clock, 'advance', 'set it forward: 30d, 12h, 90m', async () => (await load()).clockAdvance, 'duration');
+  addVerb(clock, 'show', 'show the time of the test clock', async () => (await load()).clockShow);
+  addVerbOf(
+    clock,
+    'advance',
+    'set the test clock forward: 30d, 12h, 90m',
+    async () => (await load()).clockAdvance,
+    'duration',
+  );
 }

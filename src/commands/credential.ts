@@ -11,7 +11,7 @@ import { readDuration, readNetworks } from './options.ts';
 import { type Output, table, timeOf } from './output.ts';
 import type { Tools } from './tools.ts';
 
-const ONCE = 'The secret is shown this once: keep it on your backend.';
+const ONCE = 'The secret is shown only this once: keep it on your backend.';
 
 export async function credentialIssue(
   { deps }: Tools,

@@ -10,23 +10,23 @@ const HINT = 'the characters # % / ? @ in a password must be percent-encoded, fo
 /** Codes of the system and of the server (SQLSTATE) which mean that the address is wrong, or that nothing answers there. */
 const REASONS: { readonly [code: string]: string } = {
   ERR_INVALID_URL: 'it is malformed',
-  ENOENT: 'a file or socket that it names is not there',
+  ENOENT: 'a file or socket that it names does not exist',
   ECONNREFUSED: 'nothing listens there',
   ECONNRESET: 'the connection was cut',
   ENOTFOUND: 'its host is not known',
-  EAI_AGAIN: 'its host is not known',
+  EAI_AGAIN: 'its host cannot be looked up, because the name servers do not answer',
   ETIMEDOUT: 'nothing answers there',
   EHOSTUNREACH: 'its host cannot be reached',
   ENETUNREACH: 'its host cannot be reached',
-  '28P01': 'the server does not take the user name and password',
-  '28000': 'the server does not admit this user from here',
+  '28P01': 'the server rejects the user name or the password',
+  '28000': 'the server does not let this user connect from here',
   '3D000': 'the server has no such database',
 };
 
 /** The server's codes for a state of the server or its roles: the address is right. */
 const STATES: { readonly [code: string]: string } = {
-  '25006': 'the server takes no changes: it is a standby, or read-only; name the one that does',
-  '42501': 'its role lacks a right: it has to own the schema and what is in it',
+  '25006': 'the server accepts no changes: it is a standby or read-only; name the primary',
+  '42501': 'its role lacks a privilege: it must own the schema and everything in it',
   '53300': 'the server has too many connections',
   '57P03': 'the server is starting or stopping',
 };
@@ -67,7 +67,7 @@ function reasonOf(error: unknown): string | undefined {
 /** Errors without a code are recognised by their message. */
 function reasonOfText(error: Error): string | undefined {
   if (error instanceof URIError) return 'its percent-encoding is broken';
-  if (CUT.test(error.message)) return 'nothing that is PostgreSQL answers there';
+  if (CUT.test(error.message)) return 'no PostgreSQL server answers there';
   if (NO_TLS.test(error.message)) return 'the server does not offer TLS';
-  return NO_PASSWORD.test(error.message) ? 'the server asks for a password, and there is none' : undefined;
+  return NO_PASSWORD.test(error.message) ? 'the server asks for a password, and the URL contains none' : undefined;
 }

@@ -158,7 +158,7 @@ export function demoNotes(demo: Demo, current: boolean, url: string, sandboxUrl:
   if (!current) {
     return [
       `Demo merchant ${DEMO_NAME}: its credential ${demo.key_id} has been replaced or revoked.`,
-      `A further one: npx mbongo credential issue --merchant ${demo.merchant_id}`,
+      `Issue a new one: npx mbongo credential issue --merchant ${demo.merchant_id}`,
       accounts,
       '',
       ...pages,

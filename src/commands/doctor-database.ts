@@ -52,7 +52,7 @@ export function checkServer(store: Store): Promise<readonly Check[]> {
     const said = `PostgreSQL ${Math.floor(version / 10_000)}.${version % 10_000}, ${Math.ceil(size / 1_024 ** 2)} MiB`;
     const well = version >= OLDEST_POSTGRES;
     return [
-      well ? ok('database', said) : fail('database', `${said}: 15 or newer is needed, upgrade it`),
+      well ? ok('database', said) : fail('database', `${said}: version 15 or newer is needed, upgrade the server`),
       migrationCheck(
         migrations,
         readMigrations().map(({ name }) => name),
@@ -65,7 +65,7 @@ export function checkServer(store: Store): Promise<readonly Check[]> {
 export function migrationCheck(applied: readonly string[], ours: readonly string[]): Check {
   const newer = applied.filter((name) => !ours.includes(name));
   if (newer.length === 0) return ok('migrations', `all ${ours.length} are applied`);
-  const detail = `the database has ${newer.join(', ')}, which this version does not know: upgrade this program too`;
+  const detail = `the database has ${newer.join(', ')}, unknown to this version: upgrade this program too`;
   return warn('migrations', detail);
 }
 
@@ -98,17 +98,16 @@ export function checkKeys(world: World, store: Store): Promise<readonly Check[]>
     const shut = live.filter(({ id, sealed }) => world.secrets.open('webhook_secret', sealed, id) === undefined);
     const [first] = shut;
     if (first !== undefined) {
-      const what = `MASTER_KEY does not open ${shut.length} of ${live.length} signing secrets, of ${first.merchant_id} first`;
+      const what = `MASTER_KEY does not open ${shut.length} of ${live.length} signing secrets (first: ${first.merchant_id})`;
       return [
-        fail('keys', `${what}: put the older key back behind a comma, or rotate them (mbongo webhook secret rotate)`),
+        fail('keys', `${what}: add the older key again after a comma, or rotate them (mbongo webhook secret rotate)`),
       ];
     }
     if (lacking !== undefined) {
-      return [fail('keys', `a key that is not in MASTER_KEY is needed by ${lacking}: put it back behind a comma`)];
+      return [fail('keys', `MASTER_KEY lacks a key that is needed by ${lacking}: add it again after a comma`)];
     }
-    const rest =
-      older === undefined ? 'no older key is needed' : `an older key is still needed by ${older}: leave it there`;
-    return [ok('keys', `MASTER_KEY opens what is sealed (signing secrets looked at: ${live.length}); ${rest}`)];
+    const rest = older === undefined ? 'no older key is needed' : `an older key is still needed by ${older}: keep it`;
+    return [ok('keys', `MASTER_KEY opens the signing secrets (${live.length} checked); ${rest}`)];
   });
 }
 
@@ -119,9 +118,9 @@ export function checkScopes(store: Store): Promise<readonly Check[]> {
     const merchants = await store.merchant.list();
     const lax = merchants.filter(({ status, settings }) => status === 'ALLOWED' && settings.scope_required !== true);
     const [first] = lax;
-    if (first === undefined) return [ok(name, "every merchant's sessions have to say what they are for")];
-    const what = `merchants whose sessions need not say their scope, and so may pay out: ${lax.length}`;
-    return [warn(name, `${what}; use mbongo merchant set --merchant ${first.id} --scope-required on`)];
+    if (first === undefined) return [ok(name, "every merchant's sessions must state their scope")];
+    const what = `merchants whose sessions may make payouts without stating that scope: ${lax.length}`;
+    return [warn(name, `${what}; run mbongo merchant set --merchant ${first.id} --scope-required on`)];
   });
 }
 
@@ -130,7 +129,7 @@ export function checkAuditor(world: World, store: Store): Promise<readonly Check
   return looking('auditor', async () => {
     const { readAudit } = await import('../usecases/audit.ts');
     const last = await readAudit({ store });
-    if (last === undefined) return [ok('auditor', 'it has not run yet: a worker looks into the books once a minute')];
+    if (last === undefined) return [ok('auditor', 'it has not run yet: a worker audits the books once a minute')];
     const age = world.clock.wall() - last.at;
     const said = `it ran ${spanOf(age)} ago`;
     const found = Object.entries(last.findings).map(([kind, count]) => `${kind} ${count}`);
@@ -139,6 +138,8 @@ export function checkAuditor(world: World, store: Store): Promise<readonly Check
       return [fail('auditor', `${said} and found ${found.join(', ')}: ${wayOut}`)];
     }
     if (age <= AUDIT_LATE_MS) return [ok('auditor', said)];
-    return [warn('auditor', `${said}: start a process that does the work (mbongo serve, or serve --role worker)`)];
+    return [
+      warn('auditor', `${said}: start a process that does the background work (mbongo serve, or serve --role worker)`),
+    ];
   });
 }

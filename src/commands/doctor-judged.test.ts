@@ -61,7 +61,7 @@ describe('conditions that no test can bring about are judged by their numbers', 
     const adviceOn = (...kinds: OverdueKind[]) =>
       overdueCheck({ overdue: kinds.map((kind) => ({ kind, since })) }, NOW).detail;
     expect(adviceOn('payout', 'payout_run', 'inquiry')).toMatch(
-      /; see first whether an upstream is away.*if none is, start a process/,
+      /; first check whether an upstream that this work waits for is down.*if none is, start a process/,
     );
     expect(adviceOn('payout', 'webhook')).toMatch(/; start a process/);
   });
@@ -94,7 +94,7 @@ describe('conditions that no test can bring about are judged by their numbers', 
     expect(status).toBe('warn');
     expect(detail).toContain('payout lines: 3, the oldest for 5 h');
     expect(detail).toContain('refunds: 1, the oldest for 61 min');
-    expect(detail).toContain('webhooks that receivers do not take: 9, the oldest for 2 d');
+    expect(detail).toContain('webhooks that receivers do not accept: 9, the oldest for 2 d');
     expect(waitingCheck({ waiting: [] }, NOW).status).toBe('ok');
   });
 

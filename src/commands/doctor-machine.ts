@@ -46,7 +46,7 @@ async function portCheck(name: string, address: Address, page: string): Promise<
   const answers = await fetch(`${listenUrl(host, port)}${page}`, { signal: AbortSignal.timeout(2_000) })
     .then((response) => response.ok)
     .catch(() => false);
-  if (answers) return ok(name, `${port} is served already`);
+  if (answers) return ok(name, `${port} is already in use by Mbongo`);
   return fail(name, problem);
 }
 
@@ -71,7 +71,7 @@ export function checkDisk({ databaseUrl, dataDir }: Config): Promise<readonly Ch
 /** `free`: bytes free on the disk. */
 export function spaceCheck(free: number, dataDir: string): Check {
   const said = `${(free / GIB).toFixed(1)} GiB free for ${dataDir}`;
-  const wayOut = 'make room, or move DATA_DIR to a larger disk while nothing runs';
+  const wayOut = 'free some space, or move DATA_DIR to a larger disk while the gateway is stopped';
   if (free < LEAST_FREE) return fail('disk', `${said}: the database is about to stop; ${wayOut}`);
   return free < LITTLE_FREE ? warn('disk', `${said}: ${wayOut}`) : ok('disk', said);
 }

@@ -66,24 +66,24 @@ export function connectorCheck(
   heard: readonly OutboundAnswer[],
   mode: Config['mode'],
 ): Check {
-  if (word.kind === 'not_found') return ok(name, 'it answers, and takes our credentials');
+  if (word.kind === 'not_found') return ok(name, 'it answers, and accepts our credentials');
   const answered = heard.flatMap((answer) => (answer.kind === 'answered' ? [answer.status] : []));
   if (answered.length === 0) {
     const why =
-      heard.flatMap((answer) => (answer.kind === 'answered' ? [] : [answer.reason]))[0] ?? 'nothing was asked';
+      heard.flatMap((answer) => (answer.kind === 'answered' ? [] : [answer.reason]))[0] ?? 'no request was made';
     if (mode === 'sandbox') return warn(name, `it cannot be reached (${why}): start the sandbox (npm start)`);
     return fail(
       name,
-      `it cannot be reached (${why}): see its base URL, the name servers and the way out of this machine`,
+      `it cannot be reached (${why}): check its base URL, the name servers and this machine's outbound connections`,
     );
   }
   const refused = answered.find((status) => status === 401 || status === 403);
   if (refused !== undefined) {
-    const wayOut = 'see its keys and, where it keeps one, its list of addresses';
-    return fail(name, `it does not take our credentials (HTTP ${refused}): ${wayOut}`);
+    const wayOut = 'check its keys and, if it has one, its list of allowed addresses';
+    return fail(name, `it rejects our credentials (HTTP ${refused}): ${wayOut}`);
   }
   const said = word.kind === 'unknown' ? word.reason : word.kind;
-  return warn(name, `it answers, and not as expected (${said}): look at its status page, and try again later`);
+  return warn(name, `it answers, but not as expected (${said}): see its status page, and try again later`);
 }
 
 /** Records the responses, which tell why an inquiry's answer is what it is. */
@@ -111,8 +111,8 @@ export function checkTexts(config: Config): Promise<readonly Check[]> {
     const { whyUnreachable } = await import('../platform/reach.ts');
     const why = await whyUnreachable(sms.url);
     const host = new URL(sms.url).host;
-    if (why === undefined) return [ok('texts', `one-time codes leave by ${host}, which can be reached`)];
+    if (why === undefined) return [ok('texts', `one-time codes are sent through ${host}, which can be reached`)];
     if (mode === 'sandbox') return [warn('texts', `${host} cannot be reached (${why}): start the sandbox (npm start)`)];
-    return [fail('texts', `${host} cannot be reached (${why}): see SMS_URL and the way out of this machine`)];
+    return [fail('texts', `${host} cannot be reached (${why}): check SMS_URL and this machine's outbound connections`)];
   });
 }

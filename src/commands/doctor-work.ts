@@ -22,12 +22,12 @@ const LATE_MS = MINUTE;
 const STUCK_MS = 5 * MINUTE;
 
 const WORK: { readonly [kind in OverdueKind]: string } = {
-  inquiry: 'asking about attempts',
+  inquiry: 'inquiries about attempts',
   webhook: 'webhooks',
   payout: 'payouts',
   refund: 'refunds',
-  payout_run: "dates of payouts' batches",
-  expiry: 'ending payments that ran out of time',
+  payout_run: 'dates of payout batches',
+  expiry: 'expiry of payments',
 };
 
 /** Due work of these kinds is left waiting on purpose while its upstream does not answer. */
@@ -46,10 +46,10 @@ export function overdueCheck({ overdue }: Pick<Watched, 'overdue'>, now: number)
   const [worst] = late;
   if (worst === undefined) return ok('work', 'nothing is overdue');
   const what = late.map(({ kind, since }) => `${WORK[kind]} for ${spanOf(now - since)}`).join(', ');
-  const start = 'start a process that does the work (mbongo serve, or serve --role worker), or more of them';
+  const start = 'start a process that does the background work (mbongo serve, or serve --role worker), or more of them';
   const waitsForUpstream = late.every(({ kind }) => OF_UPSTREAMS.has(kind));
   const wayOut = waitsForUpstream
-    ? `see first whether an upstream is away, for which this waits; if none is, ${start}`
+    ? `first check whether an upstream that this work waits for is down; if none is, ${start}`
     : start;
   const detail = `overdue: ${what}; ${wayOut}`;
   return now - worst.since > STUCK_MS ? fail('work', detail) : warn('work', detail);
@@ -59,7 +59,7 @@ export function attemptsCheck({ attempts }: Pick<Watched, 'attempts'>): Check {
   const countOf = (age: number): number =>
     attempts.filter((one) => one.age >= age).reduce((sum, { count }) => sum + count, 0);
   const name = 'open attempts';
-  const wayOut = 'see mbongo attempt list, ask the upstream, and close them by mbongo attempt settle';
+  const wayOut = 'see mbongo attempt list, ask the upstream, and close them with mbongo attempt settle';
   const old = countOf(OLD);
   if (countOf(VERY_OLD) > 0) return fail(name, `${countOf(VERY_OLD)} are open for more than a day: ${wayOut}`);
   if (old > 0) return warn(name, `${old} are open for more than an hour: ${wayOut}`);
@@ -74,7 +74,7 @@ export function lateCheck({ waiting }: Pick<Watched, 'waiting'>, now: number): C
   const count = found.reduce((sum, one) => sum + one.count, 0);
   const since = `the oldest for ${spanOf(now - Math.min(...found.map(({ oldest }) => oldest)))}`;
   const what = `money of ${count} attempts came, or left, after their orders had ended and waits to be booked, ${since}`;
-  return warn(name, `${what}: see mbongo attempt list --late, and say whose it is by mbongo attempt book`);
+  return warn(name, `${what}: see mbongo attempt list --late, and book it with mbongo attempt book`);
 }
 
 /** Late webhooks and late money have checks of their own. */
@@ -91,12 +91,12 @@ function isElsewhere(kind: Waiting['kind']): kind is Elsewhere {
 }
 
 const WAITS: { readonly [kind in Exclude<Waiting['kind'], Elsewhere>]: readonly [string, string] } = {
-  webhook_tried: ['webhooks that receivers do not take', 'see mbongo webhook list --status waiting'],
+  webhook_tried: ['webhooks that receivers do not accept', 'see mbongo webhook list --status waiting'],
   payout: [
     'payout lines',
-    'see whether the carrier answers, also about what a cancelled batch leaves waiting (mbongo payout cancel --not-taken, where somebody has looked there), and whether the merchant is suspended or the batch paused',
+    'check whether the carrier answers, and whether the merchant is suspended or the batch paused; for a cancelled batch, check with the carrier, then mbongo payout cancel --not-taken',
   ],
-  refund: ['refunds', 'see whether the upstream answers (mbongo refund list)'],
+  refund: ['refunds', 'check whether the upstream answers (mbongo refund list)'],
 };
 
 export function waitingCheck({ waiting }: Pick<Watched, 'waiting'>, now: number): Check {
@@ -106,7 +106,7 @@ export function waitingCheck({ waiting }: Pick<Watched, 'waiting'>, now: number)
     return [`${what}: ${count}, the oldest for ${spanOf(now - oldest)}; ${wayOut}`];
   });
   if (found.length > 0) return warn('waiting', found.join('. '));
-  return ok('waiting', 'nothing for more than an hour');
+  return ok('waiting', 'nothing has waited for more than an hour');
 }
 
 /** Whether receivers that do not accept webhooks can be reached from here. */
@@ -114,7 +114,7 @@ export function checkReceivers(world: World, store: Store): Promise<readonly Che
   const name = 'webhook reach';
   return looking(name, async () => {
     const failing = await store.failingReceivers();
-    if (failing.length === 0) return [ok(name, 'no receiver turns webhooks away just now')];
+    if (failing.length === 0) return [ok(name, 'no receiver is failing to take webhooks')];
     const { whyUnreachable } = await import('../platform/reach.ts');
     const { mode, receiverNetworks: networks } = world.config;
     const rules = { allowLoopback: mode === 'sandbox', requireHttps: mode === 'production', networks };
@@ -126,7 +126,8 @@ export function checkReceivers(world: World, store: Store): Promise<readonly Che
 
 function receiverCheck({ origin, count, lastError }: FailingReceiver, why: string | undefined): Check {
   const what = `${origin} has not taken ${count} webhooks`;
-  const reached = `it can be reached, and last said ${lastError ?? 'nothing'}: let its merchant look`;
-  const wayOut = why === undefined ? reached : `${why}: tell its merchant, or look at this machine's way out`;
-  return warn('webhook reach', `${what}; ${wayOut}. They are tried for three days`);
+  const reached = `it can be reached, and the last error was ${lastError ?? 'not recorded'}: tell its merchant`;
+  const wayOut =
+    why === undefined ? reached : `${why}: tell its merchant, or check this machine's outbound connections`;
+  return warn('webhook reach', `${what}; ${wayOut}. They are retried for three days`);
 }

@@ -34,10 +34,10 @@ export async function feeSet({ deps }: Tools, options: FeeSetOptions): Promise<O
   const { rate, fixed, min, max, remove } = options;
   if (remove === true) {
     const said = [rate, fixed, min, max].some((part) => part !== undefined);
-    if (said) throw new UsageError('--remove takes the whole fee away: say no rate or amount with it');
+    if (said) throw new UsageError('--remove removes the whole fee: leave out the rate and the amounts');
     return outputOf(await removeFee(deps, place));
   }
-  if (rate === undefined) throw new UsageError('say the --rate in per cent, like 2.5, or --remove');
+  if (rate === undefined) throw new UsageError('the rate is missing: add --rate in per cent, like 2.5, or --remove');
   const merchant = await setFee(deps, {
     ...place,
     rate,

@@ -21,7 +21,7 @@ export async function journalList({ deps }: Tools, options: JournalListOptions):
   if (after !== undefined) requireId('jrn', after, 'journal entry');
   if (about !== undefined && !canBeAbout(about)) {
     throw new UsageError(
-      'that is no id: it looks like mch_ and 26 characters, or att_, batch_, txn_, …, or is a wallet number, or a month',
+      '--about must be an id (mch_, att_, batch_, txn_ or another, and 26 characters), a wallet number or a month',
     );
   }
   const entries = await deps.store.journal.list({

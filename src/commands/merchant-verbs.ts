@@ -18,68 +18,85 @@ export function addMerchantCommands(program: Command, addVerb: AddVerb): void {
     async () => (await load()).merchantCreate,
   )
     .requiredOption('--name <name>', 'its name, as customers read it')
-    .option('--no-float', 'in a sandbox: without money to begin with');
+    .option('--no-float', 'in a sandbox: start without money');
   addVerb(merchant, 'list', 'list merchants', async () => (await load()).merchantList);
   addVerb(
     merchant,
     'suspend',
     'refuse every call of a merchant',
     async () => (await load()).merchantSuspend,
-  ).requiredOption('--merchant <id>', 'its id');
-  addVerb(merchant, 'allow', 'take a suspension back', async () => (await load()).merchantAllow).requiredOption(
-    '--merchant <id>',
-    'its id',
-  );
-  addVerb(merchant, 'set', 'change settings; what is not named stays', async () => (await load()).merchantSet)
-    .requiredOption('--merchant <id>', 'its id')
-    .option('--currencies <list>', 'the only ones it may use: usd,cdf; or all')
-    .option('--limit <list>', 'smallest and largest payment: usd:1-5000,cdf:500-; usd:none takes it away')
-    .option('--method-limit <list>', 'the same for one method, besides: wallet:usd:1-500; wallet:usd:none')
-    .option('--methods <list>', 'the only ones its customers may choose: wallet,card; or all')
-    .option('--code-threshold <list>', 'from which amount a wallet asks for a code: usd:100; or usd:default')
+  ).requiredOption('--merchant <id>', "the merchant's id");
+  addVerb(
+    merchant,
+    'allow',
+    'lift the suspension of a merchant',
+    async () => (await load()).merchantAllow,
+  ).requiredOption('--merchant <id>', "the merchant's id");
+  addVerb(
+    merchant,
+    'set',
+    "change a merchant's settings; those not named stay as they are",
+    async () => (await load()).merchantSet,
+  )
+    .requiredOption('--merchant <id>', "the merchant's id")
+    .option('--currencies <list>', 'the currencies it may use: usd,cdf; or all')
+    .option('--limit <list>', 'smallest and largest payment: usd:1-5000,cdf:500-; usd:none removes it')
+    .option('--method-limit <list>', 'the same for one method, in addition: wallet:usd:1-500; wallet:usd:none')
+    .option('--methods <list>', 'the payment methods its customers may choose: wallet,card; or all')
+    .option(
+      '--code-threshold <list>',
+      'the amount from which a wallet asks for a one-time code: usd:100; or usd:default',
+    )
     .option(
       '--rate-limit <list>',
-      `how many calls by limit (${LIMIT_NAMES.join(', ')}): payments:240; or payments:default`,
+      `how many calls a limit allows (${LIMIT_NAMES.join(', ')}): payments:240; or payments:default`,
     )
-    .addOption(new Option('--scope-required <on|off>', 'every session must say its scope').choices(['on', 'off']))
+    .addOption(
+      new Option('--scope-required <on|off>', 'whether every session must state its scope').choices(['on', 'off']),
+    )
     .option('--url-hosts <list>', 'hosts that notify and redirect URLs may name: shop.example; or any');
   addVerb(
     merchant,
     'payouts',
-    'when its payouts run, and which an operator approves',
+    "set when a merchant's payouts run, and which need an operator's approval",
     async () => (await load()).merchantPayouts,
   )
-    .requiredOption('--merchant <id>', 'its id')
-    .option('--hour <hour>', 'the hour at which dated ones run: 0 to 23; or default (6)')
-    .option('--time-zone <zone>', 'where it is that hour: Africa/Kinshasa; or default (UTC)')
-    .option('--approval-from <amount>', 'from which total an operator has to approve; or default (none does)')
-    .option('--currency <code>', 'in which currency that amount is');
-  addVerb(merchant, 'brand', 'how the hosted page shows it', async () => (await load()).merchantBrand)
-    .requiredOption('--merchant <id>', 'its id')
+    .requiredOption('--merchant <id>', "the merchant's id")
+    .option('--hour <hour>', 'the hour at which dated payouts run: 0 to 23; or default (6)')
+    .option('--time-zone <zone>', 'the time zone of that hour: Africa/Kinshasa; or default (UTC)')
+    .option('--approval-from <amount>', 'the total from which a batch needs approval; or default (never)')
+    .option('--currency <code>', 'the currency of that amount');
+  addVerb(
+    merchant,
+    'brand',
+    "set a merchant's colour and logo on the hosted page",
+    async () => (await load()).merchantBrand,
+  )
+    .requiredOption('--merchant <id>', "the merchant's id")
     .option('--colour <colour>', 'like #0b6e4f; or default')
     .option('--logo <file>', 'a PNG, JPEG or WebP picture of at most 64 KiB')
-    .option('--no-logo', 'take the logo away');
+    .option('--no-logo', 'remove the logo');
 }
 
 export function addCredentialCommands(program: Command, addVerb: AddVerb): void {
   const credential = program.command('credential').description("merchants' credentials");
   const load = () => import('./credential.ts');
   addVerb(credential, 'issue', 'issue a further credential', async () => (await load()).credentialIssue)
-    .requiredOption('--merchant <id>', 'whose')
+    .requiredOption('--merchant <id>', "the merchant's id")
     .option('--addresses <list>', 'addresses and networks it may be used from: 192.0.2.7,10.0.0.0/8', 'any');
   addVerb(credential, 'rotate', 'replace a credential', async () => (await load()).credentialRotate)
-    .requiredOption('--key <key id>', 'the old one')
-    .option('--grace <duration>', 'how long the old one is still accepted', '24h');
+    .requiredOption('--key <key id>', 'the credential to replace')
+    .option('--grace <duration>', 'how long the old credential stays valid', '24h');
   addVerb(
     credential,
     'revoke',
     'revoke a credential at once',
     async () => (await load()).credentialRevoke,
-  ).requiredOption('--key <key id>', 'which');
+  ).requiredOption('--key <key id>', 'the credential to revoke');
   addVerb(
     credential,
     'list',
     "list a merchant's credentials, without secrets",
     async () => (await load()).credentialList,
-  ).requiredOption('--merchant <id>', 'whose');
+  ).requiredOption('--merchant <id>', "the merchant's id");
 }

@@ -36,7 +36,7 @@ export async function merchantCreate(
       `merchant        ${made.merchant.id}  ${made.merchant.name}`,
       `credential      ${key_id}:${secret}`,
       `webhook secret  ${webhook_secret}`,
-      'The secrets are shown this once: keep them on your backend.',
+      'The secrets are shown only this once: keep them on your backend.',
     ],
   };
 }
@@ -69,7 +69,7 @@ export interface MerchantSetOptions {
 
 export async function merchantSet({ deps }: Tools, options: MerchantSetOptions): Promise<Output> {
   const wanted = readChange(options);
-  if (Object.keys(wanted).length === 0) throw new UsageError('say what to set: see `mbongo merchant set --help`');
+  if (Object.keys(wanted).length === 0) throw new UsageError('nothing to set: see `mbongo merchant set --help`');
   return outputOf(await setMerchant(deps, options.merchant, wanted));
 }
 
@@ -85,10 +85,12 @@ export interface MerchantPayoutsOptions {
 export async function merchantPayouts({ deps }: Tools, options: MerchantPayoutsOptions): Promise<Output> {
   const { hour, timeZone, approvalFrom, currency } = options;
   if ((approvalFrom === undefined) !== (currency === undefined)) {
-    throw new UsageError('an approval goes with its currency: --approval-from 500.00 --currency usd');
+    throw new UsageError(
+      '--approval-from and --currency belong together, for example --approval-from 500.00 --currency usd',
+    );
   }
   if (hour === undefined && timeZone === undefined && approvalFrom === undefined) {
-    throw new UsageError('say what to set: see `mbongo merchant payouts --help`');
+    throw new UsageError('nothing to set: see `mbongo merchant payouts --help`');
   }
   const merchant = await setMerchant(deps, options.merchant, {
     ...(hour === undefined ? {} : { payout_hour: hour === 'default' ? null : readWhole(hour, 'hour', 0, 23) }),
@@ -110,7 +112,7 @@ function readApproval(text: string, currency: Currency): readonly [Currency, big
 async function requireZone(text: string): Promise<string> {
   const { calendar } = await import('../platform/calendar.ts');
   if (calendar.isZone(text)) return text;
-  throw new UsageError(`${JSON.stringify(text)} is no time zone: write it like Africa/Kinshasa, or UTC`);
+  throw new UsageError(`${JSON.stringify(text)} is not a time zone: write it like Africa/Kinshasa, or UTC`);
 }
 
 export interface MerchantBrandOptions {
@@ -123,7 +125,7 @@ export interface MerchantBrandOptions {
 export async function merchantBrand({ deps }: Tools, options: MerchantBrandOptions): Promise<Output> {
   const { colour, logo } = options;
   if (colour === undefined && logo === undefined) {
-    throw new UsageError('say what to set: --colour, --logo or --no-logo');
+    throw new UsageError('nothing to set: add --colour, --logo or --no-logo');
   }
   const merchant = await setBrand(deps, options.merchant, {
     ...(colour === undefined ? {} : { colour: colour === 'default' ? null : colour }),
@@ -148,7 +150,7 @@ async function readLogo(path: string): Promise<Uint8Array> {
       await file.close();
     }
   } catch {
-    throw new OperatorError(`${path} cannot be read: name a picture of yours`);
+    throw new OperatorError(`${path} cannot be read: name a picture file that this user may read`);
   }
 }
 

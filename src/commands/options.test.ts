@@ -13,7 +13,7 @@ describe('options', () => {
   });
 
   it.each(['', '24', '-1h', '1.5h', '1w', 'h'])('%j is not a duration', (text) => {
-    expect(() => readDuration(text)).toThrow('no duration');
+    expect(() => readDuration(text)).toThrow('not a duration');
   });
 
   it('reads times with their zone, and dates', () => {
@@ -31,7 +31,7 @@ describe('options', () => {
     '0001-01-01',
     '9999-12-31',
   ])('%j is not a time', (text) => {
-    expect(() => readTime(text)).toThrow('no time');
+    expect(() => readTime(text)).toThrow('not a time');
   });
 
   it('reads lists, and the word for none', () => {
@@ -42,7 +42,7 @@ describe('options', () => {
     expect(readNetworks('192.0.2.7,10.0.0.0/8,2001:db8::/32')).toEqual(['192.0.2.7', '10.0.0.0/8', '2001:db8::/32']);
     expect(readNetworks('any')).toBeNull();
     for (const bad of ['10.0.0.0/33', 'shop.example', '10.0.0.0/8/8', '::1/129']) {
-      expect(() => readNetworks(bad)).toThrow('no address');
+      expect(() => readNetworks(bad)).toThrow('not an address');
     }
     for (const none of ['', ' ', ',']) expect(() => readNetworks(none)).toThrow('at least one address');
   });
@@ -53,13 +53,13 @@ describe('options', () => {
       ['xof', 5000n],
       ['cdf', null],
     ]);
-    expect(() => readAmounts('xof:1.5')).toThrow('no amount in xof');
-    expect(() => readAmounts('gbp:1')).toThrow('no currency');
+    expect(() => readAmounts('xof:1.5')).toThrow('not a valid amount in xof');
+    expect(() => readAmounts('gbp:1')).toThrow('not a currency');
   });
 
   it('ignores nothing that follows a value', () => {
     for (const read of [readAmounts, readLimits, readCounts]) {
-      expect(() => read('usd:1:5000')).toThrow('"usd:1:5000" says too much');
+      expect(() => read('usd:1:5000')).toThrow('"usd:1:5000" has too many parts');
     }
   });
 
@@ -70,7 +70,7 @@ describe('options', () => {
       ['xof', { max: 900n }],
       ['eur', null],
     ]);
-    for (const bad of ['usd:5', 'usd:-', 'usd:1-2-3', 'usd']) expect(() => readLimits(bad)).toThrow('no limit');
+    for (const bad of ['usd:5', 'usd:-', 'usd:1-2-3', 'usd']) expect(() => readLimits(bad)).toThrow('not a limit');
   });
 
   it('reads counts by name', () => {

@@ -15,7 +15,7 @@ const UNITS: { readonly [unit: string]: number } = { s: 1_000, m: 60_000, h: 3_6
 export function readDuration(text: string): number {
   if (text === '0') return 0;
   const match = /^([0-9]{1,6})([smhd])$/.exec(text);
-  if (match === null) throw new UsageError(`${JSON.stringify(text)} is no duration: write it like 24h, 30m or 0`);
+  if (match === null) throw new UsageError(`${JSON.stringify(text)} is not a duration: write it like 24h, 30m or 0`);
   return Number(match[1]) * (UNITS[match[2] ?? ''] ?? 0);
 }
 
@@ -26,7 +26,7 @@ export function readTime(text: string): number {
   const day = TIME.exec(text)?.[1];
   const at = day === undefined ? Number.NaN : Date.parse(text);
   if (Number.isNaN(at) || day === undefined || !isDay(day)) {
-    throw new UsageError(`${JSON.stringify(text)} is no time: write it like 2026-03-01T08:00:00Z or 2026-03-01`);
+    throw new UsageError(`${JSON.stringify(text)} is not a time: write it like 2026-03-01T08:00:00Z or 2026-03-01`);
   }
   return at;
 }
@@ -66,7 +66,7 @@ export function readStatus<S extends string>(
   const status = statuses.find((known) => nameOf(known) === text);
   if (status !== undefined) return status;
   const names = statuses.map(nameOf).join(', ');
-  throw new UsageError(`${JSON.stringify(text)} is no status of ${noun}: use one of ${names}`);
+  throw new UsageError(`${JSON.stringify(text)} is not a status of ${noun}: use one of ${names}`);
 }
 
 /** Items between commas; `word` alone means no restriction and gives null. */
@@ -87,7 +87,7 @@ export function readNetworks(text: string): readonly string[] | null {
     const [address = '', prefix = '0', ...rest] = item.split('/');
     const most = isIP(address) === 4 ? 32 : 128;
     if (isIP(address) === 0 || rest.length > 0 || !/^\d{1,3}$/.test(prefix) || Number(prefix) > most) {
-      throw new UsageError(`${JSON.stringify(item)} is no address: write it like 192.0.2.7 or 10.0.0.0/8`);
+      throw new UsageError(`${JSON.stringify(item)} is not an address: write it like 192.0.2.7 or 10.0.0.0/8`);
     }
   }
   return list;
@@ -118,7 +118,7 @@ export function readMethodLimits(text: string): ReadonlyMap<PaymentMethod, Retur
   const byMethod = new Map<PaymentMethod, ReturnType<typeof readLimits>>();
   for (const item of text.split(',')) {
     const colon = item.indexOf(':');
-    if (colon < 0) throw new UsageError(`${JSON.stringify(item)} is no limit: write it like wallet:usd:1-5000`);
+    if (colon < 0) throw new UsageError(`${JSON.stringify(item)} is not a limit: write it like wallet:usd:1-5000`);
     const method = requireMethod(item.slice(0, colon).trim());
     byMethod.set(method, new Map([...(byMethod.get(method) ?? []), ...readLimits(item.slice(colon + 1))]));
   }
@@ -130,7 +130,7 @@ export function requireMethod(text: string, also: readonly string[] = []): Payme
   const method = PAYMENT_METHODS.find((known) => known === text);
   if (method !== undefined) return method;
   const names = [...PAYMENT_METHODS, ...also].join(', ');
-  throw new UsageError(`${JSON.stringify(text)} is no payment method: use one of ${names}`);
+  throw new UsageError(`${JSON.stringify(text)} is not a payment method: use one of ${names}`);
 }
 
 const PAYOUT_FEES: readonly PayoutFeeMethod[] = ['payout_mobile_money', 'payout_wallet'];
@@ -144,7 +144,9 @@ export function requireFeeMethod(text: string): NonNullable<FeeRule['method']> {
 function readRange(item: string, currency: Currency, range: string): { min?: bigint; max?: bigint } {
   const [min = '', max, ...rest] = range.split(/\.\.|-/);
   if (max === undefined || rest.length > 0 || (min === '' && max === '')) {
-    throw new UsageError(`${JSON.stringify(item)} is no limit: write it like ${currency}:1-5000 or ${currency}:none`);
+    throw new UsageError(
+      `${JSON.stringify(item)} is not a limit: write it like ${currency}:1-5000 or ${currency}:none`,
+    );
   }
   return {
     ...(min === '' ? {} : { min: requireAmount(min, currency) }),
@@ -170,6 +172,6 @@ function readCurrencyPair(item: string): readonly [Currency, string] {
 
 function readPair(item: string): readonly [string, string] {
   const [name = '', value = '', ...rest] = item.trim().split(':');
-  if (rest.length > 0) throw new UsageError(`${JSON.stringify(item)} says too much: write one name and one value`);
+  if (rest.length > 0) throw new UsageError(`${JSON.stringify(item)} has too many parts: write one name and one value`);
   return [name, value];
 }

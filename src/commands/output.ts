@@ -46,7 +46,7 @@ export function printError(to: Surroundings, error: unknown, json: boolean): num
 
 /** The first line of an error's message; its code or name if the message is empty. */
 export function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'something that is no error was thrown';
+  if (!(error instanceof Error)) return 'something that is not an error was thrown';
   const inner: unknown = error instanceof AggregateError ? error.errors[0] : undefined;
   const text = error.message !== '' || inner === undefined ? error.message : messageOf(inner);
   const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
@@ -75,7 +75,7 @@ export function endOfPage(
   const next = rows.length < limit ? undefined : rows.at(-1)?.id;
   return next === undefined
     ? { next: null, lines: [] }
-    : { next, lines: [`There may be more: the next ones with --after ${next}`] };
+    : { next, lines: [`There may be more: list them with --after ${next}`] };
 }
 
 /** An instant as the wire writes it; null stays null. */

@@ -11,43 +11,43 @@ export function addPayoutCommands(program: Command, addVerb: AddVerb, addVerbOf:
   const payout = program.command('payout').description('batches of payouts: approve, pause and cancel them');
   const load = () => import('./payout.ts');
   addVerb(payout, 'list', 'list batches, the oldest first', async () => (await load()).payoutList)
-    .option('--merchant <id>', 'only of this merchant')
+    .option('--merchant <id>', "only this merchant's")
     .option('--status <status>', 'waiting-for-approval, scheduled, paused, started, rejected or cancelled')
     .option('--after <id>', 'those after this batch: the next page')
-    .option('--limit <count>', 'at most so many', '50');
+    .option('--limit <count>', 'how many to list at most', '50');
   addVerbOf(
     payout,
     'show',
-    'show a batch, whom it pays and how far each payment is',
+    'show a batch, its beneficiaries and the status of each line',
     async () => (await load()).payoutShow,
-  ).option('--occurrence <number>', 'the payments of this run; those of the newest when absent');
+  ).option('--occurrence <number>', 'the lines of this occurrence (default: the latest)');
   addVerbOf(
     payout,
     'approve',
-    'pay a batch that waits; asks for --yes',
+    'approve a batch that is waiting for approval; needs --yes',
     async () => (await load()).payoutApprove,
-  ).option('--yes', 'do it');
+  ).option('--yes', 'confirm; without it nothing is changed');
   addVerbOf(
     payout,
     'reject',
-    'never pay a batch that waits; asks for --yes',
+    'reject a batch that is waiting for approval, for good; needs --yes',
     async () => (await load()).payoutReject,
-  ).option('--yes', 'do it');
+  ).option('--yes', 'confirm; without it nothing is changed');
   addVerbOf(
     payout,
     'cancel',
-    'run no further date, and call off what waits; asks for --yes',
+    'cancel the remaining dates of a batch, and its lines that have not been sent; needs --yes',
     async () => (await load()).payoutCancel,
   )
-    .option('--not-taken', 'you have seen at the carriers that they took nothing of what they turned away')
-    .option('--yes', 'do it');
-  addVerbOf(payout, 'pause', 'run no date until it is resumed', async () => (await load()).payoutPause);
+    .option('--not-taken', 'you have checked with the carriers: they did not pay the lines that they turned away')
+    .option('--yes', 'confirm; without it nothing is changed');
+  addVerbOf(payout, 'pause', "hold a batch's dates until it is resumed", async () => (await load()).payoutPause);
   addVerbOf(
     payout,
     'resume',
-    'run its dates again; asks for --yes where some have passed',
+    "run a paused batch's dates again; needs --yes if some have passed",
     async () => (await load()).payoutResume,
   )
-    .option('--catch-up', 'run now what would have run meanwhile (default: it is left out)')
-    .option('--yes', 'do it, although dates have passed');
+    .option('--catch-up', 'pay the dates that passed while it was paused (default: skip them)')
+    .option('--yes', 'confirm, although dates have passed');
 }

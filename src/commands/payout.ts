@@ -136,7 +136,7 @@ export async function payoutApprove({ deps }: Tools, batchId: string, options: W
   if (options.yes !== true) {
     const batch = await requireBatch(deps, batchId);
     requireWaiting(batch);
-    throw new OperatorError(`${describe(batch)}: say --yes to approve it`);
+    throw new OperatorError(`${describe(batch)}: add --yes to approve it`);
   }
   return outputOf({ deps }, await approvePayout(operating({ deps }), batchId, sayOf(options)));
 }
@@ -145,7 +145,7 @@ export async function payoutReject({ deps }: Tools, batchId: string, options: Wo
   if (options.yes !== true) {
     const batch = await requireBatch(deps, batchId);
     requireWaiting(batch);
-    throw new OperatorError(`${describe(batch)}: say --yes to reject it, for good`);
+    throw new OperatorError(`${describe(batch)}: add --yes to reject it, for good`);
   }
   return outputOf({ deps }, await rejectPayout(operating({ deps }), batchId, sayOf(options)));
 }
@@ -158,13 +158,13 @@ export async function payoutCancel(
   if (options.yes !== true) {
     const batch = await requireBatch(deps, batchId);
     if (batch.cancelled_at === null || options.notTaken !== true) await requireCancellable(deps, batch);
-    throw new OperatorError(`${describe(batch)}: say --yes to cancel what is still to come of it, for good`);
+    throw new OperatorError(`${describe(batch)}: add --yes to cancel what has not been sent, for good`);
   }
   const cancelled = await cancelPayout(operating({ deps }), batchId, sayOf(options), options.notTaken);
   const { document, lines } = await outputOf({ deps }, cancelled);
   const { pending } = await countsOf({ deps }, cancelled);
   const waits =
-    'what is pending was turned away by its carrier, which is asked whether it took it all the same; --not-taken calls it off now';
+    'the carrier turned the pending lines away, and is being asked whether it paid them after all; --not-taken cancels them now';
   return { document, lines: pending === 0 ? lines : [...lines, waits] };
 }
 
@@ -185,19 +185,20 @@ export async function payoutResume(
   }
   const { batch, skipped } = await resumePayout(operating({ deps }), batchId, say);
   const { document, lines } = await outputOf({ deps }, batch);
-  const told = skipped === 0 ? [] : [`left out, because their time passed meanwhile: ${skipped}`];
+  const told = skipped === 0 ? [] : [`dates skipped because they passed during the pause: ${skipped}`];
   return { document: { ...document, left_out: skipped }, lines: [...lines, ...told] };
 }
 
 /** What resuming would pay or call off at once, and the options that confirm it; undefined: nothing. */
 function whatPassed({ before, meanwhile }: ReturnType<typeof datesPassed>, catchUp: boolean): string | undefined {
   const counted = (count: number): string => (count === 1 ? '1 date' : `${count} dates`);
-  if (meanwhile === 0) return before === 0 ? undefined : `${counted(before)} due before: say --yes to pay now`;
-  const due = before === 0 ? '' : `${counted(before)} due before will be paid now, and `;
+  if (meanwhile === 0)
+    return before === 0 ? undefined : `${counted(before)} due before the pause: add --yes to pay now`;
+  const due = before === 0 ? '' : `${counted(before)} due before the pause will be paid now, and `;
   const way = catchUp
-    ? '--yes to pay what passed now'
-    : '--yes to leave out for good what passed, or --catch-up --yes to pay it';
-  return `${due}${counted(meanwhile)} passed meanwhile: say ${way}`;
+    ? '--yes to pay now for what passed'
+    : '--yes to skip for good what passed, or --catch-up --yes to pay it';
+  return `${due}${counted(meanwhile)} passed during the pause: add ${way}`;
 }
 
 /** Adds what only these commands need, so that other commands do not load it. */

@@ -83,8 +83,8 @@ async function writeNew(path: string, bytes: Uint8Array): Promise<void> {
     await writeFile(path, bytes, { mode: 0o600, flag: 'wx' });
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'EEXIST') throw new OperatorError(`${path} is there already: name a file that is not`);
-    throw new OperatorError(`${path} cannot be written: name a file in a folder of yours`);
+    if (code === 'EEXIST') throw new OperatorError(`${path} already exists: name a new file`);
+    throw new OperatorError(`${path} cannot be written: name a file in a folder that this user may write to`);
   }
 }
 

@@ -143,7 +143,7 @@ async function openNew(path: string): Promise<FileHandle> {
     return await open(path, 'wx', 0o600);
   } catch (error) {
     if (codeOf(error) === 'EEXIST') throw isThereAlready(path);
-    throw new OperatorError(`${path} cannot be written: name a file in a folder of yours`);
+    throw new OperatorError(`${path} cannot be written: name a file in a folder that this user may write to`);
   }
 }
 
@@ -164,7 +164,7 @@ function codeOf(error: unknown): unknown {
 }
 
 function isThereAlready(path: string): OperatorError {
-  return new OperatorError(`${path} is there already: name a file that is not`);
+  return new OperatorError(`${path} already exists: name a new file`);
 }
 
 function outputOf(file: string, options: ReconcileOptions, result: Reconciled, shown: readonly Row[]): Output {

@@ -7,33 +7,33 @@
 import type { Command } from 'commander';
 import type { AddVerb, AddVerbOf } from './verb.ts';
 
-const NOT_TAKEN = 'you have seen at the upstream that it did not take what it turned away';
+const NOT_TAKEN = 'you have checked with the upstream: it did not make the refund that it turned away';
 
 export function addRefundCommands(program: Command, addVerb: AddVerb, addVerbOf: AddVerbOf): void {
-  const refund = program.command('refund').description('refunds, and those that a person carries out');
+  const refund = program.command('refund').description('refunds, including those that a person carries out');
   const load = () => import('./refund.ts');
   addVerb(refund, 'list', 'list refunds, the oldest first', async () => (await load()).refundList)
-    .option('--merchant <id>', 'only of this merchant')
+    .option('--merchant <id>', "only this merchant's")
     .option('--status <status>', 'pending, processing, completed or failed')
     .option('--after <id>', 'those after this refund: the next page')
-    .option('--limit <count>', 'at most so many', '50');
-  addVerbOf(refund, 'show', 'show what is known of a refund', async () => (await load()).refundShow);
+    .option('--limit <count>', 'how many to list at most', '50');
+  addVerbOf(refund, 'show', 'show everything known about a refund', async () => (await load()).refundShow);
   addVerbOf(
     refund,
     'execute',
-    'the customer has been given the money by hand; asks for --yes',
+    'record that the customer was given the money back by hand; needs --yes',
     async () => (await load()).refundExecute,
   )
-    .requiredOption('--reference <reference>', "the bank's or the upstream's name of it")
+    .requiredOption('--reference <reference>', "the bank's or the upstream's reference for it")
     .option('--not-taken', NOT_TAKEN)
-    .option('--yes', 'do it');
+    .option('--yes', 'confirm; without it nothing is changed');
   addVerbOf(
     refund,
     'fail',
-    'it will not be carried out: its money goes back to the merchant; asks for --yes',
+    'call a refund off: its money goes back to the merchant; needs --yes',
     async () => (await load()).refundFail,
   )
-    .requiredOption('--why <text>', 'on what grounds')
+    .requiredOption('--why <text>', 'the reason, for the journal')
     .option('--not-taken', NOT_TAKEN)
-    .option('--yes', 'do it');
+    .option('--yes', 'confirm; without it nothing is changed');
 }

@@ -82,7 +82,7 @@ export async function refundExecute(
 ): Promise<Output> {
   if (options.yes !== true) {
     const refund = await requireOpen({ deps }, refundId);
-    throw new OperatorError(`${describe(refund)}: say --yes if the customer has the money, for good`);
+    throw new OperatorError(`${describe(refund)}: add --yes if the customer has received the money, for good`);
   }
   const { reference, notTaken = false } = options;
   return outputOf(await executeRefund(deps, refundId, { reference, notTaken }, sayOf(options)));
@@ -95,7 +95,7 @@ export async function refundFail(
 ): Promise<Output> {
   if (options.yes !== true) {
     const refund = await requireOpen({ deps }, refundId);
-    throw new OperatorError(`${describe(refund)}: say --yes to call it off, for good`);
+    throw new OperatorError(`${describe(refund)}: add --yes to call it off, for good`);
   }
   return outputOf(await callOffRefund(deps, refundId, sayOf(options), options.notTaken));
 }

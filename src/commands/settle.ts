@@ -27,7 +27,7 @@ export async function settle({ deps }: Tools, options: SettleOptions): Promise<O
   const amount = formatMinor(amountMinor, currency);
   if (options.yes !== true) {
     const { id, name } = await requireMerchant(deps, options.merchant);
-    throw new OperatorError(`${amount} ${currency} leave ${id} (${name}) for its bank: say --yes to do it`);
+    throw new OperatorError(`this pays ${amount} ${currency} of ${id} (${name}) out to its bank: add --yes to do it`);
   }
   const settled = await settleBalance(deps, {
     merchantId: options.merchant,

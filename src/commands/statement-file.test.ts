@@ -77,46 +77,54 @@ test('a statement without lines is valid if it has its header', async () => {
 const GOOD = 'r,1.00,usd,paid,2026-11-20,';
 
 test.each<[string, string | Uint8Array, RegExp]>([
-  ['an empty file', '', /is empty: a statement has a line of column names/],
+  ['an empty file', '', /is empty: a statement has at least a line of column names/],
   ['blank lines', '\n\n', /is empty/],
+  ['no such column', `reference,amount,status\n${GOOD}`, /line 1: missing columns: currency; found: "reference"/],
   [
-    'no such column',
-    `reference,amount,status\n${GOOD}`,
-    /line 1: the column currency is missing; there is "reference"/,
+    'semicolons',
+    `${HEAD.replaceAll(',', ';')}\n`,
+    /line 1: missing columns: .*; found: .*\. Separate columns with commas$/,
   ],
-  ['semicolons', `${HEAD.replaceAll(',', ';')}\n`, /line 1: .* is missing; .*\. Separate columns with commas$/],
-  ['a column twice', `${HEAD},amount\n`, /line 1: the column amount is there twice/],
-  ['no reference', `${HEAD}\n${GOOD}\n,1.00,usd,paid,,\n`, /line 3, column reference: "" is no reference/],
-  ['no amount', `${HEAD}\nr,1,50,usd,paid,2026\n`, /line 2, column currency: "50" is no currency/],
-  ['an amount with a sign', `${HEAD}\nr,-1.00,usd,paid,,\n`, /line 2, column amount: "-1\.00" is no amount in usd/],
-  ['a fraction that a currency has not', `${HEAD}\nr,100.50,xof,paid,,\n`, /is no amount in xof: write it like 1250,/],
+  ['a column twice', `${HEAD},amount\n`, /line 1: the column amount occurs twice/],
+  ['no reference', `${HEAD}\n${GOOD}\n,1.00,usd,paid,,\n`, /line 3, column reference: "" is not a reference/],
+  ['no amount', `${HEAD}\nr,1,50,usd,paid,2026\n`, /line 2, column currency: "50" is not a currency/],
+  ['an amount with a sign', `${HEAD}\nr,-1.00,usd,paid,,\n`, /line 2, column amount: "-1\.00" is not an amount in usd/],
+  [
+    'a fraction that a currency has not',
+    `${HEAD}\nr,100.50,xof,paid,,\n`,
+    /is not an amount in xof: write it like 1250,/,
+  ],
   ['too many digits', `${HEAD}\nr,1.005,usd,paid,,\n`, /line 2, column amount/],
   ['nothing paid', `${HEAD}\nr,0.00,usd,paid,,\n`, /line 2, column amount/],
-  ['another currency', `${HEAD}\nr,1.00,gbp,paid,,\n`, /line 2, column currency: "gbp" is no currency/],
-  ['an unknown word', `${HEAD}\nr,1.00,usd,maybe,,\n`, /line 2, column status: "maybe" is no status: use one of succ/],
-  ['a date of another form', `${HEAD}\nr,1.00,usd,paid,20/11/2026,\n`, /line 2, column date: .* is no time/],
+  ['another currency', `${HEAD}\nr,1.00,gbp,paid,,\n`, /line 2, column currency: "gbp" is not a currency/],
+  [
+    'an unknown word',
+    `${HEAD}\nr,1.00,usd,maybe,,\n`,
+    /line 2, column status: "maybe" is not a status: use one of succ/,
+  ],
+  ['a date of another form', `${HEAD}\nr,1.00,usd,paid,20/11/2026,\n`, /line 2, column date: .* is not a time/],
   ['a day that is not', `${HEAD}\nr,1.00,usd,paid,2026-13-01,\n`, /line 2, column date/],
-  ['a missing cell', `${HEAD}\n${GOOD}\nr,1.00,usd\n`, /line 3: it has not as many columns as the first line, 6$/],
+  ['a missing cell', `${HEAD}\n${GOOD}\nr,1.00,usd\n`, /line 3: it must have 6 columns, like the first line$/],
   ['an open quotation mark', `${HEAD}\n"r,1.00,usd,paid,,\n${GOOD}`, /line \d: a quotation mark is not closed/],
-  ['one inside a value', `${HEAD}\nr"x,1.00,usd,paid,,\n`, /line 2: a quotation mark stands inside a value/],
+  ['one inside a value', `${HEAD}\nr"x,1.00,usd,paid,,\n`, /line 2: a value contains a quotation mark/],
   ['a line without end', `${HEAD}\n${'x'.repeat(70_000)}`, /line 2: it is longer than 64 KiB/],
   [
     'a long cell',
     `${HEAD}\n${'x'.repeat(300)},1.00,usd,paid,,\n`,
     /line 2, column reference: more than 200 characters/,
   ],
-  ['Latin-1', Buffer.from(`${HEAD}\n${GOOD}\né,1.00,usd,paid,,\n`, 'latin1'), /line 3: this is no UTF-8 text/],
-  ['UTF-16', Buffer.from(`\uFEFF${HEAD}\n${GOOD}`, 'utf16le'), /line 1: this is no UTF-8 text/],
-  ['a spreadsheet', Buffer.from('PK\x03\x04\x14\x00\x06\x00', 'latin1'), /line 1: this is no UTF-8 text/],
-  ['half a character', Buffer.concat([Buffer.from(`${HEAD}\n${GOOD}`), Buffer.of(0xc3)]), /this is no UTF-8 text/],
+  ['Latin-1', Buffer.from(`${HEAD}\n${GOOD}\né,1.00,usd,paid,,\n`, 'latin1'), /line 3: this is not UTF-8 text/],
+  ['UTF-16', Buffer.from(`\uFEFF${HEAD}\n${GOOD}`, 'utf16le'), /line 1: this is not UTF-8 text/],
+  ['a spreadsheet', Buffer.from('PK\x03\x04\x14\x00\x06\x00', 'latin1'), /line 1: this is not UTF-8 text/],
+  ['half a character', Buffer.concat([Buffer.from(`${HEAD}\n${GOOD}`), Buffer.of(0xc3)]), /this is not UTF-8 text/],
 ])('%s is refused, with its place', async (_name, content, message) => {
   await expect(read(content)).rejects.toThrow(message);
   await expect(read(content)).rejects.toMatchObject({ name: 'OperatorError' });
 });
 
 test('a file that does not exist, a folder, and a character cut in two by a chunk', async () => {
-  await expect(requireStatementFile(join(folder, 'none.csv'))).rejects.toThrow(/is no file that can be read/);
-  await expect(requireStatementFile(folder)).rejects.toThrow(/is no file that can be read/);
+  await expect(requireStatementFile(join(folder, 'none.csv'))).rejects.toThrow(/is not a file that can be read/);
+  await expect(requireStatementFile(folder)).rejects.toThrow(/is not a file that can be read/);
   const filler = Array.from({ length: 4_000 }, (_, n) => `é€🙂${n},1.00,usd,paid,,`).join('\n');
   for (const shift of ['', 'x', 'xx', 'xxx']) {
     expect(await read(`${HEAD}\n${shift}${filler}\n`)).toHaveLength(4_000);

@@ -41,8 +41,8 @@ const DAY_MS = 24 * 60 * 60_000;
 /** Requires a file that can be a statement: it exists, and is neither empty nor too large. @throws OperatorError */
 export async function requireStatementFile(path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined);
-  if (found === undefined || !found.isFile()) throw new OperatorError(`${path} is no file that can be read`);
-  if (found.size === 0) throw new OperatorError(`${path} is empty: a statement has a line of column names at least`);
+  if (found === undefined || !found.isFile()) throw new OperatorError(`${path} is not a file that can be read`);
+  if (found.size === 0) throw new OperatorError(`${path} is empty: a statement has at least a line of column names`);
   if (found.size > MOST_BYTES) throw new OperatorError(`${path} is larger than 512 MiB: split it, for example by day`);
 }
 
@@ -75,7 +75,7 @@ export async function* readStatement(path: string): AsyncGenerator<StatementLine
   } catch (error) {
     throw sayWhere(path, error, header.length);
   }
-  if (header.length === 0) throw new OperatorError(`${path} is empty: a statement has a line of column names at least`);
+  if (header.length === 0) throw new OperatorError(`${path} is empty: a statement has at least a line of column names`);
 }
 
 function isColumn(name: string): name is Column {
@@ -87,11 +87,11 @@ function requireColumns(path: string, header: readonly string[]): void {
   if (missing.length > 0) {
     const there = header.slice(0, 12).map((name) => JSON.stringify(name.slice(0, 40)));
     throw new OperatorError(
-      `${path}, line 1: the column ${missing.join(', ')} is missing; there is ${there.join(', ')}. Separate columns with commas`,
+      `${path}, line 1: missing columns: ${missing.join(', ')}; found: ${there.join(', ')}. Separate columns with commas`,
     );
   }
   const twice = header.find((name, at) => isColumn(name) && header.indexOf(name) !== at);
-  if (twice !== undefined) throw new OperatorError(`${path}, line 1: the column ${twice} is there twice`);
+  if (twice !== undefined) throw new OperatorError(`${path}, line 1: the column ${twice} occurs twice`);
 }
 
 function lineOf(path: string, line: number, cells: Cells): StatementLine {
@@ -103,13 +103,13 @@ function lineOf(path: string, line: number, cells: Cells): StatementLine {
     }
   }
   const { reference = '', amount = '', status = '', date = '' } = cells;
-  if (reference === '') throw wrong('reference', 'is no reference');
+  if (reference === '') throw wrong('reference', 'is not a reference');
   const currency = (cells.currency ?? '').toLowerCase();
-  if (!isCurrency(currency)) throw wrong('currency', 'is no currency of this gateway');
+  if (!isCurrency(currency)) throw wrong('currency', 'is not a currency of this gateway');
   const money = parsePaddedAmount(amount, currency);
-  if (money === undefined) throw wrong('amount', `is no amount in ${currency}: ${exampleIn(currency)}`);
+  if (money === undefined) throw wrong('amount', `is not an amount in ${currency}: ${exampleIn(currency)}`);
   const meaning = STATUSES.get(status.toLowerCase().replaceAll(/[\s_-]+/g, '_'));
-  if (meaning === undefined) throw wrong('status', `is no status: use one of ${[...STATUSES.keys()].join(', ')}`);
+  if (meaning === undefined) throw wrong('status', `is not a status: use one of ${[...STATUSES.keys()].join(', ')}`);
   return {
     line,
     reference,
@@ -136,7 +136,7 @@ function instantOf(date: string, wrong: (column: Column, what: string) => Operat
   try {
     return readTime(date);
   } catch {
-    throw wrong('date', 'is no time: write it like 2026-03-01T08:00:00Z or 2026-03-01');
+    throw wrong('date', 'is not a time: write it like 2026-03-01T08:00:00Z or 2026-03-01');
   }
 }
 
@@ -166,7 +166,7 @@ function requireUtf8(path: string): Transform {
 }
 
 function notText(path: string, line: number): OperatorError {
-  return new OperatorError(`${path}, line ${line}: this is no UTF-8 text: save the statement as CSV in UTF-8`);
+  return new OperatorError(`${path}, line ${line}: this is not UTF-8 text: save the statement as CSV in UTF-8`);
 }
 
 function newlinesIn(bytes: Uint8Array): number {
@@ -208,16 +208,16 @@ function whatIsWrong(code: string, columns: number): string {
   switch (code) {
     case 'CSV_RECORD_INCONSISTENT_COLUMNS':
     case 'CSV_RECORD_INCONSISTENT_FIELDS_LENGTH':
-      return `it has not as many columns as the first line, ${columns}`;
+      return `it must have ${columns} columns, like the first line`;
     case 'CSV_QUOTE_NOT_CLOSED':
       return 'a quotation mark is not closed';
     case 'CSV_INVALID_CLOSING_QUOTE':
     case 'INVALID_OPENING_QUOTE':
     case 'CSV_NON_TRIMABLE_CHAR_AFTER_CLOSING_QUOTE':
-      return 'a quotation mark stands inside a value: write it twice, and the value between quotation marks';
+      return 'a value contains a quotation mark: double it, and put the value between quotation marks';
     case 'CSV_MAX_RECORD_SIZE':
-      return 'it is longer than 64 KiB: a quotation mark may not be closed';
+      return 'it is longer than 64 KiB: perhaps a quotation mark is not closed';
     default:
-      return 'it is no CSV';
+      return 'it is not CSV';
   }
 }

@@ -50,7 +50,7 @@ export function collectNumbers(clock: Pick<Clock, 'after'>, places: () => Places
 function restartsPage(restarts: ReadonlyMap<string, number>): string {
   const name = 'mbongo_process_restarts_total';
   return [
-    `# HELP ${name} How often a process had to be started anew, since its supervisor runs.`,
+    `# HELP ${name} How many times a process has been restarted since its supervisor started.`,
     `# TYPE ${name} counter`,
     ...[...restarts].map(([process, count]) => `${name}{process="${process}"} ${count}`),
     '',

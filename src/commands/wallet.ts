@@ -49,5 +49,5 @@ async function readPhone(text: string): Promise<string> {
   const { default: parse } = await import('libphonenumber-js/max');
   const phone = parse(text);
   if (phone?.isValid() === true && text.trim().startsWith('+')) return phone.number;
-  throw new UsageError('that is no phone number: write it in international form, like +243810000042');
+  throw new UsageError('the phone number is not valid: write it in international form, like +243810000042');
 }

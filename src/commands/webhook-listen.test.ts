@@ -95,7 +95,7 @@ test('without a secret it says that it has not verified, and what is not a webho
   const url = await listen({});
   out = '\n';
   await post(url, BODY);
-  expect(out).toContain('not looked at: no --secret was given');
+  expect(out).toContain('not checked: no --secret was given');
   out = '\n';
   expect((await fetch(url)).status).toBe(405);
   expect((await post(url, 'x'.repeat(300_000))).status).toBe(413);

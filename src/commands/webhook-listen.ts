@@ -52,7 +52,7 @@ export async function webhookListen(
     });
     const { port: own } = server.address() as AddressInfo;
     const url = `http://${HOST}:${own}/`;
-    const lines = [`listening on ${url}`, 'Give that address, with any path, as notify_url.'];
+    const lines = [`listening on ${url}`, 'Use this address, with any path, as notify_url.'];
     printOutput(around, { document: { type: 'ready', url }, lines }, json);
     await stopped;
     server.close();
@@ -65,7 +65,7 @@ export async function webhookListen(
 
 function requireKey(secret: string): Uint8Array {
   const key = /^whsec_[A-Za-z0-9+/]+={0,2}$/.test(secret) ? keyOfWebhookSecret(secret) : undefined;
-  if (key === undefined) throw new UsageError('the secret must be whsec_ and base64 behind it');
+  if (key === undefined) throw new UsageError('the secret must be whsec_ followed by base64');
   return key;
 }
 
@@ -97,7 +97,7 @@ function outputOf(arrived: Arrived, key: Uint8Array | undefined): Output {
     String(headers[name] ?? ''),
   );
   const reason = key === undefined ? 'no --secret was given' : whyNotVerified({ hmac, equal }, key, arrived);
-  const word = key === undefined ? 'not looked at' : 'NOT verified';
+  const word = key === undefined ? 'not checked' : 'NOT verified';
   const verdict = reason === undefined ? 'verified' : `${word}: ${reason}`;
   return {
     document: {

@@ -71,17 +71,17 @@ export async function webhookReplay({ deps }: Tools, options: WebhookReplayOptio
   const { event, merchant, status, from, to } = options;
   const merchantId = merchant === undefined ? undefined : (await requireMerchant(deps, merchant)).id;
   if ((event === undefined) === (from === undefined)) {
-    throw new UsageError('say which: --event, or --from and perhaps --to');
+    throw new UsageError('name the events: --event for one, or --from (and --to if needed) for all in a span');
   }
   if (event !== undefined && (to !== undefined || status !== undefined)) {
-    throw new UsageError('--to and --status choose among many: leave them out with --event');
+    throw new UsageError('--to and --status select among many events: leave them out with --event');
   }
   if (event !== undefined) {
     const replayed = await replayEvent(deps, merchantId, event);
     return { document: { replayed: 1, event: documentOf(replayed) }, lines: [`${replayed.id} is sent again now.`] };
   }
   const span = { from: readTime(from ?? ''), to: to === undefined ? deps.clock.now() : readTime(to) };
-  requireSpan(span, ', or before now without it');
+  requireSpan(span, ', or before now if --to is left out');
   const replayed = await replayRange(deps, {
     ...span,
     merchantId,
@@ -100,12 +100,14 @@ export async function webhookSecretRotate(
     document: { ...made, old_retires_at },
     lines: [
       `webhook secret  ${made.webhook_secret}`,
-      old_retires_at === null ? 'The old one no longer signs.' : `The old one signs too until ${old_retires_at}.`,
-      'The secret is shown this once: keep it on your backend.',
+      old_retires_at === null
+        ? 'Webhooks are no longer signed with the old one.'
+        : `Webhooks are signed with the old one too until ${old_retires_at}.`,
+      'The secret is shown only this once: keep it on your backend.',
       // The sandbox's inbox is another program that has the old secret, and verifies only as long as that one signs too.
       ...(deps.mode === 'sandbox'
         ? [
-            'The sandbox checks by the secret it knows: paste the new one at the page of its inbox. /inbox/demo and the demo shop learn it at the next start.',
+            'The sandbox still verifies with the secret it knows: paste the new one on the page of its inbox. /inbox/demo and the demo shop learn it at the next start.',
           ]
         : []),
     ],

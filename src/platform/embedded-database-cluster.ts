@@ -66,7 +66,9 @@ export function findCluster(dataDir: string): Cluster | undefined {
   const dir = existsSync(pointer) ? readFileSync(pointer, 'utf8').trim() : join(dataDir, 'postgres');
   if (!existsSync(dir)) {
     if (dir === join(dataDir, 'postgres')) return undefined;
-    throw new Error(`${pointer} names ${dir}, which is gone: restore it, or remove ${pointer} to begin with no data`);
+    throw new Error(
+      `${pointer} names ${dir}, which is gone: restore it, or remove ${pointer} to start with an empty database`,
+    );
   }
   const { uid, gid } = statSync(dir);
   const me = process.getuid?.() ?? uid;

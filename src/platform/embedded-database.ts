@@ -182,8 +182,8 @@ async function connectUntil(
 
 function silentServer(pid: number): string {
   return (
-    `the embedded database (process ${pid}) takes connections and answers none: it has been stopped, or the machine is short ` +
-    `of time. Let it go on (kill -CONT ${pid}), or end it (kill ${pid}), and try again`
+    `the embedded database (process ${pid}) accepts connections but does not answer: it is suspended, or the machine is ` +
+    `overloaded. Let it continue (kill -CONT ${pid}), or end it (kill ${pid}), and try again`
   );
 }
 

@@ -89,7 +89,7 @@ export function readEnvironment(environment: Environment): EnvironmentReader {
       const wrong = parts.find((part) => !isNetwork(part));
       if (wrong === undefined) return parts;
       const rule = 'must list IP addresses or networks, separated by commas';
-      problem(name, `holds ${quoted(wrong)}: it ${rule}, for example ${name}=10.0.0.0/8,192.0.2.7`);
+      problem(name, `contains ${quoted(wrong)}: it ${rule}, for example ${name}=10.0.0.0/8,192.0.2.7`);
       return [];
     },
     problems() {
@@ -105,10 +105,10 @@ function wrongUrl(value: string, rules: UrlRules): string | undefined {
   try {
     url = new URL(value);
   } catch {
-    return 'is no address';
+    return 'is not an address';
   }
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must begin with https:// or http://';
-  if (url.username !== '' || url.password !== '') return 'must not hold a user name or password';
+  if (url.username !== '' || url.password !== '') return 'must not contain a user name or password';
   if (url.search !== '' || url.hash !== '') return 'must not have a query or a fragment';
   if (url.protocol === 'https:' || rules.https === undefined || rules.https === false) return undefined;
   if (rules.https === 'unless-local' && isLocal(url.hostname)) return undefined;

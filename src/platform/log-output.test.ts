@@ -62,7 +62,9 @@ it('keeps what cannot be written until there is room, in order and complete, and
     'ulimit -f 2;',
   );
   const [complaint] = (await once(full.stderr ?? full, 'data')) as [Buffer];
-  expect(complaint.toString()).toMatch(/^mbongo: the log cannot be written \(.*\): it waits, and .*\n$/);
+  expect(complaint.toString()).toMatch(
+    /^mbongo: the log cannot be written \(.*\): its lines wait in memory, and .*\n$/,
+  );
   const limit = statSync(file).size;
   const changes = watch(file);
   let all = '';
@@ -153,7 +155,7 @@ it('says how many lines it had failed to write when it was closed', async () => 
     'pipe',
   );
   const [said] = (await once(stalled.stderr ?? stalled, 'data')) as [Buffer];
-  expect(said.toString()).toMatch(/^mbongo: 1\d{4} lines of the log could not be written before the end\n$/);
+  expect(said.toString()).toMatch(/^mbongo: 1\d{4} lines of the log could not be written before the process ended\n$/);
 });
 
 it('says once that its reader is gone', async () => {
@@ -165,5 +167,5 @@ it('says once that its reader is gone', async () => {
   await once(unread.stdout ?? unread, 'data');
   unread.stdout?.destroy();
   const [said] = (await once(unread.stderr ?? unread, 'data')) as [Buffer];
-  expect(said.toString()).toBe('mbongo: the log has no reader any more: its lines are lost\n');
+  expect(said.toString()).toBe('mbongo: nothing reads the log any more: its lines are lost\n');
 });

@@ -124,12 +124,14 @@ export function openLogOutput({
     const isFull = error.code === 'EAGAIN' || error.code === 'EBUSY';
     // The reader of our output has gone for good, and that is no failure.
     if (error.code === 'EPIPE' && !isOver) {
-      complain('the log has no reader any more: its lines are lost');
+      complain('nothing reads the log any more: its lines are lost');
       end();
     }
     if (!isFull && !isOver && !isFailing) {
       isFailing = true;
-      complain(`the log cannot be written (${error.message}): it waits, and lines are lost where too many wait`);
+      complain(
+        `the log cannot be written (${error.message}): its lines wait in memory, and are lost when too many wait`,
+      );
     }
     if (!isFull) tellClosed();
     rest(isFull ? fullPause : pauseMs);
@@ -157,7 +159,7 @@ export function openLogOutput({
   function giveUp(): void {
     makePiece();
     const count = [...(left === undefined ? [] : [left]), ...pieces].reduce((sum, piece) => sum + linesIn(piece), lost);
-    if (count > 0) complain(`${count} lines of the log could not be written before the end`);
+    if (count > 0) complain(`${count} lines of the log could not be written before the process ended`);
     end();
   }
 

@@ -37,9 +37,9 @@ const NAMES_REFUSED = ['local', 'internal', 'home.arpa'];
  */
 export function targetOfMerchant(text: string, rules: DialRules, opener: Opener = 'gateway'): Target {
   if (text.length > LONGEST_URL) return refuse(`it is longer than ${LONGEST_URL} characters`);
-  if (AMBIGUOUS.test(text) || !/^https?:\/\/[^/]/i.test(text)) return refuse('it is no http(s) address');
+  if (AMBIGUOUS.test(text) || !/^https?:\/\/[^/]/i.test(text)) return refuse('it is not an http(s) address');
   const url = parse(text);
-  if (url === undefined) return refuse('it is no http(s) address');
+  if (url === undefined) return refuse('it is not an http(s) address');
   if (rules.requireHttps && url.protocol !== 'https:') return refuse('it does not begin with https://');
   // A bare `@` or `#` leaves no trace in the parsed URL, but another reader may see one.
   if (url.username !== '' || url.password !== '' || /^https?:\/\/[^/?#]*@/i.test(text))
@@ -54,7 +54,7 @@ export function targetOfMerchant(text: string, rules: DialRules, opener: Opener 
 /** Takes the URL of an upstream apart. It comes from the operator's configuration and may lead anywhere. */
 export function targetOfUpstream(text: string): Target {
   const url = parse(text);
-  if (url === undefined || !/^https?:$/.test(url.protocol)) return refuse('it is no http(s) address');
+  if (url === undefined || !/^https?:$/.test(url.protocol)) return refuse('it is not an http(s) address');
   return { origin: url.origin, path: url.pathname + url.search };
 }
 

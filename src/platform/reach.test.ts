@@ -44,7 +44,7 @@ test.each([
   ['https://127.0.0.1', ABROAD, 'its address is not public'],
   ['https://10.1.2.3', AT_HOME, 'its address is not public'],
   ['https://user:pass@shop.example', ABROAD, 'it holds credentials'],
-  ['nonsense', undefined, 'it is no http(s) address'],
+  ['nonsense', undefined, 'it is not an http(s) address'],
 ])('%s is not dialled', async (address, rules, reason) => {
   expect(await whyUnreachable(address, rules)).toBe(reason);
 });

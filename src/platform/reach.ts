@@ -18,13 +18,13 @@ const REASONS: { readonly [code: string]: string } = {
   EAI_AGAIN: 'the name servers do not answer',
   ECONNRESET: 'the connection was cut',
   ETIMEDOUT: 'nothing answers there',
-  EHOSTUNREACH: 'there is no way to it',
-  ENETUNREACH: 'there is no way to it',
+  EHOSTUNREACH: 'there is no route to it',
+  ENETUNREACH: 'there is no route to it',
   UND_ERR_CONNECT_TIMEOUT: 'nothing answers there',
   CERT_HAS_EXPIRED: 'its certificate has expired',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is signed by nobody that is trusted',
-  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is signed by nobody that is trusted',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is signed by nobody that is trusted',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is not signed by a trusted authority',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is not signed by a trusted authority',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is not signed by a trusted authority',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
 };
 

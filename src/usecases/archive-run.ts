@@ -43,7 +43,7 @@ const REST_MOST_MS = 60_000;
 export async function runArchive(deps: ArchiveDeps, { months, dry, rest }: ArchiveOrder): Promise<Archived> {
   if (!Number.isInteger(months) || months < YOUNGEST_MONTHS || months > OLDEST_MONTHS) {
     throw new UsageError(
-      `what is archived is at least ${YOUNGEST_MONTHS} months old: say --older-than 13m, for example`,
+      `only what is at least ${YOUNGEST_MONTHS} months old is archived: use --older-than 13m, for example`,
     );
   }
   const cutoff = cutoffOf(deps.clock.now(), months);
@@ -121,7 +121,7 @@ export async function dropArchived({ store }: Pick<ArchiveDeps, 'store'>, month:
 }
 
 function requireMonth(month: string): void {
-  if (!isMonth(month)) throw new UsageError(`${JSON.stringify(month)} is no month: write it like 2024-05`);
+  if (!isMonth(month)) throw new UsageError(`${JSON.stringify(month)} is not a month: write it like 2024-05`);
 }
 
 function notDropped(why: NotDropped, month: string): OperatorError {
@@ -129,21 +129,23 @@ function notDropped(why: NotDropped, month: string): OperatorError {
     case 'unknown':
       return new OperatorError(`nothing of ${month} is in the archive: see \`mbongo archive list\``);
     case 'older':
-      return new OperatorError(`months go from the oldest on, and ${why.month} is still there: drop that one first`);
+      return new OperatorError(
+        `the oldest month must be dropped first, and ${why.month} is still there: drop that one`,
+      );
     case 'live_lines':
       return new OperatorError(
-        `lines of the ledger of ${month} or before are not archived yet: run \`mbongo archive --older-than …\` first`,
+        `ledger lines of ${month} or earlier are not archived yet: run \`mbongo archive --older-than …\` first`,
       );
     case 'open_days':
       return new OperatorError(
-        `days of ${month} are not closed, and without that month they could not be: let a worker run, and try again`,
+        `days of ${month} are not closed yet, and closing them needs their records: let a worker run, and try again`,
       );
     case 'late_money': {
-      const what = `money of ${why.attempts} attempts of ${month} or before moved late and waits to be booked`;
+      const what = `money of ${why.attempts} attempts of ${month} or earlier came or left late and waits to be booked`;
       const wayOut = 'see `mbongo attempt list --late`, and book it first, with `mbongo attempt book`';
-      return new OperatorError(`${what}, and without that month nobody could see whose it is: ${wayOut}`);
+      return new OperatorError(`${what}, and booking it needs the records of that month: ${wayOut}`);
     }
     case 'busy':
-      return new OperatorError('somebody is reading the archive just now: try again');
+      return new OperatorError('the archive is being read at the moment: try again');
   }
 }

@@ -52,7 +52,7 @@ interface Found extends LateBeside {
   readonly order: LateOrder | undefined;
 }
 
-const INSTEAD = 'ask the upstream to give it back and say --to upstream, or say --to gateway and bear it';
+const INSTEAD = 'ask the upstream to return the money and use --to upstream, or bear the loss with --to gateway';
 
 async function readLine({ store }: Needs, attempt: Attempt, to: LateTarget): Promise<Found> {
   const { shard, payment_id: id } = attempt;
@@ -104,7 +104,7 @@ async function readRefund(deps: Needs, attempt: Attempt, to: LateTarget): Promis
     const refunds = await deps.store.refund.ofPayment(shard, payment.id);
     const late = (one: Refund): Refund => (one.id === id ? { ...one, late_attempt_id: attempt.id } : one);
     if (isOverRefunded(payment, refunds.map(late))) {
-      const what = `with ${id} more of ${payment.id} would be given back than was paid`;
+      const what = `with ${id}, more of ${payment.id} would be refunded than was paid`;
       throw new OperatorError(`${what}: ${INSTEAD}`);
     }
   }
@@ -116,7 +116,7 @@ function isThere(line: PayoutLine | undefined): line is PayoutLine {
 }
 
 function notYet({ id, status }: PayoutLine | Refund): OperatorError {
-  return new OperatorError(`${id} is ${status}, and may be paid with this money: wait until it has ended`);
+  return new OperatorError(`${id} is ${status}, and may still be paid with this money: wait until it has ended`);
 }
 
 function archived(id: string): OperatorError {
@@ -124,7 +124,7 @@ function archived(id: string): OperatorError {
 }
 
 function paidBy(id: string, by: string): OperatorError {
-  const what = id === by ? `${id} is completed, and so was paid without this` : `${id} was paid by ${by}`;
+  const what = id === by ? `${id} is completed, so it was paid without this money` : `${id} was paid by ${by}`;
   return new OperatorError(`${what}: ${INSTEAD}`);
 }
 

@@ -65,7 +65,7 @@ export async function requireLate(
   const targets = lateTargetsOf(attempt.purpose);
   if (!targets.includes(to)) {
     const [what, last] = [targets.slice(0, -1).join(', '), targets.at(-1)];
-    throw new OperatorError(`${attempt.id} is of a ${attempt.purpose}: say --to ${what} or ${last}`);
+    throw new OperatorError(`${attempt.id} belongs to a ${attempt.purpose}: use --to ${what} or ${last}`);
   }
   return attempt.purpose === 'payment' ? readLateIn(deps, attempt, to) : readLateOut(deps, attempt, to);
 }
@@ -82,12 +82,15 @@ function requireWaiting(attempt: Attempt): void {
   const late = lateMoneyOf(attempt);
   if (late === 'waits') return;
   if (late !== undefined) {
-    const how = `\`mbongo journal list --about ${id}\` says by whom, or that command's own log`;
-    const orSo = purpose === 'payment' || late !== 'merchant' ? how : `its order was paid with it, or else ${how}`;
+    const how = `see who did it with \`mbongo journal list --about ${id}\`, or in the log of that command`;
+    const orSo =
+      purpose === 'payment' || late !== 'merchant'
+        ? how
+        : `its order was completed with it, or an operator booked it: ${how}`;
     throw new OperatorError(`${id} has been booked already, to the ${late}: ${orSo}`);
   }
   const instead = isOpen(status) ? 'close it with `mbongo attempt settle`' : LOOK;
-  throw new OperatorError(`${id} is ${status}, and none of its money lies in suspense: ${instead}`);
+  throw new OperatorError(`${id} is ${status}, and none of its money is in suspense: ${instead}`);
 }
 
 /**
@@ -98,14 +101,14 @@ function requireWaiting(attempt: Attempt): void {
 async function requireKeepable({ store, clock }: Pick<Deps, 'store' | 'clock'>, payment: Payment): Promise<Update[]> {
   const { shard, id, status, session_id } = payment;
   const why = whyNotKept(payment);
-  const instead = 'give it back, and say --to payer';
+  const instead = 'return the money to the payer and use --to payer';
   if (why === 'open') throw new OperatorError(`${id} is ${status}: wait until it has ended`);
-  if (why === 'paid') throw new OperatorError(`${id} is ${status}, and so was paid without this: ${instead}`);
+  if (why === 'paid') throw new OperatorError(`${id} is ${status}, so it was paid without this money: ${instead}`);
   // After a refused card another payment of the session may pay. Read before the payments: a session that is over gets no more.
   const session = await store.session.caller(shard, session_id);
   if (session !== undefined && isSessionOpen(session, clock.now() - CLOCKS_DIFFER_MS)) {
     const until = new Date(session.expires_at + CLOCKS_DIFFER_MS).toISOString();
-    throw new OperatorError(`${id} has ended, and its session is open until ${until}: wait until then, or ${instead}`);
+    throw new OperatorError(`${id} has ended, but its session is open until ${until}: wait until then, or ${instead}`);
   }
   const live = await store.payment.ofSession(shard, session_id);
   if (!live.some((one) => one.id === id)) throw new OperatorError(`${id} has been archived: ${instead}`);
@@ -115,12 +118,12 @@ async function requireKeepable({ store, clock }: Pick<Deps, 'store' | 'clock'>, 
   const records = await store.archive.ledgerBegins();
   const begun = timeOfId(session_id) - CLOCKS_DIFFER_MS;
   if (records !== undefined && begun < Date.parse(records)) {
-    const what = `records of the time of ${id} have been dropped, and whether its order was paid can be seen no more`;
+    const what = `records from the time of ${id} have been dropped, so it is no longer known whether its order was paid`;
     throw new OperatorError(`${what}: ${instead}`);
   }
   const open = live.find((one) => !isFinal(one.status));
   if (open !== undefined) {
-    const what = `the order of ${id} may be paid by ${open.id}, which is ${open.status}`;
+    const what = `the order of ${id} may still be paid by ${open.id}, which is ${open.status}`;
     throw new OperatorError(`${what}: wait until that has ended, or ${instead}`);
   }
   const guards = live.map(guardPayment);

@@ -58,7 +58,9 @@ export async function decideAttempt(
     const answer = await settle(deps, key, word);
     const { change } = answer.settled;
     if (change !== undefined) return { change, answer };
-    throw new OperatorError(`${key.id} is ${answer.before.status}: that contradicts what the upstream has said of it`);
+    throw new OperatorError(
+      `${key.id} is ${answer.before.status}: your verdict contradicts what the upstream has said about it`,
+    );
   });
   soundAlarm(deps, settled);
   const decided = { attempt: settled.attempt, orderStatus: await readAfter(deps, orderStatus, LOOK) };
@@ -73,7 +75,7 @@ export async function requireAttempt(deps: FindDeps, attemptId: string): Promise
   if (attempt !== undefined) return attempt;
   const archived = await findAttempt(deps, shardOf(attemptId), attemptId);
   if (archived === undefined) throw new OperatorError(`there is no attempt ${attemptId}: see \`mbongo attempt list\``);
-  throw new OperatorError(`attempt ${attemptId} has been archived: it was ${archived.status}, and stays so`);
+  throw new OperatorError(`attempt ${attemptId} has been archived: it was ${archived.status}, and does not change`);
 }
 
 /**
@@ -87,14 +89,14 @@ export function requireDecidable(attempt: Attempt, paid: boolean, now: number): 
   const isUnasked = status === 'unknown' && inquiries === 0;
   if (due !== null && due > now && (isUnasked || isBeingAsked(attempt, now))) {
     const seconds = Math.ceil((due - now) / 1000);
-    throw new OperatorError(`${id} is being asked for just now: look again in ${seconds} s`);
+    throw new OperatorError(`the upstream is being asked about ${id} at the moment: look again in ${seconds} s`);
   }
 }
 
 /** The verdict was about the earlier state: about a challenge, say, not about the money that is asked for after it. */
 function requireUnmoved({ id, status: before }: Attempt, { status }: Attempt): void {
   if (status === before) return;
-  throw new OperatorError(`${id} was ${before}, and is ${status} meanwhile: look again, with \`mbongo attempt list\``);
+  throw new OperatorError(`${id} was ${before} and is now ${status}: look again with \`mbongo attempt list\``);
 }
 
 interface Weighed {
@@ -139,10 +141,10 @@ function contextAt(
 
 function wordOf({ paid, providerReference }: AttemptVerdict): Word {
   if (providerReference !== null && !isProviderReference(providerReference)) {
-    throw new UsageError('a provider reference is 1 to 64 visible characters, as the upstream writes it');
+    throw new UsageError('the provider reference must be 1 to 64 visible characters, as the upstream writes it');
   }
   if (paid && providerReference === null) {
-    throw new UsageError('say by which reference the upstream has paid it: --provider-reference');
+    throw new UsageError("--paid needs the upstream's reference: add --provider-reference");
   }
   return paid
     ? { kind: 'approved', providerReference }

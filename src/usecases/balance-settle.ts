@@ -39,8 +39,8 @@ export async function settleBalance(
   { merchantId, currency, amountMinor, reference, by, why }: SettleOrder,
 ): Promise<BalanceSettled> {
   const named = reference === null ? null : requireLine(reference, 'the reference', TEXT_MOST);
-  const who = requireLine(by, 'who does it', TEXT_MOST);
-  const grounds = why === null ? null : requireLine(why, 'why it is done', TEXT_MOST);
+  const who = requireLine(by, '--by', TEXT_MOST);
+  const grounds = why === null ? null : requireLine(why, '--why', TEXT_MOST);
   const { id, shard } = await requireMerchant(deps, merchantId);
   const debit = merchantAccount(id, 'available', currency);
   const transferId = newId(deps, 'trf', shard);
@@ -89,7 +89,7 @@ function claimOf(shard: number, order: string, now: number) {
 
 function settledBefore(reference: string): OperatorError {
   return new OperatorError(
-    `${reference} has been settled within the last day, see the journal (\`mbongo journal list\`): where this is another one, name it otherwise`,
+    `${reference} was already settled within the last day (see \`mbongo journal list\`): for another settlement, use another reference`,
   );
 }
 

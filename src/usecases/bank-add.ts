@@ -72,7 +72,7 @@ async function requireNew({ store }: OperatorDeps, account: BankAccount): Promis
   );
   if (same === undefined) return;
   throw new OperatorError(
-    `that account is there already: ${same.id}; to replace it, close it first: mbongo bank close`,
+    `that account already exists: ${same.id}; to replace it, close it first with \`mbongo bank close\``,
   );
 }
 
@@ -85,14 +85,14 @@ function plain(number: string): string {
 function requireAccountNumber(text: string): string {
   const number = text.trim();
   if (/^[0-9A-Za-z](?:[ ./-]?[0-9A-Za-z]){3,39}$/.test(number)) return number;
-  throw new UsageError('the account number has 4 to 40 letters and digits, perhaps with single blanks or dashes');
+  throw new UsageError('the account number must have 4 to 40 letters and digits, perhaps with single blanks or dashes');
 }
 
 const BANK_ID = /^[a-z0-9](?:-?[a-z0-9]){0,63}$/;
 
 function requireBankId(text: string): string {
   if (BANK_ID.test(text)) return text;
-  throw new UsageError('a bank id has 1 to 64 lower-case letters and digits, with single dashes between them');
+  throw new UsageError('a bank id must have 1 to 64 lower-case letters and digits, with single dashes between them');
 }
 
 /** `Crédit du Lac` is `credit-du-lac`. */
@@ -100,7 +100,7 @@ function bankIdOf(name: string): string {
   const plain = name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
   const id = plain.replace(/[^a-z0-9]+/g, '-').replace(/^-+|-+$/g, '');
   if (BANK_ID.test(id)) return id;
-  throw new UsageError('no bank id can be made of that name: say one with --bank-id');
+  throw new UsageError('no bank id can be derived from that name: name one with --bank-id');
 }
 
 const COUNTRIES = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
@@ -109,5 +109,5 @@ function requireCountry(text: string): string {
   const country = text.toUpperCase();
   // ZZ means "unknown region".
   if (/^[A-Z]{2}$/.test(country) && country !== 'ZZ' && COUNTRIES.of(country) !== undefined) return country;
-  throw new UsageError(`${JSON.stringify(text)} is no country: write its two letters, like CD`);
+  throw new UsageError(`${JSON.stringify(text)} is not a country: write its two-letter code, like CD`);
 }

@@ -41,7 +41,7 @@ export async function readClockShift(deps: Pick<Deps, 'store'>): Promise<ClockSh
 export async function advanceClock(deps: OperatorDeps, milliseconds: number): Promise<ClockShift> {
   requireSandbox(deps);
   if (!Number.isSafeInteger(milliseconds) || milliseconds <= 0) {
-    throw new UsageError('say how far, for example 30d: the clock only moves forward');
+    throw new UsageError('the duration must be above zero, for example 30d: the clock only moves forward');
   }
   const by = Buffer.from(deps.random.bytes(16)).toString('hex');
   return commitDecisionKnown(
@@ -52,12 +52,12 @@ export async function advanceClock(deps: OperatorDeps, milliseconds: number): Pr
       if (before?.by === by) return { answer: before };
       const shiftMs = (before?.shiftMs ?? 0) + milliseconds;
       if (shiftMs > MOST_SHIFT_MS) {
-        throw new OperatorError('the clock can be ten years ahead at most: begin with a new database');
+        throw new OperatorError('the clock can be at most ten years ahead: start with a new database');
       }
       const kept: Kept = { shiftMs, leaptAt: deps.clock.wall(), by };
       return { change: changeOf(found, JSON.stringify(kept)), answer: kept };
     },
-    'look with `mbongo clock show`',
+    'check with `mbongo clock show`',
   );
 }
 

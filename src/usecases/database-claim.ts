@@ -74,7 +74,7 @@ async function readRows({ store, clock, secrets }: Needs): Promise<Rows> {
 function requireMode({ mode }: Needs, found: Setting | undefined): void {
   if (found === undefined || found.value === mode) return;
   throw new OperatorError(
-    `GATEWAY_MODE is ${mode}, and this database belongs to ${found.value} mode: use another database`,
+    `GATEWAY_MODE is ${mode}, but this database belongs to ${found.value} mode: use another database`,
   );
 }
 
@@ -86,13 +86,13 @@ function requireKeys({ secrets }: Needs, { check, older, lacking }: Rows): void 
   const opened = check && secrets.open(KEY_CHECK, check.value, KEY_CHECK);
   if (check !== undefined && opened === undefined) {
     throw new OperatorError(
-      'MASTER_KEY is not the one that this database was made with, or another one has been put in front of it since: set that ' +
-        'one (behind a comma after a newer one; in a sandbox it lies in DATA_DIR/master.key), or use another database',
+      'MASTER_KEY does not contain the key that this database uses: set the key that was active last (after a comma if a newer ' +
+        'one comes first; in a sandbox it is in DATA_DIR/master.key), or use another database',
     );
   }
   if (lacking !== undefined) {
     throw new OperatorError(
-      `MASTER_KEY lacks an older key, and the database holds what needs it (${lacking}): put it back behind a comma`,
+      `MASTER_KEY lacks an older key that the database still needs (${lacking}): add it again after a comma`,
     );
   }
   const known = new Set([opened, ...keysOf(older).map(({ mark }) => mark)]);
@@ -100,7 +100,7 @@ function requireKeys({ secrets }: Needs, { check, older, lacking }: Rows): void 
   const isTwin = (key: Key): boolean => ring.some(({ id, mark }) => id === key.id && mark !== key.mark);
   if (ring.some((key) => !known.has(key.mark) && isTwin(key))) {
     throw new OperatorError(
-      'MASTER_KEY holds a new key that has the same id as another one (one key in 256 does): draw another one',
+      'MASTER_KEY contains a new key with the same id as another key (this happens once in 256): generate another one',
     );
   }
 }

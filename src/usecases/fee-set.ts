@@ -74,6 +74,6 @@ function readRate(text: string): number {
   const ppm = match === null ? undefined : Number(`${match[1]}${(match[2] ?? '').padEnd(4, '0')}`);
   if (ppm !== undefined && ppm <= 1_000_000) return ppm;
   throw new UsageError(
-    `${JSON.stringify(text)} is no rate: write a percentage from 0 to 100 with up to four decimals, like 2.5`,
+    `${JSON.stringify(text)} is not a rate: write a percentage from 0 to 100 with up to four decimals, like 2.5`,
   );
 }

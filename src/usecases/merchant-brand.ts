@@ -77,11 +77,12 @@ function logoWrites(
 
 function requireColour(text: string): string {
   if (/^#[0-9a-f]{6}$/i.test(text)) return text.toLowerCase();
-  throw new UsageError(`${JSON.stringify(text)} is no colour: write it like #0b6e4f`);
+  throw new UsageError(`${JSON.stringify(text)} is not a colour: write it like #0b6e4f`);
 }
 
 function requireLogo(bytes: Uint8Array): Logo {
-  if (bytes.length > LOGO_BYTES_MOST) throw new OperatorError('the logo is too large: it may have at most 64 KiB');
+  if (bytes.length > LOGO_BYTES_MOST)
+    throw new OperatorError('the logo is too large: the file may have at most 64 KiB');
   const verdict = judgeLogo(bytes);
   if (verdict.kind === 'file') {
     return { content_type: verdict.type, content: Buffer.from(verdict.bytes).toString('base64') };
@@ -89,6 +90,6 @@ function requireLogo(bytes: Uint8Array): Logo {
   const why =
     verdict.fault === 'FILE_UNSAFE'
       ? 'is damaged, has more than 4 megapixels, or holds more than a picture'
-      : 'is no such picture';
+      : 'is something else';
   throw new OperatorError(`the logo must be a PNG, JPEG or WebP picture: the file ${why}`);
 }

@@ -92,9 +92,9 @@ function requireUsable(wanted: MerchantSettingsChange): void {
   // An empty list would allow no host; the operator must have meant another list, or all hosts.
   if (wanted.url_hosts?.length === 0) throw new UsageError('name at least one host, like shop.example; or any');
   for (const host of wanted.url_hosts ?? []) {
-    if (host.includes('*')) throw new UsageError(`${JSON.stringify(host)} names no host: name each of them whole`);
+    if (host.includes('*')) throw new UsageError(`${JSON.stringify(host)} contains a wildcard: name each host in full`);
     if (!URL.canParse(`https://${host}/`) || new URL(`https://${host}/`).hostname !== host.toLowerCase()) {
-      throw new UsageError(`${JSON.stringify(host)} is no host name: write it like shop.example`);
+      throw new UsageError(`${JSON.stringify(host)} is not a host name: write it like shop.example`);
     }
   }
   for (const [name, count] of wanted.rate_limits ?? []) {
@@ -109,7 +109,7 @@ function requireUsable(wanted: MerchantSettingsChange): void {
 export function requireLimit(name: string): number {
   const most = mostCalls(name);
   if (most !== undefined) return most;
-  throw new UsageError(`there is no limit ${JSON.stringify(name)} to be set: name one of ${LIMIT_NAMES.join(', ')}`);
+  throw new UsageError(`there is no limit ${JSON.stringify(name)}: use one of ${LIMIT_NAMES.join(', ')}`);
 }
 
 function limitRow(limit: { readonly min?: bigint; readonly max?: bigint }): AmountLimits[string] {

@@ -16,7 +16,7 @@ describe('a line', () => {
     'is not %j',
     (text) => {
       expect(() => requireLine(text, 'a name', 140)).toThrow(
-        'a name is one line of 1 to 140 characters in UTF-8, without invisible characters',
+        'a name must be one line of 1 to 140 characters in UTF-8, without invisible characters',
       );
     },
   );

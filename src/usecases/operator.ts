@@ -36,7 +36,7 @@ export class UsageError extends OperatorError {
 
 /** Pauses before each further try once an outcome was lost: some ten seconds in all, which covers a database's restart. */
 const PAUSES_MS = [200, 500, 1_000, 2_500, 5_500];
-const LOOK_AT_BALANCE = 'look at the balance first';
+const LOOK_AT_BALANCE = 'check the balance first';
 
 /**
  * Runs work that ends in a commit. Once a commit's outcome was lost, later failures do not resolve the doubt: the work is
@@ -61,7 +61,7 @@ async function untilKnown<A>(
     }
     if (milliseconds !== undefined) await pause(deps.clock, milliseconds);
   }
-  const certainty = happened === 'has' ? 'it has happened, once' : 'it may have happened';
+  const certainty = happened === 'has' ? 'the command has taken effect, once' : 'the command may have taken effect';
   throw new OperatorError(`the database went away before it answered, but ${certainty}: ${look}`);
 }
 
@@ -150,7 +150,7 @@ export async function requireMerchant(deps: Pick<Deps, 'store'>, merchantId: str
 
 /** Refuses text that does not have the form of an id: the shard is read from the id. */
 export function requireId(prefix: Prefix, id: string, noun: string): void {
-  if (!isId(prefix, id)) throw new UsageError(`that is no ${noun} id: it looks like ${prefix}_ and 26 characters`);
+  if (!isId(prefix, id)) throw new UsageError(`the ${noun} id is not valid: it must be ${prefix}_ and 26 characters`);
 }
 
 /** Which operator gives a command, and on what grounds. */
@@ -164,8 +164,8 @@ const SAY_MOST = 500;
 /** The same as it is logged: the name is required, and each text is one clean line. */
 export function requireSay({ by, why }: Say): Say {
   return {
-    by: requireLine(by, 'who says so', SAY_MOST),
-    why: why === null ? null : requireLine(why, 'why', SAY_MOST),
+    by: requireLine(by, '--by', SAY_MOST),
+    why: why === null ? null : requireLine(why, '--why', SAY_MOST),
   };
 }
 
@@ -176,13 +176,15 @@ const UNREADABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\ufffd]/u;
 export function requireLine(text: string, noun: string, most: number): string {
   const line = text.trim().normalize('NFC');
   if (line !== '' && line.length <= most && !UNREADABLE.test(line)) return line;
-  throw new UsageError(`${noun} is one line of 1 to ${most} characters in UTF-8, without invisible characters`);
+  throw new UsageError(`${noun} must be one line of 1 to ${most} characters in UTF-8, without invisible characters`);
 }
 
 /** A currency's code, as the operator wrote it. */
 export function requireCurrency(text: string): Currency {
   if (isCurrency(text)) return text;
-  throw new UsageError(`${JSON.stringify(text)} is no currency of this gateway: use one of ${CURRENCIES.join(', ')}`);
+  throw new UsageError(
+    `${JSON.stringify(text)} is not a currency of this gateway: use one of ${CURRENCIES.join(', ')}`,
+  );
 }
 
 /** An amount above zero in minor units. */
@@ -190,7 +192,7 @@ export function requireAmount(text: string, currency: Currency, noun = 'amount')
   const money = parseAmount(text, currency);
   if (money !== undefined) return money.minor;
   const example = formatMinor(parseAmount('100', currency)?.minor ?? 0n, currency);
-  throw new UsageError(`${JSON.stringify(text)} is no ${noun} in ${currency}: write it like ${example}`);
+  throw new UsageError(`${JSON.stringify(text)} is not a valid ${noun} in ${currency}: write it like ${example}`);
 }
 
 /** An amount that may also be zero. */
@@ -206,6 +208,6 @@ export function requireSpan({ from, to }: { readonly from: number; readonly to: 
 /** Refuses a grace period that is not a whole number of milliseconds from 0 up to 30 days. */
 export function requireGrace(ms: number): void {
   if (!Number.isSafeInteger(ms) || ms < 0 || ms > 30 * 24 * 60 * 60_000) {
-    throw new UsageError('the grace must be from 0 to 30 days, for example 24h');
+    throw new UsageError('the grace period must be from 0 to 30 days, for example 24h');
   }
 }

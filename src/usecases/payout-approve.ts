@@ -54,6 +54,6 @@ async function requireFunds(deps: PayoutOperatorDeps, { batch, first }: BatchRow
   if (available >= cost) return;
   const [has, needs] = [available, cost].map((minor) => `${formatMinor(minor, currency)} ${currency}`);
   throw new OperatorError(
-    `${id} costs ${needs} with fees, and the merchant has ${has}: it goes on waiting; approve it when the balance is there`,
+    `${id} costs ${needs} with fees, and the merchant has ${has}: it is still waiting, approve it when the balance is sufficient`,
   );
 }

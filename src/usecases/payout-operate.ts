@@ -31,7 +31,9 @@ export async function requireBatch(deps: FindDeps, batchId: string): Promise<Pay
   const batch = await deps.store.payoutBatch.get(shardOf(batchId), batchId);
   if (batch !== undefined) return batch;
   const { id } = await seeBatch(deps, batchId);
-  throw new OperatorError(`batch ${id} has been archived: \`mbongo payout show\` reads it, and nothing of it changes`);
+  throw new OperatorError(
+    `batch ${id} has been archived: \`mbongo payout show\` shows it, and it can no longer change`,
+  );
 }
 
 /** Changes a batch once, on fresh rows; `decide` throws an OperatorError if it may not be changed. Returns the changed batch. */

@@ -79,11 +79,11 @@ function nextStep(batch: PayoutBatch, { now, calendar }: BatchContext): Step {
 }
 
 const STATES = {
-  waiting_for_approval: 'it waits for approval, and nothing of it runs before',
+  waiting_for_approval: 'it is waiting for approval, and does not run before that',
   scheduled: 'it is not paused',
   paused: 'it is paused already',
   started:
-    'none of its dates is to come (`mbongo payout cancel` calls off what has not left, `mbongo merchant suspend` holds all of its merchant)',
+    'it has no dates left (`mbongo payout cancel` cancels what has not been sent, `mbongo merchant suspend` holds all payouts of its merchant)',
   rejected: 'it has been rejected',
   cancelled: 'it has been cancelled',
 } as const;

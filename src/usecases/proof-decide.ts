@@ -44,5 +44,5 @@ async function decide(deps: OperatorDeps, proofId: string, verdict: ProofVerdict
 }
 
 function requireNote(text: string): string {
-  return requireLine(text, 'a note or reason', 500);
+  return requireLine(text, 'the note or reason', 500);
 }

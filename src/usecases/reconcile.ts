@@ -177,7 +177,7 @@ function spanOf(statement: Statement, { first, last }: Looked): { from: number; 
   const from = statement.from ?? first;
   const to = statement.to ?? last;
   if (from === undefined || to === undefined) {
-    throw new OperatorError('the statement has no dates: say which span it is of with --from and --to');
+    throw new OperatorError('the statement has no dates: give the span that it covers with --from and --to');
   }
   requireSpan({ from, to });
   return { from, to };

@@ -57,7 +57,9 @@ export async function callOffRefund(
 export function requireOpenRefund({ refund: { id, status } }: RefundRows): void {
   if (status === 'pending') return;
   if (status === 'processing') {
-    throw new OperatorError(`${id} is at the upstream: where that says nothing, use \`mbongo attempt settle\``);
+    throw new OperatorError(
+      `${id} is at the upstream: if the upstream does not tell its outcome, use \`mbongo attempt settle\``,
+    );
   }
   throw new OperatorError(`${id} is over: it has ${status === 'failed' ? 'failed' : 'been completed'}`);
 }
@@ -102,8 +104,8 @@ async function requireUnpaid(deps: RefundDecideDeps, rows: RefundRows, notTaken:
   // Read after the payment, whose version guards them.
   const refunds = await deps.store.refund.ofPayment(payment.shard, payment.id);
   if (isOverRefunded(payment, refunds)) {
-    const what = `with ${refund.id} more of ${payment.id} would be given back than was paid`;
-    throw new OperatorError(`${what}: an earlier refund was paid, or taken, after all; call this one off`);
+    const what = `with ${refund.id}, more of ${payment.id} would be refunded than was paid`;
+    throw new OperatorError(`${what}: an earlier refund was paid or accepted after all; call this one off`);
   }
   if (notTaken) return;
   await requireNotTaken(deps, [refund, ...refunds.filter(({ reason }) => reason === CALLED_OFF)]);
@@ -113,9 +115,9 @@ async function requireNotTaken({ store }: RefundDecideDeps, refunds: readonly Re
   for (const { id, attempt_id, shard } of refunds) {
     const tried = attempt_id === null ? undefined : await store.attempt.get(shard, attempt_id);
     if (tried?.status !== 'not_sent') continue;
-    const what = `${tried.connector} turned ${id} away, and may have taken it all the same`;
-    const wayOut = `say --not-taken if it did not, and \`mbongo attempt settle ${tried.id} --paid\` if it did`;
-    throw new OperatorError(`${what}: look there, ${wayOut}`);
+    const what = `${tried.connector} turned ${id} away, but may have made it after all`;
+    const wayOut = `add --not-taken if it did not, or use \`mbongo attempt settle ${tried.id} --paid\` if it did`;
+    throw new OperatorError(`${what}: check there, then ${wayOut}`);
   }
 }
 

@@ -43,7 +43,7 @@ export async function requireRefund(deps: FindDeps, refundId: string): Promise<R
   if (refund !== undefined) return { refund, payment: await paymentOf(deps, refund) };
   await seeRefund(deps, refundId);
   throw new OperatorError(
-    `refund ${refundId} has been archived: \`mbongo refund show\` reads it, and it does not change`,
+    `refund ${refundId} has been archived: \`mbongo refund show\` shows it, and it can no longer change`,
   );
 }
 

@@ -20,7 +20,7 @@ export interface WalletCredited {
 /** `amount` is decimal text in the wallet's currency. @throws OperatorError for an unknown wallet or a bad amount. */
 export async function creditWallet(deps: OperatorDeps, number: string, amount: string): Promise<WalletCredited> {
   if (!isWalletNumber(number))
-    throw new UsageError('that is no wallet number: it is the one that `mbongo wallet open` gave');
+    throw new UsageError('that is not a wallet number: use the one that `mbongo wallet open` printed');
   const wallet = await deps.store.wallet.get(shardOfWallet(number), number);
   if (wallet === undefined) throw new OperatorError('there is no such wallet: `mbongo wallet open` makes one');
   const { shard, currency } = wallet;

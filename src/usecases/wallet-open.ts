@@ -37,10 +37,10 @@ const NUMBERS_TRIED = 10;
 /** @throws OperatorError when a field is not usable, or the number is taken. */
 export async function openWallet(deps: OperatorDeps, command: WalletOpenCommand): Promise<WalletOpened> {
   const { number, pin, phone, currency, kind, balance } = command;
-  if (!PIN_FORM.test(pin)) throw new UsageError('a PIN has four to eight digits');
+  if (!PIN_FORM.test(pin)) throw new UsageError('a PIN must have four to eight digits');
   if (!E164.test(phone)) throw new UsageError('the phone number must be international, like +243810000042');
   if (number !== undefined && !isWalletNumber(number)) {
-    throw new UsageError('that is no wallet number: leave it to the gateway with `auto`');
+    throw new UsageError('that is not a wallet number: use `auto`, and the gateway chooses one');
   }
   const pin_hash = await deps.secrets.hashPin(pin);
   for (let tries = 0; tries < NUMBERS_TRIED; tries += 1) {

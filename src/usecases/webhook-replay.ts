@@ -50,7 +50,8 @@ export async function replayEvent(
         throw new OperatorError(`there is no event ${eventId}: see \`mbongo webhook list\``);
       }
       const replayed = afterReplay(event, deps.clock.now());
-      if (replayed === undefined) throw new OperatorError(`event ${eventId} was made without a notify_url`);
+      if (replayed === undefined)
+        throw new OperatorError(`event ${eventId} was made without a notify_url: there is nowhere to send it`);
       return { change: { updates: [replayed.update] }, answer: replayed.event };
     },
   );

@@ -115,7 +115,7 @@ describe('a merchant', () => {
       setMerchant(world.deps, merchant.id, { limits: new Map([['usd', { min: 2n, max: 1n }]]) }),
     ).rejects.toThrow('above the largest');
     for (const host of ['a b', 'x/y', 'u@h', 'http://h', 'h:8443']) {
-      await expect(setMerchant(world.deps, merchant.id, { url_hosts: [host] })).rejects.toThrow('no host name');
+      await expect(setMerchant(world.deps, merchant.id, { url_hosts: [host] })).rejects.toThrow('not a host name');
     }
     for (const hosts of [[], ['*.example.com']]) {
       await expect(setMerchant(world.deps, merchant.id, { url_hosts: hosts })).rejects.toThrow(
@@ -156,7 +156,7 @@ describe('credentials', () => {
     await rotateCredential(world.deps, key_id, 0);
     expect((await world.store.credential.caller(merchant.shard, key_id))?.status).toBe('REVOKED');
     await expect(rotateCredential(world.deps, key_id, 0)).rejects.toThrow('REVOKED already');
-    await expect(rotateCredential(world.deps, 'key_x', 0)).rejects.toThrow('no key id');
+    await expect(rotateCredential(world.deps, 'key_x', 0)).rejects.toThrow('the key id is not valid');
   });
 });
 
@@ -190,10 +190,10 @@ describe('wallets', () => {
   it('are refused if they are not usable', async () => {
     await expect(open({ pin: '12' })).rejects.toThrow('four to eight digits');
     await expect(open({ phone: '0810000042' })).rejects.toThrow('international');
-    await expect(open({ number: '5707000000000001' })).rejects.toThrow('no wallet number');
-    await expect(creditWallet(world.deps, '5707', '1.00')).rejects.toThrow('no wallet number');
+    await expect(open({ number: '5707000000000001' })).rejects.toThrow('not a wallet number');
+    await expect(creditWallet(world.deps, '5707', '1.00')).rejects.toThrow('not a wallet number');
     const { wallet } = await open();
-    await expect(creditWallet(world.deps, wallet.id, '0')).rejects.toThrow('no amount');
+    await expect(creditWallet(world.deps, wallet.id, '0')).rejects.toThrow('not a valid amount');
   });
 });
 
@@ -225,7 +225,7 @@ describe('balances and fees', () => {
     const without = await removeFee(world.deps, { merchantId: merchant.id, currency: 'usd', method: 'wallet' });
     expect(without.settings.fees?.map(({ method }) => method)).toEqual([undefined]);
     for (const rate of ['101', '2.50001', '-1', '1e1', '', '2,5']) {
-      await expect(setFee(world.deps, { ...rule, method: 'wallet', rate })).rejects.toThrow('no rate');
+      await expect(setFee(world.deps, { ...rule, method: 'wallet', rate })).rejects.toThrow('not a rate');
     }
   });
 });
@@ -286,7 +286,7 @@ describe('a command whose database answer was lost', () => {
   it('reports that it may have taken effect if the database stays unreachable', async () => {
     const { merchant } = await make();
     const credit = ended(creditBalance(failing('lost', ...always('away')), merchant.id, 'usd', 100n));
-    await expect(credit).rejects.toThrow(/may have happened: look at the balance first/);
+    await expect(credit).rejects.toThrow(/may have taken effect: check the balance first/);
     await expect(credit).rejects.toBeInstanceOf(OperatorError);
     expect(await available(merchant.id, 'usd')).toBe(100n);
   });
@@ -296,7 +296,7 @@ describe('a command whose database answer was lost', () => {
     const deps = failing();
     const account = { get: () => Promise.reject(new StoreUnavailable()) };
     const credit = ended(creditBalance({ ...deps, store: { ...deps.store, account } }, merchant.id, 'usd', 100n));
-    await expect(credit).rejects.toThrow(/it has happened, once: look at the balance first/);
+    await expect(credit).rejects.toThrow(/the command has taken effect, once: check the balance first/);
     expect(await available(merchant.id, 'usd')).toBe(100n);
   });
 

@@ -166,7 +166,7 @@ describe('mbongo attempt settle', () => {
 
   const LONG = 'x'.repeat(501);
   test.each([
-    ['without an end', '--yes', 2, 'say how it ended'],
+    ['without an end', '--yes', 2, 'the outcome is missing'],
     ['with two ends', '--paid --not-paid --provider-reference X --yes', 2, 'cannot be used with'],
     ['--paid without a reference', '--paid --yes', 2, '--provider-reference'],
     ['with a letter that no reference has', '--paid --provider-reference é --yes', 2, '1 to 64 visible characters'],
@@ -191,7 +191,7 @@ describe('mbongo attempt settle', () => {
     }
     const unknown = id.replace(/^att_.{20}/, 'att_00000000000000000000');
     expect((await cli.run(`attempt settle ${unknown} --not-paid --yes`)).err).toContain('there is no attempt');
-    expect((await cli.run('attempt settle txn_x --not-paid --yes')).err).toContain('no attempt id');
+    expect((await cli.run('attempt settle txn_x --not-paid --yes')).err).toContain('the attempt id is not valid');
     expect(await cli.run('attempt settle --not-paid --yes')).toMatchObject({ status: 2 });
     expect(await statusOf(world, paying)).toBe('approved');
   });

@@ -38,10 +38,10 @@ afterAll(async () => {
 
 test.each([
   ['archive', 2, /--older-than 13m/],
-  ['archive --older-than 13', 2, /no age/],
-  ['archive --older-than 13d', 2, /no age/],
+  ['archive --older-than 13', 2, /not an age/],
+  ['archive --older-than 13d', 2, /not an age/],
   ['archive --older-than 1m', 2, /at least 2 months/],
-  ['archive drop --month may --yes', 2, /no month/],
+  ['archive drop --month may --yes', 2, /not a month/],
   ['archive drop --month 2019-05 --yes', 1, /nothing of 2019-05/],
 ])('%s is not carried out, and says how to', async (words, exit, why) => {
   const { status, out, err } = await line.run(words);
@@ -90,7 +90,7 @@ test('moves what is old, lists it, and drops it when told to twice', async () =>
   expect(payouts).toContainEqual(expect.objectContaining({ batch_id: dated, ...counts }));
   const refused = await line.run(`archive drop --month ${MONTH}`);
   expect([refused.status, refused.out]).toEqual([1, '']);
-  expect(refused.err).toContain(`rows of ${MONTH} would be gone for ever: say --yes`);
+  expect(refused.err).toContain(`rows of ${MONTH} would be deleted for ever: add --yes`);
   expect(await rowsOf(world, 'select from archive.payment')).toHaveLength(7);
   const about = `journal list --about ${MONTH}`;
   expect(await line.json(about)).toEqual({ entries: [], next: null });

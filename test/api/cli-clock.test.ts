@@ -38,13 +38,13 @@ describe('mbongo clock', () => {
   it('shows the time, sets it forward, and adds one advance to another', async () => {
     const before = await cli.json('clock show');
     expect(before).toMatchObject({ shift_ms: 0, now: before.machine_time });
-    expect((await cli.run('clock show')).out).toMatch(/^\d{4}-.*Z, as on the machine\n$/);
+    expect((await cli.run('clock show')).out).toMatch(/^\d{4}-.*Z, the same as the machine's\n$/);
     expect(await cli.json('clock advance 30d')).toMatchObject({ shift_ms: 30 * DAY });
     const twice = await cli.json('clock advance 12h');
     expect(twice).toMatchObject({ shift_ms: 30.5 * DAY });
     expect(Date.parse(String(twice.now)) - Date.parse(String(twice.machine_time))).toBe(30.5 * DAY);
     expect(await cli.json('clock show')).toMatchObject({ shift_ms: 30.5 * DAY });
-    expect((await cli.run('clock advance 90m')).out).toMatch(/^It is now .*Z\.\nA gateway that is running takes it up/);
+    expect((await cli.run('clock advance 90m')).out).toMatch(/^It is now .*Z\.\nA running gateway adopts the new time/);
   });
 
   it('adds up concurrent advances', async () => {
@@ -67,9 +67,7 @@ describe('mbongo clock', () => {
     await cli.run('clock advance 60d', both);
     await cli.run(`webhook secret rotate --merchant ${String(merchant_id)} --grace 24h`, both);
     const early = await cli.run('clock show', { MASTER_KEY: newer });
-    expect(early.err).toContain(
-      'MASTER_KEY lacks an older key, and the database holds what needs it (1 signing secret)',
-    );
+    expect(early.err).toContain('MASTER_KEY lacks an older key that the database still needs (1 signing secret)');
     await cli.run('clock advance 2d', both);
     expect(await cli.run('clock show', { MASTER_KEY: newer })).toMatchObject({ status: 0, err: '' });
   });
@@ -79,7 +77,7 @@ describe('mbongo clock', () => {
     ['clock advance 0d', 2, 'only moves forward'],
     ['clock advance soon', 2, 'write it like 24h, 30m or 0'],
     ['clock advance 1.5d', 2, 'write it like'],
-    ['clock advance 3654d', 1, 'ten years ahead at most'],
+    ['clock advance 3654d', 1, 'at most ten years ahead'],
     ['clock advance', 2, 'missing required argument'],
     ['clock advance -- -1d', 2, 'write it like'],
   ])('refuses %s', async (words, status, message) => {

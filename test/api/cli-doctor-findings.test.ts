@@ -30,7 +30,10 @@ describe('ports', () => {
     await once(server.listen(0, '127.0.0.2'), 'listening');
     const port = portOf(server);
     try {
-      expect(await checkAt('127.0.0.2', port)).toMatchObject({ status: 'ok', detail: `${port} is served already` });
+      expect(await checkAt('127.0.0.2', port)).toMatchObject({
+        status: 'ok',
+        detail: `${port} is already in use by Mbongo`,
+      });
     } finally {
       await new Promise((done) => server.close(done));
     }
@@ -39,7 +42,7 @@ describe('ports', () => {
   test('another machine’s address does not count as a port that is taken', async () => {
     expect(await checkAt('192.0.2.1', 8080)).toMatchObject({
       status: 'fail',
-      detail: expect.stringMatching(/192\.0\.2\.1.*set HOST$/),
+      detail: expect.stringMatching(/192\.0\.2\.1.*set HOST to one of its addresses$/),
     });
   });
 });
@@ -144,13 +147,13 @@ describe('in a database', () => {
     const { merchant_id } = await cli.json('merchant create --name Kivu');
     expect((await examined()).of('keys')[0]).toMatchObject({
       status: 'ok',
-      detail: expect.stringContaining('looked at: 1); no older key is needed'),
+      detail: expect.stringContaining('(1 checked); no older key is needed'),
     });
     await change("update webhook_secret set sealed = 'AAAAAAAA'");
     const { status, of } = await examined();
     expect(status).toBe(1);
     expect(of('keys')).toMatchObject([{ status: 'fail' }]);
-    expect(of('keys')[0]?.detail).toContain(`1 of 1 signing secrets, of ${merchant_id} first: put the older key back`);
+    expect(of('keys')[0]?.detail).toContain(`1 of 1 signing secrets (first: ${merchant_id}): add the older key again`);
   });
 
   it('what needs an older key of the ring, and what needs one that is not there', async () => {
@@ -159,14 +162,12 @@ describe('in a database', () => {
     const ring = { MASTER_KEY: `${newer},${TEST_MASTER_KEY}` };
     const { status, of } = await examined(ring);
     expect(status).toBe(0);
-    expect(of('keys')[0]?.detail).toContain('an older key is still needed by 1 wallet: leave it there');
+    expect(of('keys')[0]?.detail).toContain('an older key is still needed by 1 wallet: keep it');
     await change("update wallet set pin_hash = 'zz' || substr(pin_hash, 3)");
     const lacking = await examined(ring);
     expect(lacking.status).toBe(1);
     expect(lacking.of('keys')).toMatchObject([{ status: 'fail' }]);
-    expect(lacking.of('keys')[0]?.detail).toContain(
-      'a key that is not in MASTER_KEY is needed by 1 wallet: put it back',
-    );
+    expect(lacking.of('keys')[0]?.detail).toContain('MASTER_KEY lacks a key that is needed by 1 wallet: add it again');
   });
 
   it('a migration of a newer version', async () => {
@@ -182,7 +183,7 @@ describe('in a database', () => {
     expect((await examined()).of('auditor')).toMatchObject([
       {
         status: 'warn',
-        detail: 'it ran 3 h ago: start a process that does the work (mbongo serve, or serve --role worker)',
+        detail: 'it ran 3 h ago: start a process that does the background work (mbongo serve, or serve --role worker)',
       },
     ]);
   });
@@ -217,7 +218,7 @@ describe('in a database', () => {
     expect(of('waiting')).toMatchObject([
       {
         status: 'warn',
-        detail: expect.stringMatching(/^webhooks that receivers do not take: 4, the oldest for 3 h; see/),
+        detail: expect.stringMatching(/^webhooks that receivers do not accept: 4, the oldest for 3 h; see/),
       },
     ]);
     const reach = of('webhook reach').map(({ status: standing, detail }) => `${standing} ${detail}`);
@@ -228,7 +229,7 @@ describe('in a database', () => {
       ),
     );
     expect(reach.join('\n')).toContain(
-      `${answering} has not taken 1 webhooks; it can be reached, and last said http_500`,
+      `${answering} has not taken 1 webhooks; it can be reached, and the last error was http_500`,
     );
     expect(reach.join('\n')).toMatch(
       /http:\/\/shop\.invalid has not taken 1 webhooks; (its name has no address|the name servers do not answer)/,
@@ -281,7 +282,7 @@ describe('in a database', () => {
       expect(status).toBe(0);
       expect(checks.filter(({ status: standing }) => standing !== 'ok')).toEqual([]);
       for (const name of ['mtn-momo', 'mtn-momo-disbursement', 'mastercard']) {
-        expect(of(name)).toMatchObject([{ detail: 'it answers, and takes our credentials' }]);
+        expect(of(name)).toMatchObject([{ detail: 'it answers, and accepts our credentials' }]);
       }
       expect(of('texts')[0]?.detail).toContain('which can be reached');
     });
@@ -291,7 +292,7 @@ describe('in a database', () => {
       expect(status).toBe(1);
       for (const name of ['mtn-momo', 'mastercard']) {
         expect(of(name)).toMatchObject([
-          { status: 'fail', detail: expect.stringContaining('does not take our credentials (HTTP 401)') },
+          { status: 'fail', detail: expect.stringContaining('it rejects our credentials (HTTP 401)') },
         ]);
       }
       expect(of('mtn-momo-disbursement')).toMatchObject([{ status: 'ok' }]);
@@ -315,10 +316,10 @@ describe('in a database', () => {
     expect(of('mtn-momo')).toMatchObject([
       {
         status: 'fail',
-        detail: expect.stringContaining('it cannot be reached (the connection was refused): see its base URL'),
+        detail: expect.stringContaining('it cannot be reached (the connection was refused): check its base URL'),
       },
     ]);
-    expect(of('texts')).toMatchObject([{ status: 'fail', detail: expect.stringContaining('see SMS_URL') }]);
+    expect(of('texts')).toMatchObject([{ status: 'fail', detail: expect.stringContaining('check SMS_URL') }]);
   });
 });
 

@@ -69,7 +69,9 @@ it('recommends that sessions state their scope, until the setting demands it', a
       name: 'session scope',
       ok: true,
       status: 'warn',
-      detail: expect.stringMatching(/pay out: 2; use mbongo merchant set --merchant mch_\w{26} --scope-required on$/),
+      detail: expect.stringMatching(
+        /without stating that scope: 2; run mbongo merchant set --merchant mch_\w{26} --scope-required on$/,
+      ),
     },
   ]);
   const { merchants } = (await cli.json('merchant list')) as { merchants: { merchant_id: string }[] };

@@ -83,14 +83,14 @@ describe('mbongo merchant payouts', () => {
   test.each([
     ['--hour 24', 'the hour must be a whole number from 0 to 23'],
     ['--hour 6.5', 'the hour must be a whole number from 0 to 23'],
-    ['--time-zone Africa/Nowhere', '"Africa/Nowhere" is no time zone: write it like Africa/Kinshasa, or UTC'],
-    ['--time-zone +01:00', '"+01:00" is no time zone'],
-    ['--approval-from 500', 'an approval goes with its currency'],
-    ['--currency usd', 'an approval goes with its currency'],
-    ['--approval-from 0 --currency usd', '"0" is no amount in usd'],
-    ['--approval-from 5.001 --currency usd', '"5.001" is no amount in usd'],
-    ['--approval-from 5 --currency xyz', '"xyz" is no currency'],
-    ['', 'say what to set'],
+    ['--time-zone Africa/Nowhere', '"Africa/Nowhere" is not a time zone: write it like Africa/Kinshasa, or UTC'],
+    ['--time-zone +01:00', '"+01:00" is not a time zone'],
+    ['--approval-from 500', '--approval-from and --currency belong together'],
+    ['--currency usd', '--approval-from and --currency belong together'],
+    ['--approval-from 0 --currency usd', '"0" is not a valid amount in usd'],
+    ['--approval-from 5.001 --currency usd', '"5.001" is not a valid amount in usd'],
+    ['--approval-from 5 --currency xyz', '"xyz" is not a currency'],
+    ['', 'nothing to set'],
   ])('refuses %j', async (words, message) => {
     const { merchant } = await world.merchant();
     expect(await refused(`merchant payouts --merchant ${merchant.id} ${words}`.trim(), 2)).toContain(message);
@@ -128,7 +128,7 @@ describe('mbongo payout', () => {
       expect(await cli.json(`${of} --status ${status}`)).toEqual({ payouts: [], next: null });
     }
     expect(await cli.json(`${of} --limit 1`)).toMatchObject({ payouts: [{ batch_id: waiting.id }], next: waiting.id });
-    expect((await cli.run(`${of} --limit 1`)).out).toContain(`the next ones with --after ${waiting.id}`);
+    expect((await cli.run(`${of} --limit 1`)).out).toContain(`list them with --after ${waiting.id}`);
     expect(await cli.json(`${of} --after ${waiting.id} --limit 2`)).toMatchObject({
       payouts: [{ batch_id: scheduled.id }],
       next: null,
@@ -162,7 +162,7 @@ describe('mbongo payout', () => {
     const merchant = await careful();
     const batch = await makeBatch(world, merchant, { msisdns: [numberEnding('11'), numberEnding('11')] });
     expect(await refused(`payout approve ${batch.id}`)).toBe(
-      `mbongo: ${batch.id} of ${merchant.merchant.id} pays 20.00 usd and 0.00 in fees to 2 people: say --yes to approve it\n`,
+      `mbongo: ${batch.id} of ${merchant.merchant.id} pays 20.00 usd and 0.00 in fees to 2 people: add --yes to approve it\n`,
     );
     expect(await done(`payout approve ${batch.id} --yes`, 'payout_approved')).toMatchObject({
       state: 'started',
@@ -177,7 +177,7 @@ describe('mbongo payout', () => {
   test('reject, pause, resume and cancel report the batch’s new state', async () => {
     const merchant = await careful();
     const batch = await makeBatch(world, merchant, { msisdns: [numberEnding('11'), numberEnding('11')] });
-    expect(await refused(`payout reject ${batch.id}`)).toContain('say --yes to reject it, for good');
+    expect(await refused(`payout reject ${batch.id}`)).toContain('add --yes to reject it, for good');
     expect(await done(`payout reject ${batch.id} --yes`, 'payout_rejected')).toMatchObject({
       state: 'rejected',
       status: 'failed',
@@ -191,7 +191,7 @@ describe('mbongo payout', () => {
         const { status, err } = await cli.run(['payout', verb, dated.id, ...yes, '--by', by]);
         expect([status, err]).toEqual([
           2,
-          'mbongo: who says so is one line of 1 to 500 characters in UTF-8, without invisible characters\n',
+          'mbongo: --by must be one line of 1 to 500 characters in UTF-8, without invisible characters\n',
         ]);
       }
     }
@@ -206,17 +206,17 @@ describe('mbongo payout', () => {
       left_out: 0,
     });
     expect(await refused(`payout resume ${dated.id}`)).toContain('it is not paused');
-    expect(await refused(`payout cancel ${dated.id}`)).toContain('4 times: say --yes to cancel');
+    expect(await refused(`payout cancel ${dated.id}`)).toContain('4 times: add --yes to cancel');
     const { out } = await cli.run(`payout cancel ${dated.id} --yes`);
     expect(out).toBe(`${dated.id}  cancelled; lines: 0 pending, 0 processing, 0 completed, 1 failed\n`);
   });
 
   test.each([
-    ['payout show batch_1', 2, 'that is no batch id'],
+    ['payout show batch_1', 2, 'the batch id is not valid'],
     ['payout show batch_00000000000000000000000000', 1, 'there is no batch'],
-    ['payout list --status open', 2, '"open" is no status of a batch: use one of waiting-for-approval'],
+    ['payout list --status open', 2, '"open" is not a status of a batch: use one of waiting-for-approval'],
     ['payout list --limit 0', 2, 'the limit must be a whole number from 1 to 1000'],
-    ['payout list --merchant mch_1', 2, 'that is no merchant id'],
+    ['payout list --merchant mch_1', 2, 'the merchant id is not valid'],
   ])('refuses %j', async (words, exit, message) => {
     expect(await refused(words, exit)).toContain(message);
   });

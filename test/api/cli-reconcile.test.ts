@@ -137,7 +137,7 @@ test('each kind of difference is its own verdict, with a report that is safe in 
 
   const again = await cli.run(`reconcile ${path} --connector mtn-momo --report ${report}`);
   expect([again.status, again.out]).toEqual([1, '']);
-  expect(again.err).toContain('is there already');
+  expect(again.err).toContain('already exists');
 });
 
 test('the span determines which of ours the statement should contain', async () => {
@@ -271,7 +271,7 @@ test.each([
   ['reconcile --connector mtn-momo', 2, 'missing required argument'],
   ['reconcile x.csv', 2, 'required option'],
   ['reconcile x.csv --connector orange', 2, 'Allowed choices'],
-  ['reconcile /nowhere/x.csv --connector mtn-momo', 1, 'is no file that can be read'],
+  ['reconcile /nowhere/x.csv --connector mtn-momo', 1, 'is not a file that can be read'],
 ])('%s is refused', async (words, status, message) => {
   const answer = await cli.run(words);
   expect([answer.status, answer.out]).toEqual([status, '']);
@@ -289,7 +289,7 @@ test('without dates it asks for the span, and an unreadable file leaves no repor
   const broken = await statement(lineOf(first), 'x,y');
   const report = join(cli.dataDir, 'none.csv');
   const refusedFile = await cli.run(`reconcile ${broken} --connector mtn-momo --report ${report}`);
-  expect(refusedFile.err).toMatch(/line 3: it has not as many columns/);
+  expect(refusedFile.err).toMatch(/line 3: it must have 6 columns/);
   await expect(readFile(report)).rejects.toThrow('ENOENT');
 });
 
@@ -315,7 +315,7 @@ test('a report gets its name when it is complete, and a file created there meanw
   expect((await readFile(report, 'utf8')).split('\r\n').length).toBeGreaterThan(2);
   await rm(report);
   const late = await whileItWaits(() => writeFile(report, 'mine'));
-  expect([late.status, late.err]).toEqual([1, expect.stringContaining('is there already')]);
+  expect([late.status, late.err]).toEqual([1, expect.stringContaining('already exists')]);
   expect(await readFile(report, 'utf8')).toBe('mine');
   expect((await readdir(cli.dataDir)).filter((name) => name.startsWith('whole'))).toEqual(['whole.csv']);
   await client.end();

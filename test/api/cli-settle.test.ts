@@ -53,7 +53,7 @@ describe('settle', () => {
     const asked = await cli.run(wordsFor(merchant, '40.00'));
     expect([asked.status, asked.err]).toEqual([
       1,
-      `mbongo: 40.00 usd leave ${merchant.merchant.id} (Boutique Kivu) for its bank: say --yes to do it\n`,
+      `mbongo: this pays 40.00 usd of ${merchant.merchant.id} (Boutique Kivu) out to its bank: add --yes to do it\n`,
     ]);
     expect(await balance(merchant)).toBe(100_00n);
     const reference = 'txn_ of the 20th, =1+1';
@@ -94,12 +94,12 @@ describe('settle', () => {
     const merchant = await rich();
     const refusals: [string, string[], 1?][] = [
       ['only 100.00 usd are available', wordsFor(merchant, '100.01', '--yes'), 1],
-      ['no amount', wordsFor(merchant, '0', '--yes')],
-      ['no amount', wordsFor(merchant, '1.001', '--yes')],
-      ['the reference is one line', wordsFor(merchant, '1', '--yes', '--reference', 'a\nb')],
-      ['the reference is one line', wordsFor(merchant, '1', '--yes', '--reference', 'AC\u202eME')],
-      ['who does it is one line', wordsFor(merchant, '1', '--yes', '--by', ' ')],
-      ['no merchant id', 'settle --currency usd --amount 1 --yes --merchant mch_x'.split(' ')],
+      ['not a valid amount', wordsFor(merchant, '0', '--yes')],
+      ['not a valid amount', wordsFor(merchant, '1.001', '--yes')],
+      ['the reference must be one line', wordsFor(merchant, '1', '--yes', '--reference', 'a\nb')],
+      ['the reference must be one line', wordsFor(merchant, '1', '--yes', '--reference', 'AC\u202eME')],
+      ['--by must be one line', wordsFor(merchant, '1', '--yes', '--by', ' ')],
+      ['the merchant id is not valid', 'settle --currency usd --amount 1 --yes --merchant mch_x'.split(' ')],
     ];
     for (const [reason, words, exit = 2] of refusals) {
       const { status, err } = await cli.run(words);
@@ -137,7 +137,7 @@ describe('settle', () => {
     const again = await cli.run(words);
     expect([again.status, again.err]).toEqual([
       1,
-      expect.stringContaining('ACME 11 has been settled within the last day'),
+      expect.stringContaining('ACME 11 was already settled within the last day'),
     ]);
     expect(await balance(merchant)).toBe(90_00n);
     expect((await cli.run(wordsFor(merchant, '10.00', '--yes', '--reference', 'ACME 12'))).status).toBe(0);

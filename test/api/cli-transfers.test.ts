@@ -90,7 +90,7 @@ test('bank add, list and close', async () => {
   });
   const id = String(added.bank_account_id);
   expect(await json('bank', 'list', '--merchant', merchant.merchant.id)).toEqual({ accounts: [added] });
-  expect(await refused(...adding('--account-number', '00011-05101'))).toContain(`there already: ${id}`);
+  expect(await refused(...adding('--account-number', '00011-05101'))).toContain(`already exists: ${id}`);
   expect(
     await json('bank', 'close', String((await json(...adding('--currency', 'cdf'))).bank_account_id)),
   ).toMatchObject({ currency: 'cdf' });
@@ -101,20 +101,20 @@ test('bank add, list and close', async () => {
 
 test('bank add refuses what no payer could use', async () => {
   const wrong: [string, ...string[]][] = [
-    ['no IBAN', '--iban', 'FR1420041010050500013M02607'],
-    ['no SWIFT code', '--swift', 'OKAPI'],
-    ['no country', '--country', 'QX'],
-    ['no country', '--country', 'ZZ'],
-    ['no currency', '--currency', 'gbp'],
+    ['the IBAN is not valid', '--iban', 'FR1420041010050500013M02607'],
+    ['the SWIFT code (BIC) is not valid', '--swift', 'OKAPI'],
+    ['not a country', '--country', 'QX'],
+    ['not a country', '--country', 'ZZ'],
+    ['not a currency', '--currency', 'gbp'],
     ['account number', '--account-number', '12'],
     ['account number', '--account-number', '1234<script>'],
     ["bank's name", '--bank', 'a\u202eb'],
-    ['say one with --bank-id', '--bank', '银行'],
-    ['a bank id has', '--bank-id', 'Okapi!'],
-    ['no merchant id', '--merchant', 'mch_x'],
+    ['name one with --bank-id', '--bank', '银行'],
+    ['a bank id must have', '--bank-id', 'Okapi!'],
+    ['the merchant id is not valid', '--merchant', 'mch_x'],
   ];
   for (const [reason, ...options] of wrong) expect(await wronglyAsked(...adding(...options))).toContain(reason);
-  expect(await wronglyAsked('bank', 'close', 'bka_x')).toContain('no bank account id');
+  expect(await wronglyAsked('bank', 'close', 'bka_x')).toContain('the bank account id is not valid');
 });
 
 test('proof list, show, approve and decline', async () => {
@@ -141,7 +141,7 @@ test('proof list, show, approve and decline', async () => {
   expect(Object.keys(shown)).not.toContain('digest');
   expect((await readFile(out)).equals(file)).toBe(true);
   expect((await stat(out)).mode & 0o777).toBe(0o600);
-  expect(await refused('proof', 'show', approved, '--out', out)).toContain('is there already');
+  expect(await refused('proof', 'show', approved, '--out', out)).toContain('already exists');
   expect(await refused('proof', 'show', approved, '--out', join(folder, 'no', 'x'))).toContain('cannot be written');
   expect(await json('proof', 'approve', approved, '--note', 'statement of 20 November')).toMatchObject({
     proof_id: approved,
@@ -212,7 +212,7 @@ test('merchant set and brand', async () => {
     brand: { colour: '#0b6e4f' },
   });
   expect(await json('merchant', 'brand', '--merchant', own, '--no-logo')).toMatchObject({ merchant_id: own });
-  expect(await wronglyAsked('merchant', 'brand', '--merchant', own)).toContain('say what to set');
+  expect(await wronglyAsked('merchant', 'brand', '--merchant', own)).toContain('nothing to set');
 });
 
 test('the demo merchant can receive transfers, in usd and cdf', async () => {

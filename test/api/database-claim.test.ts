@@ -42,7 +42,7 @@ const claim = (...keys: number[]) => claimDatabase({ ...world.deps, secrets: rin
 it('belongs to the master key that it was first opened with, even if many open it at once', async () => {
   await Promise.all([claim(1), claim(1), claim(1)]);
   await claim(1);
-  await expect(claim(2)).rejects.toThrow(/^MASTER_KEY is not the one/);
+  await expect(claim(2)).rejects.toThrow(/^MASTER_KEY does not contain the key/);
   await expect(claim(2)).rejects.toBeInstanceOf(OperatorError);
 });
 
@@ -66,12 +66,12 @@ it('is refused without a key that a wallet, a proof or a signing secret still ne
   const { merchant } = await createMerchant({ ...world.deps, secrets: ring(1) }, { name: 'Kivu', noFloat: true });
   await claim(2, 1);
   await expect(claim(2)).rejects.toThrow(
-    'MASTER_KEY lacks an older key, and the database holds what needs it (1 wallet, 1 signing secret): put it back',
+    'MASTER_KEY lacks an older key that the database still needs (1 wallet, 1 signing secret): add it again',
   );
   // Switching the active key, forth or back, does not make it forget which keys are needed.
   await claim(1, 2);
   await claim(3, 2, 1);
-  await expect(claim(3, 2)).rejects.toThrow('what needs it (1 wallet, 1 signing secret)');
+  await expect(claim(3, 2)).rejects.toThrow('the database still needs (1 wallet, 1 signing secret)');
   await claim(3, 1);
 
   const [secret] = await store.webhookSecret.ofMerchant(merchant.shard, merchant.id);
@@ -95,7 +95,7 @@ it('is refused without a key that a wallet, a proof or a signing secret still ne
       },
     ],
   });
-  await expect(claim(3)).rejects.toThrow('what needs it (1 proof)');
+  await expect(claim(3)).rejects.toThrow('the database still needs (1 proof)');
   await store.commit({
     removals: [{ table: 'proof_file', shard, id: 'prf_1' }],
     updates: [{ table: 'wallet', shard, id, version: 2, row: { pin_hash } }],
@@ -110,9 +110,7 @@ it('remembers an older key behind the comma, even if that key made no check valu
     { number: undefined, pin: '1234', currency: 'usd', balance: 0n, phone: '+243810000042', kind: 'wallet' },
   );
   await claim(2, 1);
-  await expect(claim(2)).rejects.toThrow(
-    'MASTER_KEY lacks an older key, and the database holds what needs it (1 wallet)',
-  );
+  await expect(claim(2)).rejects.toThrow('MASTER_KEY lacks an older key that the database still needs (1 wallet)');
 });
 
 it('forgets a new key that was put behind the comma and removed before anything needed it', async () => {
@@ -124,13 +122,13 @@ it('forgets a new key that was put behind the comma and removed before anything 
 
 it('accepts no new key that shares its id with another one, in front or behind', async () => {
   const [one, twin] = twins();
-  await expect(claim(twin, one)).rejects.toThrow(/^MASTER_KEY holds a new key that .*: draw another one$/);
+  await expect(claim(twin, one)).rejects.toThrow(/^MASTER_KEY contains a new key with .*: generate another one$/);
   await claim(one);
-  await expect(claim(twin, one)).rejects.toThrow('draw another one');
-  await expect(claim(one, twin)).rejects.toThrow('draw another one');
+  await expect(claim(twin, one)).rejects.toThrow('generate another one');
+  await expect(claim(one, twin)).rejects.toThrow('generate another one');
   const other = one === 3 || twin === 3 ? 4 : 3;
   await claim(other, one);
-  await expect(claim(other, one, twin)).rejects.toThrow('draw another one');
+  await expect(claim(other, one, twin)).rejects.toThrow('generate another one');
   await claim(other);
   // Nothing needs the first one any more: its twin may come now.
   await claim(other, twin);

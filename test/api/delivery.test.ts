@@ -110,7 +110,7 @@ describe('a release', () => {
       expectRefusal(await release(merchant, unpaid.transaction_id), 409, '1205', 'STATE');
     });
     await expect(releaseForOperator(world.gateway.deps, direct.transaction_id)).rejects.toThrow('nothing is held');
-    await expect(releaseForOperator(world.gateway.deps, 'txn_x')).rejects.toThrow('no transaction id');
+    await expect(releaseForOperator(world.gateway.deps, 'txn_x')).rejects.toThrow('the transaction id is not valid');
   });
 
   test('of another merchant’s payment is 1204, the same as of an unknown one', async () => {

@@ -198,7 +198,7 @@ describe('a payment whose submit was turned away', () => {
        insert into archive.payment select * from gone`,
       [first.id],
     );
-    await expect(bookToMerchant(first)).rejects.toThrow('has been archived: give it back');
+    await expect(bookToMerchant(first)).rejects.toThrow('has been archived: return the money to the payer');
     await bookLateMoney(world.gateway.deps, first.id, { to: 'payer', by: 'amina', why: 'a test' });
   });
 });

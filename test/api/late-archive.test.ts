@@ -84,7 +84,7 @@ test('a month is not dropped while late money of its time waits, but can be once
   expect(await placesOf(payer)).toEqual([{ place: 'archive' }]);
   const refused = drop(month);
   await expect(refused).rejects.toThrow(
-    /^money of 1 attempts of \d{4}-\d\d or before moved late and waits .* book it first/,
+    /^money of 1 attempts of \d{4}-\d\d or earlier came or left late and waits .* book it first/,
   );
   await expect(refused).rejects.toThrow('`mbongo attempt list --late`');
   expect(await placesOf(payer)).toEqual([{ place: 'archive' }]);
@@ -109,7 +109,9 @@ test('money that comes after a month of its time has been dropped goes to the pa
   await drop(month);
   expect(await placesOf(payer)).toEqual([]);
   await hearPaid(attempt);
-  await expect(book(attempt, 'merchant')).rejects.toThrow(/have been dropped.*: give it back, and say --to payer$/);
+  await expect(book(attempt, 'merchant')).rejects.toThrow(
+    /have been dropped.*: return the money to the payer and use --to payer$/,
+  );
   expect((await book(attempt, 'payer')).attempt.reason).toBe('late_success_given_back');
   expect(await world.gateway.store.audit()).toEqual([]);
 });

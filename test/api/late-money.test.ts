@@ -88,7 +88,7 @@ describe('mbongo attempt book', () => {
     const asked = await cli.run(words);
     expect(asked).toMatchObject({ status: 1, out: '' });
     expect(asked.err).toMatch(
-      /^mbongo: 12\.50 usd from \+243 81 ••• •• 42 by Vodacom M-Pesa came at [^\n]+, failed: say --yes [^\n]+\n$/,
+      /^mbongo: 12\.50 usd from \+243 81 ••• •• 42 by Vodacom M-Pesa came at [^\n]+, failed: add --yes [^\n]+\n$/,
     );
     const moved = await movedBy(async () => {
       const { status, out, err } = await cli.run([...words, '--yes', '--json']);
@@ -211,15 +211,13 @@ describe('what is not late is refused, with what to do', () => {
   test('an attempt that is open, one that brought its money in time, and an unknown one', async () => {
     const paying = await late.submitted();
     const { id } = await attemptOf(world, paying);
-    expect(await refusal(id)).toContain(
-      'is waiting, and none of its money lies in suspense: close it with `mbongo att',
-    );
+    expect(await refusal(id)).toContain('is waiting, and none of its money is in suspense: close it with `mbongo att');
     carrier.say('SUCCESSFUL');
     expect(await callBack(carrier.callbackUrl(), {})).toBe(200);
-    expect(await refusal(id)).toContain('is approved, and none of its money lies in suspense: see `mbongo attempt li');
+    expect(await refusal(id)).toContain('is approved, and none of its money is in suspense: see `mbongo attempt li');
     const unknown = id.replace(/^att_.{20}/, 'att_00000000000000000000');
     expect(await refusal(unknown)).toContain('there is no attempt');
-    expect(await refusal(paying.transaction_id, 2)).toContain('that is no attempt id');
+    expect(await refusal(paying.transaction_id, 2)).toContain('the attempt id is not valid');
     expect(await cli.run(`attempt book ${id} --why x --yes`)).toMatchObject({ status: 2 });
     expect(await cli.run(`attempt book ${id} --to me --why x --yes`)).toMatchObject({ status: 2 });
     expect(await cli.run(`attempt book ${id} --to payer --yes`)).toMatchObject({ status: 2 });
@@ -239,7 +237,7 @@ describe('what is not late is refused, with what to do', () => {
     expect((await payFromWallet(world, paying, await world.wallet())).json.status).toBe('approved');
     carrier.say('SUCCESSFUL');
     expect(await callBack(carrier.callbackUrl(), {})).toBe(200);
-    expect(await refusal(attempt.id)).toContain('give it back, and say --to payer');
+    expect(await refusal(attempt.id)).toContain('return the money to the payer and use --to payer');
     await book(attempt.id, 'payer');
     await expectSoundBooks();
   });

@@ -44,7 +44,7 @@ describe('a payout line that failed, and was paid after that', () => {
     const asked = await desk.cli.run(words);
     expect(asked).toMatchObject({ status: 1, out: '' });
     expect(asked.err).toMatch(
-      /^mbongo: 10\.00 usd to \+243 81 ••• •• 42 by Vodacom M-Pesa left at [^\n]+, failed: say --yes [^\n]+\n$/,
+      /^mbongo: 10\.00 usd to \+243 81 ••• •• 42 by Vodacom M-Pesa left at [^\n]+, failed: add --yes [^\n]+\n$/,
     );
     const told = (await payoutHooks(world, line)).length;
     const moved = await desk.movedBy(payer, async () => {
@@ -107,7 +107,9 @@ describe('a payout line that failed, and was paid after that', () => {
     const settled = { merchantId: payer.merchant.id, currency: 'usd', amountMinor: 95_00n } as const;
     await settleBalance(world.gateway.deps, { ...settled, reference: 'bank-1', by: 'amina', why: null });
     await expect(desk.book(tried, 'merchant')).rejects.toThrow('has 5.00 usd available, and this costs 10.10 usd');
-    await expect(desk.book(tried, 'payer')).rejects.toThrow('is of a payout: say --to merchant, upstream or gateway');
+    await expect(desk.book(tried, 'payer')).rejects.toThrow(
+      'belongs to a payout: use --to merchant, upstream or gateway',
+    );
     await desk.book(tried, 'upstream');
     const twice = await openPayer(world, 100_00n);
     const { line, one, two } = await desk.triedTwice(twice);
@@ -115,7 +117,7 @@ describe('a payout line that failed, and was paid after that', () => {
     expect((await lineNow(world, line)).status).toBe('completed');
     await desk.hearOf(one, 'SUCCESSFUL');
     expect(await desk.listed()).toContain(one.id);
-    await expect(desk.book(one, 'merchant')).rejects.toThrow('is completed, and so was paid without this');
+    await expect(desk.book(one, 'merchant')).rejects.toThrow('is completed, so it was paid without this money');
     await desk.book(one, 'gateway');
     expect(await availableOf(world, twice)).toBe(89_90n);
     await desk.expectSoundBooks();
@@ -229,7 +231,7 @@ describe('a payout line that failed, and was paid twice after that', () => {
     };
     const verdict = { to: 'merchant', by: 'amina', why: 'they wrote' } as const;
     const booked = bookLateMoney({ ...deps, store: { ...deps.store, payoutLineFamily } }, one.id, verdict);
-    await expect(booked).rejects.toThrow('is completed, and so was paid without this');
+    await expect(booked).rejects.toThrow('is completed, so it was paid without this money');
     expect(await availableOf(world, payer)).toBe(89_90n);
   });
 

@@ -79,10 +79,10 @@ describe('limits', () => {
   test('are refused if they make no sense', async () => {
     const merchant = await world.merchant();
     for (const methodLimit of ['usd:1-2', 'cheque:usd:1-2', 'wallet:usd:', 'wallet:usd:-', 'wallet:usd:1', 'wallet']) {
-      await expect(set(merchant, { methodLimit })).rejects.toThrow(/write it like|no payment method/);
+      await expect(set(merchant, { methodLimit })).rejects.toThrow(/write it like|not a payment method/);
     }
     await expect(set(merchant, { methodLimit: 'wallet:usd:5-1' })).rejects.toThrow('above the largest');
-    await expect(set(merchant, { methodLimit: 'wallet:eur2:5-1' })).rejects.toThrow('no currency');
+    await expect(set(merchant, { methodLimit: 'wallet:eur2:5-1' })).rejects.toThrow('not a currency');
   });
 });
 
@@ -99,7 +99,7 @@ describe('methods', () => {
     expect(refused.json.message).toContain('wallet, flash');
     await set(merchant, { methods: 'all' });
     expect(await names()).toContain('mobile_money');
-    await expect(set(merchant, { methods: 'cheque' })).rejects.toThrow('no payment method');
+    await expect(set(merchant, { methods: 'cheque' })).rejects.toThrow('not a payment method');
     await expect(set(merchant, { methods: ',' })).rejects.toThrow('at least one');
   });
 });
@@ -146,7 +146,7 @@ describe('a brand', () => {
       await expect(brand(merchant, { logo: await file('bad', bytes) })).rejects.toThrow(message);
     }
     await expect(brand(merchant, { logo: join(folder, 'none') })).rejects.toThrow('cannot be read');
-    await expect(brand(merchant, { colour: 'green' })).rejects.toThrow('no colour');
-    await expect(brand(merchant, {})).rejects.toThrow('say what to set');
+    await expect(brand(merchant, { colour: 'green' })).rejects.toThrow('not a colour');
+    await expect(brand(merchant, {})).rejects.toThrow('nothing to set');
   });
 });

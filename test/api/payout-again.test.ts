@@ -37,7 +37,7 @@ describe('a line that pays a failed one again', () => {
     const { payer, first, again } = await waiting();
     await desk.hearOf(first.tried, 'SUCCESSFUL');
     await expect(desk.book(first.tried, 'merchant')).rejects.toThrow(
-      'may be paid with this money: wait until it has ended',
+      'may still be paid with this money: wait until it has ended',
     );
     const moved = await desk.movedBy(payer, () => untilLine(world, again, 'completed', 5_000));
     expect(moved).toEqual({ reserved: -10_00n, suspense: 10_00n });
@@ -49,7 +49,7 @@ describe('a line that pays a failed one again', () => {
     expect((await payoutHooks(world, again)).at(-1)?.body.status).toBe('completed');
     expect(await desk.listed()).not.toContain(first.tried.id);
     expect(await availableOf(world, payer)).toBe(90_00n);
-    await expect(desk.book(first.tried, 'upstream')).rejects.toThrow('its order was paid with it');
+    await expect(desk.book(first.tried, 'upstream')).rejects.toThrow('its order was completed with it');
     await desk.expectSoundBooks();
   });
 
@@ -66,7 +66,7 @@ describe('a line that pays a failed one again', () => {
     await desk.hearOf(taken, 'PENDING');
     await desk.passMinutes(30);
     expect(await desk.triesOf(again.id)).toHaveLength(1);
-    await expect(desk.book(taken, 'gateway')).rejects.toThrow('is waiting, and none of its money lies in suspense');
+    await expect(desk.book(taken, 'gateway')).rejects.toThrow('is waiting, and none of its money is in suspense');
     await desk.hearOf(taken, said);
     await untilLine(world, again, status, 30_000);
     expect(await desk.triesOf(again.id)).toHaveLength(tries);

@@ -69,7 +69,7 @@ describe('maker and checker', () => {
     const { deps } = world.gateway;
     await approvePayout(deps, rival.id, SAY);
     await expect(approvePayout(deps, batch.id, SAY)).rejects.toThrow(
-      'costs 30.00 usd with fees, and the merchant has 20.00 usd: it goes on waiting',
+      'costs 30.00 usd with fees, and the merchant has 20.00 usd: it is still waiting',
     );
     expect(await batchNow(world, batch)).toMatchObject({ approval: 'waiting', version: batch.version });
     await fund(world, merchant, 10_00n);

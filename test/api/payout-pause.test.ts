@@ -41,8 +41,8 @@ describe('pausing', () => {
     await world.pass(4 * DAY);
     for (const occurrence of [3, 4, 5]) await desk.untilFinal(batch, occurrence);
     expect((await countsNow(world, batch)).map(({ completed }) => completed)).toEqual([0, 0, 3, 3, 3]);
-    await expect(resumePayout(deps, batch.id, { ...SAY, catchUp: false })).rejects.toThrow('none of its dates');
-    await expect(pausePayout(deps, batch.id, SAY)).rejects.toThrow('none of its dates is to come');
+    await expect(resumePayout(deps, batch.id, { ...SAY, catchUp: false })).rejects.toThrow('it has no dates left');
+    await expect(pausePayout(deps, batch.id, SAY)).rejects.toThrow('it has no dates left');
     await expectSound(world, merchant);
   });
 

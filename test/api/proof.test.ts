@@ -306,7 +306,7 @@ describe('a decision', () => {
 
   test('is refused for an unknown proof and an unusable note', async () => {
     const { proofId } = await proven();
-    await expect(approveProof(operator(), 'prf_nothing', null)).rejects.toThrow('that is no proof id');
+    await expect(approveProof(operator(), 'prf_nothing', null)).rejects.toThrow('the proof id is not valid');
     await expect(approveProof(operator(), proofId.replace(/.{6}$/, '000000'), null)).rejects.toThrow('there is no');
     await expect(declineProof(operator(), proofId, ' ')).rejects.toThrow('one line');
     await expect(declineProof(operator(), proofId, 'a\nb')).rejects.toThrow('one line');

@@ -133,14 +133,14 @@ describe('an operator', () => {
     const phone = await refunded(world, merchant, await paidByWord(world, merchant, '04'));
     await untilRefund(world, merchant, phone.refund_id, 'processing');
     await expect(callOffRefund(deps, phone.refund_id, SAY)).rejects.toThrow('mbongo attempt settle');
-    await expect(callOffRefund(deps, 'rfd_x', SAY)).rejects.toThrow('that is no refund id');
+    await expect(callOffRefund(deps, 'rfd_x', SAY)).rejects.toThrow('the refund id is not valid');
     const unknown = wallet.refund_id.replace(/^rfd_.{20}/, 'rfd_00000000000000000000');
     await expect(callOffRefund(deps, unknown, SAY)).rejects.toThrow('there is no refund');
     const made = await refunded(world, merchant, await paidByTransfer(merchant));
     await expect(executeRefund(deps, made.refund_id, { reference: ' ' }, SAY)).rejects.toThrow('1 to 64 characters');
     await expect(executeRefund(deps, made.refund_id, { reference: 'a\nb' }, SAY)).rejects.toThrow('1 to 64 characters');
     await expect(callOffRefund(deps, made.refund_id, { by: '', why: null })).rejects.toThrow('one line');
-    expect((await cli.run('refund list --status odd')).err).toContain('no status of a refund');
+    expect((await cli.run('refund list --status odd')).err).toContain('not a status of a refund');
     expect((await cli.run(`refund fail ${made.refund_id} --yes`)).status).toBe(2);
     expect((await readBack(world, merchant, made.refund_id)).status).toBe('pending');
   });

@@ -158,7 +158,7 @@ describe('replay', () => {
     const unknown = newId(world.deps, 'evt', shardOf(event.id));
     await expect(replayEvent(world.deps, other.merchant.id, event.id)).rejects.toThrow('there is no event');
     await expect(replayEvent(world.deps, undefined, unknown)).rejects.toThrow('there is no event');
-    await expect(replayEvent(world.deps, undefined, 'evt_x')).rejects.toThrow('no event id');
+    await expect(replayEvent(world.deps, undefined, 'evt_x')).rejects.toThrow('the event id is not valid');
     const targetless = await desk.commitEvent(null);
     await expect(replayEvent(world.deps, undefined, targetless.id)).rejects.toThrow('without a notify_url');
   });
