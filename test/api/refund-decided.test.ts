@@ -62,7 +62,8 @@ test('a refund whose last try was turned away but taken all the same is not carr
   await callOffRefund(deps, refund_id, SAY, true);
   const { refund_id: other } = await refunded(world, merchant, paying);
   const byHand = executeRefund(deps, other, { reference: 'BT-1' }, SAY);
-  await expect(byHand).rejects.toThrow(`turned ${refund_id} away`);
+  // The dispatcher inquires about the first one before it sends the other: the operator may come before or after its answer.
+  await expect(byHand).rejects.toThrow(new RegExp(`turned ${refund_id} away|more of`));
 });
 
 test('a refund that was turned away, and that an operator has seen was not taken, is carried out by hand', async () => {
