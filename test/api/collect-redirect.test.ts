@@ -55,7 +55,7 @@ describe('the answer', () => {
       );
     }
     expect(responses['502'].description).toContain('1404');
-    expect(description).toContain('on replays too');
+    expect(description).toContain('replayed answers too');
   });
 
   test('is refused to a session that was minted for payouts, whatever the body, even under the same key', async () => {
