@@ -40,7 +40,11 @@ test('a submit waits ten seconds for the previous one in the same process, then 
   const first = payByPhone(world, paying, msisdn);
   await asked;
   world.sandbox.faults.clear();
-  const second = await whileTimePasses(world, payByPhone(world, paying, msisdn), 250);
+  // Before it waits, no time may pass: the previous one's answer takes fifteen seconds.
+  const waits = turnAwaited();
+  const submitted = payByPhone(world, paying, msisdn);
+  await waits;
+  const second = await whileTimePasses(world, submitted, 100);
   expectRefusal(second, 409, '1203', 'IN_PROGRESS');
   expect(second.json).toMatchObject({ retryable: true, retry_after: 5, transaction_id: paying.transaction_id });
   expect((await whileTimePasses(world, first, 250)).status).toBe(200);
@@ -60,7 +64,7 @@ test('a clock that is set back while a submit waits does not make it wait longer
   const second = payByPhone(world, paying, msisdn);
   await waits;
   world.clock.setBack(3_600_000);
-  expectRefusal(await whileTimePasses(world, second, 250), 409, '1203', 'IN_PROGRESS');
+  expectRefusal(await whileTimePasses(world, second, 100), 409, '1203', 'IN_PROGRESS');
   expect((await whileTimePasses(world, first, 250)).status).toBe(200);
   await untilStatus(world, paying, 'approved');
   expect(debitsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
