@@ -140,10 +140,11 @@ async function expectWritten(paying: Paying, msisdn: string, submitted: ReturnTy
   const answer = await whileTimePasses(world, submitted, 1);
   expect(JSON.parse(answer.text), answer.text).toMatchObject({ status: 'pending_mobile_money_verification' });
   const written = async (): Promise<Attempt | undefined> => {
+    await world.clock.advance(1);
     const attempt = await attemptOf(world, paying);
     return attempt.status === 'intended' ? undefined : attempt;
   };
-  expect(await whileTimePasses(world, until(written), 1)).toMatchObject({ status: 'waiting', inquiries: 0 });
+  expect(await until(written, 100_000)).toMatchObject({ status: 'waiting', inquiries: 0 });
   expect((await phoneState(world, msisdn)).prompts).toHaveLength(1);
   world.sandbox.faults.clear();
   expect(await answerPrompt(world, msisdn, 'approve')).toBe(200);

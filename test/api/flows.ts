@@ -188,9 +188,9 @@ export function untilLater<T>(world: World, ask: () => Promise<T | undefined>, s
 }
 
 /**
- * Lets time pass, a few milliseconds at a time, until the work is done, for work that waits by the clock. The steps are small
- * because the clock must not run far ahead of the database for calls that must leave within seconds of it. Rounds run by the
- * same clock, but are not awaited, because a round may itself wait for the work.
+ * Lets time pass, a few milliseconds at a time, until the work is done, for work that waits by the clock. Time passes only while
+ * nothing else goes on, so that whatever a step sets off ends before the next step. Rounds run by the same clock, but are not
+ * awaited, because a round may itself wait for the work. The work must not ask again and again: use `until` for that.
  */
 export async function whileTimePasses<T>(world: World, work: Promise<T>, stepMs = 5): Promise<T> {
   let isOver = false;

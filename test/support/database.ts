@@ -16,6 +16,7 @@ import { findServer } from '../../src/platform/embedded-database-server.ts';
 import { migrate, readMigrations } from '../../src/store/migrate.ts';
 import { ROW_TYPES } from '../../src/store/row-types.ts';
 import { memoryFolder } from './database-place.ts';
+import { watchDatabase } from './stillness.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -66,6 +67,7 @@ function giveBack(dataDir: string): void {
 /** Makes a fresh, migrated database in about 50 ms. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const { url, template } = inject('database');
+  watchDatabase(url);
   const name = `mbongo_test_${randomBytes(8).toString('hex')}`;
   await administer(url, async (client) => {
     await client.query(`create database ${name} template ${template} strategy wal_log`);

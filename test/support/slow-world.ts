@@ -5,6 +5,7 @@
  * Invariant: nothing is lost, and what comes over one connection keeps its order.
  */
 import type { Outbound } from '../../src/platform/platform.ts';
+import { working } from './stillness.ts';
 import { openWire } from './wire.ts';
 
 const MOST_MS = Number(process.env.SLOW_WORLD ?? 0);
@@ -12,7 +13,7 @@ if (!(MOST_MS >= 0)) throw new Error('SLOW_WORLD is a number of milliseconds, fo
 
 /** Waits for up to SLOW_WORLD milliseconds, at random; not at all if it is unset. */
 export async function slowness(): Promise<void> {
-  if (MOST_MS > 0) await new Promise((done) => setTimeout(done, Math.random() * MOST_MS));
+  if (MOST_MS > 0) await working(new Promise((done) => setTimeout(done, Math.random() * MOST_MS)));
 }
 
 /** The same outbound calls, with requests that leave later and answers that come later. */

@@ -21,6 +21,7 @@ import { type ManualClock, manualClock, shiftableClock } from '../../src/platfor
 import { type MemoryLog, memoryLog } from '../../src/platform/log.ts';
 import { openMetrics } from '../../src/platform/metrics.ts';
 import { createOutbound } from '../../src/platform/outbound.ts';
+import type { Secrets } from '../../src/platform/platform.ts';
 import { systemRandom } from '../../src/platform/random.ts';
 import { openSecrets } from '../../src/platform/secrets.ts';
 import { openTraces } from '../../src/platform/traces.ts';
@@ -29,6 +30,7 @@ import { openWallet } from '../../src/usecases/wallet-open.ts';
 import { createTestDatabase } from './database.ts';
 import { freePort } from './ports.ts';
 import { slowDatabase, slowly, slowness } from './slow-world.ts';
+import { stillness, working } from './stillness.ts';
 
 export const NOON = Date.UTC(2026, 10, 20, 12, 0, 0);
 /** A clock for judging overload that runs 20 times slower: a process that stood still for seconds is not overloaded. */
@@ -104,7 +106,7 @@ interface WalletOptions {
 }
 
 export async function openWorld(options: WorldOptions = {}): Promise<World> {
-  const clock = manualClock(options.start ?? NOON);
+  const clock = stillClock(options.start ?? NOON);
   const testClock = shiftableClock(clock);
   const log = memoryLog(clock);
   const database = await createTestDatabase();
@@ -131,11 +133,13 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     log,
     metrics: openMetrics({ ofProcess: false }),
     outbound,
-    secrets: openSecrets({
-      masterKeys: [WORLD_MASTER_KEY],
-      random,
-      transactionIds: { bytesOf: bytesOfId, idOf: (bytes) => idOfBytes('txn', bytes) },
-    }),
+    secrets: withPinsSeen(
+      openSecrets({
+        masterKeys: [WORLD_MASTER_KEY],
+        random,
+        transactionIds: { bytesOf: bytesOfId, idOf: (bytes) => idOfBytes('txn', bytes) },
+      }),
+    ),
   };
   const gateway = await assembleGateway(config, platform, {
     databaseUrl: way.url,
@@ -163,6 +167,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
       await Promise.all(gateway.rounds.map((round) => round.runNow()));
     },
     leap: async (milliseconds) => {
+      await stillness();
       testClock.shiftTo(testClock.shift() + milliseconds);
       await clock.advance(0);
       await Promise.all(gateway.rounds.map((round) => round.runNow()));
@@ -187,6 +192,28 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
       await way.close();
       await database.drop();
     },
+  };
+}
+
+/** A clock that moves once it is still: time passes for those who wait, not for those who work. */
+function stillClock(start: number): ManualClock {
+  const clock = manualClock(start);
+  return {
+    ...clock,
+    async advance(milliseconds) {
+      await stillness();
+      await clock.advance(milliseconds);
+    },
+  };
+}
+
+/** PINs are hashed in threads, which no socket shows. */
+function withPinsSeen(secrets: Secrets): Secrets {
+  return {
+    ...secrets,
+    hashPin: (...given) => working(secrets.hashPin(...given)),
+    hashPinIfFree: (...given) => working(secrets.hashPinIfFree(...given)),
+    verifyPin: (...given) => working(secrets.verifyPin(...given)),
   };
 }
 
