@@ -95,10 +95,12 @@ async function makeDemo(deps: OperatorDeps, write: (demo: Demo) => Promise<void>
   return demoOf(made);
 }
 
-/** Opens the demo's bank accounts, unless it has any: closed ones count, because an operator has closed them. */
+/** Opens the demo's bank accounts that it has never had: a closed one stays closed, because an operator has closed it. */
 async function openBankAccounts(deps: OperatorDeps, { shard, id }: Merchant): Promise<void> {
-  if ((await deps.store.bankAccount.ofMerchant(shard, id)).length > 0) return;
-  for (const account of BANK_ACCOUNTS) await addBankAccount(deps, { merchantId: id, ...account });
+  const had = new Set((await deps.store.bankAccount.ofMerchant(shard, id)).map((account) => account.account_number));
+  for (const account of BANK_ACCOUNTS) {
+    if (!had.has(account.accountNumber)) await addBankAccount(deps, { merchantId: id, ...account });
+  }
 }
 
 async function readDemo(path: string): Promise<Demo | undefined> {

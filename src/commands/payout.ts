@@ -162,10 +162,9 @@ export async function payoutCancel(
   }
   const cancelled = await cancelPayout(operating({ deps }), batchId, sayOf(options), options.notTaken);
   const { document, lines } = await outputOf({ deps }, cancelled);
-  const { pending } = await countsOf({ deps }, cancelled);
   const waits =
     'the carrier turned the pending lines away, and is being asked whether it paid them after all; --not-taken cancels them now';
-  return { document, lines: pending === 0 ? lines : [...lines, waits] };
+  return { document, lines: document.pending_count === 0 ? lines : [...lines, waits] };
 }
 
 export async function payoutPause({ deps }: Tools, batchId: string, options: WordOptions): Promise<Output> {
@@ -210,7 +209,7 @@ function nameOf(state: BatchState): string {
   return state.replaceAll('_', '-');
 }
 
-async function outputOf({ deps }: Tools, batch: PayoutBatch): Promise<Output> {
+async function outputOf({ deps }: Tools, batch: PayoutBatch) {
   const document = documentOf(batch, await countsOf({ deps }, batch));
   const { batch_id, state, pending_count, processing_count, completed_count, failed_count, next_run_at } = document;
   const counts = `${pending_count} pending, ${processing_count} processing, ${completed_count} completed, ${failed_count} failed`;

@@ -227,24 +227,27 @@ test('the demo merchant can receive transfers, in usd and cdf', async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-test('a start that dies as soon as its demo merchant is committed leaves it whole to the next one', async () => {
-  const operator = await openOperatorWorld();
-  const dataDir = await mkdtemp(join(tmpdir(), 'mbongo-demo-'));
-  const { store } = operator.deps;
-  const commit: typeof store.commit = async (change) => {
-    const outcome = await store.commit(change);
-    if (change.claims?.some(({ table }) => table === 'merchant')) throw new Error('killed');
-    return outcome;
-  };
-  await expect(openDemo({ ...operator.deps, store: { ...store, commit } }, dataDir)).rejects.toThrow('killed');
-  const demo = await openDemo(operator.deps, dataDir);
-  expect((await store.merchant.list()).map(({ id }) => id)).toEqual([demo?.merchant_id]);
-  expect(demo && (await isDemoCurrent(operator.deps, demo))).toBe(true);
-  const [merchant] = await store.merchant.list();
-  expect(await store.bankAccount.ofMerchant(merchant?.shard ?? 0, merchant?.id ?? '')).toHaveLength(2);
-  await operator.close();
-  await rm(dataDir, { recursive: true, force: true });
-});
+test.each(['merchant', 'bank_account'])(
+  'a start that dies as soon as its demo’s %s is committed leaves it whole to the next one',
+  async (last) => {
+    const operator = await openOperatorWorld();
+    const dataDir = await mkdtemp(join(tmpdir(), 'mbongo-demo-'));
+    const { store } = operator.deps;
+    const commit: typeof store.commit = async (change) => {
+      const outcome = await store.commit(change);
+      if (change.claims?.some(({ table }) => table === last)) throw new Error('killed');
+      return outcome;
+    };
+    await expect(openDemo({ ...operator.deps, store: { ...store, commit } }, dataDir)).rejects.toThrow('killed');
+    const demo = await openDemo(operator.deps, dataDir);
+    expect((await store.merchant.list()).map(({ id }) => id)).toEqual([demo?.merchant_id]);
+    expect(demo && (await isDemoCurrent(operator.deps, demo))).toBe(true);
+    const [merchant] = await store.merchant.list();
+    expect(await store.bankAccount.ofMerchant(merchant?.shard ?? 0, merchant?.id ?? '')).toHaveLength(2);
+    await operator.close();
+    await rm(dataDir, { recursive: true, force: true });
+  },
+);
 
 test('none of it shows a session or a secret', async () => {
   const { token } = await mint(world, merchant);
