@@ -28,6 +28,7 @@ import { statementRoutes } from './http/statement.ts';
 import { transactionRoutes } from './http/transactions.ts';
 import { languageOf, say } from './messages/messages.ts';
 import { payoutText } from './messages/payout-text.ts';
+import { type Background, createBackground } from './platform/background.ts';
 import type { Platform } from './platform/platform.ts';
 import { auditRounds } from './rounds/audit-round.ts';
 import { paymentRounds } from './rounds/payment-rounds.ts';
@@ -59,6 +60,8 @@ export type Role = 'all' | 'api' | 'worker';
 export interface Tools {
   readonly store: Store;
   readonly deps: Deps;
+  /** The work that no caller awaits. */
+  readonly background: Background;
   close(): Promise<void>;
 }
 
@@ -91,15 +94,9 @@ async function assembleTools(config: Config, platform: Platform, databaseUrl: st
   const upstreams = watchUpstreams(openConnectors(config, platform), watch.upstreams);
   const store = await openStore({ url: databaseUrl, onError });
   storeMetrics(store, platform.metrics);
-  const background = new Set<Promise<unknown>>();
+  const background = createBackground(platform.log);
   const recording: Recordings = new Map();
-  const inBackground = (work: Promise<unknown>): void => {
-    const tracked = work
-      .catch((error: unknown) => platform.log.error('background_failed', {}, error))
-      .finally(() => background.delete(tracked));
-    background.add(tracked);
-  };
-  const acceptances = createAcceptances({ ...platform, recording, background: inBackground });
+  const acceptances = createAcceptances({ ...platform, recording, background: background.begun });
   const deps: Deps = {
     ...platform,
     store,
@@ -115,14 +112,14 @@ async function assembleTools(config: Config, platform: Platform, databaseUrl: st
     recording,
     acceptances,
     formCalls: createFormCalls(platform.clock),
-    background: inBackground,
+    background: background.begun,
   };
   const close = async (): Promise<void> => {
     await acceptances.close();
-    await Promise.all(background);
+    await background.idle();
     await store.close();
   };
-  return { store, deps, close };
+  return { store, deps, background, close };
 }
 
 export interface GatewayOptions {
@@ -229,10 +226,11 @@ function joinGateway(
   const rounds = works.map((work) => repeat(work.name, work.every, work.run, deps, ran));
   const stop = async (): Promise<void> => {
     await app.close();
-    // Before the courier: what they end is told at once.
     await tools.deps.acceptances.close();
     await Promise.all(rounds.map((round) => round.stop()));
     await Promise.all([dispatcher.close(), refunds.close()]);
+    // Everything that may end a payment comes before the courier, so that its webhook leaves now, not when a lease has expired.
+    await tools.background.idle();
     await courier.close();
     await tools.close();
   };
