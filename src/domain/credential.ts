@@ -4,7 +4,7 @@
  * Invariant: what ends a secret also ends the sessions minted with it, and the pages that act for them, in the same way.
  */
 
-import type { Credential, Merchant, MerchantStatus } from './records.ts';
+import type { Credential, Merchant, MerchantStatus, Session } from './records.ts';
 import { Refusal } from './refusal.ts';
 
 /** What decides whether a secret is accepted. */
@@ -18,6 +18,17 @@ export interface MintedBy {
   readonly credential_retires_at: Credential['retires_at'];
   readonly credential_expires_at: Credential['expires_at'];
   readonly merchant_status: Merchant['status'];
+}
+
+/** A session, with the present state of its credential and its merchant. */
+export interface SessionWithStanding extends Session, MintedBy {
+  readonly merchant_version: number;
+}
+
+/** A credential, with the present state of its merchant. */
+export interface CredentialWithStanding extends Credential {
+  readonly merchant_status: MerchantStatus;
+  readonly merchant_version: number;
 }
 
 /**

@@ -5,7 +5,12 @@
  * before its secret has been verified.
  */
 
-import { requireMintingSecret, requireSecret } from '../domain/credential.ts';
+import {
+  type CredentialWithStanding,
+  requireMintingSecret,
+  requireSecret,
+  type SessionWithStanding,
+} from '../domain/credential.ts';
 import { isId, shardOf } from '../domain/ids.ts';
 import type { Merchant } from '../domain/records.ts';
 import { Refusal, refuseField } from '../domain/refusal.ts';
@@ -15,15 +20,15 @@ import type { Clock, Secrets } from '../platform/platform.ts';
 import type { MerchantCaller, SessionCaller } from '../usecases/callers.ts';
 import { addressKey, addressMatcher } from './client-address.ts';
 import type { FailedAuthentications } from './limits.ts';
-import type { CredentialRow, Lookups, SessionRow } from './lookups.ts';
+import type { Lookups } from './lookups.ts';
 import type { CredentialKind, Route } from './route.ts';
 
 /** A credential as presented, with its lookup already in flight. */
 export type Shown =
   | { readonly kind: 'missing' }
   | { readonly kind: 'unknown' }
-  | { readonly kind: 'merchant'; readonly secret: string; readonly row: Promise<CredentialRow | undefined> }
-  | { readonly kind: 'session'; readonly token: string; readonly row: Promise<SessionRow | undefined> };
+  | { readonly kind: 'merchant'; readonly secret: string; readonly row: Promise<CredentialWithStanding | undefined> }
+  | { readonly kind: 'session'; readonly token: string; readonly row: Promise<SessionWithStanding | undefined> };
 
 /** A scheme name in any case, one space, one value of visible characters. */
 const BEARER = /^bearer ([\x21-\x7e]{1,512})$/i;
@@ -92,7 +97,7 @@ export async function authenticate(
 async function merchantCaller(
   parts: AuthenticationParts,
   secret: string,
-  row: CredentialRow | undefined,
+  row: CredentialWithStanding | undefined,
   call: Circumstances,
 ): Promise<MerchantCaller> {
   const right = isRight(parts, secret, row?.secret_hash);
@@ -111,7 +116,7 @@ async function merchantCaller(
 async function sessionCaller(
   parts: AuthenticationParts,
   token: string,
-  row: SessionRow | undefined,
+  row: SessionWithStanding | undefined,
   call: Circumstances,
 ): Promise<SessionCaller> {
   if (!isRight(parts, token, row?.token_hash) || row === undefined) throw refuseWrong(parts, call);

@@ -4,8 +4,6 @@
  * Invariant: the letters of the conditions in use are part of the statement's name, because statements are prepared by name.
  */
 
-import { shardOf } from '../domain/ids.ts';
-
 /**
  * SQL, with a `?` in place of the value if it takes one; the value (undefined: the condition is left out); and letters for the
  * statement's name.
@@ -35,12 +33,4 @@ export function asked(all: readonly Condition[], before = 0): Asked {
 /** The clause that demands all of the conditions; empty if there are none. */
 export function whereAll(conditions: readonly string[]): string {
   return conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
-}
-
-/** Selects a merchant's rows, by shard too, as the indexes do: the id carries it. @throws RangeError if it is not an id. */
-export function ofMerchant(merchantId: string | undefined): readonly Condition[] {
-  return [
-    ['shard = ?::int2', merchantId === undefined ? undefined : String(shardOf(merchantId)), ''],
-    ['merchant_id = ?', merchantId, 'm'],
-  ];
 }

@@ -5,14 +5,15 @@
  */
 
 import type { TableName, Tables } from '../domain/change.ts';
+import type { CredentialWithStanding, SessionWithStanding } from '../domain/credential.ts';
 import { shardOf } from '../domain/ids.ts';
 import type { Attempt, Merchant, Payment, WebhookEvent } from '../domain/records.ts';
 import type { Proof } from '../domain/transfer-records.ts';
 import { openAttemptReads } from './attempt-reads.ts';
 import { listJournal, readOwners } from './journal-reads.ts';
 import { keyedShape } from './keyed-shape.ts';
-import type { CredentialCallerRow, EventFilter, Nouns, ProofFilter, SessionCallerRow } from './nouns.ts';
-import { listForOperator } from './operator-lists.ts';
+import type { EventFilter, Nouns, ProofFilter } from './nouns.ts';
+import { inStatus, listForOperator } from './operator-lists.ts';
 import { openPayoutBatches } from './payout-batch-reads.ts';
 import { openPayoutLists } from './payout-list-reads.ts';
 import type { Statement } from './pipeline.ts';
@@ -41,9 +42,9 @@ export function openNouns(readers: Readers, recent: Recent): Nouns {
   const merchant = byId('merchant');
   const rounds = openRounds(readers);
   return {
-    session: { caller: one<SessionCallerRow>(readers.keyed(SESSION_CALLER)) },
+    session: { caller: one<SessionWithStanding>(readers.keyed(SESSION_CALLER)) },
     credential: {
-      caller: one<CredentialCallerRow>(readers.keyed(CREDENTIAL_CALLER)),
+      caller: one<CredentialWithStanding>(readers.keyed(CREDENTIAL_CALLER)),
       list: credentialList(byColumn('credential', 'merchant_id', 'id')),
     },
     merchant: {
@@ -150,7 +151,6 @@ const CREDENTIAL_OF_SESSION = columnList({
   credential_status: 'text',
   credential_retires_at: 'timestamptz',
   credential_expires_at: 'timestamptz',
-  credential_allowed_addresses: 'jsonb',
 });
 const MERCHANT_OF_CALLER = columnList({ merchant_status: 'text', merchant_version: 'int4' });
 
@@ -160,7 +160,7 @@ const SESSION_CALLER: ReadShape = {
   statement: {
     name: 'read_session_caller',
     text: `select ${listOf(columnsOf('session'), 's')},
-  c.status, c.retires_at, c.expires_at, c.allowed_addresses, m.status, m.version
+  c.status, c.retires_at, c.expires_at, m.status, m.version
 from unnest($1::int2[], $2::text[]) as k(shard, key)
 join session s on s.shard = k.shard and s.id = k.key
 join credential c on c.shard = s.shard and c.id = s.credential_id
@@ -241,7 +241,7 @@ async function listEvents(readers: Readers, filter: EventFilter): Promise<Webhoo
   return listForOperator(readers, {
     table: 'webhook_event',
     merchantId,
-    status,
+    state: inStatus('webhook_event', status),
     conditions: [...idsWithin('evt', from, undefined), ...createdWithin(from, undefined), ['id > ?', after, 'i']],
     limit,
   });
@@ -268,5 +268,6 @@ export async function newestPayment(
 
 async function listProofs(readers: Readers, { merchantId, status, after, limit }: ProofFilter): Promise<Proof[]> {
   if (merchantId !== undefined && shardIn(merchantId) === undefined) return [];
-  return listForOperator(readers, { table: 'proof', merchantId, status, conditions: [['id > ?', after, 'a']], limit });
+  const state = inStatus('proof', status);
+  return listForOperator(readers, { table: 'proof', merchantId, state, conditions: [['id > ?', after, 'a']], limit });
 }

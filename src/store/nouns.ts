@@ -5,6 +5,7 @@
  * these answer from memory, and a change that relies on them guards the version.
  */
 
+import type { CredentialWithStanding, SessionWithStanding } from '../domain/credential.ts';
 import type { Touched } from '../domain/journal.ts';
 import type { PayoutBatch, PayoutLine, Refund } from '../domain/outgoing-records.ts';
 import type { Checkout, MerchantLogo } from '../domain/page-records.ts';
@@ -12,17 +13,14 @@ import type {
   Account,
   Attempt,
   Credential,
-  CredentialStatus,
   EventStatus,
   IdempotencyRecord,
   JournalEntry,
   Merchant,
-  MerchantStatus,
   OneTimeCode,
   Payment,
   PaymentHistory,
   PinGuard,
-  Session,
   Setting,
   Wallet,
   WebhookAttempt,
@@ -36,22 +34,6 @@ import type { PayoutBatchReads } from './payout-batch-reads.ts';
 import type { PayoutLists } from './payout-list-reads.ts';
 import type { RefundFilter } from './refund-reads.ts';
 import type { DueBatch } from './round-reads.ts';
-
-/** A session, with the state of the credential and the merchant that minted it. */
-export type SessionCallerRow = Session & {
-  readonly credential_status: CredentialStatus;
-  readonly credential_retires_at: number | null;
-  readonly credential_expires_at: number | null;
-  readonly credential_allowed_addresses: readonly string[] | null;
-  readonly merchant_status: MerchantStatus;
-  readonly merchant_version: number;
-};
-
-/** A credential, with its merchant's status and version. */
-export type CredentialCallerRow = Credential & {
-  readonly merchant_status: MerchantStatus;
-  readonly merchant_version: number;
-};
 
 /** Which webhook events to list, in the order of their ids; `from` (ms) is of `created_at`. */
 export interface EventFilter {
@@ -77,10 +59,10 @@ export interface ProofFilter {
 export interface Nouns {
   readonly session: {
     /** The session, if its merchant and credential are there too. */
-    caller(shard: number, id: string): Promise<SessionCallerRow | undefined>;
+    caller(shard: number, id: string): Promise<SessionWithStanding | undefined>;
   };
   readonly credential: {
-    caller(shard: number, id: string): Promise<CredentialCallerRow | undefined>;
+    caller(shard: number, id: string): Promise<CredentialWithStanding | undefined>;
     list(merchantId: string): Promise<Credential[]>;
   };
   readonly merchant: {

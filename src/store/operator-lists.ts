@@ -1,5 +1,5 @@
 /**
- * Lists for operators, of one merchant or of all: webhook events, refunds, proofs; in the order of their ids.
+ * Lists for operators, of one merchant or of all: webhook events, refunds, proofs, payout batches; in the order of their ids.
  *
  * Invariant: however many rows the table has, no more of a shard are read than a page holds, or than an index holds of a rare
  * status. More are read only for a rare status that no index holds (declined proofs, say).
@@ -12,38 +12,51 @@ import type { Statement } from './pipeline.ts';
 import type { Readers } from './read.ts';
 import { columnsOf, listOf } from './tables.ts';
 
-type Listed = 'webhook_event' | 'refund' | 'proof';
+type Listed = 'webhook_event' | 'refund' | 'proof' | 'payout_batch';
+type WithStatus = Exclude<Listed, 'payout_batch'>;
 
 /** Rare statuses, each with an index of its own that is not in the order of ids: all its rows are read, and sorted. */
-const FEW: { readonly [table in Listed]: readonly string[] } = {
+const FEW: { readonly [table in WithStatus]: readonly string[] } = {
   webhook_event: ['waiting'],
   refund: ['pending', 'processing'],
   proof: ['waiting'],
 };
 
+/** The rows in one state. The condition is SQL without parameters: only then does the planner know which index holds them. */
+export interface InState {
+  readonly name: string;
+  readonly condition: string;
+  /** There are few, and their index is not in the order of ids. */
+  readonly isFew: boolean;
+}
+
+export function inStatus<T extends WithStatus>(table: T, status: Tables[T]['status'] | undefined): InState | undefined {
+  if (status === undefined) return undefined;
+  return { name: status, condition: `status = '${status}'`, isFew: FEW[table].includes(status) };
+}
+
 export interface OperatorList<T extends Listed> {
   readonly table: T;
   readonly merchantId: string | undefined;
-  readonly status: Tables[T]['status'] | undefined;
+  /** Undefined: in any state. */
+  readonly state: InState | undefined;
   readonly conditions: readonly Condition[];
   readonly limit: number;
 }
 
 /** Reads a page. @throws RangeError if the merchant's id is not an id. */
 export async function listForOperator<T extends Listed>(readers: Readers, list: OperatorList<T>): Promise<Tables[T][]> {
-  const { table, merchantId, status, limit } = list;
+  const { table, merchantId, state, limit } = list;
   const shard = merchantId === undefined ? undefined : shardOf(merchantId);
   const shards = shard === undefined ? [0, SHARDS - 1] : [shard, shard];
   const { conditions, values, name } = asked([['merchant_id = ?', merchantId, 'm'], ...list.conditions], shards.length);
   const most = `limit $${shards.length + values.length + 1}::int8`;
-  // The status stands in the text: only then does the planner know which index holds it.
-  const all = ['shard = s.shard::int2', ...(status === undefined ? [] : [`status = '${status}'`]), ...conditions];
-  const isFew = status !== undefined && FEW[table].includes(status);
+  const all = ['shard = s.shard::int2', ...(state === undefined ? [] : [state.condition]), ...conditions];
   const statement: Statement = {
-    name: `list_${table}_${status ?? 'any'}_${name}`,
+    name: `list_${table}_${state?.name ?? 'any'}_${name}`,
     text: `select ${listOf(columnsOf(table), 't')} from generate_series($1::int4, $2::int4) s(shard)
 cross join lateral (
-  select * from (select * from ${table} where ${all.join(' and ')}${isFew ? ' offset 0' : ''}) few order by id ${most}) t
+  select * from (select * from ${table} where ${all.join(' and ')}${state?.isFew === true ? ' offset 0' : ''}) few order by id ${most}) t
 order by t.id ${most}`,
   };
   const rows = await readers.query(statement, columnsOf(table), [...shards.map(String), ...values, String(limit)]);

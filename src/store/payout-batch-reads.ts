@@ -7,7 +7,7 @@
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import type { PayoutCounts } from '../domain/payout.ts';
 import type { BatchState } from '../domain/payout-batch.ts';
-import { asked, ofMerchant, whereAll } from './conditions.ts';
+import { listForOperator } from './operator-lists.ts';
 import type { Statement } from './pipeline.ts';
 import { joinIn, nameIn, type Place, tableIn } from './place.ts';
 import type { Readers, ReadShape } from './read.ts';
@@ -53,9 +53,10 @@ export function openPayoutBatches(readers: Readers): PayoutBatchReads {
   const lines = async (statement: Statement, values: string[]) =>
     (await readers.query(statement, columnsOf('payout_line'), values)) as unknown as PayoutLine[];
   return {
-    list: async (filter) => {
-      const { statement, values } = listOfBatches(filter);
-      return (await readers.query(statement, columnsOf('payout_batch'), values)) as unknown as PayoutBatch[];
+    list: ({ merchantId, state, after, limit }) => {
+      const inState = state && { name: state, condition: STATES[state], isFew: false };
+      const conditions = [['id > ?', after, 'a']] as const;
+      return listForOperator(readers, { table: 'payout_batch', merchantId, state: inState, conditions, limit });
     },
     ...openOccurrences(readers, 'live'),
     waitingLines: (shard, batchId, limit) => lines(WAITING_LINES, [String(shard), batchId, String(limit)]),
@@ -131,7 +132,7 @@ where shard = $1::int2 and batch_id = $2 and status = 'pending'${which} order by
   };
 }
 
-/** The conditions of `stateOf`, in SQL. */
+/** The conditions of `stateOf`, in SQL. The index `payout_batch_open` holds those that wait, are paused or have dates to come. */
 const STATES: { readonly [state in BatchState]: string } = {
   cancelled: 'cancelled_at is not null',
   rejected: "cancelled_at is null and approval = 'rejected'",
@@ -142,17 +143,3 @@ const STATES: { readonly [state in BatchState]: string } = {
   started:
     "cancelled_at is null and approval in ('none', 'approved') and paused_at is null and next_occurrence > occurrences",
 };
-
-function listOfBatches({ merchantId, state, after, limit }: PayoutBatchFilter): {
-  readonly statement: Statement;
-  readonly values: readonly string[];
-} {
-  const { conditions, values, name } = asked([
-    ...ofMerchant(merchantId),
-    [state === undefined ? '' : STATES[state], state, state ?? ''],
-    ['id > ?', after, '_a'],
-  ]);
-  const text = `select ${listOf(columnsOf('payout_batch'))} from payout_batch ${whereAll(conditions)}
-order by id limit $${values.length + 1}::int8`;
-  return { statement: { name: `list_payout_batches_${name}`, text }, values: [...values, String(limit)] };
-}

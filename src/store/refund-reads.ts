@@ -5,7 +5,7 @@
  */
 
 import type { Refund, RefundStatus } from '../domain/outgoing-records.ts';
-import { listForOperator } from './operator-lists.ts';
+import { inStatus, listForOperator } from './operator-lists.ts';
 import type { Readers } from './read.ts';
 
 /** Which refunds to list. */
@@ -20,5 +20,6 @@ export interface RefundFilter {
 /** In the order of their ids. */
 export function listRefunds(readers: Readers, filter: RefundFilter): Promise<Refund[]> {
   const { merchantId, status, after, limit } = filter;
-  return listForOperator(readers, { table: 'refund', merchantId, status, conditions: [['id > ?', after, 'a']], limit });
+  const state = inStatus('refund', status);
+  return listForOperator(readers, { table: 'refund', merchantId, state, conditions: [['id > ?', after, 'a']], limit });
 }

@@ -233,6 +233,14 @@ test.each<[string, (nouns: Nouns) => Promise<unknown>]>([
   ['proof_pkey', ({ proof }) => proof.list({ limit: 50 })],
   ['proof_waiting', ({ proof }) => proof.list({ status: 'waiting', limit: 50 })],
   ['proof_waiting', ({ proof }) => proof.list({ status: 'waiting', merchantId: MERCHANT, limit: 50 })],
+  ['proof_of_merchant', ({ proof }) => proof.list({ merchantId: MERCHANT, limit: 50 })],
+  ['proof_of_merchant', ({ proof }) => proof.list({ status: 'declined', merchantId: MERCHANT, after: 'x', limit: 50 })],
+  ['payout_batch_pkey', ({ payoutBatch }) => payoutBatch.list({ limit: 50 })],
+  ['payout_batch_pkey', ({ payoutBatch }) => payoutBatch.list({ state: 'started', after: 'x', limit: 50 })],
+  ['payout_batch_open', ({ payoutBatch }) => payoutBatch.list({ state: 'waiting_for_approval', limit: 50 })],
+  ['payout_batch_open', ({ payoutBatch }) => payoutBatch.list({ state: 'paused', limit: 50 })],
+  ['payout_batch_open', ({ payoutBatch }) => payoutBatch.list({ state: 'scheduled', after: 'x', limit: 50 })],
+  ['payout_batch_of_merchant', ({ payoutBatch }) => payoutBatch.list({ merchantId: MERCHANT, after: 'x', limit: 50 })],
 ])('operators’ lists use %s: %s', async (index, list) => {
   const [{ text, name }, values] = await askedBy((readers) => list(openNouns(readers, openRecent())));
   expect(await scansOf(text, name, values)).toEqual([index]);

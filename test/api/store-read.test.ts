@@ -103,7 +103,6 @@ test('a session is read with everything that its caller’s check needs', async 
     credential_status: 'RETIRING',
     credential_retires_at: NOON + 1,
     credential_expires_at: null,
-    credential_allowed_addresses: ['10.0.0.0/8'],
     merchant_status: 'ALLOWED',
     merchant_version: 1,
   });
