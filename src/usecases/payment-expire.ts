@@ -9,6 +9,7 @@ import { movePayment } from '../domain/payment.ts';
 import type { Payment, PaymentStatus } from '../domain/records.ts';
 import { collectEvent, eventInsert } from '../domain/webhook.ts';
 import { type Deps, newId } from './deps.ts';
+import { eachOf } from './each-of.ts';
 import { commitDecision } from './perform.ts';
 
 /** The fact that ends a payment waiting for its customer too long; the reason has the same name. */
@@ -28,6 +29,8 @@ const READ_AT_ONCE = 1_024;
 /** 16 reads at most per run: a payment that could not be ended must not keep the round busy for ever. */
 const MOST_READS = 16;
 
+const FAILING = { event: 'expiry_failed', about: ({ id }: Payment) => ({ transaction_id: id }) };
+
 /** Expires the payments that are due, until none are or `stopping` aborts. Returns how many there were. */
 export async function expireDue(deps: Deps, stopping: AbortSignal): Promise<number> {
   let found = 0;
@@ -35,7 +38,7 @@ export async function expireDue(deps: Deps, stopping: AbortSignal): Promise<numb
     const due = await deps.store.payment.toExpire(deps.clock.now(), READ_AT_ONCE);
     for (let first = 0; first < due.length && !stopping.aborted; first += AT_ONCE) {
       const batch = due.slice(first, first + AT_ONCE);
-      await Promise.all(batch.map((payment) => expirePayment(deps, payment)));
+      await eachOf(deps.log, batch, (payment) => expirePayment(deps, payment), FAILING);
       found += batch.length;
     }
     if (due.length < READ_AT_ONCE) break;

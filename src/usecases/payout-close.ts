@@ -10,6 +10,7 @@ import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import { callOff, close } from '../domain/payout-batch.ts';
 import { askTryBefore } from './attempt-before.ts';
 import type { Deps } from './deps.ts';
+import { eachOf } from './each-of.ts';
 import { putOff } from './outgoing-start.ts';
 import { batchContext, type PayoutBatchDeps } from './payout-run.ts';
 import { persist } from './perform.ts';
@@ -25,10 +26,12 @@ const MOST_ASKED = 4;
 /** 200 rounds: finding lines still waiting this often means that the rule is wrong. */
 const MOST_ROUNDS = 200;
 
+const FAILING = { event: 'payout_close_failed', about: ({ id }: BatchKey) => ({ batch_id: id }) };
+
 /** Ends the waiting lines of cancelled batches, also those turned away that prove not to be taken. Returns how many batches. */
 export async function closeCancelledPayouts(deps: Deps): Promise<number> {
   const cancelled = await deps.store.payoutBatch.toClose(deps.clock.now(), MOST_BATCHES);
-  await Promise.all(cancelled.map((batch) => closeCancelled(deps, batch)));
+  await eachOf(deps.log, cancelled, (batch) => closeCancelled(deps, batch), FAILING);
   return cancelled.length;
 }
 

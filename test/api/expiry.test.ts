@@ -3,9 +3,11 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeId, shardOf } from '../../src/domain/ids.ts';
+import { manualClock } from '../../src/platform/clock.ts';
+import { StoreRefused } from '../../src/store/errors.ts';
 import { expireDue } from '../../src/usecases/payment-expire.ts';
 import { openWorld, type World } from '../support/world.ts';
-import { collect } from './flows.ts';
+import { collect, statusOf } from './flows.ts';
 
 let world: World;
 
@@ -59,4 +61,21 @@ test('all that are due are read at once and ended in one run, but none after the
   } finally {
     await client.end();
   }
+});
+
+test('a payment that cannot be ended is logged, and keeps no other from ending', async () => {
+  const { deps } = world.gateway;
+  const merchant = await world.merchant();
+  const [bad, good] = [await collect(world, merchant), await collect(world, merchant)];
+  const { store } = deps;
+  const commit: typeof store.commit = async (change) => {
+    if (change.updates?.some(({ id }) => id === bad.transaction_id)) throw new StoreRefused('23514', 'payment_check');
+    return store.commit(change);
+  };
+  const later = manualClock(deps.clock.now() + 24 * 60 * 60_000);
+  const failing = { ...deps, clock: later, store: { ...store, commit } };
+  await expireDue(failing, new AbortController().signal);
+  expect([await statusOf(world, bad), await statusOf(world, good)]).toEqual(['pending', 'expired']);
+  const logged = world.log.lines.filter((line) => line.includes('expiry_failed'));
+  expect(logged.map((line) => JSON.parse(line))).toMatchObject([{ transaction_id: bad.transaction_id }]);
 });
