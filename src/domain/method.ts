@@ -50,7 +50,8 @@ export function requireWithinLimits(
 ): void {
   requireCarried(method, amountMinor, currency);
   const { limits, method_limits: byMethod } = merchant.settings;
-  for (const rule of [limits?.[currency], byMethod?.[method]?.[currency]]) {
+  const ofMethod = method === 'none' ? undefined : byMethod?.[method];
+  for (const rule of [limits?.[currency], ofMethod?.[currency]]) {
     if (rule?.min !== undefined && amountMinor < BigInt(rule.min)) {
       throw limit('AMOUNT_BELOW_MINIMUM', { minimum: formatMinor(BigInt(rule.min), currency), currency });
     }

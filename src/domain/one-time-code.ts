@@ -5,6 +5,7 @@
  * if its merchant has set a lower limit. Each try is written by a guarded update before it is answered.
  */
 
+import type { Currency } from './currency.ts';
 import type { Merchant, OneTimeCode, Payment } from './records.ts';
 import { CODE_GUARDS, guardedCalls } from './traffic-limit.ts';
 
@@ -58,7 +59,7 @@ export function writeCode(value: number): string {
 }
 
 /** Minor units from which a code is required if the merchant has set no threshold: about the worth of 100 US dollars. */
-export const CODE_THRESHOLDS: { readonly [currency: string]: bigint } = {
+export const CODE_THRESHOLDS: { readonly [currency in Currency]: bigint } = {
   usd: 100_00n,
   cdf: 230_000_00n,
   eur: 90_00n,

@@ -35,9 +35,9 @@ export interface FeeRule {
 }
 
 /** Smallest and largest amount (minor units, decimal digits), by currency. */
-export interface AmountLimits {
-  readonly [currency: string]: { readonly min?: string; readonly max?: string };
-}
+export type AmountLimits = {
+  readonly [currency in Currency]?: { readonly min?: string; readonly max?: string };
+};
 
 /** A merchant's look on the hosted page. */
 export interface MerchantBrand {
@@ -52,11 +52,11 @@ export interface MerchantSettings {
   /** The currencies this merchant may use; absent: all. */
   readonly currencies?: readonly Currency[];
   /** From which amount (minor units, decimal digits) a wallet payment asks for a one-time code, by currency. */
-  readonly code_thresholds?: { readonly [currency: string]: string };
+  readonly code_thresholds?: { readonly [currency in Currency]?: string };
   /** Smallest and largest payment (minor units, decimal digits), by currency. */
   readonly limits?: AmountLimits;
   /** The same for one method: both limits apply. */
-  readonly method_limits?: { readonly [method: string]: AmountLimits };
+  readonly method_limits?: { readonly [method in PaymentMethod]?: AmountLimits };
   /** The methods that its customers may choose; absent: all that the gateway can carry out. */
   readonly methods?: readonly PaymentMethod[];
   /** How the hosted page shows the merchant. */
@@ -72,7 +72,7 @@ export interface MerchantSettings {
    * Maker and checker, by currency: a batch with occurrences of at least this amount (minor units, decimal digits, without fees)
    * waits for an operator's approval. Absent: none does.
    */
-  readonly payout_approval_from?: { readonly [currency: string]: string };
+  readonly payout_approval_from?: { readonly [currency in Currency]?: string };
   /** Hosts that notify and redirect URLs may name; absent or empty: any (contract §6). */
   readonly url_hosts?: readonly string[];
   /** Calls per window, by limit, in place of the contract's (contract §8). */

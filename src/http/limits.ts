@@ -27,12 +27,17 @@ export interface Limits {
 
 /** The traffic limits, each multiplied by `scale`; 0 switches them off. */
 export function createLimits(clock: Pick<Clock, 'now'>, scale: number): Limits {
-  const windows = new Map(Object.entries(TRAFFIC_LIMITS).map(([name, rule]) => [name, slidingWindow(clock, rule)]));
+  const windows: { readonly [name in TrafficLimit]: SlidingWindow } = {
+    sessions_create: slidingWindow(clock, TRAFFIC_LIMITS.sessions_create),
+    payments: slidingWindow(clock, TRAFFIC_LIMITS.payments),
+    mobile_money_status: slidingWindow(clock, TRAFFIC_LIMITS.mobile_money_status),
+    card_callbacks: slidingWindow(clock, TRAFFIC_LIMITS.card_callbacks),
+  };
   return {
     take(name, key, calls) {
       if (scale === 0) return undefined;
       const scaled = Math.max(1, Math.round((calls ?? TRAFFIC_LIMITS[name].calls) * scale));
-      return windows.get(name)?.take(key, scaled);
+      return windows[name].take(key, scaled);
     },
   };
 }

@@ -112,7 +112,7 @@ export function requireLimit(name: string): number {
   throw new UsageError(`there is no limit ${JSON.stringify(name)}: use one of ${LIMIT_NAMES.join(', ')}`);
 }
 
-function limitRow(limit: { readonly min?: bigint; readonly max?: bigint }): AmountLimits[string] {
+function limitRow(limit: { readonly min?: bigint; readonly max?: bigint }): NonNullable<AmountLimits[Currency]> {
   return {
     ...(limit.min === undefined ? {} : { min: limit.min.toString() }),
     ...(limit.max === undefined ? {} : { max: limit.max.toString() }),

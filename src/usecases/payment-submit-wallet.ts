@@ -221,7 +221,7 @@ function lockedAccount(seconds: number, payment: Payment): Refusal {
 function asksForCode(merchant: Merchant, payment: Payment): boolean {
   const set = merchant.settings.code_thresholds?.[payment.currency];
   const threshold = set === undefined ? CODE_THRESHOLDS[payment.currency] : BigInt(set);
-  return threshold !== undefined && payment.amount_minor >= threshold;
+  return payment.amount_minor >= threshold;
 }
 
 /** The same, with the columns that this method sets on the payment. */
