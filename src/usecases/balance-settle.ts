@@ -10,7 +10,16 @@ import type { Currency } from '../domain/currency.ts';
 import { merchantAccount, settledAccount } from '../domain/ledger.ts';
 import { formatMinor } from '../domain/money.ts';
 import { type Deps, newId } from './deps.ts';
-import { commitOnce, type OperatorDeps, OperatorError, readAfter, requireLine, requireMerchant } from './operator.ts';
+import {
+  commandClaim,
+  commitOnce,
+  type OperatorDeps,
+  OperatorError,
+  readAfter,
+  requireLine,
+  requireMerchant,
+  requireSay,
+} from './operator.ts';
 
 export interface SettleOrder {
   readonly merchantId: string;
@@ -39,8 +48,7 @@ export async function settleBalance(
   { merchantId, currency, amountMinor, reference, by, why }: SettleOrder,
 ): Promise<BalanceSettled> {
   const named = reference === null ? null : requireLine(reference, 'the reference', TEXT_MOST);
-  const who = requireLine(by, '--by', TEXT_MOST);
-  const grounds = why === null ? null : requireLine(why, '--why', TEXT_MOST);
+  const say = requireSay({ by, why });
   const { id, shard } = await requireMerchant(deps, merchantId);
   const debit = merchantAccount(id, 'available', currency);
   const transferId = newId(deps, 'trf', shard);
@@ -56,7 +64,8 @@ export async function settleBalance(
     cause_id: named ?? transferId,
     at,
   };
-  const claims = named === null ? [] : [claimOf(shard, `${id}:${currency}:${named}`, at)];
+  // An operator who repeats a command because its outcome was lost does so within a day, with the same reference.
+  const claims = named === null ? [] : [commandClaim(shard, `settle:${id}:${currency}:${named}`, at)];
   const outcome = await commitOnce(deps, shard, transferId, { claims, transfers: [transfer] });
   const read = () => deps.store.account.get(debit.shard, debit.id);
   if (outcome === 'lost') {
@@ -71,20 +80,10 @@ export async function settleBalance(
     amount: formatMinor(amountMinor, currency),
     transfer_id: transferId,
     reference: transfer.cause_id,
-    by: who,
-    why: grounds,
+    ...say,
   });
   const available = (await readAfter(deps, read))?.balance ?? 0n;
   return { merchantId: id, currency, amountMinor, reference: transfer.cause_id, available, settledAt: at };
-}
-
-/** An operator who repeats a command because its outcome was lost does so within a day, with the same reference. */
-function claimOf(shard: number, order: string, now: number) {
-  const id = `command:settle:${order}`;
-  return {
-    table: 'idempotency',
-    row: { shard, id, version: 1, request_hash: '', status: 200, body: '', created_at: now },
-  } as const;
 }
 
 function settledBefore(reference: string): OperatorError {

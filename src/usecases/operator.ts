@@ -80,6 +80,19 @@ export function readAfter<A>(deps: Pick<Deps, 'clock'>, read: () => Promise<A>, 
   return untilKnown(deps, read, look, 'has');
 }
 
+/** Claims a command's name for a day: of two changes with the same name, the second one is lost. */
+export function commandClaim(
+  shard: number,
+  commandId: string,
+  now: number,
+): Extract<Claim, { readonly table: 'idempotency' }> {
+  const id = `command:${commandId}`;
+  return {
+    table: 'idempotency',
+    row: { shard, id, version: 1, request_hash: '', status: 200, body: '', created_at: now },
+  };
+}
+
 /**
  * Commits a change once, even if it has no guard of its own. `commandId` names the command and is remembered for a day. Its
  * events are due at once: a command posts no webhooks, so any worker may.
@@ -96,15 +109,13 @@ export async function commitOnce(
   change: Change,
   look = LOOK_AT_BALANCE,
 ): Promise<'won' | 'lost'> {
-  const id = `command:${commandId}`;
   const now = deps.clock.now();
-  const row = { shard, id, version: 1, request_hash: '', status: 200, body: '', created_at: now };
-  const claim: Claim = { table: 'idempotency', row };
+  const claim = commandClaim(shard, commandId, now);
   const whole = dueAtOnce({ ...change, claims: [claim, ...(change.claims ?? [])] }, now);
   const attempt = async (): Promise<'won' | 'lost'> => {
     if ((await deps.store.commit(whole)) === 'won') return 'won';
     // If our claim exists, the change lost only to an earlier try of our own.
-    return (await deps.store.idempotency.get(shard, id)) === undefined ? 'lost' : 'won';
+    return (await deps.store.idempotency.get(shard, claim.row.id)) === undefined ? 'lost' : 'won';
   };
   return untilKnown(deps, attempt, look);
 }

@@ -9,7 +9,7 @@ import { SHARDS, shardOf } from '../domain/ids.ts';
 import type { EventStatus, WebhookEvent } from '../domain/records.ts';
 import { afterReplay } from '../domain/webhook.ts';
 import { findEvent } from './archive-find.ts';
-import { type OperatorDeps, OperatorError, requireId } from './operator.ts';
+import { commitDecisionKnown, type OperatorDeps, OperatorError, requireId } from './operator.ts';
 import { commitDecision } from './perform.ts';
 
 type ReplayDeps = Pick<OperatorDeps, 'store' | 'clock'>;
@@ -37,8 +37,8 @@ export async function replayEvent(
   eventId: string,
 ): Promise<WebhookEvent> {
   requireId('evt', eventId, 'event');
-  return commitDecision(
-    deps.store,
+  return commitDecisionKnown(
+    deps,
     async () => {
       const event = await deps.store.event.get(shardOf(eventId), eventId);
       const archived = event === undefined ? await findEvent(deps, shardOf(eventId), eventId) : undefined;
@@ -54,6 +54,7 @@ export async function replayEvent(
         throw new OperatorError(`event ${eventId} was made without a notify_url: there is nowhere to send it`);
       return { change: { updates: [replayed.update] }, answer: replayed.event };
     },
+    'repeat it if `mbongo webhook list` does not show it as waiting or delivered since',
   );
 }
 

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { shardOf } from '../../src/domain/ids.ts';
 import type { WebhookEvent } from '../../src/domain/records.ts';
 import { RETRY_WAITS_MS } from '../../src/domain/webhook.ts';
+import { CommitUnknown } from '../../src/store/errors.ts';
 import type { Store } from '../../src/store/store.ts';
 import { newId } from '../../src/usecases/deps.ts';
 import { createMerchant, type MerchantCreated } from '../../src/usecases/merchant-create.ts';
@@ -77,6 +78,26 @@ describe('replay', () => {
       [event.id, event.body],
       [event.id, event.body],
     ]);
+  });
+
+  it('happens even if the database’s answer is lost, and is reported as done', async () => {
+    const receiver = await desk.receiverOf();
+    const event = await desk.commitEvent(receiver.url);
+    await desk.post(event);
+    const { store } = world.deps;
+    let losing = true;
+    const commit: Store['commit'] = async (change) => {
+      const outcome = await store.commit(change);
+      if (!losing) return outcome;
+      losing = false;
+      throw new CommitUnknown();
+    };
+    const deps = { ...world.deps, store: { ...store, commit } };
+    const replaying = replayEvent(deps, merchant.merchant.id, event.id);
+    while (losing) await world.clock.advance(1_000);
+    await world.clock.advance(1_000);
+    expect(await replaying).toMatchObject({ id: event.id, status: 'waiting' });
+    expect(await desk.deliverWhenDue(event)).toMatchObject({ status: 'delivered', attempts: 2 });
   });
 
   it('gives a dead event the whole schedule again, and a waiting one too', async () => {
