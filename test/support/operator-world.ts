@@ -4,7 +4,7 @@
  */
 import type pg from 'pg';
 import { bytesOfId, idOfBytes } from '../../src/domain/ids.ts';
-import { type ManualClock, manualClock } from '../../src/platform/clock.ts';
+import type { ManualClock } from '../../src/platform/clock.ts';
 import { type MemoryLog, memoryLog } from '../../src/platform/log.ts';
 import { createOutbound } from '../../src/platform/outbound.ts';
 import { systemRandom } from '../../src/platform/random.ts';
@@ -13,6 +13,7 @@ import { openStore, type Store } from '../../src/store/store.ts';
 import type { OperatorDeps } from '../../src/usecases/operator.ts';
 import type { CourierDeps } from '../../src/usecases/webhook-deliver.ts';
 import { createTestDatabase } from './database.ts';
+import { stillClock } from './stillness.ts';
 
 export const TEST_MASTER_KEY = Buffer.alloc(32, 1).toString('base64');
 
@@ -30,7 +31,7 @@ export type OperatorWorld = {
 export async function openOperatorWorld(mode: 'sandbox' | 'production' = 'sandbox'): Promise<OperatorWorld> {
   const database = await createTestDatabase();
   const store = await openStore({ url: database.url });
-  const clock = manualClock(Date.now());
+  const clock = stillClock(Date.now());
   const log = memoryLog(clock);
   const random = systemRandom();
   const secrets = openSecrets({

@@ -8,6 +8,7 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { Socket } from 'node:net';
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
+import { type ManualClock, manualClock } from '../../src/platform/clock.ts';
 
 /** A socket of ours at a database, and what it is owed. */
 interface Line {
@@ -72,6 +73,18 @@ export async function stillness(limitMs = LIMIT_MS): Promise<void> {
     quiet = 0;
     await pause(1);
   }
+}
+
+/** A clock that moves once it is still: time passes for those who wait, not for those who work. */
+export function stillClock(start: number): ManualClock {
+  const clock = manualClock(start);
+  return {
+    ...clock,
+    async advance(milliseconds) {
+      await stillness();
+      await clock.advance(milliseconds);
+    },
+  };
 }
 
 function isStill(): boolean {

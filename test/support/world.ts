@@ -17,7 +17,7 @@ import type { Currency } from '../../src/domain/currency.ts';
 import { bytesOfId, idOfBytes } from '../../src/domain/ids.ts';
 import type { WalletKind } from '../../src/domain/records.ts';
 import { calendar } from '../../src/platform/calendar.ts';
-import { type ManualClock, manualClock, shiftableClock } from '../../src/platform/clock.ts';
+import { type ManualClock, shiftableClock } from '../../src/platform/clock.ts';
 import { type MemoryLog, memoryLog } from '../../src/platform/log.ts';
 import { openMetrics } from '../../src/platform/metrics.ts';
 import { createOutbound } from '../../src/platform/outbound.ts';
@@ -30,7 +30,7 @@ import { openWallet } from '../../src/usecases/wallet-open.ts';
 import { createTestDatabase } from './database.ts';
 import { freePort } from './ports.ts';
 import { slowDatabase, slowly, slowness } from './slow-world.ts';
-import { stillness, working } from './stillness.ts';
+import { stillClock, stillness, working } from './stillness.ts';
 
 export const NOON = Date.UTC(2026, 10, 20, 12, 0, 0);
 /** A clock for judging overload that runs 20 times slower: a process that stood still for seconds is not overloaded. */
@@ -191,18 +191,6 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
       await receiver.close();
       await way.close();
       await database.drop();
-    },
-  };
-}
-
-/** A clock that moves once it is still: time passes for those who wait, not for those who work. */
-function stillClock(start: number): ManualClock {
-  const clock = manualClock(start);
-  return {
-    ...clock,
-    async advance(milliseconds) {
-      await stillness();
-      await clock.advance(milliseconds);
     },
   };
 }
