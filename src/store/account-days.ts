@@ -22,8 +22,8 @@ export const CLOSED_UNTIL = `(select (max(s.value)::date + 1)::timestamp at time
 /** The day of the first transfer; undefined if there is none. Reads every transfer. */
 export async function firstTransferDay(lender: Lender): Promise<string | undefined> {
   return lender.lend(async (connection) => {
-    const [row] = await openReaders([connection]).query(FIRST_DAY, columnList({ day: 'text' }), []);
-    return typeof row?.day === 'string' ? row.day : undefined;
+    const [row] = await openReaders([connection]).query(FIRST_DAY, FIRST_DAY_COLUMNS, []);
+    return row?.day ?? undefined;
   });
 }
 
@@ -35,15 +35,17 @@ export async function closeAccountDays(lender: Lender, days: readonly string[]):
   const last = days.at(-1);
   if (last === undefined) return 0;
   return lender.lend(async (connection) => {
-    const [fence] = await openReaders([connection]).query(FENCE, columnList({ fenced: 'bool' }), [last]);
+    const [fence] = await openReaders([connection]).query(FENCE, FENCE_COLUMNS, [last]);
     if (fence?.fenced !== true) return 0;
     for (const day of days) await connection.run([{ statement: CLOSE_DAY, values: () => [day, LAST_CLOSED_DAY] }]);
     return days.length;
   });
 }
 
+const FENCE_COLUMNS = columnList<{ readonly fenced: boolean }>({ fenced: 'bool' });
 const FENCE: Statement = { name: 'fence_account_days', text: 'select fence_days($1::text::date)' };
 
+const FIRST_DAY_COLUMNS = columnList<{ readonly day: string | null }>({ day: 'text' });
 const FIRST_DAY: Statement = {
   name: 'first_transfer_day',
   text: `select to_char(min(at), 'YYYY-MM-DD') from ${inEither('ledger_transfer')} t`,

@@ -5,6 +5,7 @@
  * Invariant: a record is returned as it was when it left the live tables.
  */
 
+import type { Tables } from '../domain/change.ts';
 import type { PayoutBatch, PayoutLine, Refund } from '../domain/outgoing-records.ts';
 import type { Attempt, Payment, PaymentHistory, WebhookAttempt, WebhookEvent } from '../domain/records.ts';
 import type { Proof } from '../domain/transfer-records.ts';
@@ -48,37 +49,36 @@ export interface ArchiveReads {
 
 /** Reads of the archive's tables, with the same columns as those of the live ones. */
 export function openArchiveReads(readers: Readers): ArchiveReads {
-  // The tables' columns are the records' fields.
-  const rowsBy = <Record>(table: ArchivedTable, key: string, order: string) => {
+  const rowsBy = <T extends ArchivedTable>(table: T, key: string, order: string) => {
     const read = readers.keyed(keyedShape('archive', table, key, order));
-    return async (shard: number, id: string) => [...(await read(shard, id))] as unknown as Record[];
+    return async (shard: number, id: string) => [...(await read(shard, id))];
   };
-  const byId = <Record>(table: ArchivedTable) => {
-    const read = rowsBy<Record>(table, 'id', 'id');
-    return async (shard: number, id: string): Promise<Record | undefined> => (await read(shard, id))[0];
+  const byId = <T extends ArchivedTable>(table: T) => {
+    const read = rowsBy(table, 'id', 'id');
+    return async (shard: number, id: string): Promise<Tables[T] | undefined> => (await read(shard, id))[0];
   };
   return {
     payment: {
-      get: byId<Payment>('payment'),
-      history: rowsBy<PaymentHistory>('payment_history', 'payment_id', 'version'),
+      get: byId('payment'),
+      history: rowsBy('payment_history', 'payment_id', 'version'),
       page: (filter) => listPayments(readers, filter, 'archive'),
       newest: (shard, merchantId, reference) => newestPayment(readers, shard, merchantId, reference, 'archive'),
     },
-    attempt: { get: byId<Attempt>('attempt') },
-    refund: { get: byId<Refund>('refund'), ofPayment: rowsBy<Refund>('refund', 'payment_id', 'id') },
-    proof: { ofDigest: rowsBy<Proof>('proof', 'digest', 'id') },
+    attempt: { get: byId('attempt') },
+    refund: { get: byId('refund'), ofPayment: rowsBy('refund', 'payment_id', 'id') },
+    proof: { ofDigest: rowsBy('proof', 'digest', 'id') },
     event: {
-      get: byId<WebhookEvent>('webhook_event'),
-      tries: rowsBy<WebhookAttempt>('webhook_attempt', 'event_id', 'number'),
+      get: byId('webhook_event'),
+      tries: rowsBy('webhook_attempt', 'event_id', 'number'),
       page: (filter) => pageOfEvents(readers, filter, 'archive'),
     },
-    payoutLine: { get: byId<PayoutLine>('payout_line') },
+    payoutLine: { get: byId('payout_line') },
     payoutBatch: {
       ...openOccurrences(readers, 'archive'),
-      get: byId<PayoutBatch>('payout_batch'),
-      page: async (filter) => {
+      get: byId('payout_batch'),
+      page: (filter) => {
         const { statement, values } = pageOfBatches(filter, 'archive');
-        return (await readers.query(statement, columnsOf('payout_batch'), values)) as unknown as PayoutBatch[];
+        return readers.query(statement, columnsOf('payout_batch'), values);
       },
     },
   };

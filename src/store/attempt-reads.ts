@@ -40,8 +40,7 @@ export interface AttemptReads {
 
 /** Reads of attempts by their connectors and times: `made` live and archived, `approved` live only. */
 export function openAttemptReads(readers: Readers): AttemptReads {
-  const ask = async (statement: Statement, values: readonly string[]) =>
-    (await readers.query(statement, COLUMNS, values)) as unknown as Attempt[];
+  const ask = (statement: Statement, values: readonly string[]) => readers.query(statement, COLUMNS, values);
   return {
     made: (page) => {
       const [first, last] = idsAround(page);

@@ -12,7 +12,6 @@ import type { Statement } from './pipeline.ts';
 import { inEither } from './place.ts';
 import { openReaders } from './read.ts';
 import { columnList } from './tables.ts';
-import type { Row } from './wire.ts';
 
 /** Something that does not add up. Amounts are minor units. */
 export type AuditFinding =
@@ -37,7 +36,16 @@ export interface Audited {
   readonly transfers: number;
 }
 
-const COLUMNS = columnList({
+interface Answer {
+  readonly kind: AuditFinding['kind'] | 'looked';
+  readonly shard: number | null;
+  readonly account: string | null;
+  readonly currency: string;
+  readonly balance: bigint;
+  readonly other: bigint | null;
+}
+
+const COLUMNS = columnList<Answer>({
   kind: 'text',
   shard: 'int2',
   account: 'text',
@@ -135,28 +143,13 @@ export function auditRecent(lender: Lender, shard: number): Promise<Audited> {
 
 /** Runs the query on a connection of its own: it takes its time, and needs another plan than the rest. */
 async function ask(lender: Lender, statement: Statement, values: readonly string[]): Promise<Audited> {
-  const found = await lender.lend((connection) => openReaders([connection]).query(statement, COLUMNS, values));
-  const rows = found.map(answerIn);
+  const rows = await lender.lend((connection) => openReaders([connection]).query(statement, COLUMNS, values));
   const looked = rows.find(({ kind }) => kind === 'looked');
   return {
     findings: rows.flatMap(findingsOf),
     accounts: Number(looked?.balance ?? 0n),
     transfers: Number(looked?.other ?? 0n),
   };
-}
-
-interface Answer {
-  readonly kind: AuditFinding['kind'] | 'looked';
-  readonly shard: number | null;
-  readonly account: string | null;
-  readonly currency: string;
-  readonly balance: bigint;
-  readonly other: bigint | null;
-}
-
-/** The columns are those of `COLUMNS`. */
-function answerIn(row: Row): Answer {
-  return row as unknown as Answer;
 }
 
 function findingsOf({ kind, shard, account, currency, balance, other }: Answer): AuditFinding[] {

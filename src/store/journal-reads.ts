@@ -39,12 +39,10 @@ export async function listJournal(
   const columns = columnsOf('journal');
   const text = `select ${listOf(columns, 't')} from generate_series(0, ${SHARDS - 1}) s(shard)
 cross join lateral (select * from journal where ${all} order by id ${most}) t order by t.id ${most}`;
-  const rows = await readers.query({ name: `list_journal_${name}`, text }, columns, [...values, String(limit)]);
-  // The columns are the record's fields.
-  return rows as unknown as JournalEntry[];
+  return readers.query({ name: `list_journal_${name}`, text }, columns, [...values, String(limit)]);
 }
 
-const OWNER = columnList({ merchant_id: 'text' });
+const OWNER = columnList<{ readonly merchant_id: string }>({ merchant_id: 'text' });
 
 /** The merchants of these records; records of tables without a merchant yield none. */
 export async function readOwners(readers: Readers, records: readonly Touched[]): Promise<string[]> {
@@ -57,5 +55,5 @@ join ${table} t on t.shard = k.shard and t.id = k.id`;
     const values = [encodeArray(own.map(({ shard }) => shard)), encodeArray(own.map(({ id }) => id))];
     return readers.query({ name: `owners_of_${table}`, text }, OWNER, values);
   });
-  return (await Promise.all(found)).flat().map(({ merchant_id }) => String(merchant_id));
+  return (await Promise.all(found)).flat().map(({ merchant_id }) => merchant_id);
 }

@@ -31,13 +31,9 @@ union all select 'signing secret', ${SEALED_WITH} from webhook_secret
 group by what, key order by what desc, key`,
 };
 
-const COLUMNS = columnList({ what: 'text', key: 'text', count: 'int4' });
+const COLUMNS = columnList<KeyNeed>({ what: 'text', key: 'text', count: 'int4' });
 
 /** Reads every wallet, which takes a while: on a connection of its own. `now` decides which retiring secrets still count. */
 export async function readKeyNeeds(lender: Lender, now: number): Promise<KeyNeed[]> {
-  const rows = await lender.lend((connection) =>
-    openReaders([connection]).query(NEEDS, COLUMNS, [instantParameter(now)]),
-  );
-  // The columns are those of the record.
-  return rows as unknown as KeyNeed[];
+  return lender.lend((connection) => openReaders([connection]).query(NEEDS, COLUMNS, [instantParameter(now)]));
 }

@@ -4,12 +4,18 @@
  * Invariant: one statement per table, column and place serves any number of callers' keys.
  */
 
+import type { Tables } from '../domain/change.ts';
 import { joinIn, nameIn, type Place, type TableIn } from './place.ts';
 import type { ReadShape } from './read.ts';
 import { columnsOf, listOf } from './tables.ts';
 
 /** Rows whose column `key` holds the key, in the order of another column. */
-export function keyedShape<P extends Place>(place: P, table: TableIn<P>, key: string, order: string): ReadShape {
+export function keyedShape<P extends Place, T extends TableIn<P>>(
+  place: P,
+  table: T,
+  key: string,
+  order: string,
+): ReadShape<Tables[T]> {
   const columns = columnsOf(table);
   return {
     columns,

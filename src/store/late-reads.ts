@@ -15,8 +15,8 @@ import type { Lender } from './lender.ts';
 import type { Statement } from './pipeline.ts';
 import { inEither } from './place.ts';
 import { openReaders, type Readers } from './read.ts';
-import { type Column, columnsOf, listOf } from './tables.ts';
-import { encodeArray, type Row } from './wire.ts';
+import { type Columns, columnList, columnsOf, listOf } from './tables.ts';
+import { encodeArray } from './wire.ts';
 
 const COLUMNS = columnsOf('attempt');
 
@@ -38,7 +38,7 @@ union all select a.id from ${inEither('attempt')} a where a.shard = $1::int2 and
   and a.reason = '${LATE_KEPT}' and a.payment_id in (select id from siblings)`,
 };
 
-const PAID_BY_COLUMNS: readonly Column[] = [{ name: 'id', type: 'text' }];
+const PAID_BY_COLUMNS = columnList<{ readonly id: string }>({ id: 'text' });
 
 /**
  * Everything that a session begins is at most this far from its payment (ms): its longest life, and a day for clocks that differ.
@@ -50,7 +50,7 @@ export async function readPaidBy(lender: Lender, payment: Payment): Promise<stri
   const { shard, merchant_id, customer_reference, session_id, created_at } = payment;
   const ids = [-SESSION_SPAN_MS, SESSION_SPAN_MS].map((span) => firstIdAt('att', created_at + span));
   const values = [String(shard), merchant_id, customer_reference, session_id, ...ids];
-  return (await readRows(lender, PAID_BY, PAID_BY_COLUMNS, values)).map(({ id }) => String(id));
+  return (await readRows(lender, PAID_BY, PAID_BY_COLUMNS, values)).map(({ id }) => id);
 }
 
 /** Worded as in the index of attempts by the order for which they send money. */
@@ -61,9 +61,9 @@ where a.payment_id = any($2::text[]) and a.shard = $1::int2 and a.purpose <> 'pa
 };
 
 /** All attempts at these payout lines or refunds, in the order of their ids. */
-export async function readAttemptsOf(readers: Readers, shard: number, orders: readonly string[]): Promise<Attempt[]> {
+export function readAttemptsOf(readers: Readers, shard: number, orders: readonly string[]): Promise<Attempt[]> {
   const values = [String(shard), encodeArray(orders)];
-  return (await readers.query(ATTEMPTS_OF, COLUMNS, values)) as unknown as Attempt[];
+  return readers.query(ATTEMPTS_OF, COLUMNS, values);
 }
 
 /** A payout line, those that it pays again, and those that pay it again, live or archived. */
@@ -81,23 +81,19 @@ select ${listOf(columnsOf('payout_line'))} from (select * from earlier union all
 };
 
 /** The line, the failed lines that it pays again, and the lines that were to pay it again. */
-export async function readFamily(
-  lender: Lender,
-  { shard, id }: Pick<PayoutLine, 'shard' | 'id'>,
-): Promise<PayoutLine[]> {
-  return (await readRows(lender, FAMILY, columnsOf('payout_line'), [String(shard), id])) as unknown as PayoutLine[];
+export function readFamily(lender: Lender, { shard, id }: Pick<PayoutLine, 'shard' | 'id'>): Promise<PayoutLine[]> {
+  return readRows(lender, FAMILY, columnsOf('payout_line'), [String(shard), id]);
 }
 
 /** In the order of their ids, which is that of their creation; only those after `after`, if it is given. */
-export async function readLateAttempts(lender: Lender, limit: number, after = ''): Promise<Attempt[]> {
-  // The columns are the record's fields.
-  return (await readRows(lender, LATE, COLUMNS, [after, String(limit)])) as unknown as Attempt[];
+export function readLateAttempts(lender: Lender, limit: number, after = ''): Promise<Attempt[]> {
+  return readRows(lender, LATE, COLUMNS, [after, String(limit)]);
 }
 
-function readRows(
+function readRows<Row>(
   lender: Lender,
   statement: Statement,
-  columns: readonly Column[],
+  columns: Columns<Row>,
   values: readonly string[],
 ): Promise<Row[]> {
   return lender.lend((connection) => openReaders([connection]).query(statement, columns, values));

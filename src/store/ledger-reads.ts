@@ -71,10 +71,8 @@ export function openLedgerReads(readers: Readers): LedgerReads {
         String(limit),
         ...accounts,
       ];
-      const read = async (places: readonly Place[]): Promise<LedgerLine[]> => {
-        const rows = await readers.query(linesOf(accounts.length, places), LINE_COLUMNS, values);
-        return rows as unknown as LedgerLine[];
-      };
+      const read = (places: readonly Place[]): Promise<LedgerLine[]> =>
+        readers.query(linesOf(accounts.length, places), LINE_COLUMNS, values);
       if (mayBeArchived(at, now)) return read(BOTH);
       const lines = await read(LIVE);
       return lines.some(isOfArchived) ? read(BOTH) : lines;
@@ -85,7 +83,7 @@ export function openLedgerReads(readers: Readers): LedgerReads {
       const statement = now - at < at - midnight ? BALANCES_BACK : balancesOn;
       const shards = accounts.map(() => shard);
       const values = [encodeArray(shards), instantParameter(at), encodeArray(accounts)];
-      const rows = (await readers.query(statement, BALANCE_COLUMNS, values)) as unknown as AccountBalance[];
+      const rows = await readers.query(statement, BALANCE_COLUMNS, values);
       return new Map(rows.map(({ account, balance }) => [account, balance]));
     },
   };
@@ -103,7 +101,7 @@ const DAY_MS = 24 * 60 * 60_000;
 const LIVE: readonly Place[] = ['live'];
 const BOTH: readonly Place[] = ['live', 'archive'];
 
-const LINE_COLUMNS = columnList({
+const LINE_COLUMNS = columnList<LedgerLine>({
   at: 'timestamptz',
   id: 'text',
   side: 'text',
@@ -179,7 +177,7 @@ interface AccountBalance {
   readonly balance: bigint;
 }
 
-const BALANCE_COLUMNS = columnList({ account: 'text', balance: 'numeric' });
+const BALANCE_COLUMNS = columnList<AccountBalance>({ account: 'text', balance: 'numeric' });
 
 /**
  * SQL: what lines of account `a` moved, where `span` holds. It compares time and id together, which only the account's own index

@@ -4,10 +4,10 @@
  * Invariant: every read on a request's path is a keyed read with an equality on the shard, and is therefore coalesced.
  */
 
-import type { TableName, Tables } from '../domain/change.ts';
-import type { CredentialWithStanding, SessionWithStanding } from '../domain/credential.ts';
+import type { TableName } from '../domain/change.ts';
+import type { CredentialWithStanding, MintedBy, SessionWithStanding } from '../domain/credential.ts';
 import { shardOf } from '../domain/ids.ts';
-import type { Attempt, Merchant, Payment, WebhookEvent } from '../domain/records.ts';
+import type { Account, Attempt, Merchant, Payment, WebhookEvent } from '../domain/records.ts';
 import type { Proof } from '../domain/transfer-records.ts';
 import { openAttemptReads } from './attempt-reads.ts';
 import { listJournal, readOwners } from './journal-reads.ts';
@@ -23,34 +23,28 @@ import type { Recent } from './recent.ts';
 import { listRefunds } from './refund-reads.ts';
 import { openRounds } from './round-reads.ts';
 import { createdWithin, idsWithin } from './scanned-page.ts';
-import { columnList, columnsOf, listOf } from './tables.ts';
-import type { Row } from './wire.ts';
-
-/** Rows come back as the record that their columns were made from; the catalogue's types vouch for it. */
-function recordsOf<Record>(rows: readonly Row[]): Record[] {
-  return rows as unknown as Record[];
-}
+import { columnList, columnsOf, joined, listOf } from './tables.ts';
 
 /** Merchants that `merchant.at` remembers. */
 const MOST_REMEMBERED = 10_000;
 
 /** Reads by noun. Those named `recent` answer from what this process has written lately, without the database. */
 export function openNouns(readers: Readers, recent: Recent): Nouns {
-  const byId = <T extends TableName>(table: T) => one<Tables[T]>(readers.keyed(keyedShape('live', table, 'id', 'id')));
+  const byId = <T extends TableName>(table: T) => one(readers.keyed(keyedShape('live', table, 'id', 'id')));
   const byColumn = <T extends TableName>(table: T, key: string, order: string) =>
-    many<Tables[T]>(readers.keyed(keyedShape('live', table, key, order)));
+    many(readers.keyed(keyedShape('live', table, key, order)));
   const merchant = byId('merchant');
   const rounds = openRounds(readers);
   return {
-    session: { caller: one<SessionWithStanding>(readers.keyed(SESSION_CALLER)) },
+    session: { caller: one(readers.keyed(SESSION_CALLER)) },
     credential: {
-      caller: one<CredentialWithStanding>(readers.keyed(CREDENTIAL_CALLER)),
+      caller: one(readers.keyed(CREDENTIAL_CALLER)),
       list: credentialList(byColumn('credential', 'merchant_id', 'id')),
     },
     merchant: {
       get: merchant,
       at: rememberedMerchant(merchant),
-      list: async () => recordsOf<Merchant>(await readers.query(MERCHANT_LIST, columnsOf('merchant'), [])),
+      list: () => readers.query(MERCHANT_LIST, columnsOf('merchant'), []),
     },
     payment: {
       get: byId('payment'),
@@ -63,10 +57,9 @@ export function openNouns(readers: Readers, recent: Recent): Nouns {
     attempt: {
       get: byId('attempt'),
       recent: recent.attempt,
-      ofCardPayment: many<Attempt>(readers.keyed(CARD_ATTEMPTS)),
-      turnedAway: many<Attempt>(readers.keyed(ATTEMPTS_TURNED_AWAY)),
-      listOpen: async (limit, after = '') =>
-        recordsOf<Attempt>(await readers.query(OPEN_ATTEMPTS, columnsOf('attempt'), [after, String(limit)])),
+      ofCardPayment: many(readers.keyed(CARD_ATTEMPTS)),
+      turnedAway: many(readers.keyed(ATTEMPTS_TURNED_AWAY)),
+      listOpen: (limit, after = '') => readers.query(OPEN_ATTEMPTS, columnsOf('attempt'), [after, String(limit)]),
       leaseDue: rounds.leaseAttempts,
       ...openAttemptReads(readers),
     },
@@ -74,7 +67,7 @@ export function openNouns(readers: Readers, recent: Recent): Nouns {
     wallet: { get: byId('wallet') },
     pinGuard: { get: byId('pin_guard'), reap: rounds.reapPinGuards },
     account: { get: byId('account') },
-    accounts: { ofMerchant: many<Tables['account']>(readers.keyed(MERCHANT_ACCOUNTS)) },
+    accounts: { ofMerchant: many(readers.keyed(MERCHANT_ACCOUNTS)) },
     event: {
       get: byId('webhook_event'),
       list: (filter) => listEvents(readers, filter),
@@ -119,16 +112,16 @@ export function openNouns(readers: Readers, recent: Recent): Nouns {
   };
 }
 
-function one<Record>(read: KeyedReader): (shard: number, key: string) => Promise<Record | undefined> {
-  return async (shard, key) => recordsOf<Record>(await read(shard, key))[0];
+function one<Record>(read: KeyedReader<Record>): (shard: number, key: string) => Promise<Record | undefined> {
+  return async (shard, key) => (await read(shard, key))[0];
 }
 
-function many<Record>(read: KeyedReader): (shard: number, key: string) => Promise<Record[]> {
-  return async (shard, key) => [...recordsOf<Record>(await read(shard, key))];
+function many<Record>(read: KeyedReader<Record>): (shard: number, key: string) => Promise<Record[]> {
+  return async (shard, key) => [...(await read(shard, key))];
 }
 
 /** The attempts of a payment that are in the partial index whose predicate is `condition`. */
-function attemptsOf(name: string, condition: string): ReadShape {
+function attemptsOf(name: string, condition: string): ReadShape<Attempt> {
   const columns = columnsOf('attempt');
   return {
     columns,
@@ -147,15 +140,18 @@ const ATTEMPTS_TURNED_AWAY = attemptsOf(
   "t.purpose = 'payment' and t.method = 'mobile_money' and (t.status = 'not_sent' or t.reason like 'late\\_%')",
 );
 
-const CREDENTIAL_OF_SESSION = columnList({
+const CREDENTIAL_OF_SESSION = columnList<Omit<MintedBy, 'merchant_status'>>({
   credential_status: 'text',
   credential_retires_at: 'timestamptz',
   credential_expires_at: 'timestamptz',
 });
-const MERCHANT_OF_CALLER = columnList({ merchant_status: 'text', merchant_version: 'int4' });
+const MERCHANT_OF_CALLER = columnList<Pick<CredentialWithStanding, 'merchant_status' | 'merchant_version'>>({
+  merchant_status: 'text',
+  merchant_version: 'int4',
+});
 
-const SESSION_CALLER: ReadShape = {
-  columns: [...columnsOf('session'), ...CREDENTIAL_OF_SESSION, ...MERCHANT_OF_CALLER],
+const SESSION_CALLER: ReadShape<SessionWithStanding> = {
+  columns: joined(columnsOf('session'), joined(CREDENTIAL_OF_SESSION, MERCHANT_OF_CALLER)),
   keyAt: 1,
   statement: {
     name: 'read_session_caller',
@@ -168,8 +164,8 @@ join merchant m on m.shard = s.shard and m.id = s.merchant_id`,
   },
 };
 
-const CREDENTIAL_CALLER: ReadShape = {
-  columns: [...columnsOf('credential'), ...MERCHANT_OF_CALLER],
+const CREDENTIAL_CALLER: ReadShape<CredentialWithStanding> = {
+  columns: joined(columnsOf('credential'), MERCHANT_OF_CALLER),
   keyAt: 1,
   statement: {
     name: 'read_credential_caller',
@@ -181,7 +177,7 @@ join merchant m on m.shard = c.shard and m.id = c.merchant_id`,
 };
 
 /** Ids of a merchant's accounts begin with the merchant's id and a colon; the merchant's id, as key, follows the columns. */
-const MERCHANT_ACCOUNTS: ReadShape = {
+const MERCHANT_ACCOUNTS: ReadShape<Account> = {
   columns: columnsOf('account'),
   keyAt: columnsOf('account').length,
   statement: {
@@ -263,7 +259,7 @@ export async function newestPayment(
   place: Place = 'live',
 ): Promise<Payment | undefined> {
   const values = [String(shard), merchantId, reference];
-  return recordsOf<Payment>(await readers.query(newestPaymentIn(place), columnsOf('payment'), values))[0];
+  return (await readers.query(newestPaymentIn(place), columnsOf('payment'), values))[0];
 }
 
 async function listProofs(readers: Readers, { merchantId, status, after, limit }: ProofFilter): Promise<Proof[]> {

@@ -59,7 +59,5 @@ cross join lateral (
   select * from (select * from ${table} where ${all.join(' and ')}${state?.isFew === true ? ' offset 0' : ''}) few order by id ${most}) t
 order by t.id ${most}`,
   };
-  const rows = await readers.query(statement, columnsOf(table), [...shards.map(String), ...values, String(limit)]);
-  // The columns are the table's.
-  return rows as unknown as Tables[T][];
+  return readers.query(statement, columnsOf(table), [...shards.map(String), ...values, String(limit)]);
 }

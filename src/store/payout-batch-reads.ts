@@ -11,7 +11,7 @@ import { listForOperator } from './operator-lists.ts';
 import type { Statement } from './pipeline.ts';
 import { joinIn, nameIn, type Place, tableIn } from './place.ts';
 import type { Readers, ReadShape } from './read.ts';
-import { columnList, columnsOf, listOf } from './tables.ts';
+import { columnList, columnsOf, listOf, NO_COLUMNS } from './tables.ts';
 import { instantParameter } from './wire.ts';
 
 /** How the lines of one occurrence stand. */
@@ -35,7 +35,7 @@ export interface PayoutBatchFilter {
 export interface PayoutBatchReads {
   list(filter: PayoutBatchFilter): Promise<PayoutBatch[]>;
   /** By occurrence, for occurrences that have lines. */
-  counts(shard: number, batchId: string): Promise<OccurrenceCounts[]>;
+  counts(shard: number, batchId: string): Promise<readonly OccurrenceCounts[]>;
   /** The lines of one occurrence, in the order of the call. */
   lines(shard: number, batchId: string, occurrence: number): Promise<PayoutLine[]>;
   /** Pending lines, of any occurrence. */
@@ -50,8 +50,7 @@ export interface PayoutBatchReads {
 
 /** Reads of live batches and their lines. */
 export function openPayoutBatches(readers: Readers): PayoutBatchReads {
-  const lines = async (statement: Statement, values: string[]) =>
-    (await readers.query(statement, columnsOf('payout_line'), values)) as unknown as PayoutLine[];
+  const lines = (statement: Statement, values: string[]) => readers.query(statement, columnsOf('payout_line'), values);
   return {
     list: ({ merchantId, state, after, limit }) => {
       const inState = state && { name: state, condition: STATES[state], isFew: false };
@@ -62,7 +61,7 @@ export function openPayoutBatches(readers: Readers): PayoutBatchReads {
     waitingLines: (shard, batchId, limit) => lines(WAITING_LINES, [String(shard), batchId, String(limit)]),
     untriedLines: (shard, batchId, limit) => lines(UNTRIED_LINES, [String(shard), batchId, String(limit)]),
     recallTried: async (shard, batchId, now) =>
-      (await readers.query(RECALL_TRIED, [], [String(shard), batchId, instantParameter(now)])).length,
+      (await readers.query(RECALL_TRIED, NO_COLUMNS, [String(shard), batchId, instantParameter(now)])).length,
     triedLines: (shard, batchId, now, limit) =>
       lines(TRIED_LINES, [String(shard), batchId, String(limit), instantParameter(now)]),
   };
@@ -70,19 +69,18 @@ export function openPayoutBatches(readers: Readers): PayoutBatchReads {
 
 /** The counts of a batch's lines, and the lines of one occurrence; in the archive, those of archived occurrences. */
 export function openOccurrences(readers: Readers, place: Place): Pick<PayoutBatchReads, 'counts' | 'lines'> {
-  const counts = readers.keyed(countsIn(place));
   const lines = linesIn(place);
   return {
-    counts: async (shard, batchId) => (await counts(shard, batchId)) as unknown as OccurrenceCounts[],
-    lines: async (shard, batchId, occurrence) => {
-      const rows = await readers.query(lines, columnsOf('payout_line'), [String(shard), batchId, String(occurrence)]);
-      return rows as unknown as PayoutLine[];
-    },
+    counts: readers.keyed(countsIn(place)),
+    lines: (shard, batchId, occurrence) =>
+      readers.query(lines, columnsOf('payout_line'), [String(shard), batchId, String(occurrence)]),
   };
 }
 
-const countsIn = (place: Place): ReadShape => ({
-  columns: columnList({
+type CountsOfBatch = Pick<PayoutLine, 'shard' | 'batch_id'> & OccurrenceCounts;
+
+const countsIn = (place: Place): ReadShape<CountsOfBatch> => ({
+  columns: columnList<CountsOfBatch>({
     shard: 'int2',
     batch_id: 'text',
     occurrence: 'int4',

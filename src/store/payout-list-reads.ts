@@ -28,7 +28,7 @@ export interface PayoutLists {
   /** Failed lines (not those called off) that have not been paid again: the first of each beneficiary. */
   retryable(shard: number, batchId: string): Promise<PayoutLine[]>;
   /** The failed lines that a line pays again: the line that it names, the line named by that one, and so on. */
-  earlier(line: Pick<PayoutLine, 'shard' | 'retry_of'>): Promise<PayoutLine[]>;
+  earlier(line: Pick<PayoutLine, 'shard' | 'retry_of'>): Promise<readonly PayoutLine[]>;
 }
 
 /** Reads of a merchant's live batches, and of lines to be paid again. */
@@ -37,12 +37,10 @@ export function openPayoutLists(readers: Readers): PayoutLists {
   return {
     batches: async (filter) => {
       const { statement, values } = pageOfBatches(filter);
-      return (await readers.query(statement, columnsOf('payout_batch'), values)) as unknown as PayoutBatch[];
+      return readers.query(statement, columnsOf('payout_batch'), values);
     },
-    retryable: async (shard, batchId) =>
-      (await readers.query(RETRYABLE, columnsOf('payout_line'), [String(shard), batchId])) as unknown as PayoutLine[],
-    earlier: async ({ shard, retry_of }) =>
-      retry_of === null ? [] : ((await earlier(shard, retry_of)) as unknown as PayoutLine[]),
+    retryable: (shard, batchId) => readers.query(RETRYABLE, columnsOf('payout_line'), [String(shard), batchId]),
+    earlier: async ({ shard, retry_of }) => (retry_of === null ? [] : earlier(shard, retry_of)),
   };
 }
 
@@ -59,7 +57,7 @@ order by position, occurrence`,
 };
 
 /** Keyed by the id of the first earlier line. The lines of a retry are read in one statement. */
-const EARLIER: ReadShape = {
+const EARLIER: ReadShape<PayoutLine> = {
   columns: columnsOf('payout_line'),
   keyAt: columnsOf('payout_line').length,
   statement: {

@@ -12,8 +12,8 @@ import { answerFor, ConnectionLost, isCollision, Refused, StoreBusy, StoreUnavai
 import type { Execution, Statement } from './pipeline.ts';
 import { type RowReader, rowReader } from './row-codec.ts';
 import type { ReadStats } from './stats.ts';
-import type { Column } from './tables.ts';
-import { encodeArray, isStorable, type Row } from './wire.ts';
+import type { Columns } from './tables.ts';
+import { encodeArray, isStorable } from './wire.ts';
 
 /** How many keys or statements may wait. */
 const MOST_WAITING = 50_000;
@@ -48,12 +48,12 @@ export interface Readers {
   /** How many keys and statements wait for a connection. */
   waiting(): number;
   /** A reader by (shard, key): all rows of the key, in the statement's order. */
-  keyed(shape: ReadShape): KeyedReader;
+  keyed<Row>(shape: ReadShape<Row>): KeyedReader<Row>;
   /**
    * Runs a statement for one caller, in one transaction with everything sent at that moment; if one statement makes that
    * transaction fail, each is run by itself.
    */
-  query(statement: Statement, columns: readonly Column[], values: readonly (string | null)[]): Promise<Row[]>;
+  query<Row>(statement: Statement, columns: Columns<Row>, values: readonly (string | null)[]): Promise<Row[]>;
   /**
    * Plans every keyed reader on every connection, by running it without keys. A plan is kept for a while from its first use on
    * (connection.ts): one made while a young table fills up may take an index that does not fit, and read all of it each time.
@@ -63,12 +63,12 @@ export interface Readers {
   close(): Promise<void>;
 }
 
-export type KeyedReader = (shard: number, key: string) => Promise<readonly Row[]>;
+export type KeyedReader<Row> = (shard: number, key: string) => Promise<readonly Row[]>;
 
 /** A statement over `$1::int2[]` (shards) and `$2::text[]` (keys). It returns these columns, the shard first. */
-export interface ReadShape {
+export interface ReadShape<Row> {
   readonly statement: Statement;
-  readonly columns: readonly Column[];
+  readonly columns: Columns<Row>;
   /** Position of the key in a returned row; after the columns if it is not part of the record. */
   readonly keyAt: number;
 }
@@ -76,7 +76,7 @@ export interface ReadShape {
 /** Opens readers over these connections: whenever a connection is free, it takes everything that waits. */
 export function openReaders(connections: readonly Connection[]): Readers {
   const sources = new Set<Source>();
-  const shapes: ReadShape[] = [];
+  const shapes: ReadShape<unknown>[] = [];
   const idle = new Set(connections);
   const busy = new Set<Promise<void>>();
   const stats: ReadStats = { keys: 0, statements: 0 };
@@ -134,8 +134,8 @@ export function openReaders(connections: readonly Connection[]): Readers {
       const jobs = shapes.map((shape) => jobOf(shape, rowReader(shape.columns), new Map()));
       await Promise.all(connections.map((connection) => connection.run(jobs)));
     },
-    query: (statement, columns, values) =>
-      new Promise((resolve, reject) => {
+    query: <Row>(statement: Statement, columns: Columns<Row>, values: readonly (string | null)[]) =>
+      new Promise<Row[]>((resolve, reject) => {
         const read = rowReader(columns);
         let rows: Row[] = [];
         const job: Job = {
@@ -204,7 +204,7 @@ function hasCollided(failure: unknown): boolean {
 }
 
 /** A key that callers have asked for. */
-interface Asked {
+interface Asked<Row> {
   readonly shard: number;
   readonly key: string;
   readonly promise: Promise<readonly Row[]>;
@@ -213,8 +213,12 @@ interface Asked {
   rows: Row[];
 }
 
-function keyedReader(shape: ReadShape, read: RowReader, enlist: (source: Source) => void): KeyedReader {
-  let waiting = new Map<string, Asked>();
+function keyedReader<Row>(
+  shape: ReadShape<Row>,
+  read: RowReader<Row>,
+  enlist: (source: Source) => void,
+): KeyedReader<Row> {
+  let waiting = new Map<string, Asked<Row>>();
   const source: Source = {
     take() {
       const taken = waiting;
@@ -237,15 +241,15 @@ function keyedReader(shape: ReadShape, read: RowReader, enlist: (source: Source)
     if (known !== undefined) return known.promise;
     if (waiting.size >= MOST_WAITING) throw new StoreBusy();
     enlist(source);
-    const asked = askFor(shard, key);
+    const asked = askFor<Row>(shard, key);
     waiting.set(id, asked);
     return asked.promise;
   };
 }
 
-function askFor(shard: number, key: string): Asked {
-  let resolve: Asked['resolve'] = () => undefined;
-  let reject: Asked['reject'] = () => undefined;
+function askFor<Row>(shard: number, key: string): Asked<Row> {
+  let resolve: Asked<Row>['resolve'] = () => undefined;
+  let reject: Asked<Row>['reject'] = () => undefined;
   const promise = new Promise<readonly Row[]>((onRows, onError) => {
     resolve = onRows;
     reject = onError;
@@ -253,7 +257,11 @@ function askFor(shard: number, key: string): Asked {
   return { shard, key, promise, resolve, reject, rows: [] };
 }
 
-function jobOf({ statement, keyAt }: ReadShape, read: RowReader, taken: ReadonlyMap<string, Asked>): Job {
+function jobOf<Row>(
+  { statement, keyAt }: ReadShape<Row>,
+  read: RowReader<Row>,
+  taken: ReadonlyMap<string, Asked<Row>>,
+): Job {
   const all = [...taken.values()];
   return {
     statement,

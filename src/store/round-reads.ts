@@ -5,14 +5,14 @@
  * so that none is always last. Rows are pulled one by one: no more are locked than are returned.
  */
 
-import type { TableName, Tables } from '../domain/change.ts';
+import type { TableName } from '../domain/change.ts';
 import { SHARDS } from '../domain/ids.ts';
 import type { PayoutBatch, PayoutLine, Refund } from '../domain/outgoing-records.ts';
 import type { Attempt, Payment, WebhookEvent } from '../domain/records.ts';
 import { CAN_EXPIRE, CAN_START, IS_ALLOWED } from './due.ts';
 import type { Statement } from './pipeline.ts';
 import type { Readers } from './read.ts';
-import { type ColumnType, columnList, columnsOf, listOf } from './tables.ts';
+import { columnList, columnsOf, listOf, NO_COLUMNS } from './tables.ts';
 import { instantParameter } from './wire.ts';
 
 /** A batch whose next occurrence has been due since `next_run_at`. */
@@ -39,10 +39,10 @@ export function openRounds(readers: Readers): Rounds {
     turn = (turn + 1) % SHARDS;
     return [instantParameter(at), String(limit), String(turn)];
   };
-  const rows = async <T extends TableName>(table: T, statement: Statement, values: string[]) =>
-    (await readers.query(statement, columnsOf(table), values)) as unknown as Tables[T][];
+  const rows = <T extends TableName>(table: T, statement: Statement, values: string[]) =>
+    readers.query(statement, columnsOf(table), values);
   const count = async (statement: Statement, values: string[]): Promise<number> =>
-    (await readers.query(statement, [], values)).length;
+    (await readers.query(statement, NO_COLUMNS, values)).length;
   return {
     paymentsToExpire: (now, limit) => rows('payment', PAYMENTS_TO_EXPIRE, parameters(now, limit)),
     leaseAttempts: (now, leaseUntil, limit, except = []) => {
@@ -59,10 +59,9 @@ export function openRounds(readers: Readers): Rounds {
     },
     retryPayoutLinesNow: (now, limit, connector) =>
       count(RETRY_PAYOUT_LINES_NOW, [...parameters(now, limit), connector]),
-    payoutBatchesToRun: async (now, limit, except = []) => {
+    payoutBatchesToRun: (now, limit, except = []) => {
       const values = [...parameters(now, limit), JSON.stringify(except)];
-      const found = await readers.query(PAYOUT_BATCHES_TO_RUN, DUE_BATCH_COLUMNS, values);
-      return found as unknown as DueBatch[];
+      return readers.query(PAYOUT_BATCHES_TO_RUN, DUE_BATCH_COLUMNS, values);
     },
     payoutBatchesToClose: (now, limit) => rows('payout_batch', PAYOUT_BATCHES_TO_CLOSE, parameters(now, limit)),
     reapIdempotency: (before, limit) => count(REAP_IDEMPOTENCY, parameters(before, limit)),
@@ -105,13 +104,13 @@ const DUE_OF_ONE_TURN = 256;
 /** Most batches of one shard that are put in turn, those longest due first: more would take seconds to read. */
 const DUE_OF_ONE_SHARD = 4_096;
 
-const DUE_BATCH_COLUMNS = columnList({
+const DUE_BATCH_COLUMNS = columnList<DueBatch>({
   shard: 'int2',
   id: 'text',
   merchant_id: 'text',
   receipt_mode: 'text',
   next_run_at: 'timestamptz',
-} satisfies { [column in keyof DueBatch]: ColumnType });
+});
 
 /**
  * Interleaved: every merchant's first batch comes before any merchant's second of the same receipt mode. Excluded turns are

@@ -7,7 +7,7 @@
  * nothing but names from our own catalogue, which are SQL identifiers.
  */
 
-import type { Column, ColumnType } from './tables.ts';
+import type { Columns, ColumnType } from './tables.ts';
 import {
   bigintText,
   booleanText,
@@ -18,12 +18,11 @@ import {
   jsonText,
   type Layout,
   ROW_START,
-  type Row,
   textText,
 } from './wire.ts';
 
 export type RowWriter = (row: object) => string;
-export type RowReader = (texts: readonly (string | null)[]) => Row;
+export type RowReader<Row> = (texts: readonly (string | null)[]) => Row;
 
 const WRITERS = { textText, integerText, bigintText, booleanText, instantText, jsonText };
 const WRITER_OF: { readonly [Type in ColumnType]: keyof typeof WRITERS } = {
@@ -52,20 +51,22 @@ export function updateWriter(guard: readonly Field[], { fields, end }: Layout): 
   return compiledWriter('update', code, end);
 }
 
-const readers = new WeakMap<readonly Column[], RowReader>();
+const readers = new WeakMap<Columns<unknown>, RowReader<unknown>>();
 
 /** The reader for rows of these columns in PostgreSQL's text format; made once for each list of columns. */
-export function rowReader(columns: readonly Column[]): RowReader {
+export function rowReader<Row>(columns: Columns<Row>): RowReader<Row> {
   const known = readers.get(columns);
-  if (known !== undefined) return known;
+  // It was made below for this very list, and so for its rows.
+  if (known !== undefined) return known as RowReader<Row>;
   const made = compiledReader(columns);
   readers.set(columns, made);
   return made;
 }
 
-function compiledReader(columns: readonly Column[]): RowReader {
+/** Each column's type says what it is decoded into, and `columnList` (tables.ts) has checked that this fits the row. */
+function compiledReader<Row>(columns: Columns<Row>): RowReader<Row> {
   const members = columns.map(({ name, type }, at) => `${identifier(name)}: ${readCode(type, `texts[${at}]`)}`);
-  return compiled<RowReader>({ instantOf }, `(texts) => ({ ${members.join(', ')} })`);
+  return compiled<RowReader<Row>>({ instantOf }, `(texts) => ({ ${members.join(', ')} })`);
 }
 
 function compiledWriter(parameter: 'row' | 'update', code: readonly string[], end: string): RowWriter {

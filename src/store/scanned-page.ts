@@ -7,14 +7,16 @@
 
 import type { Tables } from '../domain/change.ts';
 import { firstIdAt, ID_SLACK_MS, type Prefix } from '../domain/ids.ts';
-import type { ArchivedTable } from './archive-tables.ts';
 import { asked, type Condition } from './conditions.ts';
 import { joinIn, nameIn, type Place, tableIn } from './place.ts';
 import type { Readers } from './read.ts';
-import { type Column, columnList, columnsOf, listOf } from './tables.ts';
-import { instantParameter, type Row } from './wire.ts';
+import { type Columns, columnList, columnsOf, joined, listOf } from './tables.ts';
+import { instantParameter } from './wire.ts';
 
-export interface PageQuestion<T extends ArchivedTable> {
+/** Tables that are read by pages. */
+type Paged = 'payment' | 'webhook_event';
+
+export interface PageQuestion<T extends Paged> {
   readonly table: T;
   readonly place: Place;
   /** Conditions that an index serves. */
@@ -54,7 +56,7 @@ export function createdWithin(from: number | undefined, until: number | undefine
  * Reads a page. If not every row fits, it examines a bounded number, so that a page may hold fewer rows than its limit, or none,
  * and still have a next one.
  */
-export async function scanPage<T extends ArchivedTable>(
+export async function scanPage<T extends Paged>(
   readers: Readers,
   question: PageQuestion<T>,
 ): Promise<ScannedPage<Tables[T]>> {
@@ -68,34 +70,38 @@ export async function scanPage<T extends ArchivedTable>(
     name: nameIn(place, `page_${table}_${order}_${range.name}_${fits.name}`),
     text: pageText(table, place, range.conditions, fits.conditions, order, values.length),
   };
-  const found = await readers.query(statement, pageColumns(table), values);
-  const { seen, reached } = seenOf(found);
-  // The columns are the table's.
-  const rows = found.filter(({ id }) => id !== null) as unknown as Tables[T][];
-  const last = rows.length === limit ? idOf(found.at(-1)) : reached;
+  const found = await readers.query(statement, PAGE_COLUMNS[table], values);
+  const [first] = found;
+  if (first === undefined) throw new Error('a page has no row that says how far it was read');
+  const { seen } = first;
+  const reached = first.reached ?? undefined;
+  const rows = found.filter(isRecord<T>);
+  const last = rows.length === limit ? rows.at(-1)?.id : reached;
   return { rows, next: seen === looked || last !== reached ? last : undefined };
 }
 
-const SEEN: readonly Column[] = columnList({ seen: 'int4', reached: 'text' });
-
-const columnsOfPages = new Map<ArchivedTable, readonly Column[]>();
-
-/** One list per table, so that its reader is made once. */
-function pageColumns(table: ArchivedTable): readonly Column[] {
-  const known = columnsOfPages.get(table);
-  if (known !== undefined) return known;
-  const made = [...SEEN, ...columnsOf(table)];
-  columnsOfPages.set(table, made);
-  return made;
+/** What every row says, even the empty one that is returned when no record fits. */
+interface Seen {
+  readonly seen: number;
+  readonly reached: string | null;
 }
+
+type PageRow<T extends Paged> = Seen & { readonly [Field in keyof Tables[T]]: Tables[T][Field] | null };
+
+const SEEN = columnList<Seen>({ seen: 'int4', reached: 'text' });
+
+const PAGE_COLUMNS: { readonly [T in Paged]: Columns<PageRow<T>> } = {
+  payment: joined(SEEN, columnsOf('payment')),
+  webhook_event: joined(SEEN, columnsOf('webhook_event')),
+};
 
 /** The last two parameters are how many rows are examined, and how many fitting ones a page has. */
 function pageText(
-  table: ArchivedTable,
+  table: Paged,
   place: Place,
   range: readonly string[],
   fits: readonly string[],
-  order: PageQuestion<ArchivedTable>['order'],
+  order: PageQuestion<Paged>['order'],
   last: number,
 ): string {
   const [by, reached] = order === 'newest' ? ['id desc', 'min(id)'] : ['id', 'max(id)'];
@@ -109,12 +115,7 @@ left join (page ${joinIn(place, table, 't', 't.shard = page.shard and t.id = pag
 order by t.${by}`;
 }
 
-/** Every row carries these, even the empty one that is returned when none fits. */
-function seenOf(rows: readonly Row[]): { readonly seen: number; readonly reached: string | undefined } {
-  const { seen, reached } = rows[0] as unknown as { readonly seen: number; readonly reached: string | null };
-  return { seen, reached: reached ?? undefined };
-}
-
-function idOf(row: Row | undefined): string | undefined {
-  return typeof row?.id === 'string' ? row.id : undefined;
+/** Tells a record from the empty row, in which all of the record's columns are null. */
+function isRecord<T extends Paged>(row: PageRow<T>): row is PageRow<T> & Tables[T] {
+  return row.id !== null;
 }

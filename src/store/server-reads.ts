@@ -25,14 +25,22 @@ const SERVER: Statement = {
   (select string_agg(name, ' ' order by name) from schema_migration)`,
 };
 
+interface ServerRow {
+  readonly version: number;
+  readonly size: string;
+  /** Separated by spaces; null: there are none. */
+  readonly migrations: string | null;
+}
+
+const SERVER_COLUMNS = columnList<ServerRow>({ version: 'int4', size: 'text', migrations: 'text' });
+
 /** Version and size of the database, and its migrations. */
 export async function readServer(readers: Readers): Promise<Server> {
-  const columns = columnList({ version: 'int4', size: 'text', migrations: 'text' });
-  const [row] = await readers.query(SERVER, columns, []);
+  const [row] = await readers.query(SERVER, SERVER_COLUMNS, []);
   return {
     version: Number(row?.version),
     size: Number(row?.size),
-    migrations: typeof row?.migrations === 'string' ? row.migrations.split(' ') : [],
+    migrations: row?.migrations?.split(' ') ?? [],
   };
 }
 
@@ -60,16 +68,16 @@ from generate_series(0, ${SHARDS - 1}) s(shard) cross join lateral (
 group by origin order by count(*) desc, origin limit ${MOST_RECEIVERS}`,
 };
 
-const FAILING_COLUMNS = columnList({ origin: 'text', count: 'int4', last_error: 'text' });
+interface FailingRow {
+  readonly origin: string;
+  readonly count: number;
+  readonly last_error: string | null;
+}
+
+const FAILING_COLUMNS = columnList<FailingRow>({ origin: 'text', count: 'int4', last_error: 'text' });
 
 /** Receivers that do not acknowledge their webhooks, those with the most waiting events first: twenty at most. */
 export async function readFailingReceivers(readers: Readers): Promise<FailingReceiver[]> {
   const rows = await readers.query(FAILING_RECEIVERS, FAILING_COLUMNS, []);
-  return rows.map(({ origin, count, last_error }) => {
-    return {
-      origin: String(origin),
-      count: Number(count),
-      lastError: typeof last_error === 'string' ? last_error : null,
-    };
-  });
+  return rows.map(({ origin, count, last_error }) => ({ origin, count, lastError: last_error }));
 }

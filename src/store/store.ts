@@ -28,7 +28,7 @@ import { openRecent } from './recent.ts';
 import type { ScannedPage } from './scanned-page.ts';
 import { type FailingReceiver, readFailingReceivers, readServer, type Server } from './server-reads.ts';
 import type { CommitStats, ReadStats } from './stats.ts';
-import { columnList } from './tables.ts';
+import { columnList, NO_COLUMNS } from './tables.ts';
 import { type CallMade, readUpstreamCalls } from './upstream-calls.ts';
 import { readByReference, readUpstreamSpan, type UpstreamQuestion, type UpstreamSpan } from './upstream-span.ts';
 import { type AgeLimits, readWatched, type Watched } from './watch-reads.ts';
@@ -152,7 +152,7 @@ export async function openStore({ url, onError = () => undefined }: StoreOptions
     commit: (change) => committer.commit(change),
     plan: () => readers.plan(),
     ping: async () => {
-      await readers.query(WRITABLE, [], []);
+      await readers.query(WRITABLE, NO_COLUMNS, []);
     },
     time: async () => {
       const [row] = await readers.query(TIME, TIME_COLUMNS, []);
@@ -199,5 +199,5 @@ const LIST_LIMIT_MS = 10_000;
 
 /** Locks no row. A standby, and a server that has been set to read-only, refuse it, as they would a commit. */
 const WRITABLE = { name: 'writable', text: 'select from setting where false for update' };
-const TIME_COLUMNS = columnList({ at: 'timestamptz' });
+const TIME_COLUMNS = columnList<{ readonly at: number }>({ at: 'timestamptz' });
 const TIME = { name: 'time', text: 'select clock_timestamp()' };

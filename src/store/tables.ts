@@ -353,16 +353,42 @@ export interface Column {
   readonly type: ColumnType;
 }
 
-/** A list of columns for SQL made from a column catalogue, in its order. */
-export function columnList(columns: { readonly [name: string]: ColumnType }): readonly Column[] {
-  return Object.entries(columns).map(([name, type]) => ({ name, type }));
+/** A key that no object has: under it, a list of columns names the type of its rows to the compiler. */
+declare const decoded: unique symbol;
+
+/** Columns in a statement's order, with the type of the rows that the codec (row-codec.ts) decodes by them. */
+export type Columns<Row> = readonly Column[] & { readonly [decoded]: Row };
+
+/**
+ * The columns of a statement's rows. The caller names the type of a row, and the compiler demands a column of a fitting type for
+ * each of its fields, and no other column. Which fields may be null, only the statement knows: the caller's type has to say so.
+ */
+export function columnList<Row>(columns: ColumnsOf<Row>): Columns<Row> {
+  return decoding(listed(columns));
 }
 
-const LISTS = new Map(Object.entries(TABLES).map(([table, columns]) => [table, columnList(columns)]));
+/** For statements whose rows are only counted. */
+export const NO_COLUMNS = columnList<object>({});
+
+/** The columns of two lists, one after the other. */
+export function joined<First, Second>(first: Columns<First>, second: Columns<Second>): Columns<First & Second> {
+  return decoding([...first, ...second]);
+}
+
+const LISTS = new Map(Object.entries(TABLES).map(([table, columns]) => [table, listed(columns)]));
 
 /** The columns of a table, in the order of its record type. */
-export function columnsOf(table: TableName): readonly Column[] {
-  return LISTS.get(table) ?? [];
+export function columnsOf<T extends TableName>(table: T): Columns<Tables[T]> {
+  return decoding(LISTS.get(table) ?? []);
+}
+
+/** At run time a list carries no type. The functions above, which alone call this, let the compiler compare columns and row. */
+function decoding<Row>(columns: readonly Column[]): Columns<Row> {
+  return columns as Columns<Row>;
+}
+
+function listed(columns: { readonly [name: string]: ColumnType }): readonly Column[] {
+  return Object.entries(columns).map(([name, type]) => ({ name, type }));
 }
 
 /** The columns' names for a select, each behind an alias if there is one. */

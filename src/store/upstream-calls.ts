@@ -30,7 +30,7 @@ from generate_series(0, ${SHARDS - 1}) s(shard) cross join lateral (
 where a.status not in ('intended', 'authenticated')`,
 };
 
-const COLUMNS = columnList({
+const COLUMNS = columnList<CallMade>({
   upstream: 'text',
   carrier: 'text',
   at: 'timestamptz',
@@ -40,6 +40,5 @@ const COLUMNS = columnList({
 
 /** Calls made from this instant (ms) on. */
 export async function readUpstreamCalls(readers: Readers, from: number): Promise<CallMade[]> {
-  // The columns are those above.
-  return (await readers.query(CALLS, COLUMNS, [firstIdAt('att', from)])) as unknown as CallMade[];
+  return readers.query(CALLS, COLUMNS, [firstIdAt('att', from)]);
 }

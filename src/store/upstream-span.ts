@@ -90,8 +90,19 @@ select currency, coalesce(approved, 0), coalesce(moved, 0), coalesce(ledger, 0)
 from paid full join booked using (currency) order by currency`,
 };
 
-const COUNT_COLUMNS = columnList({ attempts: 'int8', first: 'timestamptz', last: 'timestamptz' });
-const TOTALS_COLUMNS = columnList({ currency: 'text', approved: 'numeric', moved: 'numeric', ledger: 'numeric' });
+interface SpanCount {
+  readonly attempts: bigint;
+  readonly first: number | null;
+  readonly last: number | null;
+}
+
+const COUNT_COLUMNS = columnList<SpanCount>({ attempts: 'int8', first: 'timestamptz', last: 'timestamptz' });
+const TOTALS_COLUMNS = columnList<UpstreamTotals>({
+  currency: 'text',
+  approved: 'numeric',
+  moved: 'numeric',
+  ledger: 'numeric',
+});
 
 /** Uses a connection of its own: this may take longer than the reads of requests. */
 export async function readUpstreamSpan(lender: Lender, question: UpstreamQuestion): Promise<UpstreamSpan> {
@@ -105,12 +116,10 @@ export async function readUpstreamSpan(lender: Lender, question: UpstreamQuestio
     ];
     const [count] = await readers.query(COUNT, COUNT_COLUMNS, values(made));
     const before = [connector, ...[made.from, settled.from, settled.to].map(instantParameter)];
-    // The columns are those above, here and of the totals.
-    const madeBefore = (await readers.query(MADE_BEFORE, ATTEMPT, before)) as unknown as Attempt[];
-    const totals = (await readers.query(TOTALS, TOTALS_COLUMNS, values(settled))) as unknown as UpstreamTotals[];
-    const { first, last } = (count ?? {}) as { first?: number | null; last?: number | null };
+    const madeBefore = await readers.query(MADE_BEFORE, ATTEMPT, before);
+    const totals = await readers.query(TOTALS, TOTALS_COLUMNS, values(settled));
     const attempts = Number(count?.attempts ?? 0n);
-    return { attempts, first: first ?? undefined, last: last ?? undefined, madeBefore, totals };
+    return { attempts, first: count?.first ?? undefined, last: count?.last ?? undefined, madeBefore, totals };
   });
 }
 
@@ -120,8 +129,7 @@ export async function readByReference(
   connector: string,
   references: readonly string[],
 ): Promise<Attempt[]> {
-  return lender.lend(async (connection) => {
-    const rows = await openReaders([connection]).query(BY_REFERENCE, ATTEMPT, [connector, encodeArray(references)]);
-    return rows as unknown as Attempt[];
-  });
+  return lender.lend((connection) =>
+    openReaders([connection]).query(BY_REFERENCE, ATTEMPT, [connector, encodeArray(references)]),
+  );
 }

@@ -64,8 +64,7 @@ export async function readWatched(readers: Readers, now: number, ages: AgeLimits
     readers.query(ATTEMPTS, ATTEMPT_COLUMNS, before),
     readers.query(WAITING, WAITING_COLUMNS, [instantParameter(now - LATE_MS)]),
   ]);
-  // The columns are those below.
-  return { overdue, attempts, waiting } as unknown as Watched;
+  return { overdue, attempts, waiting };
 }
 
 export type AgeLimits = readonly [number, number, number, number];
@@ -108,14 +107,20 @@ const DUE: { readonly [kind in OverdueKind]: Due } = {
   },
 };
 
-const OVERDUE_COLUMNS = columnList({ kind: 'text', since: 'timestamptz' });
+const OVERDUE_COLUMNS = columnList<Overdue>({ kind: 'text', since: 'timestamptz' });
 export const OVERDUE: Statement = {
   name: 'watch_overdue',
   text: `select kind, min(since) from (
 ${OVERDUE_KINDS.map((kind) => firstDue(kind, DUE[kind])).join('\nunion all\n')}) due (kind, since) group by kind`,
 };
 
-const ATTEMPT_COLUMNS = columnList({ purpose: 'text', connector: 'text', carrier: 'text', age: 'int4', count: 'int4' });
+const ATTEMPT_COLUMNS = columnList<OpenAttempts>({
+  purpose: 'text',
+  connector: 'text',
+  carrier: 'text',
+  age: 'int4',
+  count: 'int4',
+});
 /** Closed attempts are inquired about again, for up to a week: they are read too, but not counted. */
 export const ATTEMPTS: Statement = {
   name: 'watch_attempts',
@@ -128,7 +133,7 @@ ${IN_EACH_SHARD} (
 where settled_at is null group by purpose, connector, carrier, age`,
 };
 
-const WAITING_COLUMNS = columnList({ kind: 'text', count: 'int4', oldest: 'timestamptz' });
+const WAITING_COLUMNS = columnList<Waiting>({ kind: 'text', count: 'int4', oldest: 'timestamptz' });
 export const WAITING: Statement = {
   name: 'watch_waiting',
   text: `with event as materialized (

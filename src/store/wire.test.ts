@@ -5,7 +5,8 @@ import { rowReader, rowWriter, updateWriter } from './row-codec.ts';
 import { columnList } from './tables.ts';
 import { encodeArray, isStorable, layoutOf } from './wire.ts';
 
-const columns = columnList({
+const full = { shard: 7, amount_minor: 5n, name: 'x', floored: true, at: 0, settings: { a: [1, null, 'é'] } };
+const columns = columnList<typeof full>({
   shard: 'int2',
   amount_minor: 'int8',
   name: 'text',
@@ -13,12 +14,11 @@ const columns = columnList({
   at: 'timestamptz',
   settings: 'jsonb',
 });
-const full = { shard: 7, amount_minor: 5n, name: 'x', floored: true, at: 0, settings: { a: [1, null, 'é'] } };
 
 const encodeRow = rowWriter(layoutOf(columns, new Set(columns.map(({ name }) => name))));
 const decodeRow = rowReader(columns);
 const guard = layoutOf(columns, new Set(['shard'])).fields;
-const decodeInstant = rowReader(columnList({ at: 'timestamptz' }));
+const decodeInstant = rowReader(columnList<{ readonly at: number }>({ at: 'timestamptz' }));
 
 test('a row is an array element, its fields in column order', () => {
   expect(encodeRow(full)).toBe('"(7,5,x,t,1970-01-01T00:00:00.000Z,\\"{\\"\\"a\\"\\":[1,null,\\"\\"é\\"\\"]}\\")"');

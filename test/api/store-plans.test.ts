@@ -19,6 +19,7 @@ import { pageOfBatches, RETRYABLE } from '../../src/store/payout-list-reads.ts';
 import type { Execution, Statement } from '../../src/store/pipeline.ts';
 import type { Readers, ReadShape } from '../../src/store/read.ts';
 import { openRecent } from '../../src/store/recent.ts';
+import { rowReader } from '../../src/store/row-codec.ts';
 import { FAILING_RECEIVERS } from '../../src/store/server-reads.ts';
 import { lockShape, updateShape } from '../../src/store/statements.ts';
 import { columnsOf, TABLES } from '../../src/store/tables.ts';
@@ -99,12 +100,13 @@ async function askedBy(read: (readers: Readers) => Promise<unknown>): Promise<[S
     keyed: () => never,
     plan: never,
     close: never,
-    query: (statement, _columns, values) => {
+    query: (statement, columns, values) => {
       asked.push([
         statement,
         values.map((value) => (value === null ? 'null' : client.escapeLiteral(value))).join(', '),
       ]);
-      return Promise.resolve([{ seen: 0, oldest: null, id: null }]);
+      // One row, all of whose columns are null.
+      return Promise.resolve([rowReader(columns)(columns.map(() => null))]);
     },
   });
   const [first] = asked;
@@ -168,8 +170,8 @@ test.each<[string, keyof Pick<Nouns['attempt'], 'ofCardPayment' | 'turnedAway'>]
   ['attempt_of_card_payment', 'ofCardPayment'],
   ['attempt_turned_away', 'turnedAway'],
 ])('a payment’s tries are found by %s: %s', async (index, read) => {
-  let shape: ReadShape | undefined;
-  const keyed = (one: ReadShape) => {
+  let shape: ReadShape<unknown> | undefined;
+  const keyed = <Row>(one: ReadShape<Row>) => {
     return () => {
       shape = one;
       return Promise.resolve([]);

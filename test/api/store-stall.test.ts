@@ -7,6 +7,7 @@ import type { Change } from '../../src/domain/change.ts';
 import { type Committer, openCommitter } from '../../src/store/commit.ts';
 import { type Connection, openConnection } from '../../src/store/connection.ts';
 import { openReaders, type Readers } from '../../src/store/read.ts';
+import { NO_COLUMNS } from '../../src/store/tables.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { openWire, type Wire } from '../support/wire.ts';
 import { until } from './flows.ts';
@@ -52,7 +53,7 @@ const nameOf = (error: unknown): string => (error instanceof Error ? error.name 
 /** Connects all lines, so that no run spends time on that. */
 const warm = () => Promise.all(lines.map((line) => line.run([{ statement: PING, values: () => [] }])));
 const read = () =>
-  readers.query(PING, [], []).then(
+  readers.query(PING, NO_COLUMNS, []).then(
     () => 'read',
     (error: unknown) => nameOf(error),
   );
@@ -83,7 +84,7 @@ test('reads and commits fail, sent commits in doubt; then everything recovers', 
 test('a statement that the server ends for taking too long is rolled back, and may be tried later', async () => {
   await warm();
   const slow = { name: 'slow', text: 'select pg_sleep(10)' };
-  await expect(readers.query(slow, [], [])).rejects.toThrow('the database takes too long');
+  await expect(readers.query(slow, NO_COLUMNS, [])).rejects.toThrow('the database takes too long');
   expect(await read()).toBe('read');
 });
 
