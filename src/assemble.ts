@@ -9,7 +9,6 @@ import { checkoutPages } from './checkout/pages.ts';
 import type { Config } from './config.ts';
 import { openConnectors } from './connectors/registry.ts';
 import { openSandboxBooks } from './connectors/sandbox-books/client.ts';
-import type { Change, Insert } from './domain/change.ts';
 import { availabilityRoutes } from './http/availability.ts';
 import { balanceRoutes } from './http/balances.ts';
 import { bankRoutes } from './http/bank.ts';
@@ -18,10 +17,11 @@ import { cardRoutes } from './http/card-routes.ts';
 import { collectRedirectRoutes } from './http/collect-redirect.ts';
 import { deliveryRoutes } from './http/deliveries.ts';
 import { eventRoutes } from './http/events.ts';
-import { createLimiter, type Limiter } from './http/overload.ts';
+import { createLimiter } from './http/overload.ts';
 import { paymentRoutes } from './http/payments.ts';
 import { payoutRoutes } from './http/payouts.ts';
 import { refundRoutes } from './http/refunds.ts';
+import type { Route } from './http/route.ts';
 import { createServer } from './http/server.ts';
 import { sessionRoutes } from './http/sessions.ts';
 import { statementRoutes } from './http/statement.ts';
@@ -31,7 +31,7 @@ import { payoutText } from './messages/payout-text.ts';
 import { type Background, createBackground } from './platform/background.ts';
 import type { Platform } from './platform/platform.ts';
 import { auditRounds } from './rounds/audit-round.ts';
-import { paymentRounds } from './rounds/payment-rounds.ts';
+import { paymentRounds, type Work } from './rounds/payment-rounds.ts';
 import { payoutBatchRounds } from './rounds/payout-batch-round.ts';
 import { payoutRounds } from './rounds/payout-round.ts';
 import { refundRounds } from './rounds/refund-round.ts';
@@ -48,8 +48,9 @@ import type { Deps } from './usecases/deps.ts';
 import { bindDevice } from './usecases/device-bind.ts';
 import { createFormCalls } from './usecases/form-calls.ts';
 import { createDispatcher, type Dispatcher } from './usecases/payout-dispatch.ts';
-import { createRefundDispatcher } from './usecases/refund-dispatch.ts';
+import { createRefundDispatcher, type RefundDispatcher } from './usecases/refund-dispatch.ts';
 import { roundMetrics } from './usecases/round-metrics.ts';
+import { announcingInserts, countingCommits } from './usecases/store-followers.ts';
 import { databaseErrors, storeMetrics } from './usecases/store-metrics.ts';
 import { watchUpstreams } from './usecases/upstream-watch.ts';
 import { openWatch, type Watch } from './usecases/watch.ts';
@@ -150,9 +151,9 @@ function joinGateway(
   { tools, watch }: { readonly tools: Tools; readonly watch: Watch },
 ): Gateway {
   const limiter = createLimiter({ now: elapsed, afterTurn: setImmediate });
-  const followed = watch.commits(meteredStore(tools.store, limiter));
+  const followed = watch.commits(countingCommits(tools.store, limiter.commits));
   const courier = createCourier({ ...tools.deps, store: followed, outbound: watch.webhooks });
-  const store = publishingStore(followed, ({ table, row }) => {
+  const store = announcingInserts(followed, ({ table, row }) => {
     if (table === 'webhook_event') courier.offer(row);
     else if (table === 'payout_line') dispatcher.offer(row);
     else if (table === 'refund') refunds.offer(row);
@@ -161,37 +162,8 @@ function joinGateway(
   const dispatcher = createDispatcher(deps);
   const refunds = createRefundDispatcher(deps);
   const isCalm = (): boolean => limiter.level() === 0;
-  const works =
-    role === 'api'
-      ? []
-      : [
-          ...paymentRounds(deps),
-          ...webhookRounds(deps, courier),
-          ...payoutRounds(deps, dispatcher),
-          ...refundRounds(deps, refunds),
-          ...payoutBatchRounds(deps, { dispatcher, isCalm }),
-          ...auditRounds(deps, isCalm),
-          ...snapshotRounds(deps),
-        ];
-  const routes =
-    role === 'worker'
-      ? []
-      : [
-          ...sessionRoutes(deps),
-          ...paymentRoutes(deps),
-          ...payoutRoutes(deps),
-          ...cardRoutes(deps),
-          ...collectRedirectRoutes(deps),
-          ...bankRoutes(deps),
-          ...deliveryRoutes(deps),
-          ...balanceRoutes(deps),
-          ...statementRoutes(deps),
-          ...transactionRoutes(deps),
-          ...refundRoutes(deps),
-          ...eventRoutes(deps, courier),
-          ...availabilityRoutes(deps),
-          ...callbackRoutes(deps),
-        ];
+  const works = role === 'api' ? [] : worksOf(deps, { courier, dispatcher, refunds, isCalm });
+  const routes = role === 'worker' ? [] : routesOf(deps, courier);
   let draining = false;
   const refreshMetrics = databaseMetrics(deps, platform.metrics);
   const app = createServer({
@@ -242,17 +214,48 @@ function joinGateway(
   return { ...tools, deps, store, app, courier, dispatcher, rounds, refreshMetrics, drain, listen, stop };
 }
 
-/** A store whose pending commits are counted, so that load shedding knows its backlog. */
-function meteredStore(store: Store, { commits }: Limiter): Store {
-  return { ...store, commit: (change) => commits.follow(store.commit(change)) };
+/** The work of a process that runs rounds. */
+function worksOf(
+  deps: Deps,
+  {
+    courier,
+    dispatcher,
+    refunds,
+    isCalm,
+  }: {
+    readonly courier: Courier;
+    readonly dispatcher: Dispatcher;
+    readonly refunds: RefundDispatcher;
+    readonly isCalm: () => boolean;
+  },
+): readonly Work[] {
+  return [
+    ...paymentRounds(deps),
+    ...webhookRounds(deps, courier),
+    ...payoutRounds(deps, dispatcher),
+    ...refundRounds(deps, refunds),
+    ...payoutBatchRounds(deps, { dispatcher, isCalm }),
+    ...auditRounds(deps, isCalm),
+    ...snapshotRounds(deps),
+  ];
 }
 
-/** Announces what each commit inserted: events, lines and refunds are leased to this process, which starts them at once. */
-function publishingStore(store: Store, announce: (insert: Insert) => void): Store {
-  const commit = async (change: Change) => {
-    const outcome = await store.commit(change);
-    if (outcome === 'won') for (const insert of change.inserts ?? []) announce(insert);
-    return outcome;
-  };
-  return { ...store, commit };
+/** The routes of a process that answers calls. */
+function routesOf(deps: Deps, courier: Courier): readonly Route[] {
+  return [
+    ...sessionRoutes(deps),
+    ...paymentRoutes(deps),
+    ...payoutRoutes(deps),
+    ...cardRoutes(deps),
+    ...collectRedirectRoutes(deps),
+    ...bankRoutes(deps),
+    ...deliveryRoutes(deps),
+    ...balanceRoutes(deps),
+    ...statementRoutes(deps),
+    ...transactionRoutes(deps),
+    ...refundRoutes(deps),
+    ...eventRoutes(deps, courier),
+    ...availabilityRoutes(deps),
+    ...callbackRoutes(deps),
+  ];
 }
