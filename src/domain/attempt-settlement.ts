@@ -18,7 +18,6 @@ import {
   nextAfterthoughtInVain,
   nextInquiryAt,
 } from './attempt.ts';
-import type { Update } from './change.ts';
 import type { NewId } from './ids.ts';
 import { step } from './machine.ts';
 import { type DeclineReason, LATE_ACCEPTED, LATE_WAITS, type LateReason, type Reason } from './reason.ts';
@@ -58,7 +57,7 @@ export interface SettlementContext {
 /** Something that a person must look at; logged as an error, and counted. */
 export type Alarm = 'late_success' | 'late_acceptance' | 'contradiction' | 'overdue';
 
-/** The columns of an existing attempt that may be updated. */
+/** The columns of an attempt that an upstream's answer may update. */
 export type AttemptColumns = Partial<
   Omit<Attempt, 'shard' | 'id' | 'version' | 'merchant_id' | 'purpose' | 'payment_id' | 'created_at'>
 >;
@@ -120,11 +119,6 @@ export function attemptColumns(
     ...(attempt.challenge === null ? {} : { challenge: null }),
     ...context.authentication,
   };
-}
-
-/** A guarded write of attempt columns. */
-export function updateAttempt(attempt: Attempt, row: AttemptColumns): Update {
-  return { table: 'attempt', shard: attempt.shard, id: attempt.id, version: attempt.version, row };
 }
 
 /** The upstream's own reference, if the answer carries one. */

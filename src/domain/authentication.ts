@@ -7,8 +7,8 @@
  */
 
 import { ATTEMPT, CHALLENGE_LIFE_MS, nextAfterHint, nextInquiryAt } from './attempt.ts';
-import { type SettlementContext, updateAttempt } from './attempt-settlement.ts';
-import type { Change } from './change.ts';
+import type { SettlementContext } from './attempt-settlement.ts';
+import { type Change, guardedUpdate, revise } from './change.ts';
 import { step } from './machine.ts';
 import type { Attempt, Payment } from './records.ts';
 import { consumeSession, isHeld, type SettlementRows } from './settlement.ts';
@@ -37,19 +37,13 @@ export function challengeAttempt(
   if (next.kind !== 'moved' || session === undefined || !isHeld(rows)) return undefined;
   const row = { ...asked, ...BEGUN, status: next.to, next_inquiry_at: nextLookAt(attempt, 0, context.now) };
   const columns = { method: attempt.method, fee_minor: attempt.fee_minor, total_minor: attempt.amount_minor };
+  const challenged = revise('attempt', attempt, row);
+  const revised = revise('payment', payment, columns);
   const consumed = consumeSession(rows, session, context);
-  const { shard } = payment;
   return {
-    change: {
-      updates: [
-        updateAttempt(attempt, row),
-        { table: 'payment', shard, id: payment.id, version: payment.version, row: columns },
-        ...consumed.updates,
-      ],
-      inserts: consumed.inserts,
-    },
-    attempt: { ...attempt, ...row, version: attempt.version + 1 },
-    payment: { ...payment, ...columns, version: payment.version + 1 },
+    change: { updates: [challenged.update, revised.update, ...consumed.updates], inserts: consumed.inserts },
+    attempt: challenged.after,
+    payment: revised.after,
   };
 }
 
@@ -65,13 +59,8 @@ export function authenticateAttempt(
   const next = step(ATTEMPT, attempt.status, 'authenticated');
   if (next.kind !== 'moved' || payment.attempt_id !== attempt.id) return undefined;
   const row = { ...heard, ...BEGUN, status: next.to, challenge: null, next_inquiry_at: nextInquiry };
-  return {
-    change: {
-      updates: [updateAttempt(attempt, row)],
-    },
-    attempt: { ...attempt, ...row, version: attempt.version + 1 },
-    payment,
-  };
+  const { update, after } = revise('attempt', attempt, row);
+  return { change: { updates: [update] }, attempt: after, payment };
 }
 
 /**
@@ -88,7 +77,7 @@ export function challengeStillOpen(attempt: Attempt, now: number, looked: Looked
   if (attempt.status !== 'challenged' || looked === 'asked') return undefined;
   const row = looked === 'due' ? nextDueLook(attempt, now) : { next_inquiry_at: nextAfterHint(attempt, now) };
   if (looked === 'unheard' && row.next_inquiry_at === attempt.next_inquiry_at) return undefined;
-  return { updates: [updateAttempt(attempt, row)] };
+  return { updates: [guardedUpdate('attempt', attempt, row)] };
 }
 
 function nextDueLook(attempt: Attempt, now: number) {

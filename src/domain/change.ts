@@ -2,7 +2,8 @@
  * A change: what a decision wants written, as a value. It commits whole or not at all.
  *
  * Invariant: every change holds at least one guard or claim, so that a commit whose answer was lost can be
- * decided again without doing anything twice.
+ * decided again without doing anything twice. Guarded updates (optimistic locking), and the rows as they will be, are made by
+ * the functions below alone.
  */
 
 import type { PayoutBatch, PayoutLine, Refund } from './outgoing-records.ts';
@@ -66,17 +67,20 @@ export type GuardedTable = { [T in TableName]: Tables[T] extends Versioned ? T :
 /** Tables with an id of their own, and so can be claimed or removed from. */
 export type KeyedTable = { [T in TableName]: Tables[T] extends Keyed ? T : never }[TableName];
 
+/** The columns of a table that an update may write. */
+export type Columns<T extends GuardedTable> = Partial<Omit<Tables[T], 'shard' | 'id' | 'version'>>;
+
 /** Writes columns of one record if it still has that version, and raises the version by one. */
-export type Update = {
-  [T in GuardedTable]: {
-    readonly table: T;
+export type Update<T extends GuardedTable = GuardedTable> = {
+  [K in T]: {
+    readonly table: K;
     readonly shard: number;
     readonly id: string;
     /** The version this decision relied on. */
     readonly version: number;
-    readonly row: Partial<Omit<Tables[T], 'shard' | 'id' | 'version'>>;
+    readonly row: Columns<K>;
   };
-}[GuardedTable];
+}[T];
 
 /** Inserts a record that another change may already have inserted; then the whole change loses. */
 export type Claim = { [T in KeyedTable]: { readonly table: T; readonly row: Tables[T] } }[KeyedTable];
@@ -127,3 +131,51 @@ export interface Change {
 
 /** How a commit ended. `lost`: something it relied on has moved, or a floor was reached; decide again on fresh rows. */
 export type Outcome = 'won' | 'lost';
+
+/** The guarded update of a row: the database writes `columns` only if the row still has the version that was read. */
+export function guardedUpdate<T extends GuardedTable>(table: T, row: Tables[T], columns: Columns<T>): Update<T> {
+  return { table, shard: row.shard, id: row.id, version: row.version, row: columns };
+}
+
+/** A guarded update, and the row as it will be. */
+export interface Revision<T extends GuardedTable> {
+  readonly update: Update<T>;
+  /** The row once the update has committed: the columns replaced, the version raised by one. */
+  readonly after: Tables[T];
+}
+
+/** The guarded update that writes `columns` to a row, and the row as it will be. The given row stays as it is. */
+export function revise<T extends GuardedTable>(table: T, row: Tables[T], columns: Columns<T>): Revision<T> {
+  return {
+    update: guardedUpdate(table, row, columns),
+    after: Object.assign(COPY[table](row), columns, { version: row.version + 1 }),
+  };
+}
+
+/**
+ * Copies a row. Each table has a spread of its own, although all read alike: V8 remembers at each spread the hidden classes of the
+ * objects that were copied there, four at most. One spread for all tables would copy field by field, which takes 0.6 µs more a row
+ * (nine rows of five tables, in a loop).
+ */
+const COPY: { readonly [T in GuardedTable]: (row: Tables[T]) => Tables[T] } = {
+  merchant: (row) => ({ ...row }),
+  credential: (row) => ({ ...row }),
+  webhook_secret: (row) => ({ ...row }),
+  session: (row) => ({ ...row }),
+  payment: (row) => ({ ...row }),
+  attempt: (row) => ({ ...row }),
+  one_time_code: (row) => ({ ...row }),
+  wallet: (row) => ({ ...row }),
+  pin_guard: (row) => ({ ...row }),
+  webhook_event: (row) => ({ ...row }),
+  idempotency: (row) => ({ ...row }),
+  setting: (row) => ({ ...row }),
+  bank_account: (row) => ({ ...row }),
+  proof: (row) => ({ ...row }),
+  checkout: (row) => ({ ...row }),
+  merchant_logo: (row) => ({ ...row }),
+  payout_batch: (row) => ({ ...row }),
+  payout_line: (row) => ({ ...row }),
+  refund: (row) => ({ ...row }),
+  journal: (row) => ({ ...row }),
+};

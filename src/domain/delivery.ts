@@ -5,7 +5,7 @@
  * taken of it is not released.
  */
 
-import type { Change, Transfer } from './change.ts';
+import { type Change, revise, type Transfer } from './change.ts';
 import { merchantAccount } from './ledger.ts';
 import type { Refund } from './outgoing-records.ts';
 import { refuseState } from './payment.ts';
@@ -40,7 +40,8 @@ export function releaseDelivery(
     const details = [{ field: 'transaction_id', code: 'NOT_DELAYED' }] as const;
     throw new Refusal(1205, { transactionId: payment.id, words: { state: payment.status }, details });
   }
-  const { shard, id, version, merchant_id, currency } = payment;
+  const { shard, id, merchant_id, currency } = payment;
+  const { update, after } = revise('payment', payment, { released_at: now });
   const transfer: Transfer = {
     shard,
     id: transferId,
@@ -54,10 +55,10 @@ export function releaseDelivery(
   };
   return {
     change: {
-      updates: [{ table: 'payment', shard, id, version, row: { released_at: now } }],
+      updates: [update],
       // A fee or refunds may have used up all of it.
       transfers: amountMinor > 0n ? [transfer] : [],
     },
-    answer: { payment: { ...payment, released_at: now, version: version + 1 }, amountMinor, releasedAt: now },
+    answer: { payment: after, amountMinor, releasedAt: now },
   };
 }

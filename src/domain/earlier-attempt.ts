@@ -5,7 +5,8 @@
  * Invariant: the payment takes the money that came for it, once; the attempt that has asked for nothing ends with it.
  */
 
-import { attemptColumns, type SettlementContext, updateAttempt, type Word } from './attempt-settlement.ts';
+import { attemptColumns, type SettlementContext, type Word } from './attempt-settlement.ts';
+import { guardedUpdate } from './change.ts';
 import type { Attempt } from './records.ts';
 import { move, type Settlement, type SettlementRows } from './settlement.ts';
 
@@ -26,6 +27,6 @@ export function settleByEarlier(
   const settled = move({ ...rows, attempt: earlier }, confirmed, word, context);
   const closed = attempt.status === 'intended' ? 'not_sent' : 'declined';
   const row = attemptColumns(attempt, closed, 'not_asked', null, context);
-  const updates = [...(settled.change?.updates ?? []), updateAttempt(attempt, row)];
+  const updates = [...(settled.change?.updates ?? []), guardedUpdate('attempt', attempt, row)];
   return { ...settled, change: { ...settled.change, updates } };
 }

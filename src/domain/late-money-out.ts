@@ -7,8 +7,7 @@
  */
 
 import { isOpen } from './attempt.ts';
-import { updateAttempt } from './attempt-settlement.ts';
-import type { Transfer, Update } from './change.ts';
+import { guardedUpdate, revise, type Transfer, type Update } from './change.ts';
 import {
   type Booking,
   type BookingContext,
@@ -55,14 +54,14 @@ export function bookLateOut(
   context: BookingContext,
   { others, held }: LateBeside,
 ): Booking {
-  const row = bookedColumns(to);
+  const { update, after } = revise('attempt', attempt, bookedColumns(to));
   const orders = order === undefined ? [] : updatesOf(attempt, order, to, others);
   return {
     change: {
-      updates: [updateAttempt(attempt, row), ...orders, ...held],
+      updates: [update, ...orders, ...held],
       transfers: transfersOf(attempt, order, to, context),
     },
-    attempt: { ...attempt, ...row, version: attempt.version + 1 },
+    attempt: after,
   };
 }
 
@@ -71,13 +70,12 @@ export function bookLateOut(
  * lose.
  */
 function updatesOf(attempt: Attempt, order: LateOrder, to: LateTarget, others: readonly Attempt[]): Update[] {
-  const { shard, id, version, status, late_attempt_id: known } = order.kind === 'payout' ? order.line : order.refund;
+  const { status, late_attempt_id: known } = order.kind === 'payout' ? order.line : order.refund;
   const isKnown = status === 'failed' && (known === null || known === attempt.id);
   const next = to === 'upstream' ? (stillPaidBy(others)?.id ?? null) : attempt.id;
-  const late_attempt_id = isKnown ? next : known;
-  const table = order.kind === 'payout' ? 'payout_line' : 'refund';
-  const update: Update = { table, shard, id, version, row: { late_attempt_id } };
-  return order.kind === 'payout' ? [update] : [update, guardPayment(order.payment)];
+  const columns = { late_attempt_id: isKnown ? next : known };
+  if (order.kind === 'payout') return [guardedUpdate('payout_line', order.line, columns)];
+  return [guardedUpdate('refund', order.refund, columns), guardPayment(order.payment)];
 }
 
 /** Another attempt that paid late and was not returned; failing that, one that may still pay. */

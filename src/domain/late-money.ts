@@ -6,8 +6,7 @@
  * guard. The payment keeps the status that was reported (contract §4).
  */
 
-import { updateAttempt } from './attempt-settlement.ts';
-import type { Change, Transfer, Update } from './change.ts';
+import { type Change, guardedUpdate, revise, type Transfer, type Update } from './change.ts';
 import { paymentTransfers, suspenseAccount, transitAccount } from './ledger.ts';
 import { isFinal } from './payment.ts';
 import { LATE_BORNE, LATE_GIVEN_BACK, LATE_KEPT, LATE_WAITS, type LateReason } from './reason.ts';
@@ -62,7 +61,7 @@ export function whyNotKept({ status }: Pick<Payment, 'status'>): 'open' | 'paid'
 /** The update of an attempt whose late money has paid its order after all: it no longer waits for an operator. */
 export function takenFromSuspense(attempt: Attempt): Update[] {
   if (lateMoneyOf(attempt) !== 'waits') return [];
-  return [updateAttempt(attempt, bookedColumns('merchant'))];
+  return [guardedUpdate('attempt', attempt, bookedColumns('merchant'))];
 }
 
 export interface Booking {
@@ -87,15 +86,15 @@ export function bookLate(
   { ids, now }: BookingContext,
   held: readonly Update[],
 ): Booking {
-  const row = bookedColumns(to);
+  const { update, after } = revise('attempt', attempt, bookedColumns(to));
   const transfers =
     to === 'merchant' ? keptTransfers(attempt, payment, ids, now) : [backTransfer(attempt, ids[0], now)];
   const moved = transfers.reduce((sum, { amount_minor }) => sum + amount_minor, 0n);
   if (moved !== attempt.amount_minor)
     throw new Error(`${attempt.id} has brought another amount than its payment asks for`);
   return {
-    change: { updates: [updateAttempt(attempt, row), ...held], transfers },
-    attempt: { ...attempt, ...row, version: attempt.version + 1 },
+    change: { updates: [update, ...held], transfers },
+    attempt: after,
   };
 }
 

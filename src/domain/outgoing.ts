@@ -13,12 +13,11 @@ import {
   attemptColumns,
   referenceIn,
   type SettlementContext,
-  updateAttempt,
   type Weighed,
   type Word,
   weighWord,
 } from './attempt-settlement.ts';
-import type { Change, Update } from './change.ts';
+import { type Change, revise, type Update } from './change.ts';
 import { lateTransfer } from './ledger.ts';
 import { StateConflict, step } from './machine.ts';
 import type { PayoutLine, Refund } from './outgoing-records.ts';
@@ -129,11 +128,11 @@ function move(
   if (next.kind !== 'moved' && !order.waits) return { attempt };
   const to = next.kind === 'moved' ? next.to : attempt.status;
   const row = attemptColumns(attempt, to, meaning.reason, referenceIn(word), context);
-  const after = { ...attempt, ...row, version: attempt.version + 1 };
+  const { update, after } = revise('attempt', attempt, row);
   try {
     const change = order.move(meaning.order, meaning.reason, after, context);
     return {
-      change: { ...change, updates: [updateAttempt(attempt, row), ...(change?.updates ?? [])] },
+      change: { ...change, updates: [update, ...(change?.updates ?? [])] },
       attempt: after,
     };
   } catch (error) {
@@ -152,15 +151,14 @@ function attemptOnly(
   const alarm = weighed.kind === 'late_money' ? 'late_success' : weighed.alarm;
   const said = alarm === undefined ? {} : { alarm };
   if (weighed.kind === 'nothing') return { attempt, ...said };
-  const after = { ...attempt, ...weighed.row, version: attempt.version + 1 };
+  const { update, after } = revise('attempt', attempt, weighed.row);
   // The order's own attempt changes status here only if a commit came between the reads of order and attempt: then this change
   // loses.
   const hasMoved = weighed.row.status !== undefined;
   const late = order.isItsOwn(attempt) && !hasMoved ? [] : order.noteLate(after, hasMoved);
-  const updates = [updateAttempt(attempt, weighed.row), ...late];
   const transfers =
     weighed.kind === 'late_money' ? [lateTransfer(attempt, 'out', newId('trf', attempt.shard), now)] : [];
-  return { change: { updates, transfers }, attempt: after, ...said };
+  return { change: { updates: [update, ...late], transfers }, attempt: after, ...said };
 }
 
 /** The columns by which orders of either kind remember late attempts. */

@@ -5,7 +5,7 @@
  * Every move writes the status, the time when final, and one line of the timeline, in one change.
  */
 
-import type { Insert, Update } from './change.ts';
+import { guardedUpdate, type Insert, revise, type Update } from './change.ts';
 import { type Machine, StateConflict, step } from './machine.ts';
 import { DECLINE_STATUS, type DeclineReason, type Reason } from './reason.ts';
 import type { Payment, PaymentMethod, PaymentStatus } from './records.ts';
@@ -155,13 +155,13 @@ export function movePayment(
     ...usualColumns(payment),
     ...columns,
   };
-  const moved: Payment = { ...payment, ...row, version: payment.version + 1 };
+  const { update, after } = revise('payment', payment, row);
   return {
-    payment: moved,
-    update: { table: 'payment', shard: payment.shard, id: payment.id, version: payment.version, row },
+    payment: after,
+    update,
     history: {
       table: 'payment_history',
-      row: { shard: payment.shard, payment_id: payment.id, version: moved.version, status: next.to, reason, at: now },
+      row: { shard: payment.shard, payment_id: payment.id, version: after.version, status: next.to, reason, at: now },
     },
   };
 }
@@ -184,8 +184,8 @@ function usualColumns({
 }
 
 /** Guards the payment's version without changing it: a concurrent change of the payment makes one of the two decide again. */
-export function guardPayment({ shard, id, version, refunding_minor }: Payment): Update {
-  return { table: 'payment', shard, id, version, row: { refunding_minor } };
+export function guardPayment(payment: Payment): Update {
+  return guardedUpdate('payment', payment, { refunding_minor: payment.refunding_minor });
 }
 
 /** Refuses a step of a payment whose time is over, even if no round has expired it yet (1205). */

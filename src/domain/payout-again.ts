@@ -5,7 +5,7 @@
  * version guards decisions based on it.
  */
 
-import type { Update } from './change.ts';
+import { guardedUpdate, type Update } from './change.ts';
 import { lateMoneyOf } from './late-money.ts';
 import type { PayoutLine } from './outgoing-records.ts';
 import type { Attempt } from './records.ts';
@@ -31,6 +31,6 @@ export function beforeIt(earlier: readonly EarlierLine[]): BeforeIt {
 }
 
 /** Changes nothing but the version: if the line is concurrently recorded as paid after all, one of the two decides again. */
-export function guardLine({ shard, id, version, late_attempt_id }: PayoutLine): Update {
-  return { table: 'payout_line', shard, id, version, row: { late_attempt_id } };
+export function guardLine(line: PayoutLine): Update {
+  return guardedUpdate('payout_line', line, { late_attempt_id: line.late_attempt_id });
 }

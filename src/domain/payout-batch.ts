@@ -5,7 +5,7 @@
  * called off only while it waits, and its reserved money returns in the same change.
  */
 
-import type { Change, Update } from './change.ts';
+import { type Change, guardedUpdate, type Update } from './change.ts';
 import type { NewId } from './ids.ts';
 import type { PayoutBatch, PayoutLine } from './outgoing-records.ts';
 import { moveLine, reserveTransfer, returnTransfer, START_LEASE_MS } from './payout.ts';
@@ -62,7 +62,9 @@ export function runNext(
   const advanced = advance(batch, context);
   if (batch.next_occurrence === 1) {
     const due = first.filter(({ status }) => status === 'pending');
-    return { updates: [advanced, ...due.map((line) => lineUpdate(line, { next_start_at: startAt }))] };
+    return {
+      updates: [advanced, ...due.map((line) => guardedUpdate('payout_line', line, { next_start_at: startAt }))],
+    };
   }
   const lines = newLines(batch, context).map((line) => ({ ...line, next_start_at: context.now + START_LEASE_MS }));
   return {
@@ -95,12 +97,12 @@ export function approve(batch: PayoutBatch, first: readonly PayoutLine[], contex
   const { now, newId, calendar } = context;
   if (batch.sending_type !== 'immediate') {
     const next = batch.paused_at === null ? runsAt(batch, batch.next_occurrence, calendar) : null;
-    return { updates: [batchUpdate(batch, { approval: 'approved', next_run_at: next })] };
+    return { updates: [guardedUpdate('payout_batch', batch, { approval: 'approved', next_run_at: next })] };
   }
   return {
     updates: [
-      batchUpdate(batch, { approval: 'approved', next_occurrence: batch.occurrences + 1 }),
-      ...first.map((line) => lineUpdate(line, { reserved_at: now, next_start_at: now })),
+      guardedUpdate('payout_batch', batch, { approval: 'approved', next_occurrence: batch.occurrences + 1 }),
+      ...first.map((line) => guardedUpdate('payout_line', line, { reserved_at: now, next_start_at: now })),
     ],
     transfers: first.map((line) => reserveTransfer(line, newId('trf', line.shard), now)),
   };
@@ -108,30 +110,30 @@ export function approve(batch: PayoutBatch, first: readonly PayoutLine[], contex
 
 /** The operator's rejection: nothing of the batch has been started, and nothing will be. */
 export function reject(batch: PayoutBatch, first: readonly PayoutLine[], context: BatchContext): Change {
-  const update = batchUpdate(batch, { approval: 'rejected', next_run_at: null });
+  const update = guardedUpdate('payout_batch', batch, { approval: 'rejected', next_run_at: null });
   return joined({ updates: [update] }, ...first.map((line) => callOff(line, context)));
 }
 
 /** No further occurrence runs. The waiting lines are called off separately, one by one: some may be starting just now. */
 export function cancel(batch: PayoutBatch, now: number): Change {
-  return { updates: [batchUpdate(batch, { cancelled_at: now, next_run_at: null })] };
+  return { updates: [guardedUpdate('payout_batch', batch, { cancelled_at: now, next_run_at: null })] };
 }
 
 /** Notes that no line of a cancelled batch is open any more. */
 export function close(batch: PayoutBatch, now: number): Change {
-  return { updates: [batchUpdate(batch, { closed_at: now })] };
+  return { updates: [guardedUpdate('payout_batch', batch, { closed_at: now })] };
 }
 
 /** No occurrence runs until it is resumed; what has been started continues. */
 export function pause(batch: PayoutBatch, now: number): Change {
-  return { updates: [batchUpdate(batch, { paused_at: now, next_run_at: null })] };
+  return { updates: [guardedUpdate('payout_batch', batch, { paused_at: now, next_run_at: null })] };
 }
 
 /** Occurrences run again, from the next one on. */
 export function resume(batch: PayoutBatch, { calendar }: BatchContext): Change {
   const waits = batch.approval === 'waiting';
   const next = waits ? null : runsAt(batch, batch.next_occurrence, calendar);
-  return { updates: [batchUpdate(batch, { paused_at: null, next_run_at: next })] };
+  return { updates: [guardedUpdate('payout_batch', batch, { paused_at: null, next_run_at: next })] };
 }
 
 /** Ends a waiting line, which was never sent to a carrier, or certainly not accepted. Other lines are left alone. */
@@ -156,22 +158,14 @@ function newLines(batch: PayoutBatch, { now, newId }: BatchContext): PayoutLine[
 function advance(batch: PayoutBatch, { calendar }: BatchContext): Update {
   const next_occurrence = batch.next_occurrence + 1;
   const paused = batch.paused_at !== null;
-  return batchUpdate(batch, { next_occurrence, next_run_at: paused ? null : runsAt(batch, next_occurrence, calendar) });
+  return guardedUpdate('payout_batch', batch, {
+    next_occurrence,
+    next_run_at: paused ? null : runsAt(batch, next_occurrence, calendar),
+  });
 }
 
 function eventOf(line: PayoutLine, { now, newId, say }: BatchContext) {
   return eventInsert(payoutEvent(line, say(line), newId('evt', line.shard), now));
-}
-
-type BatchRow = Extract<Update, { table: 'payout_batch' }>['row'];
-type LineRow = Extract<Update, { table: 'payout_line' }>['row'];
-
-function batchUpdate({ shard, id, version }: PayoutBatch, row: BatchRow): Update {
-  return { table: 'payout_batch', shard, id, version, row };
-}
-
-function lineUpdate({ shard, id, version }: PayoutLine, row: LineRow): Update {
-  return { table: 'payout_line', shard, id, version, row };
 }
 
 function joined(...changes: readonly Change[]): Change {

@@ -6,7 +6,7 @@
  */
 
 import type { SettlementContext } from './attempt-settlement.ts';
-import type { Change, Transfer, Update } from './change.ts';
+import { type Change, guardedUpdate, type Transfer, type Update } from './change.ts';
 import { takenFromSuspense } from './late-money.ts';
 import { suspenseAccount, transitAccount, walletAccount } from './ledger.ts';
 import {
@@ -63,16 +63,14 @@ export function lineOrder(line: PayoutLine, text: LineText, known: Remembered = 
 }
 
 function noteLate(line: PayoutLine, row: LateColumns): Update[] {
-  const { shard, id, version } = line;
-  return row === undefined ? [] : [{ table: 'payout_line', shard, id, version, row }];
+  return row === undefined ? [] : [guardedUpdate('payout_line', line, row)];
 }
 
 /** The line's attempt has not paid, but another one was accepted: the line now waits for that one, or was paid by it. */
 function goOn(line: PayoutLine, known: Remembered, context: LineContext): Change {
   const next = onward(line, known);
   if (next.kind === 'paid') return endByLate(line, next.by, { attempt_id: next.by.id }, context);
-  const { shard, id, version } = line;
-  return { updates: [{ table: 'payout_line', shard, id, version, row: next.row }] };
+  return { updates: [guardedUpdate('payout_line', line, next.row)] };
 }
 
 function afterWord(

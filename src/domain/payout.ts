@@ -5,7 +5,7 @@
  * money leaves the reserved balance in the change that makes the line final.
  */
 
-import type { AccountRef, Transfer, Update } from './change.ts';
+import { type AccountRef, revise, type Transfer, type Update } from './change.ts';
 import { feesAccount, merchantAccount } from './ledger.ts';
 import { type Machine, StateConflict, step } from './machine.ts';
 import type { PayoutLine, PayoutStatus } from './outgoing-records.ts';
@@ -149,10 +149,8 @@ export function moveLine(
     ...(done ? { reserved_at: null, events: line.events + 1 } : {}),
     ...columns,
   };
-  return {
-    line: { ...line, ...row, version: line.version + 1 },
-    update: { table: 'payout_line', shard: line.shard, id: line.id, version: line.version, row },
-  };
+  const { update, after } = revise('payout_line', line, row);
+  return { line: after, update };
 }
 
 /**

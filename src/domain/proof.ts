@@ -4,7 +4,7 @@
  * Invariant: a proof is decided once. The payment, its money and its event move with the decision, in one change.
  */
 
-import type { Change } from './change.ts';
+import { type Change, revise } from './change.ts';
 import { paymentTransfers, transitAccount } from './ledger.ts';
 import { type Machine, StateConflict, step } from './machine.ts';
 import { movePayment } from './payment.ts';
@@ -68,16 +68,16 @@ export function decideProof(
   const fact = verdict === 'approved' ? 'proof_approved' : 'proof_declined';
   const moved = movePayment(payment, fact, verdict === 'approved' ? null : 'proof_declined', now);
   if (moved === undefined) throw new StateConflict('payment', payment, fact);
-  const row = { status: next.to, note, decided_at: now };
+  const { update, after } = revise('proof', proof, { status: next.to, note, decided_at: now });
   const event = eventInsert(collectEvent(moved.payment, ids.event, now));
   const source = transitAccount(payment.shard, BANK_TRANSFER, payment.currency);
   return {
     change: {
-      updates: [{ table: 'proof', shard: proof.shard, id: proof.id, version: proof.version, row }, moved.update],
+      updates: [update, moved.update],
       inserts: [moved.history, event],
       transfers: verdict === 'approved' ? paymentTransfers(moved.payment, source, ids.transfers, now) : [],
     },
-    proof: { ...proof, ...row, version: proof.version + 1 },
+    proof: after,
     payment: moved.payment,
   };
 }

@@ -5,7 +5,7 @@
  * is taken first, the merchant's available balance only for the rest.
  */
 
-import type { AccountRef, Change, Transfer } from './change.ts';
+import { type AccountRef, type Change, revise, type Transfer } from './change.ts';
 import { merchantAccount, merchantShare, walletAccount } from './ledger.ts';
 import { formatMinor, parseAmount } from './money.ts';
 import type { Refund } from './outgoing-records.ts';
@@ -94,14 +94,13 @@ export function makeRefund(
     const inserts = [{ table: 'refund', row: refund } as const, ...given.inserts];
     return { refund, payment: given.payment, change: { updates: given.updates, inserts, transfers } };
   }
-  const { shard, id, version } = payment;
-  const row = { refunding_minor: payment.refunding_minor + asked.minor };
+  const { update, after } = revise('payment', payment, { refunding_minor: payment.refunding_minor + asked.minor });
   const reserved = merchantAccount(payment.merchant_id, 'reserved', payment.currency);
   return {
     refund,
-    payment: { ...payment, ...row, version: version + 1 },
+    payment: after,
     change: {
-      updates: [{ table: 'payment', shard, id, version, row }],
+      updates: [update],
       inserts: [{ table: 'refund', row: refund }],
       transfers: take(reserved, 'refund_reserved'),
     },

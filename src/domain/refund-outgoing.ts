@@ -5,7 +5,7 @@
  * that outcome.
  */
 
-import type { Change, Update } from './change.ts';
+import { type Change, guardedUpdate, type Update } from './change.ts';
 import { takenFromSuspense } from './late-money.ts';
 import { suspenseAccount, transitAccount } from './ledger.ts';
 import {
@@ -51,11 +51,11 @@ export function refundOrder(rows: RefundRows, known: Remembered = NOTHING_REMEMB
 
 /** The refund's attempt has not paid, but another one was accepted: the refund now waits for that one, or was paid by it. */
 function goOn(rows: RefundRows, known: Remembered, context: RefundContext): Change | undefined {
-  const { shard, id, version, currency } = rows.refund;
-  const next = onward(rows.refund, known);
-  if (next.kind === 'waits') return { updates: [{ table: 'refund', shard, id, version, row: next.row }] };
+  const { refund } = rows;
+  const next = onward(refund, known);
+  if (next.kind === 'waits') return { updates: [guardedUpdate('refund', refund, next.row)] };
   // The other attempt's money was booked to suspense when its success became known.
-  const target = suspenseAccount(shard, currency);
+  const target = suspenseAccount(refund.shard, refund.currency);
   const moved = moveRefund(
     rows,
     { fact: 'upstream_paid', reason: null, columns: { attempt_id: next.by.id }, target },
@@ -67,8 +67,7 @@ function goOn(rows: RefundRows, known: Remembered, context: RefundContext): Chan
 /** Only the payment's version changes, so that a concurrent new refund of it is decided again and takes this into account. */
 function noteLate({ refund, payment }: RefundRows, row: LateColumns): Update[] {
   if (row === undefined) return [];
-  const { shard, id, version } = refund;
-  return [{ table: 'refund', shard, id, version, row }, guardPayment(payment)];
+  return [guardedUpdate('refund', refund, row), guardPayment(payment)];
 }
 
 /** Opens an attempt at a refund. */

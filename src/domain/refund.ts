@@ -5,12 +5,20 @@
  * refunds can give back more than was paid. Reserved money leaves the reserved balance in the change that makes the refund final.
  */
 
-import type { AccountRef, Change, Insert, Transfer, Update } from './change.ts';
+import {
+  type AccountRef,
+  type Change,
+  type Columns,
+  type Insert,
+  revise,
+  type Transfer,
+  type Update,
+} from './change.ts';
 import type { NewId } from './ids.ts';
 import { merchantAccount } from './ledger.ts';
 import { type Machine, StateConflict, step } from './machine.ts';
 import type { Refund, RefundStatus } from './outgoing-records.ts';
-import { movePayment } from './payment.ts';
+import { type Moved, movePayment, type PaymentColumns } from './payment.ts';
 import type { Reason } from './reason.ts';
 import type { Payment } from './records.ts';
 import { eventInsert, refundEvent } from './webhook.ts';
@@ -114,14 +122,12 @@ export function moveRefund(rows: RefundRows, toTake: RefundStep, context: Refund
   };
   if (next.to === 'completed') return complete(rows, row, toTake.target, context);
   if (next.to === 'failed') return fail(rows, row, context);
-  const { refund: after, update } = updateRefund(refund, row);
+  const { update, after } = revise('refund', refund, row);
   return { ...rows, refund: after, change: { updates: [update], inserts: [], transfers: [] } };
 }
 
-type Row = Partial<Omit<Refund, 'shard' | 'id' | 'version'>>;
-
-function complete(rows: RefundRows, row: Row, target: AccountRef, context: RefundContext): MovedRefund {
-  const { refund: after, update } = updateRefund(rows.refund, row);
+function complete(rows: RefundRows, row: Columns<'refund'>, target: AccountRef, context: RefundContext): MovedRefund {
+  const { update, after } = revise('refund', rows.refund, row);
   const { payment, updates, inserts } = giveBack(
     rows.payment,
     after,
@@ -152,26 +158,31 @@ export function giveBack(
   const columns = { refunded_minor, refunding_minor };
   const isLast = refunded_minor === payment.amount_minor;
   const moved = isLast ? movePayment(payment, 'refunded_in_full', null, now, columns) : undefined;
-  const row = { events: payment.events + 1, ...columns };
-  const after = moved?.payment ?? { ...payment, ...row, version: payment.version + 1 };
-  const { shard, id, version } = payment;
-  const event = refundEvent(after, refund, newId('evt', shard), now);
+  const { payment: after, update } = moved ?? keepStatus(payment, columns);
+  const event = refundEvent(after, refund, newId('evt', payment.shard), now);
   return {
     payment: after,
-    updates: [moved?.update ?? { table: 'payment', shard, id, version, row }],
+    updates: [update],
     inserts: [...(moved === undefined ? [] : [moved.history]), eventInsert(event)],
   };
+}
+
+/** A payment that is not refunded in full keeps its status; the refund's event is counted. */
+function keepStatus(payment: Payment, columns: PaymentColumns): Pick<Moved, 'payment' | 'update'> {
+  const { update, after } = revise('payment', payment, { events: payment.events + 1, ...columns });
+  return { payment: after, update };
 }
 
 /**
  * The money goes back to where it came from. If money that had been held was released meanwhile, it is the merchant's and becomes
  * available; otherwise it is held again, and the refund has taken none of it.
  */
-function fail({ refund, payment }: RefundRows, row: Row, context: RefundContext): MovedRefund {
-  const { shard, id, version } = payment;
+function fail({ refund, payment }: RefundRows, row: Columns<'refund'>, context: RefundContext): MovedRefund {
   const toHeld = payment.released_at === null ? refund.from_held_minor : 0n;
-  const { refund: after, update } = updateRefund(refund, toHeld > 0n ? { ...row, from_held_minor: 0n } : row);
-  const paymentRow = { refunding_minor: payment.refunding_minor - refund.amount_minor };
+  const revised = revise('refund', refund, toHeld > 0n ? { ...row, from_held_minor: 0n } : row);
+  const { update, after } = revise('payment', payment, {
+    refunding_minor: payment.refunding_minor - refund.amount_minor,
+  });
   const reserved = merchantAccount(refund.merchant_id, 'reserved', refund.currency);
   const back = (what: 'held' | 'available', amount: bigint): Transfer[] => {
     const account = merchantAccount(refund.merchant_id, what, refund.currency);
@@ -179,21 +190,13 @@ function fail({ refund, payment }: RefundRows, row: Row, context: RefundContext)
     return amount > 0n ? [transferOf(refund, movement, context)] : [];
   };
   return {
-    refund: after,
-    payment: { ...payment, ...paymentRow, version: version + 1 },
+    refund: revised.after,
+    payment: after,
     change: {
-      updates: [update, { table: 'payment', shard, id, version, row: paymentRow }],
+      updates: [revised.update, update],
       inserts: [],
       transfers: [...back('held', toHeld), ...back('available', refund.amount_minor - toHeld)],
     },
-  };
-}
-
-function updateRefund(refund: Refund, row: Row): { readonly refund: Refund; readonly update: Update } {
-  const { shard, id, version } = refund;
-  return {
-    refund: { ...refund, ...row, version: version + 1 },
-    update: { table: 'refund', shard, id, version, row },
   };
 }
 

@@ -5,7 +5,7 @@
  * payment that holds it may consume it. Expiry is a matter of time, not of a write.
  */
 
-import type { Update } from './change.ts';
+import { type Columns, guardedUpdate, type Revision, revise, type Update } from './change.ts';
 import { type Machine, StateConflict, step } from './machine.ts';
 import type { Payment, Session } from './records.ts';
 import { Refusal, refuseField } from './refusal.ts';
@@ -64,13 +64,25 @@ export function requireOpen(session: Session, now: number): void {
   throw session.status === 'CONSUMED' ? refuseConsumed() : refuseField(1005, 'Authorization', 'SESSION_EXPIRED');
 }
 
+/** The guarded update of a session, and the session as it will be. */
+export function reviseSession(session: Session, columns: Columns<'session'>): Revision<'session'> {
+  return revise('session', session, withUsual(session, columns));
+}
+
+/** The guarded update of a session. */
+export function updateSession(session: Session, columns: Columns<'session'>): Update<'session'> {
+  return guardedUpdate('session', session, withUsual(session, columns));
+}
+
 /**
- * A guarded write of session columns. It always names the columns that a session's steps change, changed or not, so that
- * the updates of a batch's sessions are one statement.
+ * The given columns, and those that a session's steps change, changed or not, so that the updates of a batch's sessions are one
+ * statement.
  */
-export function updateSession(session: Session, columns: Extract<Update, { table: 'session' }>['row']): Update {
-  const { shard, id, version, payments, submitting_payment_id, status } = session;
-  return { table: 'session', shard, id, version, row: { payments, submitting_payment_id, status, ...columns } };
+function withUsual(
+  { payments, submitting_payment_id, status }: Session,
+  columns: Columns<'session'>,
+): Columns<'session'> {
+  return { payments, submitting_payment_id, status, ...columns };
 }
 
 /**

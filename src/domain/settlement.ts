@@ -13,12 +13,11 @@ import {
   lookAgain,
   referenceIn,
   type SettlementContext,
-  updateAttempt,
   type Weighed,
   type Word,
   weighWord,
 } from './attempt-settlement.ts';
-import type { Change, Insert, Transfer, Update } from './change.ts';
+import { type Change, type Insert, revise, type Transfer, type Update } from './change.ts';
 import type { NewId } from './ids.ts';
 import { lateTransfer, paymentTransfers, transitAccount } from './ledger.ts';
 import { StateConflict, step } from './machine.ts';
@@ -170,7 +169,8 @@ export function move(rows: SettlementRows, meaning: Meaning, word: Word, context
   const columns = paymentColumns(meaning, attemptRow, rows);
   const moved = movePayment(payment, meaning.payment, meaning.reason, now, columns);
   const { payment: after, update } = moved ?? takeOver(payment, columns);
-  const updates: Update[] = [updateAttempt(attempt, attemptRow), update];
+  const revised = revise('attempt', attempt, attemptRow);
+  const updates: Update[] = [revised.update, update];
   const inserts: Insert[] = [];
   const transfers: Transfer[] = [];
   if (moved !== undefined) {
@@ -185,17 +185,14 @@ export function move(rows: SettlementRows, meaning: Meaning, word: Word, context
   return {
     change: { updates: updates.concat(session.updates), inserts: inserts.concat(session.inserts), transfers },
     payment: after,
-    attempt: { ...attempt, ...attemptRow, version: attempt.version + 1 },
+    attempt: revised.after,
   };
 }
 
 /** A payment that keeps its status takes over method and fee all the same: from now on the upstream may have the order. */
 function takeOver(payment: Payment, columns: PaymentColumns): Pick<Moved, 'update' | 'payment'> {
-  const { shard, id, version } = payment;
-  return {
-    payment: { ...payment, ...columns, version: version + 1 },
-    update: { table: 'payment', shard, id, version, row: columns },
-  };
+  const { update, after } = revise('payment', payment, columns);
+  return { payment: after, update };
 }
 
 /**
@@ -279,13 +276,13 @@ function attemptOnly(
   // Whether the payment waits for this attempt was decided on an open payment: the guard makes sure that this still holds.
   const moves = weighed.row.status !== undefined;
   const guards = moves && !isFinal(payment.status) ? [guardPayment(payment)] : [];
-  const updates = [updateAttempt(attempt, weighed.row), ...guards];
+  const { update, after } = revise('attempt', attempt, weighed.row);
   const transfers =
     weighed.kind === 'late_money' ? [lateTransfer(attempt, 'in', newId('trf', attempt.shard), now)] : [];
   return {
-    change: { updates, transfers },
+    change: { updates: [update, ...guards], transfers },
     payment,
-    attempt: { ...attempt, ...weighed.row, version: attempt.version + 1 },
+    attempt: after,
     ...said,
   };
 }

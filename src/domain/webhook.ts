@@ -5,7 +5,7 @@
  * says, so that a receiver that is down for three days loses nothing.
  */
 
-import type { Insert, Update } from './change.ts';
+import { guardedUpdate, type Insert, revise, type Update } from './change.ts';
 import type { NewId } from './ids.ts';
 import { type Machine, step } from './machine.ts';
 import { formatMinor } from './money.ts';
@@ -210,7 +210,7 @@ export function afterTry(
     delivered_at: fact === 'accepted' ? ended : null,
     last_error: errorOf(result),
   };
-  return { update: updateOf(event, row), history: historyOf(event, attempts, result, newId) };
+  return { update: guardedUpdate('webhook_event', event, row), history: historyOf(event, attempts, result, newId) };
 }
 
 /**
@@ -224,13 +224,9 @@ export function afterLateTry(
 ): { readonly update: Update; readonly history: Insert } {
   const attempts = event.attempts + 1;
   return {
-    update: updateOf(event, { attempts, replayed_after: event.replayed_after + 1 }),
+    update: guardedUpdate('webhook_event', event, { attempts, replayed_after: event.replayed_after + 1 }),
     history: historyOf(event, attempts, result, newId),
   };
-}
-
-function updateOf({ shard, id, version }: WebhookEvent, row: Partial<WebhookEvent>): Update {
-  return { table: 'webhook_event', shard, id, version, row };
 }
 
 function historyOf(event: WebhookEvent, number: number, result: Try, newId: NewId): Insert {
@@ -259,10 +255,8 @@ export function afterReplay(
 ): { readonly update: Update; readonly event: WebhookEvent } | undefined {
   if (step(DELIVERY, event.status, 'replayed').kind === 'conflict') return undefined;
   const row = { status: 'waiting', replayed_after: event.attempts, next_at: now + lease, delivered_at: null } as const;
-  return {
-    update: updateOf(event, row),
-    event: { ...event, ...row, version: event.version + 1 },
-  };
+  const { update, after } = revise('webhook_event', event, row);
+  return { update, event: after };
 }
 
 function statusAfter(status: EventStatus, fact: DeliveryFact): EventStatus {

@@ -6,6 +6,7 @@
  */
 
 import serialize from 'canonicalize';
+import { guardedUpdate } from '../domain/change.ts';
 import type { IdempotencyRecord } from '../domain/records.ts';
 import { Refusal, refuseField } from '../domain/refusal.ts';
 import type { Clock, Secrets } from '../platform/platform.ts';
@@ -154,7 +155,7 @@ export function createReceipt(parts: ReceiptParts, scope: ReceiptScope, key: str
     });
     return keepUnderKeys(ids, found, {
       claim: (id, at) => ({ table: 'idempotency', row: { shard, id, version: 1, ...rowOf(id, at) } }),
-      update: ({ id, version }, at) => ({ table: 'idempotency', shard, id, version, row: rowOf(id, at) }),
+      update: (record, at) => guardedUpdate('idempotency', record, rowOf(record.id, at)),
     });
   }
 

@@ -11,7 +11,7 @@ import { StateConflict } from '../domain/machine.ts';
 import { movePayment } from '../domain/payment.ts';
 import type { Attempt, Payment, Session, UpstreamMethod } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
-import { updateSession } from '../domain/session.ts';
+import { reviseSession } from '../domain/session.ts';
 import type { SettlementRows } from '../domain/settlement.ts';
 import { methodColumns, requireMine, requireSubmittable, SubmitUnderWay } from '../domain/submission.ts';
 import type { SessionCaller } from './callers.ts';
@@ -106,11 +106,10 @@ function opened(
 ): { readonly change: Change; readonly answer: Intended } {
   const moved = movePayment(payment, 'attempt_intended', null, now, { attempt_id: attempt.id, submitted_at: now });
   if (moved === undefined) throw new StateConflict('payment', payment, 'attempt_intended');
-  const held = updateSession(session, { submitting_payment_id: payment.id });
-  const after = { ...session, submitting_payment_id: payment.id, version: session.version + 1 };
+  const held = reviseSession(session, { submitting_payment_id: payment.id });
   return {
-    change: { updates: [held, moved.update], inserts: [moved.history, { table: 'attempt', row: attempt }] },
-    answer: { attempt, payment: moved.payment, session: after, sessionPayments: [] },
+    change: { updates: [held.update, moved.update], inserts: [moved.history, { table: 'attempt', row: attempt }] },
+    answer: { attempt, payment: moved.payment, session: held.after, sessionPayments: [] },
   };
 }
 

@@ -5,7 +5,7 @@
  * time; of any number of processes one audits at a time.
  */
 
-import type { Change } from '../domain/change.ts';
+import { type Change, guardedUpdate } from '../domain/change.ts';
 import { isWithin } from '../domain/elapsed.ts';
 import { SHARDS } from '../domain/ids.ts';
 import type { Setting } from '../domain/records.ts';
@@ -178,7 +178,7 @@ function changeOf(found: Setting | undefined, kept: Kept): Change {
   const value = JSON.stringify(kept);
   return found === undefined
     ? { claims: [{ table: 'setting', row: { shard: SHARD, id: AUDIT, version: 1, value } }] }
-    : { updates: [{ table: 'setting', shard: SHARD, id: AUDIT, version: found.version, row: { value } }] };
+    : { updates: [guardedUpdate('setting', found, { value })] };
 }
 
 function keptIn({ value }: Setting): Kept {

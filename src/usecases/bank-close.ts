@@ -4,6 +4,7 @@
  * Invariant: payments that chose the account before keep it, and their proofs are still decided.
  */
 
+import { revise } from '../domain/change.ts';
 import { shardOf } from '../domain/ids.ts';
 import type { BankAccount } from '../domain/transfer-records.ts';
 import { commitDecisionKnown, type OperatorDeps, OperatorError, requireId } from './operator.ts';
@@ -20,11 +21,8 @@ export async function closeBankAccount(deps: OperatorDeps, accountId: string): P
         throw new OperatorError(`there is no bank account ${accountId}: see \`mbongo bank list\``);
       }
       if (account.status === 'CLOSED') return { answer: account };
-      const { id, version } = account;
-      return {
-        change: { updates: [{ table: 'bank_account', shard, id, version, row: { status: 'CLOSED' } }] },
-        answer: { ...account, status: 'CLOSED', version: version + 1 },
-      };
+      const { update, after } = revise('bank_account', account, { status: 'CLOSED' });
+      return { change: { updates: [update] }, answer: after };
     },
     'see `mbongo bank list`',
   );

@@ -4,6 +4,7 @@
  * Invariant: of several runs of one callback one writes the reply, in place of the mark if the callback was marked as begun.
  */
 
+import { guardedUpdate } from '../domain/change.ts';
 import type { IdempotencyRecord, Payment } from '../domain/records.ts';
 import type { Deps } from './deps.ts';
 import { BEGUN, keepUnderKeys } from './key-memory.ts';
@@ -30,7 +31,7 @@ export function callbackReceipt(
     });
     return keepUnderKeys(ids, found, {
       claim: (id, at) => ({ table: 'idempotency', row: { shard, id, version: 1, ...rowOf(id, at) } }),
-      update: ({ id, version }, at) => ({ table: 'idempotency', shard, id, version, row: rowOf(id, at) }),
+      update: (record, at) => guardedUpdate('idempotency', record, rowOf(record.id, at)),
     });
   };
 

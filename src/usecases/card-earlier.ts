@@ -6,7 +6,8 @@
 
 import type { CardConnector } from '../connectors/connector.ts';
 import { hasAskedForMoney, nextAfterHint } from '../domain/attempt.ts';
-import { updateAttempt, type Word } from '../domain/attempt-settlement.ts';
+import type { Word } from '../domain/attempt-settlement.ts';
+import { guardedUpdate } from '../domain/change.ts';
 import { settleByEarlier } from '../domain/earlier-attempt.ts';
 import type { Attempt } from '../domain/records.ts';
 import type { Settlement, SettlementRows } from '../domain/settlement.ts';
@@ -67,7 +68,9 @@ async function unclear(deps: Deps, tries: readonly Attempt[]): Promise<Earlier> 
     if (next_inquiry_at === one.next_inquiry_at) return;
     // If the attempt has changed meanwhile, it has been inquired about already; if it cannot be written now, the inquiry comes
     // at its usual time.
-    await deps.store.commit({ updates: [updateAttempt(one, { next_inquiry_at })] }).catch(rethrowUnlessTransient);
+    await deps.store
+      .commit({ updates: [guardedUpdate('attempt', one, { next_inquiry_at })] })
+      .catch(rethrowUnlessTransient);
   };
   await Promise.all(tries.map(askSoon));
   return { kind: 'unclear', reason: 'an earlier attempt may have paid' };

@@ -5,6 +5,7 @@
  */
 
 import type { CardConnector } from '../connectors/connector.ts';
+import { revise } from '../domain/change.ts';
 import type { Payment, Session } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import {
@@ -68,11 +69,8 @@ export async function openCardForm(deps: Deps, caller: SessionCaller, paymentId:
   const hosted_session_id = await openForm(deps, { ...payment, ...methodColumns(payment, caller.merchant, 'card') });
   return commitDecision(deps.store, atHandFirst(known, read), (rows) => {
     const now = payable(rows);
-    const row = { hosted_session_id };
-    return {
-      change: { updates: [{ table: 'payment', shard, id: now.id, version: now.version, row }] },
-      answer: { ...now, ...row, version: now.version + 1 },
-    };
+    const { update, after } = revise('payment', now, { hosted_session_id });
+    return { change: { updates: [update] }, answer: after };
   });
 }
 

@@ -4,7 +4,7 @@
  * Invariant: page and payment are written by one change. The ticket's secret is in the answer only; we keep its hash.
  */
 
-import type { Change } from '../domain/change.ts';
+import { type Change, guardedUpdate } from '../domain/change.ts';
 import { ticketOf } from '../domain/checkout.ts';
 import type { Checkout, Given } from '../domain/page-records.ts';
 import type { Payment, Session } from '../domain/records.ts';
@@ -92,8 +92,7 @@ function leadOn({ id }: Checkout): PageMade {
     url: undefined,
     writes: (payment, _session, _now, led) => {
       if (led === undefined) throw new Error(`page ${id} is gone`);
-      const { shard, version } = led;
-      return { updates: [{ table: 'checkout', shard, id, version, row: { payment_id: payment.id } }] };
+      return { updates: [guardedUpdate('checkout', led, { payment_id: payment.id })] };
     },
   };
 }

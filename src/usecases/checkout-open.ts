@@ -5,6 +5,7 @@
  * merchant's are answered alike.
  */
 
+import { revise } from '../domain/change.ts';
 import { isKept, ticketParts } from '../domain/checkout.ts';
 import { isId, shardOf } from '../domain/ids.ts';
 import type { Checkout } from '../domain/page-records.ts';
@@ -47,11 +48,8 @@ export async function openByTicket(
     if (checkout.expires_at <= now) return { answer: { kind: 'over' } };
     if (!visits) return { answer: { kind: 'closed', checkout } };
     const row = { page_hash: deps.secrets.digest(fresh), opened_at: now };
-    const { shard, id, version } = checkout;
-    return {
-      change: { updates: [{ table: 'checkout', shard, id, version, row }] },
-      answer: { kind: 'open', checkout: { ...checkout, ...row, version: version + 1 }, key: fresh },
-    };
+    const { update, after } = revise('checkout', checkout, row);
+    return { change: { updates: [update] }, answer: { kind: 'open', checkout: after, key: fresh } };
   });
 }
 

@@ -5,7 +5,7 @@
  * Invariant: time moves forward only, and never in production.
  */
 
-import type { Change } from '../domain/change.ts';
+import { type Change, guardedUpdate } from '../domain/change.ts';
 import type { Setting } from '../domain/records.ts';
 import type { Deps } from './deps.ts';
 import { commitDecisionKnown, type OperatorDeps, OperatorError, UsageError } from './operator.ts';
@@ -71,8 +71,7 @@ function changeOf(found: Setting | undefined, value: string): Change {
   if (found === undefined) {
     return { claims: [{ table: 'setting', row: { shard: SHARD, id: CLOCK_SHIFT, version: 1, value } }] };
   }
-  const { shard, id, version } = found;
-  return { updates: [{ table: 'setting', shard, id, version, row: { value } }] };
+  return { updates: [guardedUpdate('setting', found, { value })] };
 }
 
 function keptIn({ value }: Setting): Kept {

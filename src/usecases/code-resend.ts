@@ -5,7 +5,7 @@
  * code; one that already expires later is not written.
  */
 
-import type { Update } from '../domain/change.ts';
+import { guardedUpdate, type Update } from '../domain/change.ts';
 import { CODE_LIFE_MS, expiryWithCode, mostResends, resendsLeft, writeCode } from '../domain/one-time-code.ts';
 import { refuseState, requireInTime } from '../domain/payment.ts';
 import type { OneTimeCode, Payment } from '../domain/records.ts';
@@ -68,9 +68,8 @@ export async function resendCode(
         expires_at: expiresAt,
       };
       resent = { payment, sentTo: fresh.sent_to, resends: row.resends, most, resentAt: now, expiresAt };
-      const { shard, id, version } = fresh;
       calls.tell(resendsLeft(row.resends, most, expiryWithCode(payment, row), now));
-      const updates: Update[] = [{ table: 'one_time_code', shard, id, version, row }, ...prolonged(payment, row)];
+      const updates: Update[] = [guardedUpdate('one_time_code', fresh, row), ...prolonged(payment, row)];
       return { change: { updates }, answer: resent };
     },
   );
@@ -92,9 +91,8 @@ async function readRows(
 
 /** The update that keeps a payment alive until its new code expires; none if it already lives that long. */
 function prolonged(payment: Payment, code: Pick<OneTimeCode, 'expires_at'>): Update[] {
-  const { shard, id, version } = payment;
   const expires_at = expiryWithCode(payment, code);
-  return expires_at === payment.expires_at ? [] : [{ table: 'payment', shard, id, version, row: { expires_at } }];
+  return expires_at === payment.expires_at ? [] : [guardedUpdate('payment', payment, { expires_at })];
 }
 
 function requireResendable(payment: Payment, code: OneTimeCode | undefined, most: number, now: number): OneTimeCode {

@@ -7,7 +7,7 @@
  * that both have left.
  */
 
-import type { Update } from '../domain/change.ts';
+import { guardedUpdate } from '../domain/change.ts';
 import { StateConflict } from '../domain/machine.ts';
 import { type Left, mostResends, recentTries, resendsLeft, triesLeft } from '../domain/one-time-code.ts';
 import { guardPayment, movePayment, refuseState, requireInTime } from '../domain/payment.ts';
@@ -100,13 +100,7 @@ function decide(deps: Deps, rows: Rows, given: string, tell: CodeCalls['tell']):
   if (code === undefined || payment.status !== 'pending_otp_verification') throw refuseState(payment);
   requireInTime(payment, now);
   const tries = [...recentTries(code, now), now];
-  const counted: Update = {
-    table: 'one_time_code',
-    shard: code.shard,
-    id: code.id,
-    version: code.version,
-    row: { tries },
-  };
+  const counted = guardedUpdate('one_time_code', code, { tries });
   const then = triesLeft({ tries }, now, rows.most);
   tell(then);
   const wrong = verdictOf(deps, code, payment, given, now, { left: then.count, resends: rows.resends });

@@ -2,6 +2,7 @@
  * Revokes a credential at once: neither it nor any session minted with it is accepted from then on.
  */
 
+import { revise } from '../domain/change.ts';
 import type { Credential } from '../domain/records.ts';
 import { requireCredential } from './credential-rotate.ts';
 import { commitDecisionKnown, type OperatorDeps } from './operator.ts';
@@ -13,12 +14,8 @@ export function revokeCredential(deps: OperatorDeps, keyId: string): Promise<Cre
     () => requireCredential(deps, keyId),
     (credential) => {
       if (credential.status === 'REVOKED') return { answer: credential };
-      const { shard, id, version } = credential;
-      const row = { status: 'REVOKED', retires_at: null } as const;
-      return {
-        change: { updates: [{ table: 'credential', shard, id, version, row }] },
-        answer: { ...credential, ...row, version: version + 1 },
-      };
+      const { update, after } = revise('credential', credential, { status: 'REVOKED', retires_at: null });
+      return { change: { updates: [update] }, answer: after };
     },
     'revoke it again',
   );

@@ -4,6 +4,7 @@
  * Invariant: both change in one commit; a credential is rotated once, however many commands run at the same time.
  */
 
+import { guardedUpdate } from '../domain/change.ts';
 import { shardOf } from '../domain/ids.ts';
 import type { Credential } from '../domain/records.ts';
 import type { CredentialIssued } from './credential-issue.ts';
@@ -42,11 +43,10 @@ export async function rotateCredential(deps: OperatorDeps, keyId: string, graceM
       // Our new credential exists: the commit won, and only its outcome was lost.
       if (made !== undefined) return { answer };
       if (current.status !== 'ALLOWED') throw new OperatorError(`credential ${keyId} is ${current.status} already`);
-      const { shard, id, version } = current;
       const row = { status: retires_at === null ? 'REVOKED' : 'RETIRING', retires_at } as const;
       return {
         change: {
-          updates: [{ table: 'credential', shard, id, version, row }],
+          updates: [guardedUpdate('credential', current, row)],
           claims: [{ table: 'credential', row: credential }],
         },
         answer,

@@ -7,7 +7,7 @@
  * with a ring without it and nothing needs it.
  */
 
-import type { Claim, Update } from '../domain/change.ts';
+import { type Claim, guardedUpdate, type Update } from '../domain/change.ts';
 import type { Setting } from '../domain/records.ts';
 import { needsInWords } from './key-needs.ts';
 import { commitDecisionKnown, type OperatorDeps, OperatorError } from './operator.ts';
@@ -139,6 +139,5 @@ function ringOf({ macs, keyIds }: Needs['secrets']): Key[] {
 function settingWritten(id: string, found: Setting | undefined, value: string): { claim?: Claim; update?: Update } {
   if ((found?.value ?? '') === value) return {};
   if (found === undefined) return { claim: { table: 'setting', row: { shard: SHARD, id, version: 1, value } } };
-  const { shard, version } = found;
-  return { update: { table: 'setting', shard, id, version, row: { value } } };
+  return { update: guardedUpdate('setting', found, { value }) };
 }

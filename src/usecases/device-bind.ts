@@ -6,7 +6,7 @@
 
 import type { Session } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
-import { deviceColumns, updateSession } from '../domain/session.ts';
+import { deviceColumns, reviseSession } from '../domain/session.ts';
 import { CommitUnknown } from '../store/errors.ts';
 import type { Deps } from './deps.ts';
 import { commitDecision } from './perform.ts';
@@ -24,8 +24,8 @@ export function bindDevice(deps: Pick<Deps, 'store'>, session: Session, fingerpr
       if (found === undefined) throw new Refusal(1001);
       const columns = deviceColumns(found, fingerprint);
       if (columns.device_fingerprint === undefined) return { answer: found };
-      const change = { updates: [updateSession(found, columns)] };
-      return { change, answer: { ...found, ...columns, version: found.version + 1 } };
+      const { update, after } = reviseSession(found, columns);
+      return { change: { updates: [update] }, answer: after };
     });
   // A lost outcome is resolved by reading again, so the caller need not be told that a call is in doubt which has not begun.
   return bind().catch((error: unknown) => {

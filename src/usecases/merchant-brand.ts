@@ -5,7 +5,7 @@
  * that the settings name, and no logo if they name none.
  */
 
-import type { Claim, Update } from '../domain/change.ts';
+import { type Claim, guardedUpdate, revise, type Update } from '../domain/change.ts';
 import { judgeLogo, LOGO_BYTES_MOST } from '../domain/file-type.ts';
 import type { MerchantLogo } from '../domain/page-records.ts';
 import type { Merchant, MerchantBrand } from '../domain/records.ts';
@@ -29,17 +29,14 @@ export async function setBrand(deps: OperatorDeps, merchantId: string, wanted: M
       return { merchant, before: logo && (await deps.store.merchantLogo.get(merchant.shard, merchant.id)) };
     },
     ({ merchant, before }) => {
-      const { shard, id, version } = merchant;
       const version_after = (before?.version ?? 0) + 1;
       const brand = brandOf(merchant.settings.brand ?? {}, colour, logo && version_after);
       const settings = { ...merchant.settings, brand };
       const kept = logo ? logoWrites(merchant, before ?? undefined, logo, deps.clock.now()) : undefined;
+      const { update, after } = revise('merchant', merchant, { settings });
       return {
-        change: {
-          updates: [{ table: 'merchant', shard, id, version, row: { settings } }, ...(kept?.updates ?? [])],
-          claims: kept?.claims ?? [],
-        },
-        answer: { ...merchant, settings, version: version + 1 },
+        change: { updates: [update, ...(kept?.updates ?? [])], claims: kept?.claims ?? [] },
+        answer: after,
       };
     },
     'see `mbongo merchant list`',
@@ -72,7 +69,7 @@ function logoWrites(
   if (before === undefined) {
     return { updates: [], claims: [{ table: 'merchant_logo', row: { shard, id, version: 1, ...row } }] };
   }
-  return { updates: [{ table: 'merchant_logo', shard, id, version: before.version, row }], claims: [] };
+  return { updates: [guardedUpdate('merchant_logo', before, row)], claims: [] };
 }
 
 function requireColour(text: string): string {

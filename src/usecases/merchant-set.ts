@@ -5,6 +5,7 @@
  * are plain names.
  */
 
+import { revise } from '../domain/change.ts';
 import type { Currency } from '../domain/currency.ts';
 import { PAYMENT_METHODS } from '../domain/payment.ts';
 import type { AmountLimits, Merchant, MerchantSettings, PaymentMethod } from '../domain/records.ts';
@@ -70,11 +71,8 @@ export function changeSettings(
     () => requireMerchant(deps, merchantId),
     (merchant) => {
       const settings = withoutNulls(change(merchant.settings));
-      const { shard, id, version } = merchant;
-      return {
-        change: { updates: [{ table: 'merchant', shard, id, version, row: { settings } }] },
-        answer: { ...merchant, settings, version: version + 1 },
-      };
+      const { update, after } = revise('merchant', merchant, { settings });
+      return { change: { updates: [update] }, answer: after };
     },
     'see `mbongo merchant list`',
   );

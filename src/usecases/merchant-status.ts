@@ -5,6 +5,7 @@
  * still settled, because money that has moved must be known.
  */
 
+import { revise } from '../domain/change.ts';
 import type { Merchant, MerchantStatus } from '../domain/records.ts';
 import { commitDecisionKnown, type OperatorDeps, requireMerchant } from './operator.ts';
 
@@ -15,11 +16,8 @@ export function setMerchantStatus(deps: OperatorDeps, merchantId: string, status
     () => requireMerchant(deps, merchantId),
     (merchant) => {
       if (merchant.status === status) return { answer: merchant };
-      const { shard, id, version } = merchant;
-      return {
-        change: { updates: [{ table: 'merchant', shard, id, version, row: { status } }] },
-        answer: { ...merchant, status, version: version + 1 },
-      };
+      const { update, after } = revise('merchant', merchant, { status });
+      return { change: { updates: [update] }, answer: after };
     },
     'see `mbongo merchant list`',
   );

@@ -6,6 +6,7 @@
  */
 
 import type { Answer } from '../connectors/connector.ts';
+import { guardedUpdate } from '../domain/change.ts';
 import type { PayoutLine, Refund } from '../domain/outgoing-records.ts';
 import { isUnsure, TOO_LATE } from './attempt-ask.ts';
 import type { Deps } from './deps.ts';
@@ -33,12 +34,10 @@ export function hasAnswered(word: Answer): boolean | undefined {
 export async function putOff(
   { store }: Pick<Deps, 'store'>,
   table: 'payout_line' | 'refund',
-  { shard, id, version }: PayoutLine | Refund,
+  order: PayoutLine | Refund,
   next_start_at: number,
 ): Promise<void> {
-  await store
-    .commit({ updates: [{ table, shard, id, version, row: { next_start_at } }] })
-    .catch(rethrowUnlessTransient);
+  await store.commit({ updates: [guardedUpdate(table, order, { next_start_at })] }).catch(rethrowUnlessTransient);
 }
 
 /** Writes in progress of answers that upstreams have given. */

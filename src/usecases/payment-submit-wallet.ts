@@ -6,7 +6,7 @@
  * version, so that no guess gets past a lock; the debit has a floor, so that no balance goes below zero.
  */
 
-import type { Update } from '../domain/change.ts';
+import { guardedUpdate, type Update } from '../domain/change.ts';
 import { type MintedBy, requireMintingSecret } from '../domain/credential.ts';
 import { StateConflict } from '../domain/machine.ts';
 import { CODE_LIFE_MS, CODE_THRESHOLDS, expiryWithCode, writeCode } from '../domain/one-time-code.ts';
@@ -183,13 +183,7 @@ function pay(submit: Submit, opened: Opened, now: number): Decision<Submitted> {
   if ((account?.balance ?? 0n) < ready.total_minor) throw new Refusal(1201, { transactionId: payment.id });
   const common: Update[] = [
     consume(session, payment.id),
-    {
-      table: 'wallet',
-      shard: wallet.shard,
-      id: wallet.id,
-      version: wallet.version,
-      row: { pin_failures: 0, pin_failed_at: null, locked_until: null },
-    },
+    guardedUpdate('wallet', wallet, { pin_failures: 0, pin_failed_at: null, locked_until: null }),
   ];
   const ended = endSiblings(payment, siblings, now, idsOf(deps));
   const codeAsked = asksForCode(merchant, payment);

@@ -5,7 +5,7 @@
  * batch can be retried from there, ten times in all.
  */
 
-import type { Update } from '../domain/change.ts';
+import { guardedUpdate } from '../domain/change.ts';
 import { isId, shardOf } from '../domain/ids.ts';
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import { guardLine } from '../domain/payout-again.ts';
@@ -67,15 +67,7 @@ export function retryPayout(
     requireOrderable(deps, merchant, batch);
     const order = orderOf(batch, orderedLines(deps, failed, fieldOf));
     const made = makePayout(deps, merchant, order, ids, availableMinor);
-    const updates = failed.map(
-      ({ shard, id, version }): Update => ({
-        table: 'payout_line',
-        shard,
-        id,
-        version,
-        row: { retried_by: made.batch.id },
-      }),
-    );
+    const updates = failed.map((line) => guardedUpdate('payout_line', line, { retried_by: made.batch.id }));
     // A change that marks an earlier line as paid late, or books that money, writes the line: then this is decided again.
     const guards = rows.earlier.map(guardLine);
     return { change: { ...made.change, updates: [...updates, ...guards] }, answer: { ...made, dryRun: false } };

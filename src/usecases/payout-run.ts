@@ -5,6 +5,7 @@
  * when it is back, each once, in order. No merchant's occurrences hold up another's.
  */
 
+import { revise } from '../domain/change.ts';
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import { START_LEASE_MS } from '../domain/payout.ts';
 import { type BatchContext, runNext, runsAt } from '../domain/payout-batch.ts';
@@ -192,7 +193,7 @@ function runOccurrence(deps: PayoutBatchDeps, due: DueBatch, dispatcher: Beginni
       const next = runsAt(batch, batch.next_occurrence + 1, deps.calendar);
       const lines = first
         .filter(({ status }) => status === 'pending')
-        .map((line) => ({ ...line, next_start_at: startAt, version: line.version + 1 }));
+        .map((line) => revise('payout_line', line, { next_start_at: startAt }).after);
       const change = runNext(batch, first, batchContext(deps), startAt);
       return { change, answer: { outcome: next !== null && next <= now ? 'more' : 'ran', lines } };
     },

@@ -7,7 +7,7 @@
  * PIN is hashed anew only after it has been answered as right.
  */
 
-import type { Change, Update } from '../domain/change.ts';
+import { type Change, guardedUpdate, type Update } from '../domain/change.ts';
 import type { Account, PinCount, PinGuard, Wallet, WalletKind } from '../domain/records.ts';
 import {
   afterWrongPin,
@@ -77,8 +77,7 @@ export async function renewPinHash(
     () => deps.store.wallet.get(shard, id),
     (wallet) => {
       if (wallet?.pin_hash !== judged) return { answer: undefined };
-      const update = { table: 'wallet', shard, id, version: wallet.version, row: { pin_hash } } as const;
-      return { change: { updates: [update] }, answer: undefined };
+      return { change: { updates: [guardedUpdate('wallet', wallet, { pin_hash })] }, answer: undefined };
     },
   );
 }
@@ -98,13 +97,10 @@ export function countWrongPin(
 ): { readonly change: Change; readonly left: number } {
   const { row, left } = afterWrongPin(countOf(rows, now), now);
   const { wallet, guards } = rows;
-  if (wallet !== undefined) {
-    const { shard, id, version } = wallet;
-    return { change: { updates: [{ table: 'wallet', shard, id, version, row }] }, left };
-  }
+  if (wallet !== undefined) return { change: { updates: [guardedUpdate('wallet', wallet, row)] }, left };
   const change = keepUnderKeys(guardIds(deps, number, kind), guards, {
     claim: (id) => ({ table: 'pin_guard', row: { shard: shardOfGuard(id), id, version: 1, ...row } }),
-    update: ({ shard, id, version }) => ({ table: 'pin_guard', shard, id, version, row }),
+    update: (guard) => guardedUpdate('pin_guard', guard, row),
   });
   return { change, left };
 }
@@ -114,8 +110,9 @@ export function countWrongPin(
  * guard as well: of many guesses verified at once, one made after the lock would otherwise learn from that refusal that it was
  * right.
  */
-export function guardWallet({ shard, id, version, pin_failures, pin_failed_at, locked_until }: Wallet): Update {
-  return { table: 'wallet', shard, id, version, row: { pin_failures, pin_failed_at, locked_until } };
+export function guardWallet(wallet: Wallet): Update {
+  const { pin_failures, pin_failed_at, locked_until } = wallet;
+  return guardedUpdate('wallet', wallet, { pin_failures, pin_failed_at, locked_until });
 }
 
 /** Ids under each key of the ring, the active one first, so that counts kept under another key are found too. */

@@ -7,9 +7,8 @@
  */
 
 import type { Answer } from '../connectors/connector.ts';
-import type { Change } from '../domain/change.ts';
+import { type Change, revise } from '../domain/change.ts';
 import type { Refund } from '../domain/outgoing-records.ts';
-import { guardPayment } from '../domain/payment.ts';
 import { nextLookBackAt } from '../domain/payout.ts';
 import type { Attempt, Payment, UpstreamMethod } from '../domain/records.ts';
 import type { RefundContext, RefundRows } from '../domain/refund.ts';
@@ -183,9 +182,9 @@ async function intend(deps: Deps, known: Refund, intention: Intention): Promise<
     const { change, ...moved } = intendRefund(rows, attempt, context);
     if (refunds.length === 1) return { change, answer: { ...moved, attempt } };
     // A change that marks another refund as paid also writes the payment: then this is decided again.
-    const updates = [...change.updates, guardPayment(rows.payment)];
-    const payment = { ...moved.payment, version: moved.payment.version + 1 };
-    return { change: { ...change, updates }, answer: { ...moved, payment, attempt } };
+    const { update, after } = revise('payment', moved.payment, { refunding_minor: moved.payment.refunding_minor });
+    const updates = [...change.updates, update];
+    return { change: { ...change, updates }, answer: { ...moved, payment: after, attempt } };
   };
   return commitOrFind(deps, read, decide);
 }

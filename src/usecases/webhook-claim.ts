@@ -8,6 +8,7 @@
  * there is room.
  */
 
+import { guardedUpdate } from '../domain/change.ts';
 import type { WebhookEvent } from '../domain/records.ts';
 import { LEASE_MS } from '../domain/webhook.ts';
 import type { Deps } from './deps.ts';
@@ -48,6 +49,5 @@ function pauseOf(courier: Courier, event: WebhookEvent): number {
 
 /** Postpones the event; if another process has taken it meanwhile, this loses and that process keeps it. */
 async function giveBack(deps: Pick<Deps, 'store'>, event: WebhookEvent, next_at: number): Promise<void> {
-  const { shard, id, version } = event;
-  await deps.store.commit({ updates: [{ table: 'webhook_event', shard, id, version, row: { next_at } }] });
+  await deps.store.commit({ updates: [guardedUpdate('webhook_event', event, { next_at })] });
 }

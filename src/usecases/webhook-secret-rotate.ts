@@ -4,7 +4,7 @@
  * Invariant: at every moment at least one secret signs; guards on the old secrets serialise concurrent rotations.
  */
 
-import type { Claim, Update } from '../domain/change.ts';
+import { type Claim, guardedUpdate } from '../domain/change.ts';
 import { makeWebhookSecret } from './credential-make.ts';
 import { commitDecisionKnown, type OperatorDeps, requireGrace, requireMerchant } from './operator.ts';
 
@@ -36,7 +36,7 @@ export async function rotateWebhookSecret(
       const retired = { status: retires_at === null ? 'REVOKED' : 'RETIRING', retires_at } as const;
       const updates = secrets
         .filter((old) => old.status === 'ALLOWED' || (old.status === 'RETIRING' && retires_at === null))
-        .map(({ shard, id, version }): Update => ({ table: 'webhook_secret', shard, id, version, row: retired }));
+        .map((old) => guardedUpdate('webhook_secret', old, retired));
       const claims: Claim[] = [{ table: 'webhook_secret', row }];
       return { change: { updates, claims }, answer };
     },
