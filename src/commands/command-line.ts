@@ -15,7 +15,7 @@ import { printError, type Surroundings, WRONGLY_ASKED } from './output.ts';
 import { addPayoutCommands } from './payout-verbs.ts';
 import { addRefundCommands } from './refund-verbs.ts';
 import { type Role, readProcesses } from './serve-processes.ts';
-import { sayOf } from './this-user.ts';
+import { attributionOf } from './this-user.ts';
 import type { Tools } from './tools.ts';
 import type { AddVerb, AddVerbOf } from './verb.ts';
 import type { WebhookListenOptions } from './webhook-listen.ts';
@@ -138,7 +138,7 @@ function sayWho(verb: Command): void {
 function commandOf(parent: Command, name: string, options: { readonly by?: string; readonly why?: string }): Named {
   const nouns: string[] = [];
   for (let noun = parent; noun.parent !== null; noun = noun.parent) nouns.unshift(noun.name());
-  return { verb: [...nouns, name].join(' '), ...sayOf(options) };
+  return { verb: [...nouns, name].join(' '), ...attributionOf(options) };
 }
 
 function withJson(command: Command): Command {

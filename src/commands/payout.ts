@@ -21,7 +21,7 @@ import { datesPassed, pausePayout, resumePayout } from '../usecases/payout-pause
 import { linesOf } from '../usecases/payout-read.ts';
 import { readLimit, readStatus, readWhole } from './options.ts';
 import { endOfPage, type Output, table, timeOf } from './output.ts';
-import { sayOf } from './this-user.ts';
+import { attributionOf } from './this-user.ts';
 import type { Tools } from './tools.ts';
 
 export interface PayoutListOptions {
@@ -138,7 +138,7 @@ export async function payoutApprove({ deps }: Tools, batchId: string, options: W
     requireWaiting(batch);
     throw new OperatorError(`${describe(batch)}: add --yes to approve it`);
   }
-  return outputOf({ deps }, await approvePayout(operating({ deps }), batchId, sayOf(options)));
+  return outputOf({ deps }, await approvePayout(operating({ deps }), batchId, attributionOf(options)));
 }
 
 export async function payoutReject({ deps }: Tools, batchId: string, options: WordOptions): Promise<Output> {
@@ -147,7 +147,7 @@ export async function payoutReject({ deps }: Tools, batchId: string, options: Wo
     requireWaiting(batch);
     throw new OperatorError(`${describe(batch)}: add --yes to reject it, for good`);
   }
-  return outputOf({ deps }, await rejectPayout(operating({ deps }), batchId, sayOf(options)));
+  return outputOf({ deps }, await rejectPayout(operating({ deps }), batchId, attributionOf(options)));
 }
 
 export async function payoutCancel(
@@ -160,7 +160,7 @@ export async function payoutCancel(
     if (batch.cancelled_at === null || options.notTaken !== true) await requireCancellable(deps, batch);
     throw new OperatorError(`${describe(batch)}: add --yes to cancel what has not been sent, for good`);
   }
-  const cancelled = await cancelPayout(operating({ deps }), batchId, sayOf(options), options.notTaken);
+  const cancelled = await cancelPayout(operating({ deps }), batchId, attributionOf(options), options.notTaken);
   const { document, lines } = await outputOf({ deps }, cancelled);
   const waits =
     'the carrier turned the pending lines away, and is being asked whether it paid them after all; --not-taken cancels them now';
@@ -168,7 +168,7 @@ export async function payoutCancel(
 }
 
 export async function payoutPause({ deps }: Tools, batchId: string, options: WordOptions): Promise<Output> {
-  return outputOf({ deps }, await pausePayout(operating({ deps }), batchId, sayOf(options)));
+  return outputOf({ deps }, await pausePayout(operating({ deps }), batchId, attributionOf(options)));
 }
 
 export async function payoutResume(
@@ -176,13 +176,13 @@ export async function payoutResume(
   batchId: string,
   options: WordOptions & { readonly catchUp?: true },
 ): Promise<Output> {
-  const say = { ...sayOf(options), catchUp: options.catchUp === true };
+  const attribution = { ...attributionOf(options), catchUp: options.catchUp === true };
   if (options.yes !== true) {
     const batch = await requireBatch(deps, batchId);
-    const asks = whatPassed(datesPassed(operating({ deps }), batch), say.catchUp);
+    const asks = whatPassed(datesPassed(operating({ deps }), batch), attribution.catchUp);
     if (asks !== undefined) throw new OperatorError(`${describe(batch)}; ${asks}`);
   }
-  const { batch, skipped } = await resumePayout(operating({ deps }), batchId, say);
+  const { batch, skipped } = await resumePayout(operating({ deps }), batchId, attribution);
   const { document, lines } = await outputOf({ deps }, batch);
   const told = skipped === 0 ? [] : [`dates skipped because they passed during the pause: ${skipped}`];
   return { document: { ...document, left_out: skipped }, lines: [...lines, ...told] };

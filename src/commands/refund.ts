@@ -14,7 +14,7 @@ import { callOffRefund, executeRefund, requireOpenRefund } from '../usecases/ref
 import { requireRefund, seeRefund } from '../usecases/refund-read.ts';
 import { readLimit, readStatus } from './options.ts';
 import { endOfPage, type Output, table, timeOf } from './output.ts';
-import { sayOf } from './this-user.ts';
+import { attributionOf } from './this-user.ts';
 import type { Tools } from './tools.ts';
 
 export interface RefundListOptions {
@@ -85,7 +85,7 @@ export async function refundExecute(
     throw new OperatorError(`${describe(refund)}: add --yes if the customer has received the money, for good`);
   }
   const { reference, notTaken = false } = options;
-  return outputOf(await executeRefund(deps, refundId, { reference, notTaken }, sayOf(options)));
+  return outputOf(await executeRefund(deps, refundId, { reference, notTaken }, attributionOf(options)));
 }
 
 export async function refundFail(
@@ -97,7 +97,7 @@ export async function refundFail(
     const refund = await requireOpen({ deps }, refundId);
     throw new OperatorError(`${describe(refund)}: add --yes to call it off, for good`);
   }
-  return outputOf(await callOffRefund(deps, refundId, sayOf(options), options.notTaken));
+  return outputOf(await callOffRefund(deps, refundId, attributionOf(options), options.notTaken));
 }
 
 async function requireOpen({ deps }: Pick<Tools, 'deps'>, refundId: string): Promise<Refund> {

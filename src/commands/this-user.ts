@@ -3,7 +3,7 @@
  */
 
 import { userInfo } from 'node:os';
-import type { Say } from '../usecases/operator.ts';
+import type { Attribution } from '../usecases/operator.ts';
 
 /** The name of the user on this machine; in some containers the user has none. */
 export function thisUser(): string {
@@ -15,6 +15,12 @@ export function thisUser(): string {
 }
 
 /** The values of `--by` and `--why`, by default this user and null. */
-export function sayOf({ by = thisUser(), why = null }: { readonly by?: string; readonly why?: string | null }): Say {
+export function attributionOf({
+  by = thisUser(),
+  why = null,
+}: {
+  readonly by?: string;
+  readonly why?: string | null;
+}): Attribution {
   return { by, why };
 }

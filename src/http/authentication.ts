@@ -24,7 +24,7 @@ import type { Lookups } from './lookups.ts';
 import type { CredentialKind, Route } from './route.ts';
 
 /** A credential as presented, with its lookup already in flight. */
-export type Shown =
+export type PresentedCredential =
   | { readonly kind: 'missing' }
   | { readonly kind: 'unknown' }
   | { readonly kind: 'merchant'; readonly secret: string; readonly row: Promise<CredentialWithStanding | undefined> }
@@ -34,7 +34,7 @@ export type Shown =
 const BEARER = /^bearer ([\x21-\x7e]{1,512})$/i;
 
 /** Reads the Authorization header and starts the lookup, so that it runs while the body arrives. */
-export function showCredential(lookups: Lookups, authorization: string | undefined): Shown {
+export function lookUpCredential(lookups: Lookups, authorization: string | undefined): PresentedCredential {
   const value = authorization === undefined ? undefined : BEARER.exec(authorization)?.[1];
   if (value === undefined) return { kind: 'missing' };
   const colon = value.indexOf(':');
@@ -85,7 +85,7 @@ export interface Circumstances {
  */
 export async function authenticate(
   parts: AuthenticationParts,
-  shown: Shown,
+  shown: PresentedCredential,
   call: Circumstances,
 ): Promise<MerchantCaller | SessionCaller> {
   if (shown.kind === 'missing') throw new Refusal(1002);

@@ -11,7 +11,7 @@ import type { Language } from '../messages/messages.ts';
 import { negotiate } from '../messages/negotiate.ts';
 import type { Clock, Log, Random } from '../platform/platform.ts';
 import type { Reply } from '../usecases/perform.ts';
-import type { Shown } from './authentication.ts';
+import type { PresentedCredential } from './authentication.ts';
 import { type EnvelopeContext, refusalOf, renderEnvelope, retryAfterOf } from './envelope.ts';
 import { type Guard, guardHeaders, NoPlace, placeHeaders } from './limits.ts';
 import type { PipelineHeaders } from './request-headers.ts';
@@ -25,7 +25,7 @@ export interface Exchange {
   /** The route's pattern, never the URL: identifiers and queries do not reach the log. */
   route: string;
   headers: PipelineHeaders | undefined;
-  shown: Shown | undefined;
+  shown: PresentedCredential | undefined;
   merchantId: string | undefined;
   transactionId: string | undefined;
   errorCode: number | undefined;

@@ -15,10 +15,10 @@ import type { Answering, Reply } from '../usecases/perform.ts';
 import {
   type AuthenticationParts,
   authenticate,
+  lookUpCredential,
   onDevice,
+  type PresentedCredential,
   requireUnconsumed,
-  type Shown,
-  showCredential,
 } from './authentication.ts';
 import {
   type Caller,
@@ -120,7 +120,7 @@ export function createPipeline(parts: PipelineParts, route: Route): Pipeline {
     exchange.headers = readPipelineHeaders(request.raw);
     if (route.credential === 'none') return;
     const { authorization, twoCredentials } = exchange.headers;
-    exchange.shown = twoCredentials ? MISSING : showCredential(parts.lookups, authorization);
+    exchange.shown = twoCredentials ? MISSING : lookUpCredential(parts.lookups, authorization);
   }
 
   async function handle(request: FastifyRequest, reply: FastifyReply): Promise<string | Readable> {
@@ -139,7 +139,7 @@ export function createPipeline(parts: PipelineParts, route: Route): Pipeline {
   return { begin, handle };
 }
 
-const MISSING: Shown = { kind: 'missing' };
+const MISSING: PresentedCredential = { kind: 'missing' };
 
 /** Refuses a body of another type than the route takes. */
 function requireType(route: Route, { headers }: FastifyRequest): void {
@@ -255,7 +255,7 @@ async function callerOf(parts: PipelineParts, route: Route, request: FastifyRequ
   if (headers === undefined || first === undefined) throw new Error('a call that was not begun');
   // If the body took its time, the credential is read again: one revoked or suspended meanwhile is refused.
   const isFresh = isWithin(FRESH_MS, startedAt, parts.clock.now());
-  const shown = isFresh || first === MISSING ? first : showCredential(parts.lookups, headers.authorization);
+  const shown = isFresh || first === MISSING ? first : lookUpCredential(parts.lookups, headers.authorization);
   const caller = await authenticate(parts, shown, { credential, address: () => addressOf(parts, request) });
   // A malformed one is refused only now that the credential has been verified.
   const fingerprint = readFingerprint(headers.fingerprint);

@@ -16,10 +16,10 @@ import { addPreflights, isOpenToPages } from './cors.ts';
 import { beginExchange, type ExchangeParts, refuse, requestIds } from './exchange.ts';
 import { readJsonBody } from './json-body.ts';
 import { createLimits, failedAuthentications } from './limits.ts';
+import { createLoadShedder } from './load-shedder.ts';
 import type { Lookups } from './lookups.ts';
 import { followConnections } from './open-connections.ts';
 import type { Limiter } from './overload.ts';
-import { createDoor } from './overload-door.ts';
 import { addPages, failRequest } from './page-routes.ts';
 import { createPipeline, type PipelineParts } from './pipeline.ts';
 import { createPlaces, LONGEST_PARAMETER, placesOf } from './places.ts';
@@ -90,7 +90,7 @@ export function createServer(parts: ServerParts): FastifyInstance {
     isStopping: () => stopping,
     ...parts,
   };
-  const turnAway = createTurnAway({ door: createDoor(parts), ...shared });
+  const turnAway = createTurnAway({ shedder: createLoadShedder(parts), ...shared });
   const life: LifeParts = { turnAway, bodies: createBodyBudget(), addressOf, ...shared };
 
   const app = createApp(life, sockets);

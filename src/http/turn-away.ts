@@ -14,7 +14,7 @@ import type { Clock, Log, Traces } from '../platform/platform.ts';
 import { PAGES_HEADERS } from './cors.ts';
 import { type EnvelopeWriter, envelopeWriter, retryAfterOf } from './envelope.ts';
 import { ANSWER_HEADERS, JSON_TYPE, logExchange, newExchange } from './exchange.ts';
-import type { Door } from './overload-door.ts';
+import type { LoadShedder } from './load-shedder.ts';
 import { isInTurn } from './pipelining.ts';
 import type { Place, Places } from './places.ts';
 import { hasBody, hasOneHost } from './request-headers.ts';
@@ -23,7 +23,7 @@ import { endSpan } from './request-traces.ts';
 import { isLongAndComing, limitRestTime } from './unread-body.ts';
 
 export interface TurnAwayParts {
-  readonly door: Door;
+  readonly shedder: LoadShedder;
   readonly places: Pick<Places, 'at'>;
   readonly clock: Pick<Clock, 'now' | 'after'>;
   readonly log: Log;
@@ -67,7 +67,7 @@ export function createTurnAway(parts: TurnAwayParts): TurnAway {
 
   const judge = (request: IncomingMessage, place: Place | undefined): Refusal | undefined => {
     if (place?.loadClass === undefined || parts.isStopping() || !hasOneHost(request)) return undefined;
-    return parts.door.refusalFor(place.loadClass);
+    return parts.shedder.refusalFor(place.loadClass);
   };
   const meetAt = (request: IncomingMessage, response: ServerResponse, place: Place | undefined): Met => {
     const inTurn = isInTurn(request, response);

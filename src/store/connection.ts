@@ -11,7 +11,7 @@
 import pg from 'pg';
 import { ConnectionLost, codeOf, isUnprepared, READ_ONLY, Refused, StoreUnavailable, serverErrorOf } from './errors.ts';
 import { type Execution, prepare, runPipeline, Silent, Untranslatable } from './pipeline.ts';
-import { afterSilence } from './silence.ts';
+import { watchdog } from './watchdog.ts';
 
 export interface ConnectionOptions {
   readonly url: string;
@@ -234,7 +234,7 @@ function left(deadline: number, least = LEAST_MS): number {
 /** The promise's outcome, if it comes before the deadline. @throws StoreUnavailable if it takes longer. */
 export function before<T>(deadline: number, promise: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const heard = afterSilence(left(deadline), () => reject(new StoreUnavailable()));
+    const heard = watchdog(left(deadline), () => reject(new StoreUnavailable()));
     void promise.then(resolve, reject).finally(heard);
   });
 }

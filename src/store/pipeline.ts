@@ -7,7 +7,7 @@
  */
 
 import type pg from 'pg';
-import { afterSilence } from './silence.ts';
+import { watchdog } from './watchdog.ts';
 
 /** A prepared statement: `name` (at most 63 bytes) always means the same text. */
 export interface Statement {
@@ -82,7 +82,7 @@ function submit(
       else reject(error instanceof Error ? error : new Error('the database connection failed'));
     };
     // A server that has gone silent would otherwise hold its batch for as long as TCP retries.
-    const heard = afterSilence(stallMs, () => {
+    const heard = watchdog(stallMs, () => {
       connection?.stream.destroy();
       done(new Silent());
     });

@@ -16,7 +16,7 @@ import { findPayment } from './archive-find.ts';
 import { type LateMoney, readLateOut } from './attempt-book-out.ts';
 import { requireAttempt } from './attempt-decide.ts';
 import { type Deps, newId } from './deps.ts';
-import { decideOnce, type OperatorDeps, OperatorError, requireSay, type Say } from './operator.ts';
+import { type Attribution, decideOnce, type OperatorDeps, OperatorError, requireAttribution } from './operator.ts';
 
 export interface LateVerdict {
   readonly to: LateTarget;
@@ -41,7 +41,7 @@ export async function bookLateMoney(
   attemptId: string,
   verdict: LateVerdict,
 ): Promise<LateRows> {
-  const said = requireSay(verdict);
+  const said = requireAttribution(verdict);
   const { shard } = await requireAttempt(deps, attemptId);
   const ids = [newId(deps, 'trf', shard), newId(deps, 'trf', shard)] as const;
   const booked = await decideOnce(deps, shard, LOOK, async () => {
@@ -130,7 +130,7 @@ async function requireKeepable({ store, clock }: Pick<Deps, 'store' | 'clock'>, 
   return session === undefined ? guards : [updateSession(session, {}), ...guards];
 }
 
-function tell(deps: Pick<Deps, 'log'>, { attempt, order }: LateRows, to: LateTarget, { by, why }: Say): void {
+function tell(deps: Pick<Deps, 'log'>, { attempt, order }: LateRows, to: LateTarget, { by, why }: Attribution): void {
   deps.log.warn('late_money_booked_by_operator', {
     attempt_id: attempt.id,
     purpose: attempt.purpose,

@@ -22,8 +22,8 @@ import {
   type OperatorDeps,
   OperatorError,
   readAfter,
+  requireAttribution,
   requireId,
-  requireSay,
   UsageError,
 } from './operator.ts';
 
@@ -51,7 +51,7 @@ export async function decideAttempt(
   verdict: AttemptVerdict,
 ): Promise<Decided> {
   const word = wordOf(verdict);
-  const said = { ...verdict, ...requireSay(verdict) };
+  const said = { ...verdict, ...requireAttribution(verdict) };
   const key = await requireAttempt(deps, attemptId);
   // If the upstream's own answer was committed first, this verdict loses and then finds the attempt closed.
   const { before, settled, orderStatus } = await decideOnce(deps, key.shard, LOOK, async () => {

@@ -12,7 +12,7 @@ import { isOld } from './archive-find.ts';
 import { attemptOfSegment } from './attempt-address.ts';
 import { settleOutgoingInquiry } from './attempt-outgoing.ts';
 import { openOrder, settleByInquiry } from './attempt-settle.ts';
-import { carryOn } from './card-pay.ts';
+import { resumeChallenge } from './card-pay.ts';
 import type { Deps } from './deps.ts';
 import { inquireUpstream } from './upstream-inquire.ts';
 
@@ -55,7 +55,7 @@ function saysNothing(
 async function inquireChallenge(deps: Deps, attempt: Attempt, inquiry: Inquired): Promise<void> {
   const known = await deps.store.payment.get(attempt.shard, attempt.payment_id);
   if (known === undefined) throw new Error(`attempt ${attempt.id} has lost its payment`);
-  const payment = await carryOn(deps, attempt, known, inquiry);
+  const payment = await resumeChallenge(deps, attempt, known, inquiry);
   deps.log.debug('challenge_inquired', { attempt_id: attempt.id, payment_status: payment.status });
 }
 

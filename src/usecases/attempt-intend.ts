@@ -15,7 +15,7 @@ import { reviseSession } from '../domain/session.ts';
 import type { SettlementRows } from '../domain/settlement.ts';
 import { methodColumns, requireMine, requireSubmittable, SubmitUnderWay } from '../domain/submission.ts';
 import type { SessionCaller } from './callers.ts';
-import { atHandFirst, type Deps, newId } from './deps.ts';
+import { cachedFirst, type Deps, newId } from './deps.ts';
 import { commitOrFind, joined, type Receipt } from './perform.ts';
 
 /** Which upstream is asked, and for which method and phone. */
@@ -79,7 +79,7 @@ export async function intendAttempt(
     return { session, payment, own };
   };
   const atHand = { session: caller.session, payment: known, own: undefined };
-  const read = hasWaited === true ? fresh : atHandFirst<Rows>(atHand, fresh);
+  const read = hasWaited === true ? fresh : cachedFirst<Rows>(atHand, fresh);
   const decide = (rows: Rows): { readonly change?: Change; readonly answer: Intended } => {
     const now = deps.clock.now();
     if (rows.session === undefined) throw new Refusal(1001);

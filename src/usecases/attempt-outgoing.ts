@@ -20,8 +20,8 @@ import type { Attempt, AttemptPurpose } from '../domain/records.ts';
 import { refundOrder } from '../domain/refund-outgoing.ts';
 import { recorded, whileRecording } from './attempt-record.ts';
 import { settlementContext, soundingLast, upstreamOf } from './attempt-settle.ts';
-import { atHandFirst, type Deps } from './deps.ts';
-import { commitDecision, persist } from './perform.ts';
+import { cachedFirst, type Deps } from './deps.ts';
+import { commitDecision, retryWhileUnavailable } from './perform.ts';
 import { refundOfAttempt } from './refund-read.ts';
 
 type Needs = Pick<Deps, 'store' | 'payoutText'>;
@@ -98,10 +98,10 @@ export function recordOutgoing(
   const asked = { at: attempt.created_at, inquiry: false } as const;
   const write = (): Promise<OutgoingSettlement> => {
     const fresh = (): Promise<OutgoingRows> => readOutgoing(deps, attempt);
-    const read = order === undefined ? fresh : atHandFirst({ attempt, order }, fresh);
+    const read = order === undefined ? fresh : cachedFirst({ attempt, order }, fresh);
     return settleWord(deps, attempt, read, word, asked);
   };
-  return whileRecording(deps, attempt.id, () => persist(deps, write));
+  return whileRecording(deps, attempt.id, () => retryWhileUnavailable(deps, write));
 }
 
 /** Settles an attempt by the answer to an inquiry, on rows read after the answer arrived. */

@@ -9,8 +9,8 @@ import type { Inquired, SettlementContext, Word } from '../domain/attempt-settle
 import type { Attempt, Payment } from '../domain/records.ts';
 import { needsSession, type Settlement, type SettlementRows, settleAttempt } from '../domain/settlement.ts';
 import { isUnwritten } from '../store/errors.ts';
-import { atHandFirst, type Deps, idsOf } from './deps.ts';
-import { commitDecision, persist } from './perform.ts';
+import { cachedFirst, type Deps, idsOf } from './deps.ts';
+import { commitDecision, retryWhileUnavailable } from './perform.ts';
 
 /** Reads the rows that a settlement needs. The session matters only while this attempt may still have to consume it. */
 export async function readSettlement(
@@ -82,7 +82,7 @@ export async function settleByInquiry(
     });
   const settleFrom = (atHand: SettlementRows | undefined): Promise<Settlement> =>
     soundingLast(deps, async (settling) => {
-      const first = await settleOn(atHand === undefined ? fresh : atHandFirst(atHand, fresh), settling);
+      const first = await settleOn(atHand === undefined ? fresh : cachedFirst(atHand, fresh), settling);
       // Without a write no guard is checked, so "nothing to write" must be confirmed on fresh rows.
       return first.change === undefined && atHand !== undefined ? settleOn(fresh, settling) : first;
     });
@@ -134,14 +134,14 @@ export async function settleByWord(
 ): Promise<Payment> {
   const connector = upstreamOf(deps, key);
   const fresh = (): Promise<SettlementRows> => readSettlement(deps, key);
-  const read = atHand === undefined ? fresh : atHandFirst(atHand, fresh);
+  const read = atHand === undefined ? fresh : cachedFirst(atHand, fresh);
   const record = (settling: Settling): Promise<Settlement> =>
     commitDecision(deps.store, read, (rows) => {
       const context = settlementContext(deps, connector, { ...asked, inquiry: false });
       const settlement = settling(settleAttempt(rows, word, context));
       return { change: settlement.change, answer: settlement };
     });
-  return (await persist(deps, () => soundingLast(deps, record))).payment;
+  return (await retryWhileUnavailable(deps, () => soundingLast(deps, record))).payment;
 }
 
 /** What was settled: a payment's attempt, or one that sends money out. */
@@ -154,7 +154,7 @@ export type Settling = <S extends Settled>(settled: S) => S;
  * Runs `run`, which passes every decision through `settling`, and raises the alarm of the last decision, if any, once its
  * change commits. Earlier decisions lost and do not count, nor does one that was certainly not written. If the outcome of the
  * commit is unknown, the alarm is raised: the next try may find its change already written, and would have none to raise. So
- * wrap this in `persist`, not the other way round.
+ * wrap this in `retryWhileUnavailable`, not the other way round.
  */
 export async function soundingLast<T>(
   deps: Pick<Deps, 'log' | 'alarmed'>,

@@ -16,9 +16,9 @@ import {
   type OperatorDeps,
   OperatorError,
   readAfter,
+  requireAttribution,
   requireLine,
   requireMerchant,
-  requireSay,
 } from './operator.ts';
 
 export interface SettleOrder {
@@ -48,7 +48,7 @@ export async function settleBalance(
   { merchantId, currency, amountMinor, reference, by, why }: SettleOrder,
 ): Promise<BalanceSettled> {
   const named = reference === null ? null : requireLine(reference, 'the reference', TEXT_MOST);
-  const say = requireSay({ by, why });
+  const attribution = requireAttribution({ by, why });
   const { id, shard } = await requireMerchant(deps, merchantId);
   const debit = merchantAccount(id, 'available', currency);
   const transferId = newId(deps, 'trf', shard);
@@ -80,7 +80,7 @@ export async function settleBalance(
     amount: formatMinor(amountMinor, currency),
     transfer_id: transferId,
     reference: transfer.cause_id,
-    ...say,
+    ...attribution,
   });
   const available = (await readAfter(deps, read))?.balance ?? 0n;
   return { merchantId: id, currency, amountMinor, reference: transfer.cause_id, available, settledAt: at };

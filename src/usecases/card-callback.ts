@@ -19,7 +19,7 @@ import { readWithEarlier, settleEarlier } from './card-earlier.ts';
 import { inTurn, type Look, lookAgainLater, lookAtChallenge } from './card-pay.ts';
 import type { Deps } from './deps.ts';
 import { pause } from './patience.ts';
-import { commitDecision, joined, persist, type Receipt, type Reply } from './perform.ts';
+import { commitDecision, joined, type Receipt, type Reply, retryWhileUnavailable } from './perform.ts';
 
 /** What was posted. Absent fields were not sent. */
 export interface CardCallback {
@@ -339,5 +339,5 @@ function remember<R extends PaymentRead>(
         return { change: joined(change ?? {}, receipt.remember(reply)), answer: reply };
       },
     );
-  return persist(deps, () => soundingLast(deps, write));
+  return retryWhileUnavailable(deps, () => soundingLast(deps, write));
 }

@@ -16,7 +16,7 @@ import {
   SubmitUnderWay,
 } from '../domain/submission.ts';
 import type { SessionCaller } from './callers.ts';
-import { atHandFirst, type Deps } from './deps.ts';
+import { cachedFirst, type Deps } from './deps.ts';
 import { commitDecision } from './perform.ts';
 
 /** The card network's connector. @throws Error without one: cards are offered only where there is one. */
@@ -67,7 +67,7 @@ export async function openCardForm(deps: Deps, caller: SessionCaller, paymentId:
   const known = await read();
   const payment = payable(known);
   const hosted_session_id = await openForm(deps, { ...payment, ...methodColumns(payment, caller.merchant, 'card') });
-  return commitDecision(deps.store, atHandFirst(known, read), (rows) => {
+  return commitDecision(deps.store, cachedFirst(known, read), (rows) => {
     const now = payable(rows);
     const { update, after } = revise('payment', now, { hosted_session_id });
     return { change: { updates: [update] }, answer: after };

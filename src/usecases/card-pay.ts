@@ -21,7 +21,7 @@ import { readSettlement, settleByWord } from './attempt-settle.ts';
 import { RETURN_LIFE_MS } from './card-challenge.ts';
 import { askEarlier, type Earlier, type PaidEarlier, readWithEarlier, settleEarlier } from './card-earlier.ts';
 import type { Deps } from './deps.ts';
-import { commitDecision, commitOrFind, joined, persist, type Receipt, type Reply } from './perform.ts';
+import { commitDecision, commitOrFind, joined, type Receipt, type Reply, retryWhileUnavailable } from './perform.ts';
 
 /** 45 s from the change that allowed it, longer than PAY can take: the inquiry round leaves the attempt alone until then. */
 export const PAY_LIFE_MS = 45_000;
@@ -211,7 +211,7 @@ export async function inTurn<T>(
 }
 
 /** Looks at a challenge for the inquiry round, or for a client that asks, and writes what it finds. Returns the payment. */
-export function carryOn(deps: Deps, attempt: Attempt, payment: Payment, inquiry: Inquired): Promise<Payment> {
+export function resumeChallenge(deps: Deps, attempt: Attempt, payment: Payment, inquiry: Inquired): Promise<Payment> {
   return inTurn(deps, payment.session_id, () => lookAndWrite(deps, attempt, payment, inquiry));
 }
 
@@ -226,7 +226,7 @@ async function lookAndWrite(deps: Deps, attempt: Attempt, payment: Payment, inqu
         ...(look.heard === undefined ? {} : { authentication: look.heard }),
       });
     case 'paid_before':
-      return persist(deps, () =>
+      return retryWhileUnavailable(deps, () =>
         commitDecision(
           deps.store,
           () => readWithEarlier(deps, attempt, look.paid),

@@ -82,7 +82,7 @@ export function idsOf(deps: Pick<Deps, 'clock' | 'random'>): NewId {
 }
 
 /** A read that gives the rows already at hand the first time, and fresh ones from then on. */
-export function atHandFirst<R>(rows: R, read: () => Promise<R>): () => Promise<R> {
+export function cachedFirst<R>(rows: R, read: () => Promise<R>): () => Promise<R> {
   let first = true;
   return () => {
     if (!first) return read();

@@ -7,10 +7,10 @@
 import { aboutOf, shardOfChange, touchedBy } from '../domain/journal.ts';
 import type { JournalEntry } from '../domain/records.ts';
 import { type Deps, newId } from './deps.ts';
-import { requireSay, type Say } from './operator.ts';
+import { type Attribution, requireAttribution } from './operator.ts';
 
 /** A command, as the journal names it. */
-export interface Command extends Say {
+export interface Command extends Attribution {
   readonly verb: string;
 }
 
@@ -18,10 +18,13 @@ export interface Command extends Say {
  * The same store, which adds a journal entry about the command to every change. It throws a UsageError, instead of committing,
  * for a name or a reason that is not one clean line.
  */
-export function journaled(deps: Pick<Deps, 'store' | 'clock' | 'random'>, { verb, ...say }: Command): Deps['store'] {
+export function journaled(
+  deps: Pick<Deps, 'store' | 'clock' | 'random'>,
+  { verb, ...attribution }: Command,
+): Deps['store'] {
   const { store } = deps;
   const entryOf = (shard: number, about: readonly string[]): JournalEntry => {
-    const { by: said_by, why } = requireSay(say);
+    const { by: said_by, why } = requireAttribution(attribution);
     return {
       shard,
       id: newId(deps, 'jrn', shard),

@@ -18,7 +18,7 @@ import { settleByWord } from './attempt-settle.ts';
 import { cardOf } from './card-form.ts';
 import { PAY_LIFE_MS } from './card-pay.ts';
 import { type Deps, idsOf, newId } from './deps.ts';
-import { type Answering, persist, type Reply } from './perform.ts';
+import { type Answering, type Reply, retryWhileUnavailable } from './perform.ts';
 
 export type NativeMethod = Extract<PaymentMethod, 'google_pay' | 'apple_pay'>;
 
@@ -99,7 +99,9 @@ export async function alsoInDoubt<A>(
     const attempt = intended()?.attempt;
     if (!(error instanceof CommitUnknown) || attempt === undefined || reply === undefined) throw error;
     // If the attempt cannot be looked up either, the outcome stays unknown.
-    const own = await persist(deps, () => deps.store.attempt.get(attempt.shard, attempt.id)).catch(() => undefined);
+    const own = await retryWhileUnavailable(deps, () => deps.store.attempt.get(attempt.shard, attempt.id)).catch(
+      () => undefined,
+    );
     if (own?.status !== 'intended') throw error;
     return reply;
   }

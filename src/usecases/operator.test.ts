@@ -2,7 +2,7 @@
  * Texts that an operator writes: one clean line, as it is stored.
  */
 import { describe, expect, test } from 'vitest';
-import { requireLine, requireSay } from './operator.ts';
+import { requireAttribution, requireLine } from './operator.ts';
 
 describe('a line', () => {
   test.each(['Rawbank\r', 'Rawbank\n', '\ufeffRawbank', ' Rawbank\t'])(
@@ -23,6 +23,9 @@ describe('a line', () => {
 });
 
 test('the operator’s name and reason are logged as they are kept', () => {
-  expect(requireSay({ by: ' ame\u0301lie\n', why: '\tcalled them ' })).toEqual({ by: 'amélie', why: 'called them' });
-  expect(requireSay({ by: 'ops', why: null })).toEqual({ by: 'ops', why: null });
+  expect(requireAttribution({ by: ' ame\u0301lie\n', why: '\tcalled them ' })).toEqual({
+    by: 'amélie',
+    why: 'called them',
+  });
+  expect(requireAttribution({ by: 'ops', why: null })).toEqual({ by: 'ops', why: null });
 });

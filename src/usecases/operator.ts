@@ -165,18 +165,18 @@ export function requireId(prefix: Prefix, id: string, noun: string): void {
 }
 
 /** Which operator gives a command, and on what grounds. */
-export interface Say {
+export interface Attribution {
   readonly by: string;
   readonly why: string | null;
 }
 
-const SAY_MOST = 500;
+const ATTRIBUTION_MOST = 500;
 
 /** The same as it is logged: the name is required, and each text is one clean line. */
-export function requireSay({ by, why }: Say): Say {
+export function requireAttribution({ by, why }: Attribution): Attribution {
   return {
-    by: requireLine(by, '--by', SAY_MOST),
-    why: why === null ? null : requireLine(why, '--why', SAY_MOST),
+    by: requireLine(by, '--by', ATTRIBUTION_MOST),
+    why: why === null ? null : requireLine(why, '--why', ATTRIBUTION_MOST),
   };
 }
 

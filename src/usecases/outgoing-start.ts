@@ -31,7 +31,7 @@ export function hasAnswered(word: Answer): boolean | undefined {
 }
 
 /** Postpones an order that this process has leased until `next_start_at`. If that cannot be written, the lease's end applies. */
-export async function putOff(
+export async function postpone(
   { store }: Pick<Deps, 'store'>,
   table: 'payout_line' | 'refund',
   order: PayoutLine | Refund,

@@ -16,7 +16,7 @@ import { sessionAsTold } from './acceptances.ts';
 import type { SessionCaller } from './callers.ts';
 import { openForm } from './card-form.ts';
 import { makePage, type PageNow, type PageWanted, readPageNow } from './checkout-make.ts';
-import { atHandFirst, type Deps, newId } from './deps.ts';
+import { cachedFirst, type Deps, newId } from './deps.ts';
 import { bankAccountsFor, offeredFor, offeredWith } from './method-reach.ts';
 import { alsoInDoubt, intendByToken, isNative, type NativeIntended, payByToken } from './native-pay.ts';
 import { type Answering, type Decision, perform, type Reply, refusalOf, refuse } from './perform.ts';
@@ -146,7 +146,7 @@ function rowsOf(
   const atHand = !isNative(method) || caller.session.payments === 0;
   const checkout = page !== 'none' && 'led' in page ? page.led : undefined;
   const known: Rows = { session: caller.session, siblings: [], shown: { checkout, leadsTo: undefined } };
-  return atHand ? atHandFirst(known, read) : read;
+  return atHand ? cachedFirst(known, read) : read;
 }
 
 /** Opens the card network's form before the payment is written, if it may be; or returns the remembered reply. */

@@ -29,10 +29,18 @@ import {
 } from './card-earlier.ts';
 import { cardOf, networkDown } from './card-form.ts';
 import { cardOrderOf, PAY_LIFE_MS } from './card-pay.ts';
-import { atHandFirst, type Deps } from './deps.ts';
+import { cachedFirst, type Deps } from './deps.ts';
 import { outcomeOf } from './payment-submit-outcome.ts';
 import { submitByAttempt } from './payment-submit-upstream.ts';
-import { type Answering, type Decision, perform, persist, type Reply, refusalOf, refuse } from './perform.ts';
+import {
+  type Answering,
+  type Decision,
+  perform,
+  type Reply,
+  refusalOf,
+  refuse,
+  retryWhileUnavailable,
+} from './perform.ts';
 
 /**
  * 22 s that the authentication may take before the money is asked for. The inquiry round first inquires about the attempt when it
@@ -166,7 +174,7 @@ function recordEarlier(submit: Submit, paid: PaidEarlier): Promise<Reply> {
   };
   const record = (settling: Settling): Promise<Reply> =>
     perform(deps.store, answering, read, (rows) => decide(rows, settling));
-  return persist(deps, () => soundingLast(deps, record));
+  return retryWhileUnavailable(deps, () => soundingLast(deps, record));
 }
 
 interface Told {
@@ -234,10 +242,10 @@ function write(
 ): Promise<Reply> {
   const { attempt, session } = intended;
   const fresh = (): Promise<SettlementRows> => readSettlement(deps, attempt);
-  const read = session.payments < 2 ? atHandFirst<SettlementRows>(intended, fresh) : fresh;
+  const read = session.payments < 2 ? cachedFirst<SettlementRows>(intended, fresh) : fresh;
   const record = (settling: Settling): Promise<Reply> =>
     perform(deps.store, answering, read, (rows) => decide(rows, settling));
-  return persist(deps, () => soundingLast(deps, record));
+  return retryWhileUnavailable(deps, () => soundingLast(deps, record));
 }
 
 type FormFault = Extract<Authentication, { kind: 'unusable' }>['fault'];

@@ -24,10 +24,10 @@ import { readSettlement, type Settling, settleByWord, settlementContext, soundin
 import { callbackUrl } from './callback-url.ts';
 import type { SessionCaller } from './callers.ts';
 import { askEarlierByPhone, type EarlierByPhone } from './carrier-earlier.ts';
-import { atHandFirst, type Deps } from './deps.ts';
+import { cachedFirst, type Deps } from './deps.ts';
 import { asSubmitted, outcomeOf } from './payment-submit-outcome.ts';
 import { submitByAttempt } from './payment-submit-upstream.ts';
-import { type Answering, perform, persist, type Reply, refusalOf, refuse } from './perform.ts';
+import { type Answering, perform, type Reply, refusalOf, refuse, retryWhileUnavailable } from './perform.ts';
 
 /**
  * Asks the carrier of `msisdn` to take the money, fee included. If the carrier gives no answer, the payment stays `processing`
@@ -148,7 +148,7 @@ async function callAndRecord(
     if (deps.acceptances.defer({ rows, write })) return answering.render({ payment });
   }
   // Decides first on the rows that we have just written, unless siblings have to be read.
-  const read = session.payments < 2 ? atHandFirst(intended, () => readSettlement(deps, attempt)) : undefined;
+  const read = session.payments < 2 ? cachedFirst(intended, () => readSettlement(deps, attempt)) : undefined;
   const record = (settling: Settling): Promise<Reply> =>
     perform<SettlementRows, Submitted>(deps.store, answering, read ?? (() => readSettlement(deps, attempt)), (rows) => {
       const settled = settling(settle(rows));
@@ -157,7 +157,7 @@ async function callAndRecord(
       if (settled.attempt.status === 'not_sent') return { change, refusal: carrierDown(attempt) };
       return { change, answer: { payment: asSubmitted(settled.payment) } };
     });
-  const recording = (): Promise<Reply> => persist(deps, () => soundingLast(deps, record));
+  const recording = (): Promise<Reply> => retryWhileUnavailable(deps, () => soundingLast(deps, record));
   return whileRecording(deps, attempt.id, recording);
 }
 

@@ -9,14 +9,18 @@ import { formatMinor } from '../domain/money.ts';
 import type { PayoutBatch } from '../domain/outgoing-records.ts';
 import { approve, reject, stateOf } from '../domain/payout-batch.ts';
 import { costOfLines } from '../domain/payout-order.ts';
-import { OperatorError, requireSay, type Say } from './operator.ts';
+import { type Attribution, OperatorError, requireAttribution } from './operator.ts';
 import { changeBatch, type PayoutOperatorDeps, tell } from './payout-operate.ts';
 import type { BatchRows } from './payout-run.ts';
 import { availableTo } from './payout-send.ts';
 
 /** @throws OperatorError when there is no such batch, it does not wait for approval, or its merchant's funds do not suffice. */
-export async function approvePayout(deps: PayoutOperatorDeps, batchId: string, say: Say): Promise<PayoutBatch> {
-  const said = requireSay(say);
+export async function approvePayout(
+  deps: PayoutOperatorDeps,
+  batchId: string,
+  attribution: Attribution,
+): Promise<PayoutBatch> {
+  const said = requireAttribution(attribution);
   const batch = await changeBatch(deps, batchId, async (rows, context) => {
     requireWaiting(rows.batch);
     if (rows.batch.sending_type === 'immediate') await requireFunds(deps, rows);
@@ -27,8 +31,12 @@ export async function approvePayout(deps: PayoutOperatorDeps, batchId: string, s
 }
 
 /** @throws OperatorError when there is no such batch, or it does not wait for approval. */
-export async function rejectPayout(deps: PayoutOperatorDeps, batchId: string, say: Say): Promise<PayoutBatch> {
-  const said = requireSay(say);
+export async function rejectPayout(
+  deps: PayoutOperatorDeps,
+  batchId: string,
+  attribution: Attribution,
+): Promise<PayoutBatch> {
+  const said = requireAttribution(attribution);
   const batch = await changeBatch(deps, batchId, (rows, context) => {
     requireWaiting(rows.batch);
     return reject(rows.batch, rows.first, context);

@@ -8,7 +8,7 @@
 import type { PayoutBatch } from '../domain/outgoing-records.ts';
 import { cancel } from '../domain/payout-batch.ts';
 import { hasMore } from '../domain/payout-order.ts';
-import { dueAtOnce, OperatorError, requireSay, type Say } from './operator.ts';
+import { type Attribution, dueAtOnce, OperatorError, requireAttribution } from './operator.ts';
 import { callOffWaiting } from './payout-close.ts';
 import { changeBatch, type PayoutOperatorDeps, requireBatch, tell } from './payout-operate.ts';
 
@@ -20,10 +20,10 @@ import { changeBatch, type PayoutOperatorDeps, requireBatch, tell } from './payo
 export async function cancelPayout(
   deps: PayoutOperatorDeps,
   batchId: string,
-  say: Say,
+  attribution: Attribution,
   notTaken = false,
 ): Promise<PayoutBatch> {
-  const said = requireSay(say);
+  const said = requireAttribution(attribution);
   const found = await requireBatch(deps, batchId);
   if (found.cancelled_at === null) {
     await changeBatch(deps, batchId, async ({ batch }, { now }) => {

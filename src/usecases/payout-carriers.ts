@@ -5,7 +5,7 @@
  */
 
 import type { PayoutLine } from '../domain/outgoing-records.ts';
-import { type CarrierGate, createGate } from './carrier-gate.ts';
+import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts';
 import type { Deps } from './deps.ts';
 
 export interface Carriers {
@@ -31,9 +31,9 @@ const RETRIED_NOW_MOST = 10_000;
 
 interface Carrier {
   readonly name: string;
-  readonly gate: CarrierGate;
+  readonly breaker: CircuitBreaker;
   readonly parked: PayoutLine[];
-  /** The merchant whose unanswered line closed the gate last. */
+  /** The merchant whose unanswered line opened the breaker last. */
   blamed: string | undefined;
   /** Cancels the scheduled probe. */
   cancel: () => void;
@@ -60,15 +60,15 @@ export function openCarriers(
     const name = carrierOf(line);
     const known = carriers.get(name);
     if (known !== undefined) return known;
-    const carrier = { name, gate: createGate(), parked: [], blamed: undefined, cancel: () => undefined };
+    const carrier = { name, breaker: createCircuitBreaker(), parked: [], blamed: undefined, cancel: () => undefined };
     carriers.set(name, carrier);
     return carrier;
   };
 
   /** Offers one parked line as a probe: another merchant's if possible, in case the blamed merchant's numbers were at fault. */
-  const probe = ({ gate, parked, blamed }: Carrier): void => {
+  const probe = ({ breaker, parked, blamed }: Carrier): void => {
     const now = deps.clock.now();
-    if (closed || !gate.isOpen(now)) return;
+    if (closed || !breaker.wouldAdmit(now)) return;
     const left = parked.splice(0).filter((line) => isLeased(line, now));
     const other = left.findIndex(({ merchant_id }) => merchant_id !== blamed);
     const [line] = left.splice(Math.max(0, other), 1);
@@ -86,16 +86,16 @@ export function openCarriers(
 
   return {
     admits(line) {
-      const { gate, parked } = of(line);
-      if (gate.admits(deps.clock.now())) return true;
+      const { breaker, parked } = of(line);
+      if (breaker.admits(deps.clock.now())) return true;
       if (parked.length < MOST_PARKED) parked.push(line);
       return false;
     },
     heard(line, answered) {
       const carrier = of(line);
-      const news = carrier.gate.heard(answered, deps.clock.now());
-      if (news?.kind === 'back') isBack(carrier);
-      else if (news?.kind === 'closed') {
+      const news = carrier.breaker.record(answered, deps.clock.now());
+      if (news?.kind === 'closed') isBack(carrier);
+      else if (news?.kind === 'opened') {
         deps.log.warn('payout_carrier_away', { connector: carrier.name, ms: news.pauseMs });
         carrier.blamed = line.merchant_id;
         carrier.cancel();
@@ -111,7 +111,7 @@ export function openCarriers(
     },
     away() {
       const now = deps.clock.now();
-      return [...carriers.values()].filter(({ gate }) => !gate.isOpen(now)).map(({ name }) => name);
+      return [...carriers.values()].filter(({ breaker }) => !breaker.wouldAdmit(now)).map(({ name }) => name);
     },
     close() {
       closed = true;

@@ -8,12 +8,12 @@
 import type { Change } from '../domain/change.ts';
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import { callOff, close } from '../domain/payout-batch.ts';
-import { askTryBefore } from './attempt-before.ts';
+import { inquirePreviousAttempt } from './attempt-previous.ts';
 import type { Deps } from './deps.ts';
 import { eachOf } from './each-of.ts';
-import { putOff } from './outgoing-start.ts';
+import { postpone } from './outgoing-start.ts';
 import { batchContext, type PayoutBatchDeps } from './payout-run.ts';
-import { persist } from './perform.ts';
+import { retryWhileUnavailable } from './perform.ts';
 
 type BatchKey = Pick<PayoutBatch, 'shard' | 'id'>;
 
@@ -48,8 +48,8 @@ async function closeCancelled(deps: Deps, batch: PayoutBatch): Promise<void> {
 
 /** Asks the carrier that turned the line away: a line taken after all resumes; if the carrier cannot say, it is asked later. */
 async function callOffTried(deps: Deps, line: PayoutLine): Promise<void> {
-  const before = await askTryBefore(deps, line);
-  if (before.kind === 'unclear') return putOff(deps, 'payout_line', line, before.until);
+  const before = await inquirePreviousAttempt(deps, line);
+  if (before.kind === 'unclear') return postpone(deps, 'payout_line', line, before.until);
   if (before.kind === 'over') await end(deps, callOff(line, batchContext(deps)));
 }
 
@@ -74,5 +74,5 @@ export async function callOffWaiting(
 }
 
 async function end(deps: PayoutBatchDeps, change: Change): Promise<void> {
-  await persist(deps, () => deps.store.commit(change));
+  await retryWhileUnavailable(deps, () => deps.store.commit(change));
 }

@@ -9,8 +9,8 @@ import { isWithin } from '../domain/elapsed.ts';
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import type { Merchant } from '../domain/records.ts';
 import type { Deps } from './deps.ts';
+import { createFairQueue, type FairQueueLimits } from './fair-queue.ts';
 import { createIdle, type Idle } from './idle.ts';
-import { createLanes, type LaneLimits } from './lanes.ts';
 import { createWriting } from './outgoing-start.ts';
 import { carrierOf, isLeased, openCarriers } from './payout-carriers.ts';
 import { startLine } from './payout-start.ts';
@@ -37,7 +37,7 @@ export interface Dispatcher {
   close(): Promise<void>;
 }
 
-const LIMITS: LaneLimits = { atReceiver: 64, inAll: 512, waitingAtReceiver: 10_000, waitingInAll: 20_000 };
+const LIMITS: FairQueueLimits = { atReceiver: 64, inAll: 512, waitingAtReceiver: 10_000, waitingInAll: 20_000 };
 /**
  * 1024 lines: with this many leased lines of a carrier in memory, no more are leased; with this many of one merchant's waiting
  * for a carrier, no more of the merchant's batches begin. Freshly committed lines do not count as leased, or a payday would
@@ -60,12 +60,12 @@ interface Held {
   readonly isClaimed: boolean;
 }
 
-export function createDispatcher(deps: Deps, limits: LaneLimits = LIMITS, enough: number = ENOUGH): Dispatcher {
+export function createDispatcher(deps: Deps, limits: FairQueueLimits = LIMITS, enough: number = ENOUGH): Dispatcher {
   const merchantOf = rememberMerchants(deps);
   const claimed = new Map<string, number>();
   let closed = false;
 
-  const { idle, tell } = createIdle(() => writing.isEmpty() && lanes.isEmpty());
+  const { idle, tell } = createIdle(() => writing.isEmpty() && queue.isEmpty());
   const writing = createWriting(tell);
   const count = ({ line, isClaimed }: Held, more: number): void => {
     if (!isClaimed) return;
@@ -92,13 +92,13 @@ export function createDispatcher(deps: Deps, limits: LaneLimits = LIMITS, enough
       return undefined;
     }
   };
-  const lanes = createLanes(deps.clock, limits, start, tell);
+  const queue = createFairQueue(deps.clock, limits, start, tell);
 
   const offer: Dispatcher['offer'] = (line, from = 'commit') => {
     if (closed || line.status !== 'pending' || line.next_start_at === null) return false;
     const held = { line, isClaimed: from === 'claim' };
     count(held, 1);
-    const isTaken = lanes.add(line.merchant_id, carrierOf(line), held);
+    const isTaken = queue.add(line.merchant_id, carrierOf(line), held);
     if (!isTaken) count(held, -1);
     return isTaken;
   };
@@ -108,16 +108,16 @@ export function createDispatcher(deps: Deps, limits: LaneLimits = LIMITS, enough
   return {
     offer,
     busy,
-    isFull: () => lanes.waitingInAll() >= limits.waitingInAll,
+    isFull: () => queue.waitingInAll() >= limits.waitingInAll,
     hasRoomFor({ merchant_id, beneficiaries }) {
       // New batches may fill half of the queue; the other half is for leased lines. A merchant with nothing queued still gets a
       // place while at least half of that other half is free.
-      const waiting = lanes.waitingInAll();
+      const waiting = queue.waitingInAll();
       const place = waiting < NEWCOMERS_MOST * limits.waitingInAll ? 1 : 0;
       const room = Math.min(enough, Math.max(place, limits.waitingInAll / 2 - waiting));
       const shut = new Set(busy());
       const goesTo = [...new Set(beneficiaries.map(carrierOf))];
-      const waitingFor = (one: string): number => lanes.waiting(merchant_id, one) + carriers.parked(merchant_id, one);
+      const waitingFor = (one: string): number => queue.waiting(merchant_id, one) + carriers.parked(merchant_id, one);
       return (
         goesTo.some((one) => !shut.has(one) && waitingFor(one) < room) &&
         goesTo.every((one) => waitingFor(one) < BESIDE_MOST * room)
@@ -127,7 +127,7 @@ export function createDispatcher(deps: Deps, limits: LaneLimits = LIMITS, enough
     close() {
       closed = true;
       carriers.close();
-      lanes.clear();
+      queue.clear();
       return idle();
     },
   };

@@ -10,7 +10,7 @@ import type { PayoutBatch } from '../domain/outgoing-records.ts';
 import type { BatchContext } from '../domain/payout-batch.ts';
 import { type FindDeps, findPayoutBatch } from './archive-find.ts';
 import type { Deps } from './deps.ts';
-import { decideOnce, type OperatorDeps, OperatorError, readAfter, requireId, type Say } from './operator.ts';
+import { type Attribution, decideOnce, type OperatorDeps, OperatorError, readAfter, requireId } from './operator.ts';
 import { type BatchRows, batchContext, type PayoutBatchDeps, readBatch } from './payout-run.ts';
 
 export type PayoutOperatorDeps = OperatorDeps & PayoutBatchDeps & Pick<Deps, 'log'>;
@@ -52,6 +52,6 @@ export async function changeBatch(
 }
 
 /** Logs what an operator did to a batch, with who and why. */
-export function tell(deps: Pick<Deps, 'log'>, event: string, batch: PayoutBatch, { by, why }: Say): void {
+export function tell(deps: Pick<Deps, 'log'>, event: string, batch: PayoutBatch, { by, why }: Attribution): void {
   deps.log.warn(event, { batch_id: batch.id, merchant_id: batch.merchant_id, by, why });
 }

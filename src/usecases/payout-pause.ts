@@ -8,12 +8,16 @@
 import type { PayoutBatch } from '../domain/outgoing-records.ts';
 import { type BatchContext, pause, resume, runNext, runsAt, skipNext, stateOf } from '../domain/payout-batch.ts';
 import { hasMore } from '../domain/payout-order.ts';
-import { OperatorError, requireSay, type Say } from './operator.ts';
+import { type Attribution, OperatorError, requireAttribution } from './operator.ts';
 import { changeBatch, type PayoutOperatorDeps, tell } from './payout-operate.ts';
 
 /** @throws OperatorError when there is no such batch, or none of its dates is to come. */
-export async function pausePayout(deps: PayoutOperatorDeps, batchId: string, say: Say): Promise<PayoutBatch> {
-  const said = requireSay(say);
+export async function pausePayout(
+  deps: PayoutOperatorDeps,
+  batchId: string,
+  attribution: Attribution,
+): Promise<PayoutBatch> {
+  const said = requireAttribution(attribution);
   const batch = await changeBatch(deps, batchId, ({ batch: found }, { now }) => {
     if (stateOf(found) !== 'scheduled') throw new OperatorError(whyNot(found, 'scheduled'));
     return pause(found, now);
@@ -37,15 +41,15 @@ export interface Resumed {
 export async function resumePayout(
   deps: PayoutOperatorDeps,
   batchId: string,
-  say: Say & { readonly catchUp: boolean },
+  attribution: Attribution & { readonly catchUp: boolean },
 ): Promise<Resumed> {
-  const said = requireSay(say);
+  const said = requireAttribution(attribution);
   let skipped = 0;
   for (;;) {
     const taken: { step: Step } = { step: 'resumed' };
     const batch = await changeBatch(deps, batchId, (rows, context) => {
       if (stateOf(rows.batch) !== 'paused') throw new OperatorError(whyNot(rows.batch, 'paused'));
-      taken.step = say.catchUp ? 'resumed' : nextStep(rows.batch, context);
+      taken.step = attribution.catchUp ? 'resumed' : nextStep(rows.batch, context);
       if (taken.step === 'resumed') return resume(rows.batch, context);
       return (taken.step === 'run' ? runNext : skipNext)(rows.batch, rows.first, context);
     });

@@ -26,7 +26,7 @@ import { Refusal, refuseField } from '../domain/refusal.ts';
 import { requireOpen, updateSession } from '../domain/session.ts';
 import { eventInsert, payoutEvent } from '../domain/webhook.ts';
 import type { MerchantCaller, SessionCaller } from './callers.ts';
-import { atHandFirst, type Deps, newId } from './deps.ts';
+import { cachedFirst, type Deps, newId } from './deps.ts';
 import { type Answering, perform, type Reply } from './perform.ts';
 
 /** A batch as it was made, or as a dry run would make it. */
@@ -89,7 +89,7 @@ function rowsOf(deps: Deps, caller: SessionCaller | MerchantCaller, currency: Cu
     return async () => ({ session: undefined, availableMinor: await availableTo(deps, merchant, currency) });
   }
   const { shard, id } = caller.session;
-  const session = atHandFirst<Session | undefined>(caller.session, () => deps.store.session.caller(shard, id));
+  const session = cachedFirst<Session | undefined>(caller.session, () => deps.store.session.caller(shard, id));
   return async () => {
     const [found, availableMinor] = await Promise.all([session(), availableTo(deps, merchant, currency)]);
     if (found === undefined) throw new Refusal(1001);

@@ -23,12 +23,12 @@ import {
 import type { Attempt, Merchant } from '../domain/records.ts';
 import { shardOfWallet } from '../domain/wallet.ts';
 import { CALL_LIFE_MS, callWithinDeadline } from './attempt-ask.ts';
-import { askTryBefore } from './attempt-before.ts';
 import { type Intention, newAttempt } from './attempt-intend.ts';
 import { recordOutgoing } from './attempt-outgoing.ts';
+import { inquirePreviousAttempt } from './attempt-previous.ts';
 import { callbackUrl } from './callback-url.ts';
-import { atHandFirst, type Deps, idsOf, newId } from './deps.ts';
-import { hasAnswered, notSent, putOff, type Started } from './outgoing-start.ts';
+import { cachedFirst, type Deps, idsOf, newId } from './deps.ts';
+import { hasAnswered, notSent, postpone, type Started } from './outgoing-start.ts';
 import { commitOrFind } from './perform.ts';
 
 /** Starts a line; `line` is as it was when it was leased to us. */
@@ -56,10 +56,10 @@ interface Sending {
 }
 
 async function sendToPhone(deps: Deps, sending: Sending): Promise<Started> {
-  const before = await askTryBefore(deps, sending.line);
+  const before = await inquirePreviousAttempt(deps, sending.line);
   if (before.kind === 'taken') return notSent(true);
   if (before.kind === 'unclear') {
-    await putOff(deps, 'payout_line', sending.line, before.until);
+    await postpone(deps, 'payout_line', sending.line, before.until);
     return notSent(before.answered);
   }
   const intended = await intend(deps, sending, await readEarlier(deps, sending.line));
@@ -83,7 +83,7 @@ async function leaveUnsent(deps: Deps, line: PayoutLine, { paidBy }: NotSent): P
     return;
   }
   deps.log.warn('payout_held_back', about);
-  await putOff(deps, 'payout_line', line, nextLookBackAt(line, deps.clock.now()));
+  await postpone(deps, 'payout_line', line, nextLookBackAt(line, deps.clock.now()));
 }
 
 function pay(deps: Deps, attempt: Attempt, { line, merchant, connector, msisdn }: Sending): Promise<Answer> {
@@ -143,7 +143,7 @@ function intend(
     const [own, lines] = await Promise.all([deps.store.attempt.get(shard, attemptId), readEarlier(deps, known)]);
     return { own, earlier: lines };
   };
-  const beside = atHandFirst<Beside>({ own: undefined, earlier }, again);
+  const beside = cachedFirst<Beside>({ own: undefined, earlier }, again);
   return writeLine<Beside, Intended | NotSent | undefined>(deps, known, beside, ({ line, more }, context) => {
     const mine = more.own;
     // Our own commit had won. If another process has taken the attempt further, that process gives the outcome.
@@ -207,7 +207,7 @@ async function writeLine<M, A>(
 ): Promise<A | undefined> {
   const { shard, id, merchant_id, currency } = known;
   const available = merchantAccount(merchant_id, 'available', currency);
-  const rows = atHandFirst<Omit<Rows<M>, 'more'>>({ line: known, availableMinor: undefined }, async () => {
+  const rows = cachedFirst<Omit<Rows<M>, 'more'>>({ line: known, availableMinor: undefined }, async () => {
     const [line, account] = await Promise.all([
       deps.store.payoutLine.get(shard, id),
       deps.store.account.get(available.shard, available.id),

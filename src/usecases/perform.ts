@@ -153,7 +153,10 @@ const PAUSES_MS = [50, 200, 500, 1_000, 2_000, 4_000] as const;
  * Writes what must not be lost, for example what an upstream has said: retried while the database is away. The work must be safe
  * to repeat: a rule that finds its own change answers from it.
  */
-export async function persist<T>(deps: { readonly clock: Pick<Clock, 'after'> }, work: () => Promise<T>): Promise<T> {
+export async function retryWhileUnavailable<T>(
+  deps: { readonly clock: Pick<Clock, 'after'> },
+  work: () => Promise<T>,
+): Promise<T> {
   for (const milliseconds of PAUSES_MS) {
     try {
       return await work();
@@ -197,7 +200,7 @@ export async function commitOrFind<R, A>(
     return await commitDecision(deps.store, read, (rows) => decide(rows, false));
   } catch (error) {
     if (!(error instanceof CommitUnknown)) throw error;
-    return persist(deps, () => commitDecision(deps.store, read, (rows) => decide(rows, true)));
+    return retryWhileUnavailable(deps, () => commitDecision(deps.store, read, (rows) => decide(rows, true)));
   }
 }
 

@@ -12,7 +12,14 @@ import type { Reason } from '../domain/reason.ts';
 import { type MovedRefund, moveRefund, type RefundFact, type RefundRows } from '../domain/refund.ts';
 import { isOverRefunded } from '../domain/refund-order.ts';
 import { type Deps, idsOf } from './deps.ts';
-import { decideOnce, type OperatorDeps, OperatorError, requireLine, requireSay, type Say } from './operator.ts';
+import {
+  type Attribution,
+  decideOnce,
+  type OperatorDeps,
+  OperatorError,
+  requireAttribution,
+  requireLine,
+} from './operator.ts';
 import { requireRefund } from './refund-read.ts';
 
 type RefundDecideDeps = OperatorDeps & Pick<Deps, 'log'>;
@@ -30,11 +37,11 @@ export async function executeRefund(
   deps: RefundDecideDeps,
   refundId: string,
   { reference, notTaken = false }: ByHand,
-  say: Say,
+  attribution: Attribution,
 ): Promise<RefundRows> {
   const line = requireLine(reference, 'the reference', REFERENCE_MOST);
   const verdict = { fact: 'executed_by_hand', reason: null, reference: line, notTaken } as const;
-  return decide(deps, refundId, verdict, say, (rows) => requireUnpaid(deps, rows, notTaken));
+  return decide(deps, refundId, verdict, attribution, (rows) => requireUnpaid(deps, rows, notTaken));
 }
 
 /**
@@ -44,11 +51,11 @@ export async function executeRefund(
 export async function callOffRefund(
   deps: RefundDecideDeps,
   refundId: string,
-  say: Say,
+  attribution: Attribution,
   notTaken = false,
 ): Promise<RefundRows> {
   const verdict = { fact: 'called_off', reason: CALLED_OFF, reference: null, notTaken } as const;
-  return decide(deps, refundId, verdict, say, async ({ refund }) => {
+  return decide(deps, refundId, verdict, attribution, async ({ refund }) => {
     if (!notTaken) await requireNotTaken(deps, [refund]);
   });
 }
@@ -79,10 +86,10 @@ async function decide(
   deps: RefundDecideDeps,
   refundId: string,
   verdict: Verdict,
-  say: Say,
+  attribution: Attribution,
   check: (rows: RefundRows) => Promise<void>,
 ): Promise<RefundRows> {
-  const said = requireSay(say);
+  const said = requireAttribution(attribution);
   const { refund: known } = await requireRefund(deps, refundId);
   const decided = await decideOnce(deps, known.shard, 'see `mbongo refund show`', async () => {
     const rows = await requireRefund(deps, refundId);
@@ -143,7 +150,12 @@ async function sourceOf({ store }: RefundDecideDeps, { payment }: RefundRows): P
   return paidBy?.connector ?? BANK_TRANSFER;
 }
 
-function tell(deps: RefundDecideDeps, { refund, payment }: RefundRows, verdict: Verdict, say: Say): void {
+function tell(
+  deps: RefundDecideDeps,
+  { refund, payment }: RefundRows,
+  verdict: Verdict,
+  attribution: Attribution,
+): void {
   const { reference, notTaken } = verdict;
   deps.log.warn('refund_decided_by_operator', {
     refund_id: refund.id,
@@ -153,7 +165,7 @@ function tell(deps: RefundDecideDeps, { refund, payment }: RefundRows, verdict: 
     payment_status: payment.status,
     provider_reference: reference,
     not_taken: notTaken,
-    by: say.by,
-    why: say.why,
+    by: attribution.by,
+    why: attribution.why,
   });
 }

@@ -8,8 +8,8 @@
 import type { Refund } from '../domain/outgoing-records.ts';
 import { START_LEASE_MS } from '../domain/payout.ts';
 import type { Deps } from './deps.ts';
+import { createFairQueue, type FairQueueLimits } from './fair-queue.ts';
 import { createIdle, type Idle, idleInTime } from './idle.ts';
-import { createLanes, type LaneLimits } from './lanes.ts';
 import { createWriting } from './outgoing-start.ts';
 import { startRefund } from './refund-start.ts';
 
@@ -22,10 +22,10 @@ export interface RefundDispatcher {
   close(): Promise<void>;
 }
 
-const LIMITS: LaneLimits = { atReceiver: 16, inAll: 64, waitingAtReceiver: 1_000, waitingInAll: 4_000 };
+const LIMITS: FairQueueLimits = { atReceiver: 16, inAll: 64, waitingAtReceiver: 1_000, waitingInAll: 4_000 };
 
 /** Makes the dispatcher of this process; `limits` say how many refunds may be in flight and queued. */
-export function createRefundDispatcher(deps: Deps, limits: LaneLimits = LIMITS): RefundDispatcher {
+export function createRefundDispatcher(deps: Deps, limits: FairQueueLimits = LIMITS): RefundDispatcher {
   let closed = false;
   /** Returns whether the upstream answered; undefined if it was not called, or not to blame. */
   const start = async (refund: Refund): Promise<boolean | undefined> => {
@@ -42,20 +42,20 @@ export function createRefundDispatcher(deps: Deps, limits: LaneLimits = LIMITS):
       return undefined;
     }
   };
-  const { idle, tell } = createIdle(() => writing.isEmpty() && lanes.isEmpty());
+  const { idle, tell } = createIdle(() => writing.isEmpty() && queue.isEmpty());
   const writing = createWriting(tell);
-  const lanes = createLanes(deps.clock, limits, start, tell);
+  const queue = createFairQueue(deps.clock, limits, start, tell);
 
   return {
     offer(refund) {
       if (closed || refund.status !== 'pending' || refund.connector === null || refund.next_start_at === null)
         return false;
-      return lanes.add(refund.merchant_id, refund.connector, refund);
+      return queue.add(refund.merchant_id, refund.connector, refund);
     },
     idle,
     close() {
       closed = true;
-      lanes.clear();
+      queue.clear();
       return idle();
     },
   };

@@ -15,13 +15,13 @@ import type { RefundContext, RefundRows } from '../domain/refund.ts';
 import { isOverRefunded } from '../domain/refund-order.ts';
 import { intendRefund, refundOrder } from '../domain/refund-outgoing.ts';
 import { CALL_LIFE_MS, callWithinDeadline } from './attempt-ask.ts';
-import { askTryBefore, type TryBefore } from './attempt-before.ts';
 import { type Intention, newAttempt } from './attempt-intend.ts';
 import { recordOutgoing } from './attempt-outgoing.ts';
+import { inquirePreviousAttempt, type PreviousAttempt } from './attempt-previous.ts';
 import { callbackUrl } from './callback-url.ts';
 import { PAY_LIFE_MS } from './card-pay.ts';
 import { type Deps, idsOf, newId } from './deps.ts';
-import { hasAnswered, notSent, putOff, type Started } from './outgoing-start.ts';
+import { hasAnswered, notSent, postpone, type Started } from './outgoing-start.ts';
 import { commitOrFind } from './perform.ts';
 import { CALLED_OFF } from './refund-decide.ts';
 import { refundOfAttempt } from './refund-read.ts';
@@ -48,14 +48,14 @@ export async function startRefund(deps: Deps, known: Refund): Promise<Started> {
   const before = await askTriesBefore(deps, known);
   if (before.kind === 'taken') return notSent(true);
   if (before.kind === 'unclear') {
-    await putOff(deps, 'refund', known, before.until);
+    await postpone(deps, 'refund', known, before.until);
     return notSent(before.answered);
   }
   const rows = await intend(deps, known, giver.intention);
   if (rows === 'held_back') {
     // It stays held back until the other refund's outcome changes, or an operator calls this one off.
     deps.log.error('refund_held_back', { refund_id: known.id, transaction_id: known.payment_id });
-    await putOff(deps, 'refund', known, nextLookBackAt(known, deps.clock.now()));
+    await postpone(deps, 'refund', known, nextLookBackAt(known, deps.clock.now()));
   }
   if (rows === undefined || rows === 'held_back') return notSent();
   const { attempt } = rows;
@@ -75,15 +75,15 @@ const WITHDRAWN_MOST = 4;
  * Inquires about its own last attempt, and about the last attempt of each called-off refund of the payment that the upstream
  * had turned away. Any that was accepted after all is recorded, and holds this refund back if the sum would be too much.
  */
-async function askTriesBefore(deps: Deps, known: Refund): Promise<TryBefore> {
-  const own = await askTryBefore(deps, known);
+async function askTriesBefore(deps: Deps, known: Refund): Promise<PreviousAttempt> {
+  const own = await inquirePreviousAttempt(deps, known);
   if (own.kind !== 'over') return own;
   const others = await deps.store.refund.ofPayment(known.shard, known.payment_id);
   const withdrawn = others.filter(({ reason }) => reason === CALLED_OFF).sort((a, b) => (a.id < b.id ? 1 : -1));
   const said = await Promise.all(
-    withdrawn.slice(0, WITHDRAWN_MOST).map(async ({ shard, attempt_id }): Promise<TryBefore> => {
+    withdrawn.slice(0, WITHDRAWN_MOST).map(async ({ shard, attempt_id }): Promise<PreviousAttempt> => {
       const tried = attempt_id === null ? undefined : await deps.store.attempt.get(shard, attempt_id);
-      return tried?.status === 'not_sent' ? askTryBefore(deps, { ...known, attempt_id }) : own;
+      return tried?.status === 'not_sent' ? inquirePreviousAttempt(deps, { ...known, attempt_id }) : own;
     }),
   );
   return said.find(({ kind }) => kind === 'unclear') ?? own;

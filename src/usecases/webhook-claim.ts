@@ -44,7 +44,7 @@ export async function offerDue(deps: Pick<Deps, 'store' | 'clock'>, courier: Cou
 }
 
 function pauseOf(courier: Courier, event: WebhookEvent): number {
-  return Math.max(FULL_PAUSE_MS, courier.comeAgainIn(event, PAUSE_MOST_MS));
+  return Math.max(FULL_PAUSE_MS, courier.retryAfterMs(event, PAUSE_MOST_MS));
 }
 
 /** Postpones the event; if another process has taken it meanwhile, this loses and that process keeps it. */

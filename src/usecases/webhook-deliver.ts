@@ -9,9 +9,9 @@
 import type { WebhookEvent } from '../domain/records.ts';
 import { afterLateTry, afterTry, DELIVERY_TIMEOUT_MS, readRetryAfter, type Try } from '../domain/webhook.ts';
 import type { OutboundAnswer } from '../platform/platform.ts';
-import { atHandFirst, type Deps, idsOf } from './deps.ts';
+import { cachedFirst, type Deps, idsOf } from './deps.ts';
+import { createFairQueue, type FairQueueLimits } from './fair-queue.ts';
 import { createIdle, type Idle } from './idle.ts';
-import { createLanes, type LaneLimits } from './lanes.ts';
 import { commitDecision } from './perform.ts';
 import { createSigner, type Signer } from './webhook-sign.ts';
 
@@ -27,7 +27,7 @@ export interface Courier {
    * When an event that found no room should be offered again (ms): after as long as its receiver has been silent, or, if it
    * answers, by when it should have handled what was turned away before. At most `most`; 0: unknown.
    */
-  comeAgainIn(event: WebhookEvent, most: number): number;
+  retryAfterMs(event: WebhookEvent, most: number): number;
   /** Resolves when nothing is queued or in flight, and all outcomes have been written. */
   idle: Idle['idle'];
   /** Stops: queued events are left to other processes' rounds, posts in flight are finished. */
@@ -35,7 +35,7 @@ export interface Courier {
 }
 
 /** A host may serve many merchants: even if some of their paths hang, every other merchant keeps one post. */
-const LIMITS: LaneLimits = {
+const LIMITS: FairQueueLimits = {
   atReceiver: 64,
   newcomersAtReceiver: 192,
   inAll: 1_024,
@@ -50,12 +50,12 @@ const CHANCE = 1_000_000;
  * Makes the courier of this process; `limits` say how many posts may be in flight and how many events queued. An event without
  * room, or whose outcome cannot be written, is delivered by the round once its lease has run out (contract §6).
  */
-export function createCourier(deps: CourierDeps, limits: LaneLimits = LIMITS): Courier {
+export function createCourier(deps: CourierDeps, limits: FairQueueLimits = LIMITS): Courier {
   const sign = createSigner(deps);
   let closed = false;
   let recording = 0;
 
-  const { idle, tell } = createIdle(() => recording === 0 && lanes.isEmpty());
+  const { idle, tell } = createIdle(() => recording === 0 && queue.isEmpty());
   /** Posts once. The receiver's slot is free as soon as it has answered, before the outcome is written. */
   const post = async (event: WebhookEvent): Promise<boolean | undefined> => {
     // Too little of the lease is left for a whole try: the round will claim the event anew.
@@ -80,23 +80,23 @@ export function createCourier(deps: CourierDeps, limits: LaneLimits = LIMITS): C
     recording -= 1;
     tell();
   };
-  const lanes = createLanes(deps.clock, limits, post, tell);
+  const queue = createFairQueue(deps.clock, limits, post, tell);
 
   return {
     offer(event) {
       if (closed || event.status !== 'waiting' || event.url === null) return false;
-      return lanes.add(event.merchant_id, originOf(event.url), event);
+      return queue.add(event.merchant_id, originOf(event.url), event);
     },
-    comeAgainIn({ merchant_id, url }, most) {
+    retryAfterMs({ merchant_id, url }, most) {
       if (url === null) return 0;
       const receiver = originOf(url);
-      const silence = lanes.silence(merchant_id, receiver);
-      return silence > 0 ? Math.min(most, silence) : lanes.comeAgainIn(merchant_id, receiver, most);
+      const silence = queue.silence(merchant_id, receiver);
+      return silence > 0 ? Math.min(most, silence) : queue.retryAfterMs(merchant_id, receiver, most);
     },
     idle,
     close() {
       closed = true;
-      lanes.clear();
+      queue.clear();
       return idle();
     },
   };
@@ -110,7 +110,7 @@ async function record(deps: CourierDeps, tried: WebhookEvent, result: Try): Prom
   const { shard, id } = tried;
   const jitter = deps.random.below(CHANCE) / CHANCE;
   const newId = idsOf(deps);
-  const read = atHandFirst<WebhookEvent | undefined>(tried, () => deps.store.event.get(shard, id));
+  const read = cachedFirst<WebhookEvent | undefined>(tried, () => deps.store.event.get(shard, id));
   const counts = await commitDecision(deps.store, read, (event) => {
     if (event === undefined) return { answer: false };
     const isItsOwn = event.status === 'waiting' && event.next_at === tried.next_at;

@@ -99,8 +99,8 @@ test('a failed inquiry after a hint, at a gateway with an outdated attempt in me
   expect((await payByPhone(world, paying, numberEnding('42'))).status).toBe(200);
   const { id } = await attemptOf(world, paying);
   // As another process does that has inquired for a while without news.
-  const putOff = `update attempt set inquiries = 8, version = version + 3, next_inquiry_at = next_inquiry_at + interval '15 min'`;
-  await rowsOf(world, `${putOff} where id = '${id}'`);
+  const postpone = `update attempt set inquiries = 8, version = version + 3, next_inquiry_at = next_inquiry_at + interval '15 min'`;
+  await rowsOf(world, `${postpone} where id = '${id}'`);
   world.sandbox.faults.set('mtn', { error_rate: 1 });
   expect(await callBack(callbackUrl(world.gateway.deps, await attemptOf(world, paying)), {})).toBe(200);
   const { next_inquiry_at, inquiries } = await attemptOf(world, paying);

@@ -1,4 +1,4 @@
-/** Load shedding at the door, over real connections: what a refusal looks like, and what is never refused. */
+/** Load shedding, over real connections: what a refusal looks like, and what is never refused. */
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { afterEach, expect, test } from 'vitest';

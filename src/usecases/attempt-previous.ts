@@ -12,7 +12,7 @@ import type { Deps } from './deps.ts';
 import { inquireUpstream } from './upstream-inquire.ts';
 
 /** What is known of the previous attempt. */
-export type TryBefore =
+export type PreviousAttempt =
   /** There is none, or the upstream did not take it: the order may be sent. */
   | { readonly kind: 'over' }
   /** The upstream has taken it after all, and the order resumes with it. */
@@ -34,7 +34,7 @@ interface Order {
  * Inquires about the last attempt of an order that is due again, and records it if it was accepted. A gateway of the upstream
  * that answers "busy" or "unavailable" may still have forwarded the request: "not found" counts only after the settle delay.
  */
-export async function askTryBefore(deps: Deps, order: Order): Promise<TryBefore> {
+export async function inquirePreviousAttempt(deps: Deps, order: Order): Promise<PreviousAttempt> {
   const { shard, attempt_id } = order;
   const attempt = attempt_id === null ? undefined : await deps.store.attempt.get(shard, attempt_id);
   if (attempt === undefined || attempt.status === 'declined') return { kind: 'over' };

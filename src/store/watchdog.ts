@@ -13,7 +13,7 @@ const GRACE_MS = 1_000;
 const MOST_GRACES = 2;
 
 /** Calls `act` once after `ms` milliseconds of silence. Returns a function that cancels this. */
-export function afterSilence(ms: number, act: () => void): () => void {
+export function watchdog(ms: number, act: () => void): () => void {
   let timer: NodeJS.Timeout;
   let last: NodeJS.Immediate | undefined;
   const wait = (forMs: number, graces: number): void => {

@@ -10,7 +10,7 @@
 
 import type { Clock } from '../platform/platform.ts';
 
-export interface LaneLimits {
+export interface FairQueueLimits {
   /** Calls in flight at one receiver, over all merchants. */
   readonly atReceiver: number;
   /**
@@ -26,7 +26,7 @@ export interface LaneLimits {
   readonly waitingInAll: number;
 }
 
-export interface Lanes<W> {
+export interface FairQueue<W> {
   /** Takes work on, or returns false if there is no room for it. */
   add(merchantId: string, receiver: string, work: W): boolean;
   /** How many pieces of that merchant's work wait for that receiver. */
@@ -43,7 +43,7 @@ export interface Lanes<W> {
    * pace, needs for everything turned away before it, at most `most`; beyond that the slots are handed out from the start. 0 if
    * the pace is unknown.
    */
-  comeAgainIn(merchantId: string, receiver: string, most: number): number;
+  retryAfterMs(merchantId: string, receiver: string, most: number): number;
   /** Whether nothing is queued and nothing is in flight. */
   isEmpty(): boolean;
   /** Drops everything that is queued. */
@@ -103,12 +103,12 @@ interface Lane<W> {
  * was not to blame or not called (the work had waited too long, say), which widens the lane but keeps its silence. `emptied` is
  * called whenever the last piece of work is done.
  */
-export function createLanes<W>(
+export function createFairQueue<W>(
   { now }: Pick<Clock, 'now'>,
-  limits: LaneLimits,
+  limits: FairQueueLimits,
   start: (work: W) => Promise<boolean | undefined>,
   emptied: () => void,
-): Lanes<W> {
+): FairQueue<W> {
   const all: Share<W> = emptyShare();
   const merchants = new Map<string, Share<W>>();
   const receivers = new Map<string, Share<W>>();
@@ -248,7 +248,7 @@ export function createLanes<W>(
       const silence = lanes.get(key)?.silence ?? silences.get(key);
       return silence === undefined ? 0 : silence.until - silence.since;
     },
-    comeAgainIn(merchantId, receiverId, most) {
+    retryAfterMs(merchantId, receiverId, most) {
       const lane = lanes.get(keyOf(merchantId, receiverId));
       if (lane?.pace === undefined) return 0;
       const at = now();

@@ -9,14 +9,14 @@ import { Refusal } from '../domain/refusal.ts';
 import type { Log, Metrics, Random } from '../platform/platform.ts';
 import { type Limiter, LOAD_CLASSES, type LoadClass } from './overload.ts';
 
-export interface DoorParts {
+export interface LoadShedderParts {
   readonly limiter: Limiter;
   readonly metrics: Metrics;
   readonly random: Random;
   readonly log: Log;
 }
 
-export interface Door {
+export interface LoadShedder {
   /** The refusal for a request of that class; undefined if it is admitted. */
   refusalFor(of: LoadClass): Refusal | undefined;
 }
@@ -27,7 +27,7 @@ const RETRY_SECONDS = [1, 2, 3, 4, 5] as const;
 /** Made once: capturing an error's stack takes as long as all the rest of a refusal. */
 const REFUSALS = RETRY_SECONDS.map((retryAfter) => new Refusal(1402, { retryAfter }));
 
-export function createDoor({ limiter, metrics, random, log }: DoorParts): Door {
+export function createLoadShedder({ limiter, metrics, random, log }: LoadShedderParts): LoadShedder {
   const count = metrics.counter(
     'mbongo_http_shed_total',
     'Requests turned away because of overload, by class.',

@@ -1,19 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createLanes, type LaneLimits } from './lanes.ts';
+import { createFairQueue, type FairQueueLimits } from './fair-queue.ts';
 
 type Answer = 'answered' | 'silent' | 'untried';
 const ANSWERS: readonly Answer[] = ['answered', 'silent', 'untried'];
 
-const LIMITS: LaneLimits = { atReceiver: 32, inAll: 256, waitingAtReceiver: 100, waitingInAll: 1_000 };
+const LIMITS: FairQueueLimits = { atReceiver: 32, inAll: 256, waitingAtReceiver: 100, waitingInAll: 1_000 };
 
 /** Lanes whose calls end when the test ends them. */
-function openLanes(limits: LaneLimits = LIMITS) {
+function openLanes(limits: FairQueueLimits = LIMITS) {
   const started: string[] = [];
   const ends = new Map<string, (answered: boolean | undefined) => void>();
   const clock = { at: 0 };
   let emptied = 0;
-  const lanes = createLanes<string>(
+  const lanes = createFairQueue<string>(
     { now: () => clock.at },
     limits,
     (event) => {
@@ -127,7 +127,7 @@ describe('lanes', () => {
 
   it('turn work away for as long as the receiver, at its pace, needs for half of what was turned away before it', async () => {
     const world = openLanes({ ...LIMITS, atReceiver: 1, waitingAtReceiver: 10 });
-    const told = (most = 300_000) => world.lanes.comeAgainIn('m', 'r', most);
+    const told = (most = 300_000) => world.lanes.retryAfterMs('m', 'r', most);
     const answerAfter = async (pause: number) => {
       world.clock.at += pause;
       for (const event of world.running()) await world.end(event);
@@ -140,7 +140,7 @@ describe('lanes', () => {
     expect(told()).toBe(0);
     for (let answers = 0; answers < 4; answers += 1) await answerAfter(200);
     expect([told(), told(), told()]).toEqual([100, 200, 300]);
-    expect(world.lanes.comeAgainIn('other', 'r', 300_000)).toBe(0);
+    expect(world.lanes.retryAfterMs('other', 'r', 300_000)).toBe(0);
     // As time passes, the first of those turned away have come again.
     world.clock.at += 150;
     expect([told(), told()]).toEqual([250, 350]);
@@ -155,7 +155,7 @@ describe('lanes', () => {
 
   it('take a receiver that no work waits for to be faster than it was', async () => {
     const world = openLanes({ ...LIMITS, atReceiver: 2, waitingAtReceiver: 10 });
-    const told = () => world.lanes.comeAgainIn('m', 'r', 300_000);
+    const told = () => world.lanes.retryAfterMs('m', 'r', 300_000);
     const answerOne = async () => {
       world.clock.at += 1_000;
       await world.end(world.running()[0] ?? '');
@@ -253,7 +253,7 @@ describe('lanes', () => {
   });
 
   it('start everything that they accepted exactly once, within every limit, whatever ends when', async () => {
-    const limits: LaneLimits = { atReceiver: 4, inAll: 12, waitingAtReceiver: 6, waitingInAll: 30 };
+    const limits: FairQueueLimits = { atReceiver: 4, inAll: 12, waitingAtReceiver: 6, waitingInAll: 30 };
     const step = fc.record({ merchant: fc.nat(5), receiver: fc.nat(4), ends: fc.nat(100), adds: fc.boolean() });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 200 }), async (steps) => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { expect, test, vi } from 'vitest';
-import { afterSilence } from './silence.ts';
+import { watchdog } from './watchdog.ts';
 
 /** Blocks this process for a while, as a pause of the machine does. */
 function standStill(milliseconds: number): void {
@@ -20,7 +20,7 @@ test.each([40, 300])(
     await once(answers, 'listening');
     const asking = connect((answers.address() as AddressInfo).port, '127.0.0.1');
     await once(answers, 'connection');
-    const heard = afterSilence(50, act);
+    const heard = watchdog(50, act);
     asking.once('data', heard);
     standStill(50 + late);
     await once(asking, 'close');
@@ -31,7 +31,7 @@ test.each([40, 300])(
 
 test('a process that is always late does not wait for ever', async () => {
   let isCalled = false;
-  afterSilence(10, () => {
+  watchdog(10, () => {
     isCalled = true;
   });
   while (!isCalled) {
@@ -45,7 +45,7 @@ test('a call that is answered cancels it', () => {
   vi.useFakeTimers();
   try {
     const act = vi.fn();
-    afterSilence(50, act)();
+    watchdog(50, act)();
     vi.advanceTimersByTime(60_000);
     expect(act).not.toHaveBeenCalled();
   } finally {

@@ -1,0 +1,66 @@
+/**
+ * A circuit breaker for payouts: open, it admits no calls to a carrier but probes.
+ *
+ * Invariant: a carrier that does not answer gets one probe at a time, at growing intervals, and full traffic again as soon as a
+ * probe is answered; while it is down, no attempt is written for each waiting line.
+ */
+
+import { isWithin } from '../domain/elapsed.ts';
+
+/** 8 calls in a row without an answer open it: fewer may be due to single phones that are out of reach. */
+const FAILURES_MOST = 8;
+/** Milliseconds that it stays open the first time, the second, …; then `PAUSE_MOST_MS`. */
+const PAUSES_MS = [1_000, 2_000, 5_000, 10_000] as const;
+const PAUSE_MOST_MS = 15_000;
+
+/** `closed`: the carrier answers again. `opened`: no call is admitted for `pauseMs` milliseconds. */
+export type BreakerNews = { readonly kind: 'closed' } | { readonly kind: 'opened'; readonly pauseMs: number };
+
+export interface CircuitBreaker {
+  /** Whether a call would be admitted. */
+  wouldAdmit(now: number): boolean;
+  /** Admits a call, or not. The caller of an admitted call must report its outcome to `record`. */
+  admits(now: number): boolean;
+  /** Takes the outcome of an admitted call; `answered` is undefined if the carrier was not called after all. */
+  record(answered: boolean | undefined, now: number): BreakerNews | undefined;
+}
+
+export function createCircuitBreaker(): CircuitBreaker {
+  let failures = 0;
+  /** How often it has opened in a row; 0: it is closed. */
+  let openings = 0;
+  let openedAt = 0;
+  let pauseMs = 0;
+  let isProbing = false;
+
+  const isPausing = (now: number): boolean => isWithin(pauseMs, openedAt, now);
+  const wouldAdmit = (now: number): boolean => openings === 0 || !(isProbing || isPausing(now));
+
+  return {
+    wouldAdmit,
+    admits(now) {
+      if (!wouldAdmit(now)) return false;
+      isProbing = openings > 0;
+      return true;
+    },
+    record(answered, now) {
+      if (answered === true) {
+        const wasOpen = openings > 0;
+        failures = 0;
+        openings = 0;
+        isProbing = false;
+        return wasOpen ? { kind: 'closed' } : undefined;
+      }
+      // Calls admitted before it opened say nothing new. A probe does, even if the clock was set back meanwhile.
+      if (!isProbing && isPausing(now)) return undefined;
+      isProbing = false;
+      if (answered === undefined) return undefined;
+      failures += 1;
+      if (failures < FAILURES_MOST) return undefined;
+      pauseMs = PAUSES_MS[openings] ?? PAUSE_MOST_MS;
+      openedAt = now;
+      openings += 1;
+      return { kind: 'opened', pauseMs };
+    },
+  };
+}
