@@ -249,7 +249,8 @@ function newClient({ url, name, patient }: ConnectionOptions, limitMs: number): 
     connectionString: url,
     application_name: `mbongo ${name}`,
     options: settings.map((setting) => `-c ${setting.replaceAll(' ', '\\ ')}`).join(' '),
-    connectionTimeoutMillis: Math.min(limitMs, RUN_LIMIT_MS),
+    // The waiting caller decides first (`before`), because it allows for pauses of this process; this ends what nobody waits for.
+    connectionTimeoutMillis: 2 * Math.min(limitMs, RUN_LIMIT_MS),
     keepAlive: true,
   });
 }

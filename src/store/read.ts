@@ -73,6 +73,12 @@ export interface ReadShape<Row> {
   readonly keyAt: number;
 }
 
+/**
+ * 8 statements are planned in one run: each takes a round trip of its own, and all of them together would take a run's whole time
+ * where a database is 100 ms away.
+ */
+const PLANNED_AT_ONCE = 8;
+
 /** Opens readers over these connections: whenever a connection is free, it takes everything that waits. */
 export function openReaders(connections: readonly Connection[]): Readers {
   const sources = new Set<Source>();
@@ -132,7 +138,12 @@ export function openReaders(connections: readonly Connection[]): Readers {
     },
     async plan() {
       const jobs = shapes.map((shape) => jobOf(shape, rowReader(shape.columns), new Map()));
-      await Promise.all(connections.map((connection) => connection.run(jobs)));
+      const planOn = async (connection: Connection): Promise<void> => {
+        for (let first = 0; first < jobs.length; first += PLANNED_AT_ONCE) {
+          await connection.run(jobs.slice(first, first + PLANNED_AT_ONCE));
+        }
+      };
+      await Promise.all(connections.map(planOn));
     },
     query: <Row>(statement: Statement, columns: Columns<Row>, values: readonly (string | null)[]) =>
       new Promise<Row[]>((resolve, reject) => {

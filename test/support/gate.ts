@@ -2,11 +2,12 @@
  * A gate in front of the carriers: while it is shut, requests for money wait at it, so that a test knows that they are
  * in flight and decides when they continue.
  *
- * Invariant: requests pass unchanged; one whose caller has left never reaches the carrier.
+ * Invariant: requests pass unchanged, also one whose caller has left meanwhile, as does a request that is on its way.
  */
 import { once } from 'node:events';
-import { createServer, request } from 'node:http';
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 
 export interface Gate {
   /** The environment that makes a gateway call the carriers through the gate. */
@@ -25,22 +26,27 @@ export async function openGate(sandboxUrl: string): Promise<Gate> {
   let waiting: (() => void)[] | undefined;
   let come = { count: 0, enough: Number.POSITIVE_INFINITY, wake: (): void => undefined };
 
-  const server = createServer((incoming, outgoing) => {
+  const admit = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+    const { method, headers, url = '/' } = incoming;
+    // Read before it waits: its caller may have left when it passes.
+    const body = await buffer(incoming);
     const pass = (): void => {
-      if (outgoing.destroyed) return;
-      const { method, headers, url = '/' } = incoming;
       const onward = request(`${sandboxUrl}${url}`, { method, headers }, (answer) => {
+        if (outgoing.destroyed) return void answer.resume();
         outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
         answer.pipe(outgoing);
       });
       onward.on('error', () => outgoing.destroy());
-      incoming.pipe(onward);
+      onward.end(body);
     };
-    const isForMoney = incoming.method === 'POST' && incoming.headers['x-reference-id'] !== undefined;
+    const isForMoney = method === 'POST' && headers['x-reference-id'] !== undefined;
     if (waiting === undefined || !isForMoney) return pass();
     waiting.push(pass);
     come.count += 1;
     if (come.count >= come.enough) come.wake();
+  };
+  const server = createServer((incoming, outgoing) => {
+    admit(incoming, outgoing).catch(() => outgoing.destroy());
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
