@@ -6,7 +6,7 @@
 
 import { formatMinor } from '../domain/money.ts';
 import type { Beneficiary, PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
-import { batchStatus, type PayoutCounts } from '../domain/payout.ts';
+import { batchStatus, type PayoutCounts, sumOfCounts } from '../domain/payout.ts';
 import { BATCH_STATES, type BatchState, stateOf } from '../domain/payout-batch.ts';
 import { hasMore, totalsOf } from '../domain/payout-order.ts';
 import { maskPhone } from '../domain/phone.ts';
@@ -68,7 +68,7 @@ export async function payoutShow(
   const runs = await findCounts(deps, batch);
   const occurrence = occurrenceOf(options.occurrence, batch, runs);
   const lines = (await linesOf(deps, batch, occurrence)).map(lineOf);
-  const summary = documentOf(batch, sumOf(runs));
+  const summary = documentOf(batch, sumOfCounts(runs));
   const runsOf = runs.map(({ occurrence, scheduled_date, pending, processing, completed, failed }) => ({
     occurrence,
     scheduled_date,
@@ -218,18 +218,7 @@ async function outputOf({ deps }: Tools, batch: PayoutBatch) {
 }
 
 async function countsOf({ deps }: Tools, batch: PayoutBatch): Promise<PayoutCounts> {
-  return sumOf(await findCounts(deps, batch));
-}
-
-function sumOf(runs: readonly PayoutCounts[]): PayoutCounts {
-  const sum = { pending: 0, processing: 0, completed: 0, failed: 0 };
-  for (const run of runs) {
-    sum.pending += run.pending;
-    sum.processing += run.processing;
-    sum.completed += run.completed;
-    sum.failed += run.failed;
-  }
-  return sum;
+  return sumOfCounts(await findCounts(deps, batch));
 }
 
 /** The totals are those of one occurrence; the counts are of all lines made so far. */
@@ -295,7 +284,7 @@ function receiverOf({ msisdn, wallet_number }: Pick<Beneficiary, 'msisdn' | 'wal
 
 /** The batch to be decided on, in one sentence. */
 function describe(batch: PayoutBatch): string {
-  const { total_amount, total_fee, currency, occurrences, merchant_id } = documentOf(batch, sumOf([]));
+  const { total_amount, total_fee, currency, occurrences, merchant_id } = documentOf(batch, sumOfCounts([]));
   const times = batch.dates === null ? '' : `, ${occurrences} times`;
   const people = batch.beneficiaries.length;
   return `${batch.id} of ${merchant_id} pays ${total_amount} ${currency} and ${total_fee} in fees to ${people} people${times}`;

@@ -101,6 +101,18 @@ export interface PayoutCounts {
   readonly failed: number;
 }
 
+/** The counts of several occurrences, or batches, taken together. */
+export function sumOfCounts(counts: readonly PayoutCounts[]): PayoutCounts {
+  const sum = { pending: 0, processing: 0, completed: 0, failed: 0 };
+  for (const { pending, processing, completed, failed } of counts) {
+    sum.pending += pending;
+    sum.processing += processing;
+    sum.completed += completed;
+    sum.failed += failed;
+  }
+  return sum;
+}
+
 export type BatchStatus = 'pending' | 'processing' | 'completed' | 'partial_success' | 'failed';
 
 /**

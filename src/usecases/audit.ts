@@ -5,7 +5,6 @@
  * time; of any number of processes one audits at a time.
  */
 
-import { type Change, guardedUpdate } from '../domain/change.ts';
 import { isWithin } from '../domain/elapsed.ts';
 import { SHARDS } from '../domain/ids.ts';
 import type { Setting } from '../domain/records.ts';
@@ -13,6 +12,7 @@ import type { AuditFinding } from '../store/audit.ts';
 import { type BookFinding, type BookMark, compareBooks } from './audit-books.ts';
 import type { Deps } from './deps.ts';
 import { commitDecision } from './perform.ts';
+import { readSetting, settingChange } from './setting.ts';
 
 export type Finding =
   | AuditFinding
@@ -48,7 +48,6 @@ interface Kept extends AuditRecord {
   readonly books?: BookMark | undefined;
 }
 
-const SHARD = 0;
 const AUDIT = 'audit';
 /** 50 s, shorter than the round's pause: no audit if another process has begun one within this time. */
 const FRESH_MS = 50_000;
@@ -64,7 +63,7 @@ export type AuditDeps = Pick<Deps, 'store' | 'clock' | 'log' | 'books'>;
  * than three minutes ago while load is being shed (`isCalm` is false).
  */
 export async function auditDue(deps: AuditDeps, isCalm = true): Promise<number> {
-  const found = await deps.store.setting.get(SHARD, AUDIT);
+  const found = await readSetting(deps, AUDIT);
   const before = found === undefined ? undefined : keptIn(found);
   const at = deps.clock.wall();
   if (before !== undefined && isWithin(isCalm ? FRESH_MS : FRESH_UNDER_LOAD_MS, before.at, at)) return 0;
@@ -88,11 +87,11 @@ export async function auditDue(deps: AuditDeps, isCalm = true): Promise<number> 
 function record(deps: AuditDeps, claimed: Kept, result: Omit<Kept, 'at' | 'turn'>): Promise<void> {
   return commitDecision(
     deps.store,
-    () => deps.store.setting.get(SHARD, AUDIT),
-    (found) => ({
-      change: changeOf(found, { ...(found === undefined ? claimed : keptIn(found)), ...result }),
-      answer: undefined,
-    }),
+    () => readSetting(deps, AUDIT),
+    (found) => {
+      const kept: Kept = { ...(found === undefined ? claimed : keptIn(found)), ...result };
+      return { change: settingChange(AUDIT, found, JSON.stringify(kept)), answer: undefined };
+    },
   );
 }
 
@@ -100,14 +99,14 @@ const NOTHING = { findings: {}, accounts: 0, transfers: 0 };
 
 /** What the last audit of any process found; undefined if none has ever run. */
 export async function readAudit(deps: Pick<Deps, 'store'>): Promise<AuditRecord | undefined> {
-  const found = await deps.store.setting.get(SHARD, AUDIT);
+  const found = await readSetting(deps, AUDIT);
   return found === undefined ? undefined : keptIn(found);
 }
 
 /** Audits everything now and writes nothing. Of upstreams' books, it compares what the round has not compared yet. */
 export async function auditNow(deps: Pick<Deps, 'store' | 'clock' | 'books'>): Promise<Looked> {
   const ledger = await deps.store.auditAll();
-  const found = await deps.store.setting.get(SHARD, AUDIT);
+  const found = await readSetting(deps, AUDIT);
   const mark = found && keptIn(found).books;
   const compared = deps.books && mark && (await compareBooks(deps, deps.books, mark));
   return { ...ledger, findings: [...ledger.findings, ...(compared?.findings ?? [])] };
@@ -171,14 +170,7 @@ function countsOf(findings: readonly Finding[]): AuditRecord['findings'] {
 
 /** Returns false if another process was first. */
 async function write({ store }: Pick<Deps, 'store'>, found: Setting | undefined, kept: Kept): Promise<boolean> {
-  return (await store.commit(changeOf(found, kept))) === 'won';
-}
-
-function changeOf(found: Setting | undefined, kept: Kept): Change {
-  const value = JSON.stringify(kept);
-  return found === undefined
-    ? { claims: [{ table: 'setting', row: { shard: SHARD, id: AUDIT, version: 1, value } }] }
-    : { updates: [guardedUpdate('setting', found, { value })] };
+  return (await store.commit(settingChange(AUDIT, found, JSON.stringify(kept)))) === 'won';
 }
 
 function keptIn({ value }: Setting): Kept {

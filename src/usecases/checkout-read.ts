@@ -14,7 +14,7 @@ import { isChoosable, isSubmitted, type SubmittedMethod } from '../domain/submis
 import type { BankAccount } from '../domain/transfer-records.ts';
 import type { SessionCaller } from './callers.ts';
 import type { Deps } from './deps.ts';
-import { offeredTo } from './method-reach.ts';
+import { bankAccountsFor, offeredTo } from './method-reach.ts';
 
 /** A method that the customer can choose, with its fee and total in minor units. */
 export interface Offer {
@@ -138,6 +138,5 @@ async function accountsOf(deps: Deps, payment: Payment, choosing: boolean): Prom
     return chosen === undefined ? [] : [chosen];
   }
   if (!choosing) return [];
-  const all = await deps.store.bankAccount.ofMerchant(payment.shard, payment.merchant_id);
-  return all.filter(({ status, currency }) => status === 'ACTIVE' && currency === payment.currency);
+  return bankAccountsFor(deps, { shard: payment.shard, id: payment.merchant_id }, payment.currency);
 }

@@ -5,12 +5,11 @@
  * Invariant: time moves forward only, and never in production.
  */
 
-import { type Change, guardedUpdate } from '../domain/change.ts';
 import type { Setting } from '../domain/records.ts';
 import type { Deps } from './deps.ts';
 import { commitDecisionKnown, type OperatorDeps, OperatorError, UsageError } from './operator.ts';
+import { readSetting, settingChange } from './setting.ts';
 
-const SHARD = 0;
 const CLOCK_SHIFT = 'clock_shift';
 const DAY_MS = 24 * 60 * 60_000;
 /** Ten years: enough for any schedule that someone tests (366 runs a month apart would take thirty). */
@@ -29,7 +28,7 @@ interface Kept extends ClockShift {
 
 /** How far the clock is ahead; undefined if it has never been moved. */
 export async function readClockShift(deps: Pick<Deps, 'store'>): Promise<ClockShift | undefined> {
-  const found = await deps.store.setting.get(SHARD, CLOCK_SHIFT);
+  const found = await readSetting(deps, CLOCK_SHIFT);
   return found === undefined ? undefined : keptIn(found);
 }
 
@@ -46,7 +45,7 @@ export async function advanceClock(deps: OperatorDeps, milliseconds: number): Pr
   const by = Buffer.from(deps.random.bytes(16)).toString('hex');
   return commitDecisionKnown(
     deps,
-    () => deps.store.setting.get(SHARD, CLOCK_SHIFT),
+    () => readSetting(deps, CLOCK_SHIFT),
     (found) => {
       const before = found === undefined ? undefined : keptIn(found);
       if (before?.by === by) return { answer: before };
@@ -55,7 +54,7 @@ export async function advanceClock(deps: OperatorDeps, milliseconds: number): Pr
         throw new OperatorError('the clock can be at most ten years ahead: start with a new database');
       }
       const kept: Kept = { shiftMs, leaptAt: deps.clock.wall(), by };
-      return { change: changeOf(found, JSON.stringify(kept)), answer: kept };
+      return { change: settingChange(CLOCK_SHIFT, found, JSON.stringify(kept)), answer: kept };
     },
     'check with `mbongo clock show`',
   );
@@ -65,13 +64,6 @@ export async function advanceClock(deps: OperatorDeps, milliseconds: number): Pr
 export function requireSandbox({ mode }: Pick<OperatorDeps, 'mode'>): void {
   if (mode === 'production')
     throw new OperatorError('there is no test clock in production: GATEWAY_MODE is production');
-}
-
-function changeOf(found: Setting | undefined, value: string): Change {
-  if (found === undefined) {
-    return { claims: [{ table: 'setting', row: { shard: SHARD, id: CLOCK_SHIFT, version: 1, value } }] };
-  }
-  return { updates: [guardedUpdate('setting', found, { value })] };
 }
 
 function keptIn({ value }: Setting): Kept {

@@ -7,12 +7,12 @@
  * with a ring without it and nothing needs it.
  */
 
-import { type Claim, guardedUpdate, type Update } from '../domain/change.ts';
+import type { Change } from '../domain/change.ts';
 import type { Setting } from '../domain/records.ts';
 import { needsInWords } from './key-needs.ts';
 import { commitDecisionKnown, type OperatorDeps, OperatorError } from './operator.ts';
+import { readSetting, settingChange } from './setting.ts';
 
-const SHARD = 0;
 const MODE = 'gateway_mode';
 const KEY_CHECK = 'master_key_check';
 const OLDER_KEYS = 'master_keys_older';
@@ -47,22 +47,21 @@ export async function claimDatabase(deps: Needs): Promise<void> {
       requireMode(deps, rows.mode);
       requireKeys(deps, rows);
       const written = [
-        settingWritten(MODE, rows.mode, deps.mode),
-        settingWritten(KEY_CHECK, rows.check, checkValue(deps, rows.check)),
-        settingWritten(OLDER_KEYS, rows.older, olderKeys(deps)),
+        changeTo(MODE, rows.mode, deps.mode),
+        changeTo(KEY_CHECK, rows.check, checkValue(deps, rows.check)),
+        changeTo(OLDER_KEYS, rows.older, olderKeys(deps)),
       ];
-      const claims = written.flatMap(({ claim }) => claim ?? []);
-      const updates = written.flatMap(({ update }) => update ?? []);
+      const claims = written.flatMap(({ claims = [] }) => claims);
+      const updates = written.flatMap(({ updates = [] }) => updates);
       return { answer: undefined, ...(claims.length + updates.length === 0 ? {} : { change: { claims, updates } }) };
     },
     'start again',
   );
 }
 
-async function readRows({ store, clock, secrets }: Needs): Promise<Rows> {
-  const [mode, check, older] = await Promise.all(
-    [MODE, KEY_CHECK, OLDER_KEYS].map((id) => store.setting.get(SHARD, id)),
-  );
+async function readRows(deps: Needs): Promise<Rows> {
+  const { store, clock, secrets } = deps;
+  const [mode, check, older] = await Promise.all([MODE, KEY_CHECK, OLDER_KEYS].map((id) => readSetting(deps, id)));
   const ring = ringOf(secrets);
   const gone = keysOf(older).filter(({ mark }) => !ring.some((key) => key.mark === mark));
   // This reads every wallet, so it is done only when a key has been taken away.
@@ -135,9 +134,7 @@ function ringOf({ macs, keyIds }: Needs['secrets']): Key[] {
   return macs(KEY_CHECK, KEY_CHECK).map((mark, at) => ({ id: keyIds[at] ?? '', mark }));
 }
 
-/** The claim or update that gives a setting that value, if it has another; a missing setting counts as empty. */
-function settingWritten(id: string, found: Setting | undefined, value: string): { claim?: Claim; update?: Update } {
-  if ((found?.value ?? '') === value) return {};
-  if (found === undefined) return { claim: { table: 'setting', row: { shard: SHARD, id, version: 1, value } } };
-  return { update: guardedUpdate('setting', found, { value }) };
+/** The change that gives a setting that value, if it has another; a missing setting counts as empty. */
+function changeTo(id: string, found: Setting | undefined, value: string): Change {
+  return (found?.value ?? '') === value ? {} : settingChange(id, found, value);
 }

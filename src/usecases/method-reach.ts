@@ -65,9 +65,9 @@ export function offeredWith(
 /** The accounts that a merchant's customers may transfer to in a currency. */
 export async function bankAccountsFor(
   deps: Pick<Deps, 'store'>,
-  merchant: Merchant,
+  { shard, id }: Pick<Merchant, 'shard' | 'id'>,
   currency: Currency,
 ): Promise<BankAccount[]> {
-  const accounts = await deps.store.bankAccount.ofMerchant(merchant.shard, merchant.id);
+  const accounts = await deps.store.bankAccount.ofMerchant(shard, id);
   return accounts.filter((account) => account.status === 'ACTIVE' && account.currency === currency);
 }

@@ -7,7 +7,7 @@
 
 import { firstIdAt, isId, shardOf } from '../domain/ids.ts';
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
-import { type BatchStatus, batchStatus, type PayoutCounts } from '../domain/payout.ts';
+import { type BatchStatus, batchStatus, type PayoutCounts, sumOfCounts } from '../domain/payout.ts';
 import { hasMore } from '../domain/payout-order.ts';
 import type { Merchant, Payment, ReceiptMode } from '../domain/records.ts';
 import { Refusal, refuseField } from '../domain/refusal.ts';
@@ -133,13 +133,7 @@ type Counted = PayoutCounts & { readonly completed_at: number | null };
 
 /** The state of lines taken together. `more`: further occurrences are to come. */
 export function standingOf(counted: readonly Counted[], more: boolean): Omit<BatchStanding, 'batch'> {
-  const sum = (of: keyof PayoutCounts): number => counted.reduce((total, each) => total + each[of], 0);
-  const counts = {
-    pending: sum('pending'),
-    processing: sum('processing'),
-    completed: sum('completed'),
-    failed: sum('failed'),
-  };
+  const counts = sumOfCounts(counted);
   const status = batchStatus(counts, more);
   const isOver = status !== 'pending' && status !== 'processing';
   const completedAt = isOver ? Math.max(...counted.map(({ completed_at: at }) => at ?? 0)) : null;
