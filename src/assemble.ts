@@ -47,6 +47,7 @@ import { databaseMetrics } from './usecases/database-metrics.ts';
 import type { Deps } from './usecases/deps.ts';
 import { bindDevice } from './usecases/device-bind.ts';
 import { createFormCalls } from './usecases/form-calls.ts';
+import { endsWithin } from './usecases/patience.ts';
 import { createDispatcher, type Dispatcher } from './usecases/payout-dispatch.ts';
 import { createRefundDispatcher, type RefundDispatcher } from './usecases/refund-dispatch.ts';
 import { roundMetrics } from './usecases/round-metrics.ts';
@@ -80,6 +81,9 @@ export interface Gateway extends Tools {
   /** Accepts nothing more, finishes what is under way, and closes. */
   stop(): Promise<void>;
 }
+
+/** 4 s of the ten that a stop may take: calls in the background that take longer have their webhooks sent by another process. */
+const TOLD_WITHIN_MS = 4_000;
 
 /** Listen backlog, capped by the system: a burst of new connections waits here instead of having to retry. */
 const WAITING_CONNECTIONS = 2_048;
@@ -201,8 +205,8 @@ function joinGateway(
     await tools.deps.acceptances.close();
     await Promise.all(rounds.map((round) => round.stop()));
     await Promise.all([dispatcher.close(), refunds.close()]);
-    // Everything that may end a payment comes before the courier, so that its webhook leaves now, not when a lease has expired.
-    await tools.background.idle();
+    // What may still end a payment comes before the courier, so that its webhook leaves now, not when a lease has expired.
+    await endsWithin(platform.clock, TOLD_WITHIN_MS, tools.background.idle());
     await courier.close();
     await tools.close();
   };

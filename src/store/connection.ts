@@ -139,7 +139,9 @@ export function openConnection(options: ConnectionOptions): Connection {
     // Reports idle connections that break; a pipeline in flight gets the error itself.
     client.on('error', (error) => drop(connection, new ConnectionLost(false, codeOf(error))));
     client.on('end', () => drop(connection, new ConnectionLost(false, undefined)));
-    await client.connect();
+    // Not the driver's own limit, which knows of no pause of this process.
+    const heard = watchdog(Math.min(limitMs, RUN_LIMIT_MS), () => client.connection.stream.destroy());
+    await client.connect().finally(heard);
     if (closed) {
       await client.end();
       throw new StoreUnavailable('the store is closed');
@@ -249,8 +251,6 @@ function newClient({ url, name, patient }: ConnectionOptions, limitMs: number): 
     connectionString: url,
     application_name: `mbongo ${name}`,
     options: settings.map((setting) => `-c ${setting.replaceAll(' ', '\\ ')}`).join(' '),
-    // The waiting caller decides first (`before`), because it allows for pauses of this process; this ends what nobody waits for.
-    connectionTimeoutMillis: 2 * Math.min(limitMs, RUN_LIMIT_MS),
     keepAlive: true,
   });
 }

@@ -22,7 +22,7 @@ test('a row whose work fails is logged by its id, and keeps no other from its ow
   const { log, ended, done } = work((row) => {
     if (row === 2) throw new StoreRefused('23514', 'payment_amount_check');
   });
-  await done;
+  expect(await done).toBe(1);
   expect(ended).toEqual([1, 3, 4]);
   expect(log.lines.map((line) => JSON.parse(line))).toMatchObject([{ event: 'row_failed', row: '2' }]);
 });

@@ -14,7 +14,8 @@ interface Failing<T> {
 }
 
 /**
- * Does the work for all items and waits for its end. What fails is logged under the row's id.
+ * Does the work for all items and waits for its end. What fails is logged under the row's id. Returns how many failed: a run with
+ * any has failed, but only once all its rows have had their turn.
  *
  * @throws the first transient failure, which is the database's and not the row's: the run is over
  */
@@ -23,16 +24,19 @@ export async function eachOf<T>(
   items: readonly T[],
   work: (item: T) => Promise<unknown>,
   { event, about }: Failing<T>,
-): Promise<void> {
+): Promise<number> {
+  let failed = 0;
   let transient: Error | undefined;
   const one = async (item: T): Promise<void> => {
     try {
       await work(item);
     } catch (error) {
+      failed += 1;
       if (isTransient(error)) transient ??= error;
       else log.error(event, about(item), error);
     }
   };
   await Promise.all(items.map(one));
   if (transient !== undefined) throw transient;
+  return failed;
 }

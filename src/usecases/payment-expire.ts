@@ -31,18 +31,25 @@ const MOST_READS = 16;
 
 const FAILING = { event: 'expiry_failed', about: ({ id }: Payment) => ({ transaction_id: id }) };
 
-/** Expires the payments that are due, until none are or `stopping` aborts. Returns how many there were. */
+/**
+ * Expires the payments that are due, until none are or `stopping` aborts. Returns how many there were.
+ *
+ * @throws Error when some could not be ended: the others have been
+ */
 export async function expireDue(deps: Deps, stopping: AbortSignal): Promise<number> {
   let found = 0;
-  for (let reads = 0; reads < MOST_READS && !stopping.aborted; reads += 1) {
+  let failed = 0;
+  // What could not be ended would only be read again.
+  for (let reads = 0; reads < MOST_READS && failed === 0 && !stopping.aborted; reads += 1) {
     const due = await deps.store.payment.toExpire(deps.clock.now(), READ_AT_ONCE);
     for (let first = 0; first < due.length && !stopping.aborted; first += AT_ONCE) {
       const batch = due.slice(first, first + AT_ONCE);
-      await eachOf(deps.log, batch, (payment) => expirePayment(deps, payment), FAILING);
+      failed += await eachOf(deps.log, batch, (payment) => expirePayment(deps, payment), FAILING);
       found += batch.length;
     }
     if (due.length < READ_AT_ONCE) break;
   }
+  if (failed > 0) throw new Error(`${failed} of ${found} due payments could not be ended`);
   return found;
 }
 

@@ -31,7 +31,8 @@ const FAILING = { event: 'payout_close_failed', about: ({ id }: BatchKey) => ({ 
 /** Ends the waiting lines of cancelled batches, also those turned away that prove not to be taken. Returns how many batches. */
 export async function closeCancelledPayouts(deps: Deps): Promise<number> {
   const cancelled = await deps.store.payoutBatch.toClose(deps.clock.now(), MOST_BATCHES);
-  await eachOf(deps.log, cancelled, (batch) => closeCancelled(deps, batch), FAILING);
+  const failed = await eachOf(deps.log, cancelled, (batch) => closeCancelled(deps, batch), FAILING);
+  if (failed > 0) throw new Error(`${failed} of ${cancelled.length} cancelled batches could not be closed`);
   return cancelled.length;
 }
 

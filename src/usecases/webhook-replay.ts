@@ -9,7 +9,7 @@ import { SHARDS, shardOf } from '../domain/ids.ts';
 import type { EventStatus, WebhookEvent } from '../domain/records.ts';
 import { afterReplay } from '../domain/webhook.ts';
 import { findEvent } from './archive-find.ts';
-import { commitDecisionKnown, type OperatorDeps, OperatorError, requireId } from './operator.ts';
+import { decideOnce, type OperatorDeps, OperatorError, requireId } from './operator.ts';
 import { commitDecision } from './perform.ts';
 
 type ReplayDeps = Pick<OperatorDeps, 'store' | 'clock'>;
@@ -32,30 +32,25 @@ const PAGE = 500;
  * @throws OperatorError when there is no such event of that merchant, or it has no target.
  */
 export async function replayEvent(
-  deps: ReplayDeps,
+  deps: ReplayDeps & Pick<OperatorDeps, 'random'>,
   merchantId: string | undefined,
   eventId: string,
 ): Promise<WebhookEvent> {
   requireId('evt', eventId, 'event');
-  return commitDecisionKnown(
-    deps,
-    async () => {
-      const event = await deps.store.event.get(shardOf(eventId), eventId);
-      const archived = event === undefined ? await findEvent(deps, shardOf(eventId), eventId) : undefined;
-      return { event, isArchived: archived !== undefined };
-    },
-    ({ event, isArchived }) => {
-      if (isArchived) throw new OperatorError(`event ${eventId} has been archived: it is not sent again`);
-      if (event === undefined || (merchantId !== undefined && event.merchant_id !== merchantId)) {
-        throw new OperatorError(`there is no event ${eventId}: see \`mbongo webhook list\``);
-      }
-      const replayed = afterReplay(event, deps.clock.now());
-      if (replayed === undefined)
-        throw new OperatorError(`event ${eventId} was made without a notify_url: there is nowhere to send it`);
-      return { change: { updates: [replayed.update] }, answer: replayed.event };
-    },
-    'repeat it if `mbongo webhook list` does not show it as waiting or delivered since',
-  );
+  const shard = shardOf(eventId);
+  return decideOnce(deps, shard, 'see `mbongo webhook list`', async () => {
+    const event = await deps.store.event.get(shard, eventId);
+    if (event === undefined && (await findEvent(deps, shard, eventId)) !== undefined) {
+      throw new OperatorError(`event ${eventId} has been archived: it is not sent again`);
+    }
+    if (event === undefined || (merchantId !== undefined && event.merchant_id !== merchantId)) {
+      throw new OperatorError(`there is no event ${eventId}: see \`mbongo webhook list\``);
+    }
+    const replayed = afterReplay(event, deps.clock.now());
+    if (replayed === undefined)
+      throw new OperatorError(`event ${eventId} was made without a notify_url: there is nowhere to send it`);
+    return { change: { updates: [replayed.update] }, answer: replayed.event };
+  });
 }
 
 /** Makes every event of the range due now. Returns how many there were; events archived meanwhile are left out. */

@@ -74,7 +74,7 @@ test('a payment that cannot be ended is logged, and keeps no other from ending',
   };
   const later = manualClock(deps.clock.now() + 24 * 60 * 60_000);
   const failing = { ...deps, clock: later, store: { ...store, commit } };
-  await expireDue(failing, new AbortController().signal);
+  await expect(expireDue(failing, new AbortController().signal)).rejects.toThrow('could not be ended');
   expect([await statusOf(world, bad), await statusOf(world, good)]).toEqual(['pending', 'expired']);
   const logged = world.log.lines.filter((line) => line.includes('expiry_failed'));
   expect(logged.map((line) => JSON.parse(line))).toMatchObject([{ transaction_id: bad.transaction_id }]);

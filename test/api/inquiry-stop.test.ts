@@ -16,7 +16,7 @@ test('a payment that an inquiry settles during the stop has its webhook sent by 
   const worker = await openSecond(world, manualClock(0), world.databaseUrl, { role: 'worker' });
   const paying = await pushed(world, merchant, '08');
   // Longer than a round waits.
-  world.sandbox.faults.set('mtn', { delay_ms: 5_000 });
+  world.sandbox.faults.set('mtn', { delay_ms: 3_000 });
   let isAsked = false;
   world.sandbox.app.server.on('request', ({ method, url }: IncomingMessage) => {
     if (method === 'GET' && url?.startsWith('/mtn/') === true) isAsked = true;
