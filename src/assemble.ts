@@ -245,7 +245,7 @@ function worksOf(
 }
 
 /** The routes of a process that answers calls. */
-function routesOf(deps: Deps, courier: Courier): readonly Route[] {
+export function routesOf(deps: Deps, courier: Courier): readonly Route[] {
   return [
     ...sessionRoutes(deps),
     ...paymentRoutes(deps),

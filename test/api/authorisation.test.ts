@@ -17,11 +17,11 @@ import {
   withoutIds,
 } from './flows.ts';
 import { MINT } from './mints.ts';
-import { askCode, named, requireWorks, routesOf, sampleOf, send } from './route-samples.ts';
+import { askCode, credentialRoutes, named, requireWorks, sampleOf, send } from './route-samples.ts';
 
 // The table is walked at collection, so that each route's tests carry its name.
 const world: World = await openWorld({ env: { TRUST_PROXY: '127.0.0.1' } });
-const routes = routesOf(world);
+const routes = credentialRoutes(world);
 let merchant: MerchantCreated;
 
 beforeAll(async () => {
@@ -110,8 +110,8 @@ test('exactly collect and submit (and whatever else starts something) are closed
   expect(closed.map(({ path }) => path)).toEqual([
     '/payments/collect',
     '/payments/submit',
-    '/payments/collect-redirect',
     '/payments/send',
+    '/payments/collect-redirect',
   ]);
 });
 

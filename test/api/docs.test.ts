@@ -9,7 +9,7 @@ import { endings } from '../../sandbox/carriers/endings.ts';
 import { CARDS, PHONES } from '../../src/http/docs/test-numbers.ts';
 import { exampleOf } from '../../src/http/examples.ts';
 import { openWorld, type World } from '../support/world.ts';
-import { routesOf } from './route-samples.ts';
+import { credentialRoutes } from './route-samples.ts';
 
 let world: World;
 /** Everything that can be reached from the first page by links, by its path. */
@@ -151,12 +151,12 @@ describe('browser caching', () => {
 describe('the reference', () => {
   test('has every call of the document, with its example', async () => {
     const markup = await read('/docs/reference');
-    for (const { operationId, summary } of routesOf(world)) {
+    for (const { operationId, summary } of credentialRoutes(world)) {
       expect(markup).toContain(`<section class="op" id="${operationId}">`);
       expect(markup).toContain(summary.replaceAll("'", '&#39;'));
     }
     expect(markup).toContain('id="cardCallback"');
-    expect(markup.match(/Example with curl<\/figcaption>/g)).toHaveLength(routesOf(world).length + 1);
+    expect(markup.match(/Example with curl<\/figcaption>/g)).toHaveLength(credentialRoutes(world).length + 1);
   });
 
   test('says what every field and parameter means', async () => {
@@ -178,11 +178,11 @@ function unexplained(value: unknown, path: string): string[] {
 
 describe('an example', () => {
   test('exists for every call', () => {
-    expect(routesOf(world).filter(({ operationId }) => exampleOf(operationId) === undefined)).toEqual([]);
+    expect(credentialRoutes(world).filter(({ operationId }) => exampleOf(operationId) === undefined)).toEqual([]);
   });
 
   test('is a call that its schemas accept, with an answer that they promise', () => {
-    for (const { operationId, body, answers, upload } of routesOf(world)) {
+    for (const { operationId, body, answers, upload } of credentialRoutes(world)) {
       const example = exampleOf(operationId);
       const [, answer] = Object.entries(answers)[0] ?? [];
       if (answer === undefined) throw new Error(`${operationId} answers nothing`);

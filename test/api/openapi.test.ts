@@ -8,13 +8,13 @@ import { creditBalance } from '../../src/usecases/balance-credit.ts';
 import { type Answer, openWorld } from '../support/world.ts';
 import { bearerOf, collect, expectEnvelope, numberEnding, payByPhone, payFromWallet, untilStatus } from './flows.ts';
 import { createPayout, hookOf } from './payout-flows.ts';
-import { named, requireWorks, routesOf, sampleOf, send } from './route-samples.ts';
+import { credentialRoutes, named, requireWorks, sampleOf, send } from './route-samples.ts';
 
 // The table is walked at collection, so that each route's tests carry its name.
 const world = await openWorld();
 const merchant = await world.merchant();
 const document: Document = JSON.parse(await (await fetch(`${world.url}/openapi.json`)).text());
-const routes = routesOf(world);
+const routes = credentialRoutes(world);
 afterAll(() => world.close());
 
 type Schema = { readonly properties?: Readonly<Record<string, Schema>>; readonly [name: string]: unknown };

@@ -4,21 +4,9 @@
  * Invariant: a route without a sample here fails the walk, so that no route is added without being walked.
  */
 
+import { routesOf } from '../../src/assemble.ts';
 import { makeId } from '../../src/domain/ids.ts';
-import { availabilityRoutes } from '../../src/http/availability.ts';
-import { balanceRoutes } from '../../src/http/balances.ts';
-import { bankRoutes } from '../../src/http/bank.ts';
-import { cardRoutes } from '../../src/http/card-routes.ts';
-import { collectRedirectRoutes } from '../../src/http/collect-redirect.ts';
-import { deliveryRoutes } from '../../src/http/deliveries.ts';
-import { eventRoutes } from '../../src/http/events.ts';
-import { paymentRoutes } from '../../src/http/payments.ts';
-import { payoutRoutes } from '../../src/http/payouts.ts';
-import { refundRoutes } from '../../src/http/refunds.ts';
 import type { Route } from '../../src/http/route.ts';
-import { sessionRoutes } from '../../src/http/sessions.ts';
-import { statementRoutes } from '../../src/http/statement.ts';
-import { transactionRoutes } from '../../src/http/transactions.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type Answer, collectBody, mint, type World } from '../support/world.ts';
 import { listEventsSample, readEventSample, replayEventSample, replayEventsSample } from './event-samples.ts';
@@ -32,24 +20,8 @@ type Make = (world: World, merchant: MerchantCreated) => Promise<Sample>;
 /**
  * Every route of the published API that takes a credential. The card network's callback takes none, and has tests of its own.
  */
-export function routesOf(world: World): Route[] {
-  const { deps, courier } = world.gateway;
-  const all = [
-    ...sessionRoutes(deps),
-    ...paymentRoutes(deps),
-    ...collectRedirectRoutes(deps),
-    ...cardRoutes(deps),
-    ...bankRoutes(deps),
-    ...deliveryRoutes(deps),
-    ...refundRoutes(deps),
-    ...payoutRoutes(deps),
-    ...balanceRoutes(deps),
-    ...statementRoutes(deps),
-    ...transactionRoutes(deps),
-    ...eventRoutes(deps, courier),
-    ...availabilityRoutes(deps),
-  ];
-  return all.filter(({ credential }) => credential !== 'none');
+export function credentialRoutes({ gateway: { deps, courier } }: World): Route[] {
+  return routesOf(deps, courier).filter(({ credential }) => credential !== 'none');
 }
 
 /** Each route with its name, as `describe.each` takes them. */

@@ -2,13 +2,13 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { fullPath } from '../../src/http/route.ts';
 import { openWorld } from '../support/world.ts';
 import { expectRefusal, neighbourOf, withoutIds } from './flows.ts';
-import { named, requireWorks, routesOf, sampleOf, send } from './route-samples.ts';
+import { credentialRoutes, named, requireWorks, sampleOf, send } from './route-samples.ts';
 
 // The table is walked at collection, so that each route's tests carry its name.
 const world = await openWorld({ env: { TRUST_PROXY: '127.0.0.1' } });
 const merchant = await world.merchant();
 const stranger = await neighbourOf(world, merchant);
-const routes = routesOf(world);
+const routes = credentialRoutes(world);
 afterAll(() => world.close());
 
 test('the table has every endpoint that this release carries out', () => {
