@@ -7,7 +7,7 @@
 import type { FastifyInstance } from 'fastify';
 import { checkoutPages } from './checkout/pages.ts';
 import type { Config } from './config.ts';
-import { openConnectors } from './connectors/registry.ts';
+import { openConnectors, SENDERS } from './connectors/registry.ts';
 import { openSandboxBooks } from './connectors/sandbox-books/client.ts';
 import { availabilityRoutes } from './http/availability.ts';
 import { balanceRoutes } from './http/balances.ts';
@@ -47,6 +47,7 @@ import { databaseMetrics } from './usecases/database-metrics.ts';
 import type { Deps } from './usecases/deps.ts';
 import { bindDevice } from './usecases/device-bind.ts';
 import { createFormCalls } from './usecases/form-calls.ts';
+import { openHolds } from './usecases/holds.ts';
 import { endsWithin } from './usecases/patience.ts';
 import { createDispatcher, type Dispatcher } from './usecases/payout-dispatch.ts';
 import { createRefundDispatcher, type RefundDispatcher } from './usecases/refund-dispatch.ts';
@@ -108,6 +109,7 @@ async function assembleTools(config: Config, platform: Platform, databaseUrl: st
     alarmed: alarmMetrics(platform.metrics),
     books: openSandboxBooks(config, platform.outbound),
     connectors: distrustAfterLeap(upstreams, platform.clock),
+    holds: openHolds({ ...platform, store }, SENDERS),
     mode: config.mode,
     publicUrl: config.publicUrl,
     cardCallbackSecret: config.cardnetCallbackSecret,

@@ -9,6 +9,7 @@ import { Command, CommanderError, Help, Option } from 'commander';
 import type { Command as Named } from '../usecases/journal.ts';
 import { addArchiveCommands } from './archive-verbs.ts';
 import { addAttemptCommands } from './attempt-verbs.ts';
+import { addConnectorCommands } from './connector-verbs.ts';
 import { addJournalCommands } from './journal-verbs.ts';
 import { addCredentialCommands, addMerchantCommands } from './merchant-verbs.ts';
 import { printError, type Surroundings, WRONGLY_ASKED } from './output.ts';
@@ -100,6 +101,7 @@ function buildProgram(around: Surroundings, version: string, ended: Ended): Comm
   addAttemptCommands(program, addVerb, addVerbOf);
   addPayoutCommands(program, addVerb, addVerbOf);
   addRefundCommands(program, addVerb, addVerbOf);
+  addConnectorCommands(program, addVerb, addVerbOf);
   addWebhookCommands(program, addVerb, around, ended);
   addReconcileCommand(program, addVerbOf);
   addArchiveCommands(program, addVerb);

@@ -4,10 +4,12 @@
  * Invariant: it reads the same numbers as monitoring does, once.
  */
 
+import type { Sender } from '../connectors/connector.ts';
 import type { FailingReceiver } from '../store/server-reads.ts';
 import type { Store } from '../store/store.ts';
 import type { OverdueKind, Waiting, Watched } from '../store/watch-reads.ts';
 import { AGE_LIMITS_MS } from '../usecases/database-metrics.ts';
+import { type Hold, readHolds } from '../usecases/holds.ts';
 import { type Check, fail, looking, ok, spanOf, warn } from './doctor-check.ts';
 import type { World } from './world.ts';
 
@@ -36,8 +38,18 @@ const OF_UPSTREAMS = new Set<OverdueKind>(['payout', 'payout_run', 'inquiry']);
 export function checkWork(world: World, store: Store): Promise<readonly Check[]> {
   return looking('work', async () => {
     const now = world.clock.now();
-    const watched = await store.watched(now, AGE_LIMITS_MS);
-    return [overdueCheck(watched, now), attemptsCheck(watched), lateCheck(watched, now), waitingCheck(watched, now)];
+    const { SENDERS } = await import('../connectors/registry.ts');
+    const standings = await readHolds({ store }, SENDERS);
+    const held = standings.flatMap(({ sender, hold }) => (hold === undefined ? [] : [{ sender, hold }]));
+    const routes = held.map(({ sender }) => sender.route);
+    const watched = await store.watched(now, AGE_LIMITS_MS, routes);
+    return [
+      overdueCheck(watched, now),
+      holdsCheck(held, now),
+      attemptsCheck(watched),
+      lateCheck(watched, now),
+      waitingCheck(watched, now),
+    ];
   });
 }
 
@@ -53,6 +65,17 @@ export function overdueCheck({ overdue }: Pick<Watched, 'overdue'>, now: number)
     : start;
   const detail = `overdue: ${what}; ${wayOut}`;
   return now - worst.since > STUCK_MS ? fail('work', detail) : warn('work', detail);
+}
+
+/** What operators keep from being sent. */
+function holdsCheck(held: readonly { readonly sender: Sender; readonly hold: Hold }[], now: number): Check {
+  const name = 'holds';
+  if (held.length === 0) return ok(name, 'payouts and refunds may be sent through every connector');
+  const each = held.map(({ sender: { connector }, hold: { since, by, why } }) => {
+    const reason = why === null ? '' : ` (${why})`;
+    return `${by} holds ${connector} since ${spanOf(now - since)}${reason}; mbongo connector resume ${connector} ends it`;
+  });
+  return warn(name, each.join('. '));
 }
 
 export function attemptsCheck({ attempts }: Pick<Watched, 'attempts'>): Check {
@@ -94,9 +117,9 @@ const WAITS: { readonly [kind in Exclude<Waiting['kind'], Elsewhere>]: readonly 
   webhook_tried: ['webhooks that receivers do not accept', 'see mbongo webhook list --status waiting'],
   payout: [
     'payout lines',
-    'check whether the carrier answers, and whether the merchant is suspended or the batch paused; for a cancelled batch, check with the carrier, then mbongo payout cancel --not-taken',
+    'check whether the carrier answers, whether it is held (mbongo connector list), and whether the merchant is suspended or the batch paused; for a cancelled batch, check with the carrier, then mbongo payout cancel --not-taken',
   ],
-  refund: ['refunds', 'check whether the upstream answers (mbongo refund list)'],
+  refund: ['refunds', 'check whether the upstream answers, or is held (mbongo refund list, mbongo connector list)'],
 };
 
 export function waitingCheck({ waiting }: Pick<Watched, 'waiting'>, now: number): Check {

@@ -10,7 +10,7 @@ export function addJournalCommands(program: Command, addVerb: AddVerb): void {
   addVerb(journal, 'list', 'list entries, the oldest first', async () => (await import('./journal.ts')).journalList)
     .option(
       '--about <id>',
-      'only those about this id: of a merchant, an attempt, a batch, a payment; or about a dropped month',
+      'only those about this id: of a merchant, an attempt, a batch, a payment; or about a dropped month or a hold',
     )
     .option('--from <time>', 'only those made at or after this time')
     .option('--after <id>', 'those after this entry: the next page')

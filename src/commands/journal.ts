@@ -21,7 +21,7 @@ export async function journalList({ deps }: Tools, options: JournalListOptions):
   if (after !== undefined) requireId('jrn', after, 'journal entry');
   if (about !== undefined && !canBeAbout(about)) {
     throw new UsageError(
-      '--about must be an id (mch_, att_, batch_, txn_ or another, and 26 characters), a wallet number or a month',
+      '--about must be an id (mch_, att_, batch_, txn_ or another, and 26 characters), a wallet number, a month or a hold (hold:mastercard)',
     );
   }
   const entries = await deps.store.journal.list({

@@ -259,6 +259,14 @@ export interface ReachedCarrier extends CarrierOfCountry {
   readonly currencies: readonly Currency[];
 }
 
+/** A connector that sends money out: payouts, refunds or both. */
+export interface Sender {
+  /** Its name, as attempts store it. */
+  readonly connector: string;
+  /** The name that payout lines and refunds store: the one that routes give. */
+  readonly route: string;
+}
+
 /** The upstreams that this gateway is connected to. */
 export interface Connectors {
   /** The connector that takes money on a number's route: `name` is the one that the route gives. */

@@ -13,6 +13,7 @@ import type {
   Connectors,
   PayoutConnector,
   ReachedCarrier,
+  Sender,
   Upstream,
 } from './connector.ts';
 import type { MastercardConfig } from './mastercard/client.ts';
@@ -52,6 +53,12 @@ const PAYOUT: Table<PayoutConnector> = {
   'mtn-momo': ({ mtnMomoDisbursement }, doors) =>
     mtnMomoDisbursement && createMtnMomoDisbursement(mtnMomoDisbursement, doors),
 };
+
+/** Every connector that sends money out, configured or not: those of the table above, and the card network. */
+export const SENDERS: readonly Sender[] = [
+  { connector: 'mtn-momo-disbursement', route: 'mtn-momo' },
+  { connector: 'mastercard', route: 'mastercard' },
+];
 
 /** The configured connectors, also as lists of all of them. */
 export interface OpenConnectors extends Connectors {

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { manualClock } from '../platform/clock.ts';
 import { memoryLog } from '../platform/log.ts';
 import { createOutbound } from '../platform/outbound.ts';
-import { type ConnectorsConfig, openConnectors } from './registry.ts';
+import { type ConnectorsConfig, openConnectors, SENDERS } from './registry.ts';
 import { parseRoutes, routeFor } from './routes.ts';
 
 const outbound = createOutbound({ allowLoopback: true, requireHttps: false });
@@ -118,6 +118,23 @@ describe('the connectors that are configured', () => {
     expect(sending.routeFor('payment', '+243810000042', 'usd')).toEqual({ kind: 'no_carrier', works: [] });
     expect([sending.servesMobileMoney('usd'), sending.carriersFor('usd')]).toEqual([false, []]);
     expect(sending.servesPayouts('usd')).toBe(true);
+  });
+
+  test('that send money out are listed, each under its name in attempts and under its route', () => {
+    const cardnet = {
+      baseUrl: 'http://127.0.0.1:1',
+      formUrl: 'http://127.0.0.1:1',
+      merchantId: 'm',
+      apiPassword: 'p',
+      apiVersion: 1,
+    };
+    const all = open({ mode: 'sandbox', mtnMomo, mtnMomoDisbursement: mtnMomo, cardnet });
+    const senders = all.all.filter((one) => 'payOut' in one || 'refund' in one).map(({ name }) => name);
+    expect(SENDERS.map(({ connector }) => connector)).toEqual(senders);
+    for (const { connector, route } of SENDERS) {
+      expect((all.payout(route) ?? all.card)?.name).toBe(connector);
+      if (all.payout(route) === undefined) expect(route).toBe(connector);
+    }
   });
 
   test('serve only the numbers of their own market', () => {

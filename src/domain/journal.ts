@@ -7,6 +7,7 @@
 
 import { isMonth } from './archive.ts';
 import type { Change, GuardedTable, KeyedTable } from './change.ts';
+import { isHoldId } from './hold.ts';
 import { isWalletNumber } from './wallet.ts';
 
 /** Tables that are written in passing, and that nobody looks up in the journal. */
@@ -15,9 +16,9 @@ const ID = /^[a-z]{2,5}_[0-9a-z]{26}$/;
 /** Fields that name a record, or the record that it belongs to. */
 const NAMES = ['id', 'merchant_id', 'payment_id', 'transaction_id', 'batch_id'] as const;
 
-/** Whether a text has the form of an id, of whatever kind, of a wallet's number, or of a month of the archive. */
+/** Whether a text has the form of an id, of whatever kind, of a wallet's number, of a month of the archive, or of a hold's name. */
 export function canBeAbout(text: string): boolean {
-  return ID.test(text) || isWalletNumber(text) || isMonth(text);
+  return ID.test(text) || isWalletNumber(text) || isMonth(text) || isHoldId(text);
 }
 
 /** The ids that a change names. */

@@ -9,6 +9,6 @@ import { startDue } from '../usecases/payout-claim.ts';
 import type { Dispatcher } from '../usecases/payout-dispatch.ts';
 import type { Work } from './payment-rounds.ts';
 
-export function payoutRounds(deps: Pick<Deps, 'store' | 'clock'>, dispatcher: Dispatcher): Work[] {
+export function payoutRounds(deps: Pick<Deps, 'store' | 'clock' | 'holds'>, dispatcher: Dispatcher): Work[] {
   return [{ name: 'payouts', every: 1_000, run: () => startDue(deps, dispatcher) }];
 }

@@ -9,6 +9,6 @@ import type { Deps } from '../usecases/deps.ts';
 import { type RefundDispatcher, startDueRefunds } from '../usecases/refund-dispatch.ts';
 import type { Work } from './payment-rounds.ts';
 
-export function refundRounds(deps: Pick<Deps, 'store' | 'clock'>, dispatcher: RefundDispatcher): Work[] {
+export function refundRounds(deps: Pick<Deps, 'store' | 'clock' | 'holds'>, dispatcher: RefundDispatcher): Work[] {
   return [{ name: 'refunds', every: 1_000, run: () => startDueRefunds(deps, dispatcher) }];
 }

@@ -173,8 +173,11 @@ export interface Nouns {
     ofPayment(shard: number, paymentId: string): Promise<Refund[]>;
     /** In the order of their ids; of all merchants if none is named. */
     list(filter: RefundFilter): Promise<Refund[]>;
-    /** Leases refunds that may start, each to one caller until `leaseUntil`, and returns them as leased. */
-    leaseDue(now: number, leaseUntil: number, limit: number): Promise<Refund[]>;
+    /**
+     * Leases refunds that may start, each to one caller until `leaseUntil`, and returns them as leased. Those of the connectors in
+     * `except` are skipped.
+     */
+    leaseDue(now: number, leaseUntil: number, limit: number, except?: readonly string[]): Promise<Refund[]>;
   };
   readonly proofFile: { get(shard: number, id: string): Promise<ProofFile | undefined> };
   readonly checkout: { get(shard: number, id: string): Promise<Checkout | undefined> };

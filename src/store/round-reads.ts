@@ -24,7 +24,7 @@ export interface Rounds {
   paymentsToExpire(now: number, limit: number): Promise<Payment[]>;
   leaseAttempts(now: number, leaseUntil: number, limit: number, except?: readonly string[]): Promise<Attempt[]>;
   leaseEvents(now: number, leaseUntil: number, limit: number): Promise<WebhookEvent[]>;
-  leaseRefunds(now: number, leaseUntil: number, limit: number): Promise<Refund[]>;
+  leaseRefunds(now: number, leaseUntil: number, limit: number, except?: readonly string[]): Promise<Refund[]>;
   leasePayoutLines(now: number, leaseUntil: number, limit: number, except?: readonly string[]): Promise<PayoutLine[]>;
   retryPayoutLinesNow(now: number, limit: number, connector: string): Promise<number>;
   payoutBatchesToRun(now: number, limit: number, except?: readonly string[]): Promise<DueBatch[]>;
@@ -51,8 +51,10 @@ export function openRounds(readers: Readers): Rounds {
     },
     leaseEvents: (now, leaseUntil, limit) =>
       rows('webhook_event', LEASE_EVENTS, [...parameters(now, limit), instantParameter(leaseUntil)]),
-    leaseRefunds: (now, leaseUntil, limit) =>
-      rows('refund', LEASE_REFUNDS, [...parameters(now, limit), instantParameter(leaseUntil)]),
+    leaseRefunds: (now, leaseUntil, limit, except = []) => {
+      const values = [...parameters(now, limit), instantParameter(leaseUntil), JSON.stringify(except)];
+      return rows('refund', LEASE_REFUNDS, values);
+    },
     leasePayoutLines: (now, leaseUntil, limit, except = []) => {
       const values = [...parameters(now, limit), instantParameter(leaseUntil), JSON.stringify(except)];
       return rows('payout_line', LEASE_PAYOUT_LINES, values);
@@ -151,7 +153,7 @@ const LEASE_ATTEMPTS = claim(
   'next_inquiry_at',
 );
 const LEASE_EVENTS = claim('webhook_event', "t.status = 'waiting'", 'next_at');
-const LEASE_REFUNDS = claim('refund', 't.next_start_at is not null', 'next_start_at');
+const LEASE_REFUNDS = claim('refund', 't.next_start_at is not null and not $5::jsonb ? t.connector', 'next_start_at');
 /** Lines to wallets of ours have no connector. */
 const LEASE_PAYOUT_LINES = claim(
   'payout_line',

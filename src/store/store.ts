@@ -82,7 +82,7 @@ export interface Store extends Nouns {
   /** Records that are final and old, and have left the live tables. */
   readonly archive: Archive;
   /** What is open and what is overdue, over all processes. */
-  watched(now: number, ages: AgeLimits): Promise<Watched>;
+  watched(now: number, ages: AgeLimits, held: readonly string[]): Promise<Watched>;
   /** How many records need which master key. Reads every wallet. */
   keyNeeds(now: number): Promise<KeyNeed[]>;
   /** The database's version, size and migrations. */
@@ -181,7 +181,7 @@ export async function openStore({ url, onError = () => undefined }: StoreOptions
       drop: (month, entry) => dropMonth(url, month, entry),
       ledgerBegins: async () => (await nouns.setting.get(0, LEDGER_BEGINS))?.value,
     },
-    watched: (now, ages) => readWatched(lists, now, ages),
+    watched: (now, ages, held) => readWatched(lists, now, ages, held),
     keyNeeds: (now) => readKeyNeeds(patient, now),
     server: () => readServer(lists),
     failingReceivers: () => readFailingReceivers(lists),

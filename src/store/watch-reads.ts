@@ -18,7 +18,7 @@ import { instantParameter } from './wire.ts';
 export const MOST_WATCHED = 256;
 /** An event that was not tried within this time is late: its first try is due at once. */
 const LATE_MS = 60_000;
-/** How many due rows of each shard are read if some must be passed over, such as a suspended merchant's. */
+/** How many due rows of each shard are read if some must be passed over: a suspended merchant's, what an operator holds. */
 const MOST_PASSED = 100;
 
 export const OVERDUE_KINDS = ['inquiry', 'webhook', 'payout', 'refund', 'payout_run', 'expiry'] as const;
@@ -56,11 +56,19 @@ export interface Watched {
   readonly waiting: readonly Waiting[];
 }
 
-/** `ages`: the limits between classes of attempts by their age, milliseconds, ascending. */
-export async function readWatched(readers: Readers, now: number, ages: AgeLimits): Promise<Watched> {
+/**
+ * `ages`: the limits between classes of attempts by their age, milliseconds, ascending. What waits for the connectors in `held`
+ * is not overdue.
+ */
+export async function readWatched(
+  readers: Readers,
+  now: number,
+  ages: AgeLimits,
+  held: readonly string[],
+): Promise<Watched> {
   const before = ages.map((age) => instantParameter(now - age));
   const [overdue, attempts, waiting] = await Promise.all([
-    readers.query(OVERDUE, OVERDUE_COLUMNS, [instantParameter(now)]),
+    readers.query(OVERDUE, OVERDUE_COLUMNS, [instantParameter(now), JSON.stringify(held)]),
     readers.query(ATTEMPTS, ATTEMPT_COLUMNS, before),
     readers.query(WAITING, WAITING_COLUMNS, [instantParameter(now - LATE_MS)]),
   ]);
@@ -95,9 +103,14 @@ const DUE: { readonly [kind in OverdueKind]: Due } = {
     table: 'payout_line',
     column: 'next_start_at',
     indexed: 'next_start_at is not null',
-    really: CAN_START,
+    really: `not $2::jsonb ? coalesce(t.connector, 'wallet') and ${CAN_START}`,
   },
-  refund: { table: 'refund', column: 'next_start_at', indexed: 'next_start_at is not null' },
+  refund: {
+    table: 'refund',
+    column: 'next_start_at',
+    indexed: 'next_start_at is not null',
+    really: 'not $2::jsonb ? t.connector',
+  },
   payout_run: { table: 'payout_batch', column: 'next_run_at', indexed: 'next_run_at is not null', really: IS_ALLOWED },
   expiry: {
     table: 'payment',

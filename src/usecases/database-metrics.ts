@@ -10,6 +10,7 @@ import type { Metrics } from '../platform/platform.ts';
 import { MOST_WATCHED, OVERDUE_KINDS, type Waiting, type Watched } from '../store/watch-reads.ts';
 import { auditMetrics } from './audit-metrics.ts';
 import type { Deps } from './deps.ts';
+import { heldRoutes } from './holds.ts';
 import { endsWithin } from './patience.ts';
 
 const FRESH_MS = 5_000;
@@ -24,7 +25,7 @@ const AGES = ['under_1m', '1m_to_10m', '10m_to_1h', '1h_to_1d', 'over_1d'] as co
 const NOTHING: Watched = { overdue: [], attempts: [], waiting: [] };
 
 /** Registers the metrics. Returns what reads them, to be called before they are shown. */
-export function databaseMetrics(deps: Pick<Deps, 'store' | 'clock'>, metrics: Metrics): () => Promise<void> {
+export function databaseMetrics(deps: Pick<Deps, 'store' | 'clock' | 'holds'>, metrics: Metrics): () => Promise<void> {
   const tellAudit = auditMetrics(deps, metrics);
   const up = metrics.gauge('mbongo_database_up', 'Whether the last reading of numbers from it succeeded.', []);
   let watched = NOTHING;
@@ -33,11 +34,13 @@ export function databaseMetrics(deps: Pick<Deps, 'store' | 'clock'>, metrics: Me
   showAttempts(metrics, () => watched);
   showLate(metrics, () => ({ watched, at }));
   showWaiting(metrics, () => ({ watched, at }));
+  showHeld(metrics, deps.holds);
 
   const read = async (): Promise<void> => {
     const now = deps.clock.now();
     try {
-      const [found] = await Promise.all([deps.store.watched(now, AGE_LIMITS_MS), tellAudit()]);
+      await deps.holds.look();
+      const [found] = await Promise.all([deps.store.watched(now, AGE_LIMITS_MS, heldRoutes(deps.holds)), tellAudit()]);
       watched = found;
       at = now;
       up({}, 1);
@@ -78,6 +81,17 @@ function showAttempts(metrics: Metrics, watched: () => Watched): void {
       ];
     });
   }
+}
+
+function showHeld(metrics: Metrics, { senders, held }: Deps['holds']): void {
+  metrics.read(
+    'mbongo_connector_held',
+    'gauge',
+    'Whether an operator holds what is sent out through that connector (1) or not (0).',
+    ['connector'],
+    () =>
+      senders.map((sender) => ({ values: { connector: sender.connector }, value: held().includes(sender) ? 1 : 0 })),
+  );
 }
 
 const WAYS = ['in', 'out'] as const;

@@ -14,6 +14,7 @@ import type { Acceptances } from './acceptances.ts';
 import type { AlarmWatch } from './alarm-metrics.ts';
 import type { Recordings } from './attempt-record.ts';
 import type { FormCalls } from './form-calls.ts';
+import type { Holds } from './holds.ts';
 
 /** The sentence about a payout line's state, for its webhook and for replies; its words come from `messages/`. */
 export type PayoutText = (
@@ -36,6 +37,8 @@ export interface Deps {
   /** Counts alarms, which a person must look at; on the command line it counts nothing, because the caller is told. */
   readonly alarmed: AlarmWatch;
   readonly connectors: Connectors;
+  /** The connectors through which an operator lets no payout and no refund be sent. */
+  readonly holds: Holds;
   /** Upstreams' books for the auditor; absent if the upstreams do not open theirs. */
   readonly books?: Books | undefined;
   readonly mode: 'sandbox' | 'production';

@@ -10,6 +10,7 @@ import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import type { Merchant } from '../domain/records.ts';
 import type { Deps } from './deps.ts';
 import { createFairQueue, type FairQueueLimits } from './fair-queue.ts';
+import { heldRoutes } from './holds.ts';
 import { createIdle, type Idle } from './idle.ts';
 import { createWriting } from './outgoing-start.ts';
 import { carrierOf, isLeased, openCarriers } from './payout-carriers.ts';
@@ -21,7 +22,10 @@ type Routed = Pick<PayoutLine, 'connector'>;
 export interface Dispatcher {
   /** Takes on a line that has just been committed, or that the round has claimed. Returns false when there is no room. */
   offer(line: PayoutLine, from?: 'commit' | 'claim'): boolean;
-  /** Carriers for which no more lines should be claimed now: they do not answer, or have enough claimed lines in memory. */
+  /**
+   * Carriers for which no more lines should be claimed now: they do not answer, an operator holds them, or they have enough
+   * claimed lines in memory.
+   */
   busy(): string[];
   /** Whether there is no room for any line. */
   isFull(): boolean;
@@ -103,11 +107,11 @@ export function createDispatcher(deps: Deps, limits: FairQueueLimits = LIMITS, e
     return isTaken;
   };
   const carriers = openCarriers(deps, offer);
-  const busy = (): string[] => [...new Set([...carriers.away(), ...[...claimed.keys()].filter(hasEnough)])];
+  const crowded = (): string[] => [...carriers.away(), ...[...claimed.keys()].filter(hasEnough)];
 
   return {
     offer,
-    busy,
+    busy: () => [...new Set([...crowded(), ...heldRoutes(deps.holds)])],
     isFull: () => queue.waitingInAll() >= limits.waitingInAll,
     hasRoomFor({ merchant_id, beneficiaries }) {
       // New batches may fill half of the queue; the other half is for leased lines. A merchant with nothing queued still gets a
@@ -115,7 +119,8 @@ export function createDispatcher(deps: Deps, limits: FairQueueLimits = LIMITS, e
       const waiting = queue.waitingInAll();
       const place = waiting < NEWCOMERS_MOST * limits.waitingInAll ? 1 : 0;
       const room = Math.min(enough, Math.max(place, limits.waitingInAll / 2 - waiting));
-      const shut = new Set(busy());
+      // What is held does not come back to this queue, and so cannot fill it.
+      const shut = new Set(crowded());
       const goesTo = [...new Set(beneficiaries.map(carrierOf))];
       const waitingFor = (one: string): number => queue.waiting(merchant_id, one) + carriers.parked(merchant_id, one);
       return (

@@ -62,6 +62,8 @@ async function sendToPhone(deps: Deps, sending: Sending): Promise<Started> {
     await postpone(deps, 'payout_line', sending.line, before.until);
     return notSent(before.answered);
   }
+  // It waits until its lease runs out, and from then on in the database, until the hold has ended.
+  if (await deps.holds.isHeld(sending.connector.name)) return notSent();
   const intended = await intend(deps, sending, await readEarlier(deps, sending.line));
   if (intended === undefined) return notSent();
   if ('paidBy' in intended) {

@@ -9,6 +9,7 @@ import type { Refund } from '../domain/outgoing-records.ts';
 import { START_LEASE_MS } from '../domain/payout.ts';
 import type { Deps } from './deps.ts';
 import { createFairQueue, type FairQueueLimits } from './fair-queue.ts';
+import { heldRoutes } from './holds.ts';
 import { createIdle, type Idle, idleInTime } from './idle.ts';
 import { createWriting } from './outgoing-start.ts';
 import { startRefund } from './refund-start.ts';
@@ -67,13 +68,15 @@ const MOST_CLAIMS = 16;
 
 /** Sends the refunds that are due. Returns how many there were. */
 export async function startDueRefunds(
-  deps: Pick<Deps, 'store' | 'clock'>,
+  deps: Pick<Deps, 'store' | 'clock' | 'holds'>,
   dispatcher: RefundDispatcher,
 ): Promise<number> {
   let found = 0;
   for (let claims = 0; claims < MOST_CLAIMS; claims += 1) {
+    await deps.holds.look();
     const now = deps.clock.now();
-    const due = await deps.store.refund.leaseDue(now, now + START_LEASE_MS, CLAIMED_AT_ONCE);
+    const held = heldRoutes(deps.holds);
+    const due = await deps.store.refund.leaseDue(now, now + START_LEASE_MS, CLAIMED_AT_ONCE, held);
     for (const refund of due) dispatcher.offer(refund);
     found += due.length;
     if (due.length < CLAIMED_AT_ONCE) break;

@@ -51,6 +51,8 @@ export async function startRefund(deps: Deps, known: Refund): Promise<Started> {
     await postpone(deps, 'refund', known, before.until);
     return notSent(before.answered);
   }
+  // It waits until its lease runs out, and from then on in the database, until the hold has ended.
+  if (await deps.holds.isHeld(giver.intention.connector.name)) return notSent();
   const rows = await intend(deps, known, giver.intention);
   if (rows === 'held_back') {
     // It stays held back until the other refund's outcome changes, or an operator calls this one off.

@@ -107,6 +107,7 @@ describe('in a database', () => {
       'keys',
       'auditor',
       'work',
+      'holds',
       'open attempts',
       'late money',
       'waiting',

@@ -5,9 +5,11 @@ import { expect, test } from 'vitest';
 import { collectNumbers, type Numbers } from '../../src/commands/supervise-numbers.ts';
 import type { Member } from '../../src/commands/supervise-places.ts';
 import { manualClock } from '../../src/platform/clock.ts';
+import { memoryLog } from '../../src/platform/log.ts';
 import { openMetrics } from '../../src/platform/metrics.ts';
 import { openStore } from '../../src/store/store.ts';
 import { databaseMetrics } from '../../src/usecases/database-metrics.ts';
+import { openHolds } from '../../src/usecases/holds.ts';
 import { createTestDatabase } from '../support/database.ts';
 
 test('a process that waits for the database in vain is on the page, and reports it as unreachable', async () => {
@@ -20,7 +22,10 @@ test('a process that waits for the database in vain is on the page, and reports 
   try {
     const clock = manualClock(0);
     const metrics = openMetrics({ ofProcess: false });
-    const refresh = databaseMetrics({ store, clock }, metrics);
+    const refresh = databaseMetrics(
+      { store, clock, holds: openHolds({ store, clock, log: memoryLog(clock) }, []) },
+      metrics,
+    );
     const page = await new Promise<string>((resolve) => {
       const numbers: Numbers = collectNumbers(clock, () => ({
         members: () => [member],

@@ -263,7 +263,7 @@ test('the newest calls of each shard are found by the attempts’ primary key', 
 
 test('open and overdue rows are found by the indexes of the rounds', async () => {
   const now = `'${new Date(NOW).toISOString()}'`;
-  expect((await scansOf(OVERDUE.text, OVERDUE.name, now)).toSorted()).toEqual(
+  expect((await scansOf(OVERDUE.text, OVERDUE.name, `${now}, '[]'`)).toSorted()).toEqual(
     [
       'attempt_to_inquire',
       'webhook_event_due',

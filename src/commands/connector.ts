@@ -1,0 +1,74 @@
+/**
+ * `mbongo connector`: holds what is sent out through a connector, and ends the hold.
+ */
+
+import { SENDERS } from '../connectors/registry.ts';
+import { holdConnector, requireHold, resumeConnector } from '../usecases/connector-hold.ts';
+import { type Hold, readHold, readHolds } from '../usecases/holds.ts';
+import { OperatorError, UsageError } from '../usecases/operator.ts';
+import { type Output, table, timeOf } from './output.ts';
+import { attributionOf } from './this-user.ts';
+import type { Tools } from './tools.ts';
+
+interface SaidOptions {
+  readonly by?: string;
+  readonly why?: string;
+}
+
+export async function connectorList({ deps }: Tools): Promise<Output> {
+  const standings = await readHolds(deps, SENDERS);
+  return {
+    document: { connectors: standings.map(({ sender, hold }) => documentOf(sender.connector, hold)) },
+    lines: table(
+      ['connector', 'held since', 'by', 'why'],
+      standings.map(({ sender, hold }) => {
+        return [sender.connector, timeOf(hold?.since ?? null) ?? 'not held', hold?.by ?? '', hold?.why ?? ''];
+      }),
+    ),
+  };
+}
+
+export async function connectorHold({ deps }: Tools, name: string, options: SaidOptions): Promise<Output> {
+  requireSender(name);
+  const hold = await holdConnector(deps, name, attributionOf(options));
+  return {
+    document: documentOf(name, hold),
+    lines: [
+      `${name} is held since ${timeOf(hold.since)}`,
+      'Every process knows of it within a second; calls that are under way are finished.',
+    ],
+  };
+}
+
+export async function connectorResume(
+  { deps }: Tools,
+  name: string,
+  options: { readonly yes?: true },
+): Promise<Output> {
+  requireSender(name);
+  if (options.yes !== true) {
+    const { since, by, why } = requireHold(await readHold(deps, name));
+    throw new OperatorError(`${by} holds ${name} since ${timeOf(since)} (${why}): add --yes to send what waits`);
+  }
+  await resumeConnector(deps, name);
+  return {
+    document: documentOf(name, undefined),
+    lines: [`${name} is no longer held: what waits is sent within a few seconds`],
+  };
+}
+
+function requireSender(name: string): void {
+  const names = SENDERS.map(({ connector }) => connector);
+  if (names.includes(name)) return;
+  throw new UsageError(`no connector called ${JSON.stringify(name)} sends money out: there is ${names.join(', ')}`);
+}
+
+function documentOf(connector: string, hold: Hold | undefined) {
+  return {
+    connector,
+    held: hold !== undefined,
+    since: timeOf(hold?.since ?? null),
+    by: hold?.by ?? null,
+    why: hold?.why ?? null,
+  };
+}

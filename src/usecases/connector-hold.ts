@@ -1,0 +1,67 @@
+/**
+ * Holds a connector, and ends the hold: payouts and refunds that go through it wait, because its upstream cannot be trusted for
+ * now (it pays wrongly, or its answers do not match its statement).
+ *
+ * Invariant: what a hold keeps back waits in the database as it is, and is sent once when the hold has ended. Payments that come
+ * in, inquiries, callbacks and calls that are under way go on.
+ */
+
+import { holdId } from '../domain/hold.ts';
+import { type Hold, type KeptHold, keptIn } from './holds.ts';
+import {
+  type Attribution,
+  commitDecisionKnown,
+  type OperatorDeps,
+  OperatorError,
+  requireAttribution,
+} from './operator.ts';
+import { readSetting, settingChange } from './setting.ts';
+
+const LOOK = 'see `mbongo connector list`';
+
+/**
+ * Holds a connector. Every process knows of it within a second.
+ *
+ * @throws OperatorError when it is held already, UsageError when the attribution is not one clean line each
+ */
+export async function holdConnector(deps: OperatorDeps, connector: string, attribution: Attribution): Promise<Hold> {
+  const hold: Hold = { since: deps.clock.now(), ...requireAttribution(attribution) };
+  await change(deps, connector, hold, (found) => {
+    if (found !== undefined) throw new OperatorError(`${found.by} holds ${connector} already: ${LOOK}`);
+  });
+  return hold;
+}
+
+/** Ends a hold. @throws OperatorError when the connector is not held */
+export async function resumeConnector(deps: OperatorDeps, connector: string): Promise<void> {
+  await change(deps, connector, null, requireHold);
+}
+
+/** The hold that there is. @throws OperatorError when there is none */
+export function requireHold(found: Hold | undefined): Hold {
+  if (found === undefined) throw new OperatorError(`it is not held: ${LOOK}`);
+  return found;
+}
+
+/** Writes a connector's hold once; `check` throws an OperatorError if that may not be done. */
+function change(
+  deps: OperatorDeps,
+  connector: string,
+  hold: Hold | null,
+  check: (found: Hold | undefined) => unknown,
+): Promise<void> {
+  const id = holdId(connector);
+  const command = Buffer.from(deps.random.bytes(16)).toString('hex');
+  const kept: KeptHold = { command, hold };
+  return commitDecisionKnown(
+    deps,
+    () => readSetting(deps, id),
+    (setting) => {
+      const found = keptIn(setting);
+      if (found?.command === command) return { answer: undefined };
+      check(found?.hold ?? undefined);
+      return { change: settingChange(id, setting, JSON.stringify(kept)), answer: undefined };
+    },
+    LOOK,
+  );
+}

@@ -1,0 +1,101 @@
+/**
+ * What is known of holds: operators put them in force, and end them (`connector-hold.ts`).
+ *
+ * Invariant: nothing is sent on knowledge that is older than a second, and nothing is sent when it cannot be read.
+ */
+
+import type { Sender } from '../connectors/connector.ts';
+import { isWithin } from '../domain/elapsed.ts';
+import { holdId } from '../domain/hold.ts';
+import type { Setting } from '../domain/records.ts';
+import type { Clock, Log } from '../platform/platform.ts';
+import type { Store } from '../store/store.ts';
+import { readSetting } from './setting.ts';
+
+/** A hold that is in force, by whom it was put in force, and why. */
+export interface Hold {
+  /** Since when (milliseconds). */
+  readonly since: number;
+  readonly by: string;
+  readonly why: string | null;
+}
+
+/** What is stored; `command` names the one that has written it, which so recognises its own row. */
+export interface KeptHold {
+  readonly command: string;
+  /** Null: the hold has ended. */
+  readonly hold: Hold | null;
+}
+
+interface Reads {
+  readonly store: Pick<Store, 'setting'>;
+}
+
+/** The connector's hold; undefined: it is not held. */
+export async function readHold(deps: Reads, connector: string): Promise<Hold | undefined> {
+  return keptIn(await readSetting(deps, holdId(connector)))?.hold ?? undefined;
+}
+
+/** Every sender, with its hold. */
+export function readHolds(
+  deps: Reads,
+  senders: readonly Sender[],
+): Promise<readonly { readonly sender: Sender; readonly hold: Hold | undefined }[]> {
+  return Promise.all(senders.map(async (sender) => ({ sender, hold: await readHold(deps, sender.connector) })));
+}
+
+export function keptIn(setting: Setting | undefined): KeptHold | undefined {
+  // Only `connector-hold.ts` writes these settings.
+  return setting === undefined ? undefined : (JSON.parse(setting.value) as KeptHold);
+}
+
+/** What one process knows. */
+export interface Holds {
+  /** All connectors that send money out. */
+  readonly senders: readonly Sender[];
+  /** Whether payouts and refunds through that connector must wait. */
+  isHeld(connector: string): Promise<boolean>;
+  /** Asks about every sender, for `held`. */
+  look(): Promise<void>;
+  /** The senders that were held when they were last asked about. */
+  held(): readonly Sender[];
+}
+
+/** 1 s within which a hold, and its end, take effect here. */
+const LIFE_MS = 1_000;
+
+export function openHolds(
+  deps: Reads & { readonly clock: Clock; readonly log: Log },
+  senders: readonly Sender[],
+): Holds {
+  const asked = new Map<string, { readonly at: number; readonly held: Promise<boolean> }>();
+  const held = new Set<string>();
+  const read = async (connector: string): Promise<boolean> => {
+    const isHeld = (await readHold(deps, connector)) !== undefined;
+    if (isHeld === held.has(connector)) return isHeld;
+    if (isHeld) held.add(connector);
+    else held.delete(connector);
+    deps.log.warn(isHeld ? 'connector_held' : 'connector_resumed', { connector });
+    return isHeld;
+  };
+  const isHeld = (connector: string): Promise<boolean> => {
+    const now = deps.clock.now();
+    const last = asked.get(connector);
+    if (last !== undefined && isWithin(LIFE_MS, last.at, now)) return last.held;
+    const reading = read(connector);
+    asked.set(connector, { at: now, held: reading });
+    reading.catch(() => asked.delete(connector));
+    return reading;
+  };
+  return {
+    senders,
+    isHeld,
+    look: async () => void (await Promise.all(senders.map(({ connector }) => isHeld(connector)))),
+    held: () => senders.filter(({ connector }) => held.has(connector)),
+  };
+}
+
+/** What payout lines and refunds that must wait give as their connector. */
+export function heldRoutes({ held }: Pick<Holds, 'held'>): string[] {
+  return held().map(({ route }) => route);
+}

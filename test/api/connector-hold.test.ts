@@ -1,0 +1,208 @@
+/**
+ * A connector that an operator holds: nothing is sent out through it, what waits is sent once afterwards, and everything else
+ * goes on.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { SENDERS } from '../../src/connectors/registry.ts';
+import { holdConnector, resumeConnector } from '../../src/usecases/connector-hold.ts';
+import { AGE_LIMITS_MS } from '../../src/usecases/database-metrics.ts';
+import { type CommandLine, openCommandLine } from '../support/command-line.ts';
+import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
+import { creditsOnCard, readyToPay, submitCard } from './card-payments.ts';
+import { rowsOf } from './flows.ts';
+import { balances, createPayout, lines, payee, readBatch, settled } from './payout-flows.ts';
+import { creditsOf, openPayer } from './payout-lines.ts';
+import { minted, paidByPhone, readBack, refunded, untilRefund } from './refund-flows.ts';
+import { openSecond } from './second-gateway.ts';
+
+const SAY = { by: 'amina', why: 'it pays twice' };
+const MOMO = 'mtn-momo-disbursement';
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
+});
+afterEach(async () => {
+  for (const { connector } of SENDERS) await resumeConnector(world.gateway.deps, connector).catch(() => undefined);
+  await world.pass(1_000);
+});
+afterAll(() => world.close());
+
+/** Lets so much time pass that a lease runs out and every round could have sent what is due. */
+async function passLeases(): Promise<void> {
+  for (let times = 0; times < 4; times += 1) await world.pass(20_000);
+}
+
+/** Holds the connector, and lets the second pass within which every process knows. */
+async function hold(connector = MOMO): Promise<void> {
+  await holdConnector(world.gateway.deps, connector, SAY);
+  await world.pass(1_000);
+}
+
+const resume = (connector = MOMO) => resumeConnector(world.gateway.deps, connector);
+
+describe('payouts to phones', () => {
+  test('wait, reserved and untried, and are sent once when the hold has ended; wallets do not wait', async () => {
+    const payer = await openPayer(world, 100_00n);
+    await hold();
+    const held = await createPayout(world, payer, { beneficiaries: lines(2, '5.00') });
+    expect(held.status, held.text).toBe(200);
+    const wallet = await world.wallet({ balance: 0n });
+    const other = await createPayout(world, payer, {
+      receipt_mode: 'wallet',
+      beneficiaries: [{ wallet_number: wallet.number, amount: '1.00' }],
+    });
+    expect(other.status, other.text).toBe(200);
+    expect((await settled(world, payer, other.json.batch_id)).successful_count).toBe(1);
+    await passLeases();
+    const waiting = (await readBatch(world, payer, held.json.batch_id)).json;
+    expect(waiting).toMatchObject({ pending_count: 2, successful_count: 0, failed_count: 0 });
+    expect((await balances(world, payer)).reserved).toBe(10_00n);
+    const ids = held.json.beneficiaries.map(({ transaction_id: id }: { transaction_id: string }) => id);
+    expect(await rowsOf(world, 'select id from attempt where payment_id = any($1)', [ids])).toEqual([]);
+
+    await resume();
+    expect((await settled(world, payer, held.json.batch_id)).successful_count).toBe(2);
+    expect([creditsOf(world, payee(0)), creditsOf(world, payee(1))].map((found) => found.length)).toEqual([1, 1]);
+    expect((await balances(world, payer)).reserved).toBe(0n);
+  });
+
+  test('a process that has just sent something knows of a hold a second later', async () => {
+    const payer = await openPayer(world, 100_00n);
+    const first = await createPayout(world, payer, { beneficiaries: [{ phone_number: payee(11), amount: '1.00' }] });
+    await settled(world, payer, first.json.batch_id);
+    await hold();
+    const second = await createPayout(world, payer, { beneficiaries: [{ phone_number: payee(12), amount: '1.00' }] });
+    await passLeases();
+    expect(creditsOf(world, payee(12))).toEqual([]);
+    await resume();
+    await settled(world, payer, second.json.batch_id);
+    expect(creditsOf(world, payee(12))).toHaveLength(1);
+  });
+
+  test('another process that starts meanwhile sends nothing either', async () => {
+    const payer = await openPayer(world, 100_00n);
+    await hold();
+    const held = await createPayout(world, payer, { beneficiaries: [{ phone_number: payee(13), amount: '1.00' }] });
+    const second = await openSecond(world, world.clock, world.databaseUrl, { role: 'worker' });
+    try {
+      for (let times = 0; times < 4; times += 1) {
+        await world.pass(20_000);
+        await Promise.all(second.gateway.rounds.map((round) => round.runNow()));
+      }
+      expect(creditsOf(world, payee(13))).toEqual([]);
+      await resume();
+      await settled(world, payer, held.json.batch_id);
+      expect(creditsOf(world, payee(13))).toHaveLength(1);
+    } finally {
+      await second.close();
+    }
+  });
+
+  test('are not overdue: the alarm for late work is about what nobody holds', async () => {
+    const payer = await openPayer(world, 100_00n);
+    await hold();
+    const held = await createPayout(world, payer, { beneficiaries: [{ phone_number: payee(14), amount: '1.00' }] });
+    await passLeases();
+    const { store, deps } = world.gateway;
+    const overdue = async (routes: readonly string[]) =>
+      (await store.watched(deps.clock.now(), AGE_LIMITS_MS, routes)).overdue.map(({ kind }) => kind);
+    expect(await overdue(['mtn-momo'])).not.toContain('payout');
+    expect(await overdue([])).toContain('payout');
+    await world.clock.advance(6_000);
+    const page = await (await fetch(`${world.url}/metrics`)).text();
+    expect(page).toContain('\nmbongo_work_overdue_seconds{kind="payout"} 0\n');
+    expect(page).toContain(`\nmbongo_connector_held{connector="${MOMO}"} 1\n`);
+    expect(page).toContain('\nmbongo_connector_held{connector="mastercard"} 0\n');
+    await resume();
+    await settled(world, payer, held.json.batch_id);
+  });
+});
+
+describe('refunds', () => {
+  test('wait for the connector that is held, and for no other', async () => {
+    const merchant = await world.merchant();
+    const byPhone = await paidByPhone(world, merchant, '01');
+    const byCard = await readyToPay(world, merchant, 'frictionless', { minted });
+    expect((await submitCard(world, byCard)).json.status).toBe('approved');
+    await hold();
+    const toPhone = await refunded(world, merchant, byPhone, { amount: '5.00' });
+    const toCard = await refunded(world, merchant, byCard, { amount: '5.00' });
+    await untilRefund(world, merchant, toCard.refund_id, 'completed');
+    await passLeases();
+    expect((await readBack(world, merchant, toPhone.refund_id)).status).toBe('pending');
+    expect(await rowsOf(world, 'select id from attempt where payment_id = $1', [toPhone.refund_id])).toEqual([]);
+
+    await hold('mastercard');
+    await resume();
+    await untilRefund(world, merchant, toPhone.refund_id, 'completed');
+    const again = await refunded(world, merchant, byCard, { amount: '1.00' });
+    await passLeases();
+    expect((await readBack(world, merchant, again.refund_id)).status).toBe('pending');
+    expect(creditsOnCard(world, byCard)).toHaveLength(1);
+    await resume('mastercard');
+    await untilRefund(world, merchant, again.refund_id, 'completed');
+    expect(creditsOnCard(world, byCard)).toHaveLength(2);
+  });
+});
+
+describe('mbongo connector', () => {
+  let cli: CommandLine;
+  beforeAll(async () => {
+    cli = await openCommandLine(world.databaseUrl, WORLD_MASTER_KEY);
+  });
+  afterAll(() => cli.close());
+
+  const said = (by = SAY.by) => ['--by', by, '--why', 'pays twice'];
+
+  test('holds, shows who holds and why, and resumes when confirmed', async () => {
+    const held = await cli.run(['connector', 'hold', MOMO, ...said()]);
+    expect([held.status, held.err]).toEqual([0, '']);
+    expect(await cli.json('connector list')).toEqual({
+      connectors: [
+        { connector: MOMO, held: true, since: expect.stringMatching(/^\d{4}-/), by: 'amina', why: 'pays twice' },
+        { connector: 'mastercard', held: false, since: null, by: null, why: null },
+      ],
+    });
+    const again = await cli.run(['connector', 'hold', MOMO, ...said('luc')]);
+    expect([again.status, again.err]).toEqual([
+      1,
+      `mbongo: amina holds ${MOMO} already: see \`mbongo connector list\`\n`,
+    ]);
+    const asked = await cli.run(['connector', 'resume', MOMO]);
+    expect(asked.status).toBe(1);
+    expect(asked.err).toMatch(
+      /^mbongo: amina holds mtn-momo-disbursement since .* \(pays twice\): add --yes to send what waits\n$/,
+    );
+    const done = await cli.run(['connector', 'resume', MOMO, '--yes', ...said('luc')]);
+    expect([done.status, done.err]).toEqual([0, '']);
+    const over = await cli.run(['connector', 'resume', MOMO, '--yes']);
+    expect([over.status, over.err]).toEqual([1, 'mbongo: it is not held: see `mbongo connector list`\n']);
+    const { entries } = await cli.json(`journal list --about hold:${MOMO}`);
+    expect(entries).toMatchObject([
+      { command: 'connector hold', by: 'amina', why: 'pays twice' },
+      { command: 'connector resume', by: 'luc', why: 'pays twice' },
+    ]);
+  });
+
+  test.each([
+    ['hold mtn-momo', 'no connector called "mtn-momo" sends money out: there is mtn-momo-disbursement, mastercard'],
+    ['resume nobody', 'no connector called "nobody" sends money out: there is mtn-momo-disbursement, mastercard'],
+  ])('refuses `%s`', async (words, why) => {
+    const { status, err } = await cli.run(['connector', ...words.split(' '), '--why', 'x']);
+    expect([status, err]).toEqual([2, `mbongo: ${why}\n`]);
+  });
+
+  test('hold needs a reason', async () => {
+    const { status, err } = await cli.run(['connector', 'hold', MOMO]);
+    expect([status, err]).toEqual([2, "mbongo: required option '--why <text>' not specified\n"]);
+  });
+
+  test('doctor shows what is held, and how to end it', async () => {
+    await cli.run(['connector', 'hold', 'mastercard', ...said()]);
+    const { out } = await cli.run('doctor');
+    expect(out).toMatch(
+      /^warn {3}holds {10}amina holds mastercard since .* \(pays twice\); mbongo connector resume mastercard ends it$/m,
+    );
+  });
+});
