@@ -5,7 +5,8 @@
  */
 
 import { type Config, type Warning, warningsOf } from '../config.ts';
-import type { CardConnector, CollectConnector, InquiryAnswer, PayoutConnector } from '../connectors/connector.ts';
+import type { CardConnector, CollectConnector, PayoutConnector } from '../connectors/connector.ts';
+import type { InquiryAnswer } from '../domain/answer.ts';
 import { makeId } from '../domain/ids.ts';
 import { systemClock } from '../platform/clock.ts';
 import { createLog } from '../platform/log.ts';
@@ -62,11 +63,11 @@ function ask(connector: Connector): Promise<InquiryAnswer> {
 /** What an inquiry about an unused reference says about the connection to the upstream: `not_found` is the best answer. */
 export function connectorCheck(
   name: string,
-  word: InquiryAnswer,
+  answer: InquiryAnswer,
   heard: readonly OutboundAnswer[],
   mode: Config['mode'],
 ): Check {
-  if (word.kind === 'not_found') return ok(name, 'it answers, and accepts our credentials');
+  if (answer.kind === 'not_found') return ok(name, 'it answers, and accepts our credentials');
   const answered = heard.flatMap((answer) => (answer.kind === 'answered' ? [answer.status] : []));
   if (answered.length === 0) {
     const why =
@@ -82,7 +83,7 @@ export function connectorCheck(
     const wayOut = 'check its keys and, if it has one, its list of allowed addresses';
     return fail(name, `it rejects our credentials (HTTP ${refused}): ${wayOut}`);
   }
-  const said = word.kind === 'unknown' ? word.reason : word.kind;
+  const said = answer.kind === 'unknown' ? answer.reason : answer.kind;
   return warn(name, `it answers, but not as expected (${said}): see its status page, and try again later`);
 }
 

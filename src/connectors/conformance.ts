@@ -6,7 +6,8 @@
  */
 
 import assert from 'node:assert/strict';
-import type { Answer, CallbackHint, CollectOrder, Inquiry, InquiryAnswer, PayoutOrder } from './connector.ts';
+import type { Answer, InquiryAnswer } from '../domain/answer.ts';
+import type { CallbackHint, CollectOrder, Inquiry, PayoutOrder } from './connector.ts';
 
 /** The course that an order takes at the simulator. */
 export type Course = 'completes' | 'stays_open' | 'carrier_is_down';

@@ -6,6 +6,7 @@
  * guessed, and nothing is ever sent again under another reference.
  */
 
+import type { Answer, InquiryAnswer } from '../domain/answer.ts';
 import type { Currency } from '../domain/currency.ts';
 import type { DeclineReason } from '../domain/reason.ts';
 
@@ -22,22 +23,6 @@ export interface CollectOrder {
   /** Where the upstream may call back; unguessable. */
   readonly callbackUrl: string;
 }
-
-/** What an upstream said. */
-export type Answer =
-  /** The money moved. */
-  | { readonly kind: 'approved'; readonly providerReference: string | null }
-  /** Accepted; the customer, or the upstream, has yet to finish. */
-  | { readonly kind: 'waiting'; readonly providerReference: string | null }
-  /** Final: no money moved. */
-  | { readonly kind: 'declined'; readonly reason: DeclineReason; readonly providerReference: string | null }
-  /** The order certainly was not accepted: nothing happened, and nothing will. */
-  | { readonly kind: 'not_sent'; readonly reason: string }
-  /** The order may or may not have been accepted. */
-  | { readonly kind: 'unknown'; readonly reason: string };
-
-/** What an inquiry can also answer: the upstream does not know that reference (yet). */
-export type InquiryAnswer = Exclude<Answer, { kind: 'not_sent' }> | { readonly kind: 'not_found' };
 
 /** What to inquire about. It includes what was ordered, so that an answer about something else is never accepted. */
 export type Inquiry = Pick<CollectOrder, 'reference'> &

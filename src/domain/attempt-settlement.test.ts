@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { type Inquired, type Word, weighWord } from './attempt-settlement.ts';
+import type { AttemptAnswer } from './answer.ts';
+import { type Inquired, judgeAnswer } from './attempt-settlement.ts';
 import { makeId } from './ids.ts';
 import type { Attempt } from './records.ts';
 import { attemptWith } from './testing/attempts.ts';
@@ -19,46 +20,49 @@ const closed = attemptWith({
   settled_at: CLOSED_AT,
 });
 
-const UNKNOWN_THERE: Word = { kind: 'not_found' };
-const NO_ANSWER: Word = { kind: 'unknown', reason: 'timeout' };
-const WAITING: Word = { kind: 'waiting', providerReference: 'p9' };
-const REFUSED: Word = { kind: 'declined', reason: 'insufficient_funds', providerReference: 'p9' };
+const UNKNOWN_THERE: AttemptAnswer = { kind: 'not_found' };
+const NO_ANSWER: AttemptAnswer = { kind: 'unknown', reason: 'timeout' };
+const WAITING: AttemptAnswer = { kind: 'waiting', providerReference: 'p9' };
+const REFUSED: AttemptAnswer = { kind: 'declined', reason: 'insufficient_funds', providerReference: 'p9' };
 
 /** A closed attempt after this was said of it. */
-function hear(attempt: Attempt, word: Word, now: number, inquiry: Inquired = 'due'): Attempt {
+function hear(attempt: Attempt, answer: AttemptAnswer, now: number, inquiry: Inquired = 'due'): Attempt {
   const context = { now, askedAt: now, settleDelayMs: MINUTE, newId: () => 'id', inquiry };
-  const heard = weighWord(attempt, false, word, 'silent', context);
-  if (heard.kind !== 'noted') throw new Error(`nothing was written of ${word.kind}`);
+  const heard = judgeAnswer(attempt, false, answer, 'silent', context);
+  if (heard.kind !== 'noted') throw new Error(`nothing was written of ${answer.kind}`);
   expect(heard.alarm).toBeUndefined();
   return { ...attempt, ...heard.row };
 }
 
 /** The hours after its end at which the attempt is inquired about, if every inquiry gets this answer. */
-function hoursAskedAt(attempt: Attempt, word: Word): number[] {
+function hoursAskedAt(attempt: Attempt, answer: AttemptAnswer): number[] {
   const hours: number[] = [];
-  for (let one = attempt; one.next_inquiry_at !== null; one = hear(one, word, one.next_inquiry_at)) {
+  for (let one = attempt; one.next_inquiry_at !== null; one = hear(one, answer, one.next_inquiry_at)) {
     hours.push((one.next_inquiry_at - CLOSED_AT) / HOUR);
   }
   return hours;
 }
 
-test.each<[Attempt['status'], Word]>([
+test.each<[Attempt['status'], AttemptAnswer]>([
   ['not_sent', UNKNOWN_THERE],
   ['declined', REFUSED],
 ])(
   'a closed attempt (%s) is inquired about after a quarter of an hour and after a day, and then never',
-  (status, word) => {
-    expect(hoursAskedAt({ ...closed, status }, word)).toEqual([0.25, 24]);
+  (status, answer) => {
+    expect(hoursAskedAt({ ...closed, status }, answer)).toEqual([0.25, 24]);
   },
 );
 
-test.each<[string, Partial<Attempt>, Word]>([
+test.each<[string, Partial<Attempt>, AttemptAnswer]>([
   ['is away', {}, NO_ANSWER],
   ['is away', { status: 'declined' }, NO_ANSWER],
   ['calls it waiting', { status: 'declined' }, WAITING],
-])('a closed attempt whose upstream %s (%o) is inquired about at growing intervals, for a week', (_, columns, word) => {
-  expect(hoursAskedAt({ ...closed, ...columns }, word)).toEqual([0.25, 0.5, 1, 2, 4, 8, 16, 24, 48, 96, 168]);
-});
+])(
+  'a closed attempt whose upstream %s (%o) is inquired about at growing intervals, for a week',
+  (_, columns, answer) => {
+    expect(hoursAskedAt({ ...closed, ...columns }, answer)).toEqual([0.25, 0.5, 1, 2, 4, 8, 16, 24, 48, 96, 168]);
+  },
+);
 
 test('a closed attempt whose upstream is back is inquired about at the same times, like every other one', () => {
   const missed = hear(closed, NO_ANSWER, CLOSED_AT + 15 * MINUTE);

@@ -6,6 +6,7 @@
  * stays as it is.
  */
 
+import type { AttemptAnswer } from './answer.ts';
 import {
   ATTEMPT,
   type AttemptFact,
@@ -20,18 +21,8 @@ import {
 } from './attempt.ts';
 import type { NewId } from './ids.ts';
 import { step } from './machine.ts';
-import { type DeclineReason, LATE_ACCEPTED, LATE_WAITS, type LateReason, type Reason } from './reason.ts';
+import { LATE_ACCEPTED, LATE_WAITS, type LateReason, type Reason } from './reason.ts';
 import type { Attempt, AttemptStatus } from './records.ts';
-
-/** What an upstream said about an attempt, in the vocabulary of `connectors/connector.ts`. */
-export type Word =
-  | { readonly kind: 'approved'; readonly providerReference: string | null }
-  | { readonly kind: 'waiting'; readonly providerReference: string | null }
-  | { readonly kind: 'declined'; readonly reason: DeclineReason; readonly providerReference: string | null }
-  | { readonly kind: 'not_sent' | 'unknown'; readonly reason: string }
-  | { readonly kind: 'not_found' }
-  /** About the issuer's challenge, never about money: it can end only a challenge. */
-  | { readonly kind: 'challenge_failed'; readonly reason: DeclineReason };
 
 /** What triggered the inquiry: the inquiry round, when due; or a callback or a reader, at any time. */
 export type Inquired = 'due' | 'hint';
@@ -63,7 +54,7 @@ export type AttemptColumns = Partial<
 >;
 
 /** What an answer does to an attempt. */
-export type Weighed =
+export type Judgement =
   /** The attempt moves, and its order moves with it. */
   | { readonly kind: 'moves' }
   /** Only the attempt's row changes. */
@@ -73,24 +64,24 @@ export type Weighed =
   | { readonly kind: 'nothing'; readonly alarm?: Alarm };
 
 /** The result of an answer that moves nothing. */
-type Heard = Extract<Weighed, { kind: 'noted' | 'nothing' }>;
+type Heard = Extract<Judgement, { kind: 'noted' | 'nothing' }>;
 
 /**
  * Weighs an answer. `isItsOwn`: the attempt's order is open, and waits for this attempt. `fact` is what the answer means for an
  * open attempt.
  */
-export function weighWord(
+export function judgeAnswer(
   attempt: Attempt,
   isItsOwn: boolean,
-  word: Word,
+  answer: AttemptAnswer,
   fact: AttemptFact,
   context: SettlementContext,
-): Weighed {
+): Judgement {
   // Closed, or no longer the attempt that its order waits for: the answer cannot change the order.
-  if (!isOpen(attempt.status) || !isItsOwn) return afterword(attempt, word, context);
-  if (word.kind === 'not_found') return notFound(attempt, context);
+  if (!isOpen(attempt.status) || !isItsOwn) return afterClosing(attempt, answer, context);
+  if (answer.kind === 'not_found') return notFound(attempt, context);
   // An unanswered inquiry says nothing about our own call, which may not even have been made.
-  if (context.inquiry !== false && word.kind === 'unknown') return lookAgain(attempt, context);
+  if (context.inquiry !== false && answer.kind === 'unknown') return lookAgain(attempt, context);
   const next = step(ATTEMPT, attempt.status, fact);
   if (next.kind === 'conflict') return { kind: 'nothing', alarm: 'contradiction' };
   return next.kind === 'repeated' ? stillOpen(attempt, context) : { kind: 'moves' };
@@ -122,8 +113,8 @@ export function attemptColumns(
 }
 
 /** The upstream's own reference, if the answer carries one. */
-export function referenceIn(word: Word): string | null {
-  return 'providerReference' in word ? word.providerReference : null;
+export function referenceIn(answer: AttemptAnswer): string | null {
+  return 'providerReference' in answer ? answer.providerReference : null;
 }
 
 function nextLook(attempt: Attempt, inquiries: number, { inquiry, now }: SettlementContext): number {
@@ -134,7 +125,7 @@ function nextLook(attempt: Attempt, inquiries: number, { inquiry, now }: Settlem
  * The upstream does not know the reference. That proves nothing until it says so twice, at least its settle delay apart, and
  * not while our own call may still be on its way.
  */
-function notFound(attempt: Attempt, context: SettlementContext): Weighed {
+function notFound(attempt: Attempt, context: SettlementContext): Judgement {
   const { askedAt } = context;
   if (context.inquiry !== 'due' && isBeingAsked(attempt, askedAt)) return { kind: 'nothing' };
   if (attempt.status === 'waiting') return { ...stillOpen(attempt, context), alarm: 'contradiction' };
@@ -169,26 +160,30 @@ function stillOpen(attempt: Attempt, context: SettlementContext, row?: AttemptCo
  * that moved late is booked to suspense, once, for an operator; an attempt that was accepted late is inquired about until it
  * ends.
  */
-function afterword(attempt: Attempt, word: Word, context: SettlementContext): Weighed {
-  if (word.kind === 'approved' && attempt.status !== 'approved') {
-    const row = attemptColumns(attempt, 'approved', LATE_WAITS, word.providerReference, context);
+function afterClosing(attempt: Attempt, answer: AttemptAnswer, context: SettlementContext): Judgement {
+  if (answer.kind === 'approved' && attempt.status !== 'approved') {
+    const row = attemptColumns(attempt, 'approved', LATE_WAITS, answer.providerReference, context);
     return { kind: 'late_money', row };
   }
-  if (word.kind === 'waiting' && attempt.status === 'not_sent') {
-    const row = attemptColumns(attempt, 'waiting', LATE_ACCEPTED, word.providerReference, context);
+  if (answer.kind === 'waiting' && attempt.status === 'not_sent') {
+    const row = attemptColumns(attempt, 'waiting', LATE_ACCEPTED, answer.providerReference, context);
     return { kind: 'noted', row, alarm: 'late_acceptance' };
   }
   if (isOpen(attempt.status)) {
     // Open, although its order no longer waits for it: only the attempt itself can still end.
-    if (word.kind !== 'declined') return stillOpen(attempt, context);
-    return { kind: 'noted', row: attemptColumns(attempt, 'declined', word.reason, word.providerReference, context) };
+    if (answer.kind !== 'declined') return stillOpen(attempt, context);
+    return {
+      kind: 'noted',
+      row: attemptColumns(attempt, 'declined', answer.reason, answer.providerReference, context),
+    };
   }
-  if (context.inquiry === 'hint' && word.kind === 'unknown' && mayStillPay(attempt)) return lookAgain(attempt, context);
+  if (context.inquiry === 'hint' && answer.kind === 'unknown' && mayStillPay(attempt))
+    return lookAgain(attempt, context);
   if (context.inquiry !== 'due' || attempt.next_inquiry_at === null) {
-    const contradicts = word.kind === 'declined' && attempt.status === 'approved';
+    const contradicts = answer.kind === 'declined' && attempt.status === 'approved';
     return contradicts ? { kind: 'nothing', alarm: 'contradiction' } : { kind: 'nothing' };
   }
-  const isInVain = word.kind === 'unknown' || word.kind === 'waiting';
+  const isInVain = answer.kind === 'unknown' || answer.kind === 'waiting';
   const next = isInVain ? nextAfterthoughtInVain : nextAfterthoughtAt;
   const next_inquiry_at = next(attempt, attempt.settled_at ?? context.now, context.now);
   return { kind: 'noted', row: { inquiries: attempt.inquiries + 1, next_inquiry_at } };

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { AttemptAnswer } from './answer.ts';
 import { CHALLENGE_LIFE_MS } from './attempt.ts';
-import type { SettlementContext, Word } from './attempt-settlement.ts';
+import type { SettlementContext } from './attempt-settlement.ts';
 import { authenticateAttempt, challengeAttempt, challengeStillOpen, isChallengeOver } from './authentication.ts';
 import type { Change } from './change.ts';
 import { makeId } from './ids.ts';
@@ -138,8 +139,8 @@ class World {
     return step !== undefined;
   }
 
-  hear(word: Word, now: number, inquiry: SettlementContext['inquiry'] = false) {
-    const settled = settleAttempt(this.rows(), word, { ...contextAt(now), inquiry });
+  hear(answer: AttemptAnswer, now: number, inquiry: SettlementContext['inquiry'] = false) {
+    const settled = settleAttempt(this.rows(), answer, { ...contextAt(now), inquiry });
     if (settled.change !== undefined) this.apply(settled.change);
     return settled;
   }
@@ -154,10 +155,10 @@ function contextAt(now: number): SettlementContext {
   return { now, askedAt: now, settleDelayMs: 60_000, inquiry: false, newId };
 }
 
-const approved: Word = { kind: 'approved', providerReference: 'r1' };
-const unsure: Word = { kind: 'unknown', reason: 'timeout' };
-const declined: Word = { kind: 'declined', reason: 'card_declined', providerReference: null };
-const expired: Word = { kind: 'challenge_failed', reason: 'challenge_expired' };
+const approved: AttemptAnswer = { kind: 'approved', providerReference: 'r1' };
+const unsure: AttemptAnswer = { kind: 'unknown', reason: 'timeout' };
+const declined: AttemptAnswer = { kind: 'declined', reason: 'card_declined', providerReference: null };
+const expired: AttemptAnswer = { kind: 'challenge_failed', reason: 'challenge_expired' };
 
 describe('the issuer asks its customer', () => {
   test('the session is consumed, its other payments end, and the payment takes over method and fee', () => {
@@ -246,16 +247,16 @@ describe('and is answered', () => {
 });
 
 describe('an answer about a challenge', () => {
-  const words: Word[] = [expired, { kind: 'challenge_failed', reason: 'authentication_failed' }];
+  const answers: AttemptAnswer[] = [expired, { kind: 'challenge_failed', reason: 'authentication_failed' }];
 
-  test.each(words)('%o ends nothing once money is being asked for, nor ever after', (word) => {
+  test.each(answers)('%o ends nothing once money is being asked for, nor ever after', (answer) => {
     for (const after of [undefined, unsure, approved, declined] as const) {
       const world = new World();
       world.challenge(2_000);
       world.authenticate(3_000);
       if (after !== undefined) world.hear(after, 4_000);
       const { attempt: attemptThen, payment: paymentThen } = world;
-      const settled = world.hear(word, 5_000);
+      const settled = world.hear(answer, 5_000);
       expect(settled.alarm).toBeUndefined();
       expect([world.attempt, world.payment]).toEqual([attemptThen, paymentThen]);
     }
@@ -291,18 +292,18 @@ describe('declined before the submit has answered', () => {
 });
 
 describe('native pay', () => {
-  test.each<[Word, Payment['status'], bigint]>([
+  test.each<[AttemptAnswer, Payment['status'], bigint]>([
     [approved, 'approved', 1025n],
     [{ kind: 'declined', reason: 'card_declined', providerReference: null }, 'declined', 0n],
     [{ kind: 'declined', reason: 'authentication_cancelled', providerReference: null }, 'cancelled', 0n],
     [{ kind: 'not_sent', reason: 'busy' }, 'failed', 0n],
     [{ kind: 'unknown', reason: 'timeout' }, 'pending', 0n],
-  ])('from pending, %o makes it %s', (word, status, moved) => {
+  ])('from pending, %o makes it %s', (answer, status, moved) => {
     const world = new World();
     world.payment = { ...payment, method: 'google_pay', status: 'pending' };
     world.attempt = { ...attempt, method: 'google_pay' };
     world.session = { ...session, status: 'CONSUMED' };
-    expect(world.hear(word, 2_000).alarm).toBeUndefined();
+    expect(world.hear(answer, 2_000).alarm).toBeUndefined();
     expect([world.payment.status, world.moved]).toEqual([status, moved]);
     expect(world.session.status).toBe('CONSUMED');
   });

@@ -14,7 +14,7 @@ import type { Attempt, Payment } from './records.ts';
 import { consumeSession, isHeld, type SettlementRows } from './settlement.ts';
 
 /** What the card network said about the customer's authentication. */
-export type Heard = Pick<Attempt, 'three_ds_status' | 'eci'>;
+export type ThreeDsResult = Pick<Attempt, 'three_ds_status' | 'eci'>;
 
 /** A step that was taken: what to write, and the rows as they will be. */
 export interface Step {
@@ -29,7 +29,7 @@ export interface Step {
  */
 export function challengeAttempt(
   rows: SettlementRows,
-  asked: Heard & { readonly challenge: string },
+  asked: ThreeDsResult & { readonly challenge: string },
   context: Pick<SettlementContext, 'now' | 'newId'>,
 ): Step | undefined {
   const { attempt, payment, session } = rows;
@@ -53,7 +53,7 @@ const BEGUN = { inquiries: 0, not_found_at: null } as const;
 /** The customer has been authenticated: the caller that commits this asks for the money. Undefined when another one does. */
 export function authenticateAttempt(
   { attempt, payment }: Pick<SettlementRows, 'attempt' | 'payment'>,
-  heard: Heard,
+  heard: ThreeDsResult,
   nextInquiry: number,
 ): Step | undefined {
   const next = step(ATTEMPT, attempt.status, 'authenticated');

@@ -37,7 +37,7 @@ const DEGRADED_SHARE = 10;
 
 /** Judges an upstream by its `calls` of the last hour, in any order. */
 export function availabilityOf(calls: readonly UpstreamCall[], now: number): Availability {
-  const { answered, failed } = lastWord(calls, now);
+  const { answered, failed } = lastAnswers(calls, now);
   const share = failed === 0 ? 0 : (100 * failed) / (answered + failed);
   if (failed >= DOWN_FROM && share >= DOWN_SHARE) return 'down';
   return share >= DEGRADED_SHARE ? 'degraded' : 'operational';
@@ -52,7 +52,7 @@ interface Counts {
  * The calls of the last minute, if they say enough. Otherwise those of five minutes, of which failures count only if no answer
  * came after them: three in a row outweigh all earlier answers.
  */
-function lastWord(calls: readonly UpstreamCall[], now: number): Counts {
+function lastAnswers(calls: readonly UpstreamCall[], now: number): Counts {
   const within = (span: number): UpstreamCall[] => calls.filter(({ at }) => at > now - span);
   const minute = countsOf(within(MINUTE_MS));
   if (minute.answered > 0 || minute.failed >= DOWN_FROM) return minute;

@@ -5,7 +5,8 @@
  * Invariant: the payment takes the money that came for it, once; the attempt that has asked for nothing ends with it.
  */
 
-import { attemptColumns, type SettlementContext, type Word } from './attempt-settlement.ts';
+import type { AttemptAnswer } from './answer.ts';
+import { attemptColumns, type SettlementContext } from './attempt-settlement.ts';
 import { guardedUpdate } from './change.ts';
 import type { Attempt } from './records.ts';
 import { move, type Settlement, type SettlementRows } from './settlement.ts';
@@ -17,14 +18,14 @@ import { move, type Settlement, type SettlementRows } from './settlement.ts';
 export function settleByEarlier(
   rows: SettlementRows,
   earlier: Attempt,
-  word: Extract<Word, { kind: 'approved' }>,
+  answer: Extract<AttemptAnswer, { kind: 'approved' }>,
   context: SettlementContext,
 ): Settlement {
   const { attempt, payment } = rows;
   const hasAsked = attempt.status !== 'intended' && attempt.status !== 'challenged';
   if (hasAsked || payment.attempt_id !== attempt.id || earlier.status === 'approved') return { payment, attempt };
   const confirmed = { attempt: 'confirmed', payment: 'carrier_confirmed', reason: null } as const;
-  const settled = move({ ...rows, attempt: earlier }, confirmed, word, context);
+  const settled = move({ ...rows, attempt: earlier }, confirmed, answer, context);
   const closed = attempt.status === 'intended' ? 'not_sent' : 'declined';
   const row = attemptColumns(attempt, closed, 'not_asked', null, context);
   const updates = [...(settled.change?.updates ?? []), guardedUpdate('attempt', attempt, row)];

@@ -66,13 +66,13 @@ describe('late, an upstream says', () => {
     ['refused', REFUSED],
   ])(
     'taken, of an earlier attempt, and the current one is %s: the line waits for the earlier one, and nothing is sent',
-    (_, word) => {
+    (_, answer) => {
       const world = sent();
       hear(world, NOT_SENT, 20, false);
       start(world, 30);
       expect(hear(world, TAKEN, 40, 'hint', 0)?.alarm).toBe('late_acceptance');
       expect(world.line).toMatchObject({ status: 'processing', attempt_id: 'att_1', late_attempt_id: 'att_0' });
-      hear(world, word, 50, false);
+      hear(world, answer, 50, false);
       expect(world.line).toMatchObject({ status: 'processing', attempt_id: 'att_0', late_attempt_id: null });
       hear(world, PAID, 60, 'due', 0);
       expect(world.line).toMatchObject({ status: 'completed', provider_reference: 'p1' });
@@ -105,13 +105,13 @@ describe('late, an upstream says', () => {
   test.each([
     ['not taken', NOT_SENT],
     ['refused', REFUSED],
-  ])('paid, of an earlier attempt, and the current one is %s: nothing is sent again, the line is paid', (_, word) => {
+  ])('paid, of an earlier attempt, and the current one is %s: nothing is sent again, the line is paid', (_, answer) => {
     const world = sent();
     hear(world, NOT_SENT, 20, false);
     start(world, 30);
     expect(hear(world, PAID, 40, 'hint', 0)?.alarm).toBe('late_success');
     expect(world.line).toMatchObject({ status: 'processing', attempt_id: 'att_1', late_attempt_id: 'att_0' });
-    hear(world, word, 50, false);
+    hear(world, answer, 50, false);
     expect(world.line).toMatchObject({ status: 'completed', attempt_id: 'att_0', reserved_at: null });
     expect(world.line.provider_reference).toBe('p1');
     expect([balance(world, TRANSIT), balance(world, 'suspense:usd')]).toEqual([1_000n, 0n]);
@@ -152,11 +152,11 @@ describe('late, an upstream says', () => {
   test.each([
     ['taken', TAKEN],
     ['paid', PAID],
-  ])('%s, of its own attempt, which was closed after the line was read: it is decided again', (_, word) => {
+  ])('%s, of its own attempt, which was closed after the line was read: it is decided again', (_, answer) => {
     const closed = { ...attemptAt(1, 10), status: 'not_sent', settled_at: 15, version: 2 } as const;
     const read = { ...line, status: 'processing', attempt_id: closed.id, version: 3 } as const;
     const context = { now: 20, askedAt: 20, settleDelayMs: SETTLE_DELAY_MS, inquiry: 'hint', newId } as const;
-    const { change } = settleOutgoing(closed, lineOrder(read, text), word, context);
+    const { change } = settleOutgoing(closed, lineOrder(read, text), answer, context);
     expect(change?.updates?.map(({ table, version }) => [table, version])).toEqual([
       ['attempt', 2],
       ['payout_line', 3],

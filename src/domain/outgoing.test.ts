@@ -89,7 +89,7 @@ const step = fc.oneof(
   {
     weight: 5,
     arbitrary: fc.record({
-      word: fc.constantFrom(PAID, TAKEN, REFUSED, NOT_SENT, UNKNOWN, NOT_FOUND),
+      answer: fc.constantFrom(PAID, TAKEN, REFUSED, NOT_SENT, UNKNOWN, NOT_FOUND),
       inquiry: fc.constantFrom<SettlementContext['inquiry']>('due', 'due', 'hint', false),
       back: fc.nat({ max: 2 }),
     }),
@@ -115,7 +115,7 @@ test('whatever is said in whatever order: one final state, one event, and money 
       for (const [next, later] of steps) {
         now += later;
         if (next === 'start') start(world, now);
-        else hear(world, next.word, now, next.inquiry, world.attempts.length - 1 - next.back);
+        else hear(world, next.answer, now, next.inquiry, world.attempts.length - 1 - next.back);
         if (final !== undefined) expect(world.line.status).toBe(final);
         if (isLineOver(world.line.status)) final = world.line.status;
         expectSound(world);

@@ -7,15 +7,15 @@
  * the money is booked to suspense, once. The order remembers such an attempt, so that nothing more is sent.
  */
 
+import type { AttemptAnswer } from './answer.ts';
 import { ATTEMPT, type AttemptFact, isOpen } from './attempt.ts';
 import {
   type Alarm,
   attemptColumns,
+  type Judgement,
+  judgeAnswer,
   referenceIn,
   type SettlementContext,
-  type Weighed,
-  type Word,
-  weighWord,
 } from './attempt-settlement.ts';
 import { type Change, revise, type Update } from './change.ts';
 import { lateTransfer } from './ledger.ts';
@@ -74,39 +74,39 @@ interface Meaning {
 export function settleOutgoing(
   attempt: Attempt,
   order: Outgoing,
-  word: Word,
+  answer: AttemptAnswer,
   context: SettlementContext,
 ): OutgoingSettlement {
   const isItsOwn = order.isItsOwn(attempt);
-  const meaning = { ...meaningOf(word), ...(context.reason === undefined ? {} : { reason: context.reason }) };
-  if (isTakenLate(attempt, order, word)) {
-    return { ...move(attempt, order, meaning, word, context), alarm: 'late_acceptance' };
+  const meaning = { ...meaningOf(answer), ...(context.reason === undefined ? {} : { reason: context.reason }) };
+  if (isTakenLate(attempt, order, answer)) {
+    return { ...move(attempt, order, meaning, answer, context), alarm: 'late_acceptance' };
   }
-  const weighed = weighWord(attempt, isItsOwn, word, meaning.attempt, context);
-  return weighed.kind === 'moves'
-    ? move(attempt, order, meaning, word, context)
-    : attemptOnly(attempt, order, weighed, context);
+  const judgement = judgeAnswer(attempt, isItsOwn, answer, meaning.attempt, context);
+  return judgement.kind === 'moves'
+    ? move(attempt, order, meaning, answer, context)
+    : attemptOnly(attempt, order, judgement, context);
 }
 
 /**
  * Whether the attempt was accepted after all while nothing is in flight: the order continues with it, be it the last or an
  * earlier one.
  */
-function isTakenLate({ status }: Attempt, { waits }: Outgoing, word: Word): boolean {
+function isTakenLate({ status }: Attempt, { waits }: Outgoing, answer: AttemptAnswer): boolean {
   if (!waits) return false;
-  if (word.kind === 'approved') return status !== 'approved';
-  return word.kind === 'waiting' && (status === 'not_sent' || status === 'waiting');
+  if (answer.kind === 'approved') return status !== 'approved';
+  return answer.kind === 'waiting' && (status === 'not_sent' || status === 'waiting');
 }
 
-function meaningOf(word: Word): Meaning {
-  switch (word.kind) {
+function meaningOf(answer: AttemptAnswer): Meaning {
+  switch (answer.kind) {
     case 'approved':
       return { attempt: 'confirmed', order: 'upstream_paid', reason: null };
     case 'waiting':
       return { attempt: 'accepted', order: 'upstream_accepted', reason: null };
     case 'declined':
     case 'challenge_failed':
-      return { attempt: 'refused', order: 'upstream_refused', reason: word.reason };
+      return { attempt: 'refused', order: 'upstream_refused', reason: answer.reason };
     case 'not_sent':
     case 'not_found':
       return { attempt: 'never_arrived', order: 'attempt_not_taken', reason: 'not_sent' };
@@ -120,14 +120,14 @@ function move(
   attempt: Attempt,
   order: Outgoing,
   meaning: Meaning,
-  word: Word,
+  answer: AttemptAnswer,
   context: SettlementContext,
 ): OutgoingSettlement {
   const next = step(ATTEMPT, attempt.status, meaning.attempt);
   // Even an attempt that is open already may be the one that a waiting order continues with.
   if (next.kind !== 'moved' && !order.waits) return { attempt };
   const to = next.kind === 'moved' ? next.to : attempt.status;
-  const row = attemptColumns(attempt, to, meaning.reason, referenceIn(word), context);
+  const row = attemptColumns(attempt, to, meaning.reason, referenceIn(answer), context);
   const { update, after } = revise('attempt', attempt, row);
   try {
     const change = order.move(meaning.order, meaning.reason, after, context);
@@ -145,19 +145,19 @@ function move(
 function attemptOnly(
   attempt: Attempt,
   order: Outgoing,
-  weighed: Exclude<Weighed, { kind: 'moves' }>,
+  judgement: Exclude<Judgement, { kind: 'moves' }>,
   { now, newId }: SettlementContext,
 ): OutgoingSettlement {
-  const alarm = weighed.kind === 'late_money' ? 'late_success' : weighed.alarm;
+  const alarm = judgement.kind === 'late_money' ? 'late_success' : judgement.alarm;
   const said = alarm === undefined ? {} : { alarm };
-  if (weighed.kind === 'nothing') return { attempt, ...said };
-  const { update, after } = revise('attempt', attempt, weighed.row);
+  if (judgement.kind === 'nothing') return { attempt, ...said };
+  const { update, after } = revise('attempt', attempt, judgement.row);
   // The order's own attempt changes status here only if a commit came between the reads of order and attempt: then this change
   // loses.
-  const hasMoved = weighed.row.status !== undefined;
+  const hasMoved = judgement.row.status !== undefined;
   const late = order.isItsOwn(attempt) && !hasMoved ? [] : order.noteLate(after, hasMoved);
   const transfers =
-    weighed.kind === 'late_money' ? [lateTransfer(attempt, 'out', newId('trf', attempt.shard), now)] : [];
+    judgement.kind === 'late_money' ? [lateTransfer(attempt, 'out', newId('trf', attempt.shard), now)] : [];
   return { change: { updates: [update, ...late], transfers }, attempt: after, ...said };
 }
 

@@ -56,7 +56,7 @@ export function lineOrder(line: PayoutLine, text: LineText, known: Remembered = 
     waits: line.status === 'pending',
     move: (fact, reason, attempt, context) => {
       if (isNotPaid(fact) && line.late_attempt_id !== null) return goOn(line, known, { text, ...context });
-      return afterWord(line, fact, reason, attempt, { text, ...context });
+      return afterAnswer(line, fact, reason, attempt, { text, ...context });
     },
     noteLate: (attempt, hasMoved) => noteLate(line, lateColumns(line, attempt, known, hasMoved)),
   };
@@ -73,7 +73,7 @@ function goOn(line: PayoutLine, known: Remembered, context: LineContext): Change
   return { updates: [guardedUpdate('payout_line', line, next.row)] };
 }
 
-function afterWord(
+function afterAnswer(
   line: PayoutLine,
   fact: OutgoingFact,
   reason: Reason | null,

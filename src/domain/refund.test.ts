@@ -4,7 +4,8 @@
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { SettlementContext, Word } from './attempt-settlement.ts';
+import type { AttemptAnswer } from './answer.ts';
+import type { SettlementContext } from './attempt-settlement.ts';
 import type { Refund } from './outgoing-records.ts';
 import { isRefundOver, REFUND } from './refund.ts';
 import { expectSound, paid, RefundWorld, SETTLE_DELAY_MS, UPSTREAM, WALLET } from './testing/refund-world.ts';
@@ -14,7 +15,7 @@ function toldOf({ version: _version, late_attempt_id: _late, ...told }: Refund) 
   return told;
 }
 
-const word: fc.Arbitrary<Word> = fc.constantFrom<Word[]>(
+const answer: fc.Arbitrary<AttemptAnswer> = fc.constantFrom<AttemptAnswer[]>(
   { kind: 'approved', providerReference: 'P' },
   { kind: 'waiting', providerReference: null },
   { kind: 'declined', reason: 'payee_unknown', providerReference: null },
@@ -34,7 +35,7 @@ const deed = fc.oneof(
   fc.record({
     do: fc.constant('say' as const),
     at: place,
-    word,
+    answer,
     inquiry: fc.constantFrom<SettlementContext['inquiry'][]>(false, 'due', 'hint'),
   }),
   fc.record({
@@ -55,7 +56,7 @@ function carryOut(world: RefundWorld, one: typeof deed extends fc.Arbitrary<infe
       break;
     case 'say':
       // An answer to our own call comes without an inquiry; "not found" is only ever the answer to one.
-      world.say(one.at, one.word, one.word.kind === 'not_found' && one.inquiry === false ? 'due' : one.inquiry);
+      world.say(one.at, one.answer, one.answer.kind === 'not_found' && one.inquiry === false ? 'due' : one.inquiry);
       break;
     case 'decide':
       world.decide(one.at, one.fact);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { SettlementContext, Word } from './attempt-settlement.ts';
+import type { AttemptAnswer } from './answer.ts';
+import type { SettlementContext } from './attempt-settlement.ts';
 import type { Change } from './change.ts';
 import { makeId } from './ids.ts';
 import { isFinal } from './payment.ts';
@@ -124,9 +125,14 @@ function apply(world: World, change: Change): void {
   }
 }
 
-function hear(world: World, word: Word, now: number, inquiry: SettlementContext['inquiry'] = 'due'): Settlement {
+function hear(
+  world: World,
+  answer: AttemptAnswer,
+  now: number,
+  inquiry: SettlementContext['inquiry'] = 'due',
+): Settlement {
   let made = 0;
-  const settled = settleAttempt(rowsOf(world), word, {
+  const settled = settleAttempt(rowsOf(world), answer, {
     now,
     askedAt: now,
     settleDelayMs: SETTLE_DELAY_MS,
@@ -140,16 +146,16 @@ function hear(world: World, word: Word, now: number, inquiry: SettlementContext[
   return settled;
 }
 
-const word = fc.oneof(
-  fc.constant<Word>({ kind: 'approved', providerReference: 'p1' }),
-  fc.constant<Word>({ kind: 'waiting', providerReference: null }),
-  fc.constantFrom<Word>(
+const answer = fc.oneof(
+  fc.constant<AttemptAnswer>({ kind: 'approved', providerReference: 'p1' }),
+  fc.constant<AttemptAnswer>({ kind: 'waiting', providerReference: null }),
+  fc.constantFrom<AttemptAnswer>(
     { kind: 'declined', reason: 'insufficient_funds', providerReference: null },
     { kind: 'declined', reason: 'customer_rejected', providerReference: null },
     { kind: 'declined', reason: 'prompt_expired', providerReference: null },
   ),
-  fc.constant<Word>({ kind: 'unknown', reason: 'timeout' }),
-  fc.constant<Word>({ kind: 'not_found' }),
+  fc.constant<AttemptAnswer>({ kind: 'unknown', reason: 'timeout' }),
+  fc.constant<AttemptAnswer>({ kind: 'not_found' }),
 );
 
 describe('an upstream says', () => {
@@ -257,8 +263,8 @@ describe('an upstream says', () => {
 });
 
 describe('afterwards', () => {
-  const notSent: Word = { kind: 'not_sent', reason: 'refused' };
-  const paid: Word = { kind: 'approved', providerReference: 'p9' };
+  const notSent: AttemptAnswer = { kind: 'not_sent', reason: 'refused' };
+  const paid: AttemptAnswer = { kind: 'approved', providerReference: 'p9' };
 
   test('money for an order that was believed not to be taken belongs to the payment, while nothing else is in progress', () => {
     const world = newWorld();
@@ -310,7 +316,7 @@ describe('afterwards', () => {
     expect(change?.updates?.map(({ table }) => table)).toEqual(['attempt', 'payment']);
   });
 
-  test('a repeated word on a closed attempt is answered with the payment only if that is still as it was read', () => {
+  test('a repeated answer on a closed attempt is answered with the payment only if that is still as it was read', () => {
     const world = newWorld();
     world.attempt = { ...world.attempt, status: 'declined', settled_at: 15 };
     const { change } = hear(world, { kind: 'waiting', providerReference: null }, 20, false);
@@ -342,7 +348,7 @@ describe('afterwards', () => {
 
 test('whatever is said in whatever order: one final state, one event, and money moved once and to the right place', () => {
   fc.assert(
-    fc.property(fc.array(fc.tuple(word, fc.integer({ min: 1, max: 90_000 })), { maxLength: 12 }), (said) => {
+    fc.property(fc.array(fc.tuple(answer, fc.integer({ min: 1, max: 90_000 })), { maxLength: 12 }), (said) => {
       const world = newWorld();
       let now = 10;
       let final: string | undefined;

@@ -6,16 +6,16 @@
  * alarm; never an exception. An approved payment's money, fee and event commit with its status.
  */
 
+import type { AttemptAnswer } from './answer.ts';
 import { ATTEMPT, type AttemptFact, EARLIER_ASKED_MS, isOpen } from './attempt.ts';
 import {
   type Alarm,
   attemptColumns,
+  type Judgement,
+  judgeAnswer,
   lookAgain,
   referenceIn,
   type SettlementContext,
-  type Weighed,
-  type Word,
-  weighWord,
 } from './attempt-settlement.ts';
 import { type Change, type Insert, revise, type Transfer, type Update } from './change.ts';
 import type { NewId } from './ids.ts';
@@ -73,18 +73,18 @@ function isFree({ status, attempt_id }: Payment): boolean {
 }
 
 /** Decides what an upstream's answer writes. */
-export function settleAttempt(rows: SettlementRows, word: Word, context: SettlementContext): Settlement {
+export function settleAttempt(rows: SettlementRows, answer: AttemptAnswer, context: SettlementContext): Settlement {
   const { attempt, payment } = rows;
   const isItsOwn = payment.attempt_id === attempt.id && !isFinal(payment.status);
-  const meaning = { ...meaningOf(word, rows), ...(context.reason === undefined ? {} : { reason: context.reason }) };
-  const taken = takenLate(rows, word);
-  if (taken !== undefined) return { ...move(taken, meaning, word, context), alarm: 'late_acceptance' };
-  if (!isItsOwn && mayFindItsPayment(rows, word, context))
+  const meaning = { ...meaningOf(answer, rows), ...(context.reason === undefined ? {} : { reason: context.reason }) };
+  const taken = takenLate(rows, answer);
+  if (taken !== undefined) return { ...move(taken, meaning, answer, context), alarm: 'late_acceptance' };
+  if (!isItsOwn && mayFindItsPayment(rows, answer, context))
     return attemptOnly(rows, lookAgain(attempt, context), context);
-  const weighed = weighWord(attempt, isItsOwn, word, meaning.attempt, context);
-  if (weighed.kind !== 'moves') return attemptOnly(rows, weighed, context);
+  const judgement = judgeAnswer(attempt, isItsOwn, answer, meaning.attempt, context);
+  if (judgement.kind !== 'moves') return attemptOnly(rows, judgement, context);
   try {
-    return move(rows, meaning, word, context);
+    return move(rows, meaning, answer, context);
   } catch (error) {
     if (error instanceof StateConflict) return { payment, attempt, alarm: 'contradiction' };
     throw error;
@@ -96,13 +96,13 @@ export function settleAttempt(rows: SettlementRows, word: Word, context: Settlem
  * the payment resumes with that attempt, so that its customer is not asked twice, and holds the session again, as in a submit.
  * For a card only taken money counts: the network knows the order from the first attempt on.
  */
-function takenLate(rows: SettlementRows, word: Word): SettlementRows | undefined {
+function takenLate(rows: SettlementRows, answer: AttemptAnswer): SettlementRows | undefined {
   const { attempt, payment, session } = rows;
-  if (word.kind !== 'approved' && word.kind !== 'waiting') return undefined;
-  if (attempt.method !== 'mobile_money' && (attempt.method !== 'card' || word.kind !== 'approved')) return undefined;
+  if (answer.kind !== 'approved' && answer.kind !== 'waiting') return undefined;
+  if (attempt.method !== 'mobile_money' && (attempt.method !== 'card' || answer.kind !== 'approved')) return undefined;
   if (attempt.status === 'approved' || !isFree(payment)) return undefined;
   // Declined first and reported as accepted later: an attempt that is closed for good cannot carry the payment.
-  if (word.kind === 'waiting' && attempt.status !== 'not_sent' && attempt.status !== 'waiting') return undefined;
+  if (answer.kind === 'waiting' && attempt.status !== 'not_sent' && attempt.status !== 'waiting') return undefined;
   if (session?.status !== 'ACTIVE' || session.submitting_payment_id !== null) return undefined;
   return { ...rows, session: { ...session, submitting_payment_id: payment.id } };
 }
@@ -114,10 +114,10 @@ function takenLate(rows: SettlementRows, word: Word): SettlementRows | undefined
  */
 function mayFindItsPayment(
   { attempt, payment, session }: SettlementRows,
-  word: Word,
+  answer: AttemptAnswer,
   { now, reason }: SettlementContext,
 ): boolean {
-  if (word.kind !== 'approved' || attempt.method !== 'card' || attempt.status === 'approved') return false;
+  if (answer.kind !== 'approved' || attempt.method !== 'card' || attempt.status === 'approved') return false;
   if (reason === 'settled_by_operator') return false;
   if (isFree(payment)) return session?.status === 'ACTIVE' && session.submitting_payment_id !== null;
   const { status, method, submitted_at } = payment;
@@ -125,16 +125,16 @@ function mayFindItsPayment(
   return submitted_at !== null && now < submitted_at + EARLIER_ASKED_MS;
 }
 
-function meaningOf(word: Word, rows: SettlementRows): Meaning {
-  switch (word.kind) {
+function meaningOf(answer: AttemptAnswer, rows: SettlementRows): Meaning {
+  switch (answer.kind) {
     case 'approved':
       return { attempt: 'confirmed', payment: 'carrier_confirmed', reason: null };
     case 'waiting':
       return { attempt: 'accepted', payment: 'carrier_accepted', reason: null };
     case 'declined':
-      return { attempt: 'refused', payment: factOfDecline(word.reason), reason: word.reason };
+      return { attempt: 'refused', payment: factOfDecline(answer.reason), reason: answer.reason };
     case 'challenge_failed':
-      return { attempt: 'challenge_failed', payment: factOfDecline(word.reason), reason: word.reason };
+      return { attempt: 'challenge_failed', payment: factOfDecline(answer.reason), reason: answer.reason };
     case 'not_sent':
       return nothingTaken(rows);
     case 'not_found':
@@ -159,13 +159,18 @@ export function isHeld({ session, payment }: Pick<SettlementRows, 'session' | 'p
 }
 
 /** Moves the attempt and its payment; also consumes the session if it is still held, unless nothing was taken. */
-export function move(rows: SettlementRows, meaning: Meaning, word: Word, context: SettlementContext): Settlement {
+export function move(
+  rows: SettlementRows,
+  meaning: Meaning,
+  answer: AttemptAnswer,
+  context: SettlementContext,
+): Settlement {
   const { attempt, payment } = rows;
   const { now } = context;
   const next = step(ATTEMPT, attempt.status, meaning.attempt);
   if (next.kind === 'conflict') return { payment, attempt };
   const to = next.kind === 'moved' ? next.to : attempt.status;
-  const attemptRow = attemptColumns(attempt, to, meaning.reason, referenceIn(word), context);
+  const attemptRow = attemptColumns(attempt, to, meaning.reason, referenceIn(answer), context);
   const columns = paymentColumns(meaning, attemptRow, rows);
   const moved = movePayment(payment, meaning.payment, meaning.reason, now, columns);
   const { payment: after, update } = moved ?? takeOver(payment, columns);
@@ -266,19 +271,19 @@ export function endSiblings(
 /** The payment keeps the status that was reported. Late money goes to suspense, for an operator to decide on. */
 function attemptOnly(
   { attempt, payment }: SettlementRows,
-  weighed: Exclude<Weighed, { kind: 'moves' }>,
+  judgement: Exclude<Judgement, { kind: 'moves' }>,
   { now, newId }: SettlementContext,
 ): Settlement {
-  const alarm = weighed.kind === 'late_money' ? 'late_success' : weighed.alarm;
+  const alarm = judgement.kind === 'late_money' ? 'late_success' : judgement.alarm;
   const said = alarm === undefined ? {} : { alarm };
-  if (weighed.kind === 'nothing')
+  if (judgement.kind === 'nothing')
     return { payment, attempt, ...said, ...(isMixed(attempt, payment) ? held(payment) : {}) };
   // Whether the payment waits for this attempt was decided on an open payment: the guard makes sure that this still holds.
-  const moves = weighed.row.status !== undefined;
+  const moves = judgement.row.status !== undefined;
   const guards = moves && !isFinal(payment.status) ? [guardPayment(payment)] : [];
-  const { update, after } = revise('attempt', attempt, weighed.row);
+  const { update, after } = revise('attempt', attempt, judgement.row);
   const transfers =
-    weighed.kind === 'late_money' ? [lateTransfer(attempt, 'in', newId('trf', attempt.shard), now)] : [];
+    judgement.kind === 'late_money' ? [lateTransfer(attempt, 'in', newId('trf', attempt.shard), now)] : [];
   return {
     change: { updates: [update, ...guards], transfers },
     payment,

@@ -5,7 +5,7 @@
  * and another one open in its place.
  */
 
-import type { Answer } from '../connectors/connector.ts';
+import type { Answer } from '../domain/answer.ts';
 import type { Attempt } from '../domain/records.ts';
 import type { Deps } from './deps.ts';
 
@@ -22,8 +22,8 @@ export const TOO_LATE: Extract<Answer, { kind: 'not_sent' }> = {
 };
 
 /** Whether a call brought no result: the upstream has certainly not taken the order, or whether it has is unknown. */
-export function isUnsure(word: Answer): word is Extract<Answer, { kind: 'not_sent' | 'unknown' }> {
-  return word.kind === 'not_sent' || word.kind === 'unknown';
+export function isUnsure(answer: Answer): answer is Extract<Answer, { kind: 'not_sent' | 'unknown' }> {
+  return answer.kind === 'not_sent' || answer.kind === 'unknown';
 }
 
 /**
@@ -36,10 +36,10 @@ export async function callWithinDeadline(
   ask: () => Promise<Answer>,
   { allowedAt = attempt.created_at, limitMs = START_LIMIT_MS } = {},
 ): Promise<Answer> {
-  const word = deps.clock.now() > allowedAt + limitMs ? TOO_LATE : await ask();
-  if (isUnsure(word)) {
+  const answer = deps.clock.now() > allowedAt + limitMs ? TOO_LATE : await ask();
+  if (isUnsure(answer)) {
     const { id, connector } = attempt;
-    deps.log.warn('attempt_unsure', { attempt_id: id, connector, kind: word.kind, reason: word.reason });
+    deps.log.warn('attempt_unsure', { attempt_id: id, connector, kind: answer.kind, reason: answer.reason });
   }
-  return word;
+  return answer;
 }

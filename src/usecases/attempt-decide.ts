@@ -6,8 +6,9 @@
  * decided, and why, is in the log before the command answers.
  */
 
+import type { AttemptAnswer } from '../domain/answer.ts';
 import { isBeingAsked, isOpen } from '../domain/attempt.ts';
-import type { SettlementContext, Word } from '../domain/attempt-settlement.ts';
+import type { SettlementContext } from '../domain/attempt-settlement.ts';
 import { shardOf } from '../domain/ids.ts';
 import { type OutgoingSettlement, settleOutgoing } from '../domain/outgoing.ts';
 import { isProviderReference } from '../domain/provider-reference.ts';
@@ -50,16 +51,16 @@ export async function decideAttempt(
   attemptId: string,
   verdict: AttemptVerdict,
 ): Promise<Decided> {
-  const word = wordOf(verdict);
+  const answer = answerOf(verdict);
   const said = { ...verdict, ...requireAttribution(verdict) };
   const key = await requireAttempt(deps, attemptId);
   // If the upstream's own answer was committed first, this verdict loses and then finds the attempt closed.
   const { before, settled, orderStatus } = await decideOnce(deps, key.shard, LOOK, async () => {
-    const answer = await settle(deps, key, word);
-    const { change } = answer.settled;
-    if (change !== undefined) return { change, answer };
+    const closing = await settle(deps, key, answer);
+    const { change } = closing.settled;
+    if (change !== undefined) return { change, answer: closing };
     throw new OperatorError(
-      `${key.id} is ${answer.before.status}: your verdict contradicts what the upstream has said about it`,
+      `${key.id} is ${closing.before.status}: your verdict contradicts what the upstream has said about it`,
     );
   });
   soundAlarm(deps, settled);
@@ -99,7 +100,7 @@ function requireUnmoved({ id, status: before }: Attempt, { status }: Attempt): v
   throw new OperatorError(`${id} was ${before} and is now ${status}: look again with \`mbongo attempt list\``);
 }
 
-interface Weighed {
+interface Settled {
   /** The attempt before the verdict. */
   readonly before: Attempt;
   readonly settled: Settlement | OutgoingSettlement;
@@ -107,15 +108,19 @@ interface Weighed {
 }
 
 /** Decides on fresh rows, as if the upstream had said it. */
-async function settle(deps: OperatorDeps & Pick<Deps, 'payoutText'>, key: Attempt, word: Word): Promise<Weighed> {
-  const paid = word.kind === 'approved';
+async function settle(
+  deps: OperatorDeps & Pick<Deps, 'payoutText'>,
+  key: Attempt,
+  answer: AttemptAnswer,
+): Promise<Settled> {
+  const paid = answer.kind === 'approved';
   if (key.purpose === 'payment') {
     const rows = await readSettlement(deps, key);
-    const settled = settleAttempt(rows, word, contextAt(deps, key, rows.attempt, paid));
+    const settled = settleAttempt(rows, answer, contextAt(deps, key, rows.attempt, paid));
     return { before: rows.attempt, settled, orderStatus: () => Promise.resolve(settled.payment.status) };
   }
   const { attempt, order } = await readOutgoing(deps, key);
-  const settled = settleOutgoing(attempt, order, word, contextAt(deps, key, attempt, paid));
+  const settled = settleOutgoing(attempt, order, answer, contextAt(deps, key, attempt, paid));
   return { before: attempt, settled, orderStatus: async () => (await readOrder(deps, key)).status };
 }
 
@@ -139,7 +144,7 @@ function contextAt(
   };
 }
 
-function wordOf({ paid, providerReference }: AttemptVerdict): Word {
+function answerOf({ paid, providerReference }: AttemptVerdict): AttemptAnswer {
   if (providerReference !== null && !isProviderReference(providerReference)) {
     throw new UsageError('the provider reference must be 1 to 64 visible characters, as the upstream writes it');
   }

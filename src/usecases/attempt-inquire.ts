@@ -4,7 +4,7 @@
  * Invariant: nothing counts but an inquiry's answer. An attempt is inquired about until it is settled.
  */
 
-import type { InquiryAnswer } from '../connectors/connector.ts';
+import type { InquiryAnswer } from '../domain/answer.ts';
 import { isBeingAsked } from '../domain/attempt.ts';
 import type { Inquired } from '../domain/attempt-settlement.ts';
 import type { Attempt } from '../domain/records.ts';
@@ -25,18 +25,18 @@ export async function inquireAttempt(deps: Deps, attempt: Attempt, inquiry: Inqu
   const asked = { at: deps.clock.now(), inquiry };
   const asking = inquireUpstream(deps, attempt);
   if (attempt.purpose !== 'payment') {
-    const word = await asking;
-    if (saysNothing(word, attempt, asked)) return;
-    const settled = await settleOutgoingInquiry(deps, attempt, word, asked);
+    const answer = await asking;
+    if (saysNothing(answer, attempt, asked)) return;
+    const settled = await settleOutgoingInquiry(deps, attempt, answer, asked);
     const fields = { purpose: attempt.purpose, attempt_status: settled.attempt.status };
-    deps.log.debug('attempt_inquired', { attempt_id: attempt.id, word: word.kind, ...fields });
+    deps.log.debug('attempt_inquired', { attempt_id: attempt.id, answer: answer.kind, ...fields });
     return;
   }
   const known = openOrder(deps, attempt) ?? deps.store.payment.get(attempt.shard, attempt.payment_id);
-  const [word, order] = await Promise.all([asking, known]);
-  if (saysNothing(word, attempt, asked)) return;
-  const payment = await settleByInquiry(deps, attempt, order, word, asked);
-  deps.log.debug('attempt_inquired', { attempt_id: attempt.id, word: word.kind, payment_status: payment.status });
+  const [answer, order] = await Promise.all([asking, known]);
+  if (saysNothing(answer, attempt, asked)) return;
+  const payment = await settleByInquiry(deps, attempt, order, answer, asked);
+  deps.log.debug('attempt_inquired', { attempt_id: attempt.id, answer: answer.kind, payment_status: payment.status });
 }
 
 /**
@@ -44,11 +44,11 @@ export async function inquireAttempt(deps: Deps, attempt: Attempt, inquiry: Inqu
  * meanwhile. Only a round that finds the attempt due takes it as evidence.
  */
 function saysNothing(
-  word: InquiryAnswer,
+  answer: InquiryAnswer,
   attempt: Attempt,
   { at, inquiry }: { readonly at: number; readonly inquiry: Inquired },
 ): boolean {
-  return word.kind === 'not_found' && inquiry === 'hint' && isBeingAsked(attempt, at);
+  return answer.kind === 'not_found' && inquiry === 'hint' && isBeingAsked(attempt, at);
 }
 
 /** While the challenge is open, no money has been asked for: the network is asked about the authentication. */

@@ -1,12 +1,12 @@
 /**
  * Writes what an upstream said of an attempt that sends money out: for payout lines and refunds alike.
  *
- * Invariant: our own call's answer, callbacks and inquiries all pass through here. A word is decided, again on fresh rows if
+ * Invariant: our own call's answer, callbacks and inquiries all pass through here. An answer is decided, again on fresh rows if
  * need be, until its change commits; a later one finds the attempt settled.
  */
 
-import type { InquiryAnswer } from '../connectors/connector.ts';
-import type { Inquired, Word } from '../domain/attempt-settlement.ts';
+import type { AttemptAnswer, InquiryAnswer } from '../domain/answer.ts';
+import type { Inquired } from '../domain/attempt-settlement.ts';
 import {
   NOTHING_REMEMBERED,
   type Outgoing,
@@ -93,13 +93,13 @@ export function recordOutgoing(
   deps: Deps,
   attempt: Attempt,
   order: Outgoing | undefined,
-  word: Word,
+  answer: AttemptAnswer,
 ): Promise<OutgoingSettlement> {
   const asked = { at: attempt.created_at, inquiry: false } as const;
   const write = (): Promise<OutgoingSettlement> => {
     const fresh = (): Promise<OutgoingRows> => readOutgoing(deps, attempt);
     const read = order === undefined ? fresh : cachedFirst({ attempt, order }, fresh);
-    return settleWord(deps, attempt, read, word, asked);
+    return settleOutgoingByAnswer(deps, attempt, read, answer, asked);
   };
   return whileRecording(deps, attempt.id, () => retryWhileUnavailable(deps, write));
 }
@@ -108,19 +108,19 @@ export function recordOutgoing(
 export async function settleOutgoingInquiry(
   deps: Deps,
   attempt: Attempt,
-  word: InquiryAnswer,
+  answer: InquiryAnswer,
   asked: { readonly at: number; readonly inquiry: Inquired },
 ): Promise<OutgoingSettlement> {
   await recorded(deps, attempt.id);
-  return settleWord(deps, attempt, () => readOutgoing(deps, attempt), word, asked);
+  return settleOutgoingByAnswer(deps, attempt, () => readOutgoing(deps, attempt), answer, asked);
 }
 
 /** If the attempt has moved on since it was read, this inquiry no longer counts as the one that was due. */
-async function settleWord(
+async function settleOutgoingByAnswer(
   deps: Deps,
   attempt: Attempt,
   read: () => Promise<OutgoingRows>,
-  word: Word,
+  answer: AttemptAnswer,
   asked: Asked,
 ): Promise<OutgoingSettlement> {
   const upstream = upstreamOf(deps, attempt);
@@ -128,7 +128,7 @@ async function settleWord(
     commitDecision(deps.store, read, (now) => {
       const inquiry = asked.inquiry === 'due' && now.attempt.status !== attempt.status ? 'hint' : asked.inquiry;
       const context = settlementContext(deps, upstream, { at: asked.at, inquiry });
-      const settlement = settling(settleOutgoing(now.attempt, now.order, word, context));
+      const settlement = settling(settleOutgoing(now.attempt, now.order, answer, context));
       return { change: settlement.change, answer: settlement };
     }),
   );

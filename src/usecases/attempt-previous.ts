@@ -45,12 +45,12 @@ export async function inquirePreviousAttempt(deps: Deps, order: Order): Promise<
     deps.log.warn('try_before_unclear', { ...about, attempt_status: attempt.status });
     return { kind: 'unclear', until: nextLookBackAt(order, at), answered: undefined };
   }
-  const word = await inquireUpstream(deps, attempt);
-  switch (word.kind) {
+  const answer = await inquireUpstream(deps, attempt);
+  switch (answer.kind) {
     case 'approved':
     case 'waiting':
       deps.log.warn('try_before_was_taken', about);
-      await settleOutgoingInquiry(deps, attempt, word, { at, inquiry: 'hint' });
+      await settleOutgoingInquiry(deps, attempt, answer, { at, inquiry: 'hint' });
       return { kind: 'taken' };
     case 'unknown':
       deps.log.warn('try_before_unclear', about);

@@ -1,11 +1,11 @@
 /**
  * Writes what an upstream said of a payment's attempt: for the answers to our own calls, to callbacks and to the inquiry round.
  *
- * Invariant: a word is decided, again on fresh rows if need be, until its change commits; a later one finds the attempt settled.
+ * Invariant: an answer is decided, again on fresh rows if need be, until its change commits; a later one finds the attempt settled.
  */
 
-import type { InquiryAnswer } from '../connectors/connector.ts';
-import type { Inquired, SettlementContext, Word } from '../domain/attempt-settlement.ts';
+import type { AttemptAnswer, InquiryAnswer } from '../domain/answer.ts';
+import type { Inquired, SettlementContext } from '../domain/attempt-settlement.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import { needsSession, type Settlement, type SettlementRows, settleAttempt } from '../domain/settlement.ts';
 import { isUnwritten } from '../store/errors.ts';
@@ -68,7 +68,7 @@ export async function settleByInquiry(
   deps: Deps,
   attempt: Attempt,
   payment: Payment | undefined,
-  word: InquiryAnswer,
+  answer: InquiryAnswer,
   asked: { readonly at: number; readonly inquiry: Inquired },
 ): Promise<Payment> {
   const upstream = upstreamOf(deps, attempt);
@@ -77,7 +77,7 @@ export async function settleByInquiry(
     commitDecision(deps.store, read, (rows) => {
       const inquiry = rows.attempt.status === attempt.status ? asked.inquiry : 'hint';
       const context = settlementContext(deps, upstream, { at: asked.at, inquiry });
-      const settlement = settling(settleAttempt(rows, word, context));
+      const settlement = settling(settleAttempt(rows, answer, context));
       return { change: settlement.change, answer: settlement };
     });
   const settleFrom = (atHand: SettlementRows | undefined): Promise<Settlement> =>
@@ -87,7 +87,7 @@ export async function settleByInquiry(
       return first.change === undefined && atHand !== undefined ? settleOn(fresh, settling) : first;
     });
   // A final answer that arrives before the acceptance was written is committed together with it.
-  const ends = word.kind === 'approved' || word.kind === 'declined';
+  const ends = answer.kind === 'approved' || answer.kind === 'declined';
   const ended = ends ? deps.acceptances.settledBy(attempt.id, settleFrom) : undefined;
   if (ended !== undefined) return (await ended).payment;
   await deps.acceptances.writtenOf(attempt.id);
@@ -125,10 +125,10 @@ function rowsAtHand(
  * be committed with it. Retried while the database is away. `atHand`: the rows as this process left them, if nobody is likely to
  * have written them since. Returns the payment as it is afterwards.
  */
-export async function settleByWord(
+export async function settleByAnswer(
   deps: Deps,
   key: Attempt,
-  word: Exclude<Word, { kind: 'not_found' }>,
+  answer: Exclude<AttemptAnswer, { kind: 'not_found' }>,
   asked: Pick<SettlementContext, 'authentication'> & { readonly at: number },
   atHand?: SettlementRows,
 ): Promise<Payment> {
@@ -138,7 +138,7 @@ export async function settleByWord(
   const record = (settling: Settling): Promise<Settlement> =>
     commitDecision(deps.store, read, (rows) => {
       const context = settlementContext(deps, connector, { ...asked, inquiry: false });
-      const settlement = settling(settleAttempt(rows, word, context));
+      const settlement = settling(settleAttempt(rows, answer, context));
       return { change: settlement.change, answer: settlement };
     });
   return (await retryWhileUnavailable(deps, () => soundingLast(deps, record))).payment;

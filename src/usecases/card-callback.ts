@@ -297,7 +297,7 @@ async function writeLook(
       );
     case 'ended':
     case 'paid': {
-      const { word } = look;
+      const { answer } = look;
       const heard = look.kind === 'ended' ? look.heard : undefined;
       const asked = {
         at: look.askedAt,
@@ -305,7 +305,9 @@ async function writeLook(
         ...(heard === undefined ? {} : { authentication: heard }),
       } as const;
       const context = () => settlementContext(deps, upstreamOf(deps, attempt), asked);
-      return remember(deps, receipt, render, fresh, (rows, settling) => settling(settleAttempt(rows, word, context())));
+      return remember(deps, receipt, render, fresh, (rows, settling) =>
+        settling(settleAttempt(rows, answer, context())),
+      );
     }
   }
 }

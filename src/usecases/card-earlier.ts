@@ -5,8 +5,8 @@
  */
 
 import type { CardConnector } from '../connectors/connector.ts';
+import type { AttemptAnswer } from '../domain/answer.ts';
 import { hasAskedForMoney, nextAfterHint } from '../domain/attempt.ts';
-import type { Word } from '../domain/attempt-settlement.ts';
 import { guardedUpdate } from '../domain/change.ts';
 import { settleByEarlier } from '../domain/earlier-attempt.ts';
 import type { Attempt } from '../domain/records.ts';
@@ -19,7 +19,7 @@ import { askAboutAll } from './upstream-inquire.ts';
 /** An earlier attempt that has paid, with the network's answer. */
 export interface PaidEarlier {
   readonly attempt: Attempt;
-  readonly word: Extract<Word, { kind: 'approved' }>;
+  readonly answer: Extract<AttemptAnswer, { kind: 'approved' }>;
   readonly askedAt: number;
 }
 
@@ -41,12 +41,12 @@ export async function askEarlier(deps: Deps, card: CardConnector, attempt: Attem
   if (others.some(({ status }) => status === 'approved')) return { kind: 'booked_aside' };
   const askedAt = deps.clock.now();
   const [order, said] = await Promise.all([card.orderStatus(attempt.payment_id), askAboutAll(deps, others)]);
-  for (const { attempt: other, word } of said) {
-    if (word.kind !== 'approved') continue;
+  for (const { attempt: other, answer } of said) {
+    if (answer.kind !== 'approved') continue;
     deps.log.warn('earlier_attempt_paid', { attempt_id: other.id, transaction_id: attempt.payment_id });
-    return { kind: 'paid', attempt: other, word, askedAt };
+    return { kind: 'paid', attempt: other, answer, askedAt };
   }
-  const isOpen = said.some(({ word }) => word.kind === 'unknown' || word.kind === 'waiting');
+  const isOpen = said.some(({ answer }) => answer.kind === 'unknown' || answer.kind === 'waiting');
   const isTaken = order?.isTaken === true;
   // The network says that the order is paid, and by none of our attempts: asking again could make the customer pay twice.
   if (isTaken && !isOpen) soundAlarm(deps, { alarm: 'contradiction', attempt });
@@ -100,7 +100,7 @@ export async function readWithEarlier(deps: Deps, key: Attempt, { attempt }: Pai
 }
 
 /** Decides what the network's answer about the earlier attempt writes. */
-export function settleEarlier(deps: Deps, rows: EarlierRows, { word, askedAt }: PaidEarlier): Settlement {
+export function settleEarlier(deps: Deps, rows: EarlierRows, { answer, askedAt }: PaidEarlier): Settlement {
   const context = settlementContext(deps, upstreamOf(deps, rows.earlier), { at: askedAt, inquiry: false });
-  return settleByEarlier(rows, rows.earlier, word, context);
+  return settleByEarlier(rows, rows.earlier, answer, context);
 }

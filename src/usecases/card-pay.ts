@@ -5,19 +5,20 @@
  * the attempt moved on, and waits for the outcome.
  */
 
-import type { Answer, Authentication, CardConnector, CardOrder } from '../connectors/connector.ts';
-import type { Inquired, Word } from '../domain/attempt-settlement.ts';
+import type { Authentication, CardConnector, CardOrder } from '../connectors/connector.ts';
+import type { Answer, AttemptAnswer } from '../domain/answer.ts';
+import type { Inquired } from '../domain/attempt-settlement.ts';
 import {
   authenticateAttempt,
   challengeStillOpen,
-  type Heard,
   isChallengeOver,
   type LookedAt,
+  type ThreeDsResult,
 } from '../domain/authentication.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import type { SettlementRows } from '../domain/settlement.ts';
 import { callWithinDeadline } from './attempt-ask.ts';
-import { readSettlement, settleByWord } from './attempt-settle.ts';
+import { readSettlement, settleByAnswer } from './attempt-settle.ts';
 import { RETURN_LIFE_MS } from './card-challenge.ts';
 import { askEarlier, type Earlier, type PaidEarlier, readWithEarlier, settleEarlier } from './card-earlier.ts';
 import type { Deps } from './deps.ts';
@@ -46,13 +47,13 @@ export function cardOrderOf(attempt: Attempt, payment: Payment): CardOrder {
 /** The result of a look at an open challenge, for the run that took it. */
 export type Look =
   /** This run asked for the money: the network's answer is still to be written. */
-  | { readonly kind: 'paid'; readonly attempt: Attempt; readonly word: Answer; readonly askedAt: number }
+  | { readonly kind: 'paid'; readonly attempt: Attempt; readonly answer: Answer; readonly askedAt: number }
   /** The challenge failed or expired: that is still to be written. */
   | {
       readonly kind: 'ended';
-      readonly word: Extract<Word, { kind: 'challenge_failed' }>;
+      readonly answer: Extract<AttemptAnswer, { kind: 'challenge_failed' }>;
       readonly askedAt: number;
-      readonly heard: Heard | undefined;
+      readonly heard: ThreeDsResult | undefined;
     }
   /** `open`: the customer has not completed the challenge yet. `unheard`: the network gave no usable answer. */
   | { readonly kind: 'open' | 'unheard' }
@@ -88,7 +89,7 @@ export async function lookAtChallenge(
     case 'rejected':
       return endUnlessPaid(deps, card, attempt, {
         kind: 'ended',
-        word: { kind: 'challenge_failed', reason: said.reason },
+        answer: { kind: 'challenge_failed', reason: said.reason },
         askedAt,
         heard: { three_ds_status: said.status, eci: null },
       });
@@ -119,8 +120,8 @@ function stillOpen(deps: Deps, attempt: Attempt, said: Authentication): Look {
   return overdue(deps.clock.now(), heard);
 }
 
-function overdue(askedAt: number, heard: Heard | undefined): Look {
-  return { kind: 'ended', word: { kind: 'challenge_failed', reason: 'challenge_expired' }, askedAt, heard };
+function overdue(askedAt: number, heard: ThreeDsResult | undefined): Look {
+  return { kind: 'ended', answer: { kind: 'challenge_failed', reason: 'challenge_expired' }, askedAt, heard };
 }
 
 /** Asks for the money only if no earlier attempt has paid; if that is unclear, later or not at all. */
@@ -128,7 +129,7 @@ async function payUnlessPaid(
   deps: Deps,
   card: CardConnector,
   known: Attempt,
-  heard: Heard,
+  heard: ThreeDsResult,
   receipt: Receipt | undefined,
 ): Promise<Look> {
   const earlier = await askEarlier(deps, card, known);
@@ -146,7 +147,7 @@ async function payOnce(
   deps: Deps,
   card: CardConnector,
   known: Attempt,
-  heard: Heard,
+  heard: ThreeDsResult,
   receipt: Receipt | undefined,
 ): Promise<Look> {
   const allowedAt = deps.clock.now();
@@ -154,8 +155,8 @@ async function payOnce(
   if (taken === undefined) return { kind: 'passed_on' };
   const askedAt = deps.clock.now();
   const order = cardOrderOf(taken.attempt, taken.payment);
-  const word = await callWithinDeadline(deps, taken.attempt, () => card.pay(order), { allowedAt });
-  return { kind: 'paid', attempt: taken.attempt, word, askedAt };
+  const answer = await callWithinDeadline(deps, taken.attempt, () => card.pay(order), { allowedAt });
+  return { kind: 'paid', attempt: taken.attempt, answer, askedAt };
 }
 
 type Allowed = Pick<SettlementRows, 'attempt' | 'payment'>;
@@ -167,7 +168,7 @@ type Allowed = Pick<SettlementRows, 'attempt' | 'payment'>;
 async function takeStep(
   deps: Deps,
   known: Attempt,
-  heard: Heard,
+  heard: ThreeDsResult,
   allowedAt: number,
   receipt: Receipt | undefined,
 ): Promise<Allowed | undefined> {
@@ -219,9 +220,9 @@ async function lookAndWrite(deps: Deps, attempt: Attempt, payment: Payment, inqu
   const look = await lookAtChallenge(deps, attempt, payment);
   switch (look.kind) {
     case 'paid':
-      return settleByWord(deps, look.attempt, look.word, { at: look.askedAt });
+      return settleByAnswer(deps, look.attempt, look.answer, { at: look.askedAt });
     case 'ended':
-      return settleByWord(deps, attempt, look.word, {
+      return settleByAnswer(deps, attempt, look.answer, {
         at: look.askedAt,
         ...(look.heard === undefined ? {} : { authentication: look.heard }),
       });

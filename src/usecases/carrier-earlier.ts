@@ -7,14 +7,14 @@
  * the phone anyway.
  */
 
-import type { InquiryAnswer } from '../connectors/connector.ts';
+import type { InquiryAnswer } from '../domain/answer.ts';
 import { isFinal } from '../domain/payment.ts';
 import { LATE_GIVEN_BACK } from '../domain/reason.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import { settleByInquiry } from './attempt-settle.ts';
 import type { SessionCaller } from './callers.ts';
 import type { Deps } from './deps.ts';
-import { askAboutAll, type SaidOf } from './upstream-inquire.ts';
+import { type AttemptAnswered, askAboutAll } from './upstream-inquire.ts';
 
 /** What became of the earlier attempts. */
 export type EarlierByPhone =
@@ -55,10 +55,10 @@ export async function askEarlierByPhone(
   const waiting = tries.filter(({ status }) => status === 'waiting');
   const turnedAway = tries.filter(({ status }) => status === 'not_sent').slice(-ASKED_MOST);
   const said = await askAboutAll(deps, [...waiting, ...turnedAway]);
-  const taken = said.find(({ word }) => word.kind === 'approved') ?? said.find(({ word }) => isTaken(word));
+  const taken = said.find(({ answer }) => answer.kind === 'approved') ?? said.find(({ answer }) => isTaken(answer));
   if (taken !== undefined) {
     log(deps, 'try_before_was_taken', taken.attempt);
-    const after = await settleByInquiry(deps, taken.attempt, undefined, taken.word, { at, inquiry: 'hint' });
+    const after = await settleByInquiry(deps, taken.attempt, undefined, taken.answer, { at, inquiry: 'hint' });
     return isLeft(taken, after, payment)
       ? { kind: 'unclear', attempt: taken.attempt }
       : { kind: 'taken', attempt: taken.attempt };
@@ -80,8 +80,8 @@ async function earlierTries(deps: Deps, inSession: number, payment: Payment): Pr
 }
 
 /** Whether an open prompt is another payment's that has ended: no payment resumes with it, and its outcome is unknown. */
-function isLeft({ attempt, word }: SaidOf, after: Payment, payment: Payment): boolean {
-  if (word.kind !== 'waiting' || after.id === payment.id || after.attempt_id === attempt.id) return false;
+function isLeft({ attempt, answer }: AttemptAnswered, after: Payment, payment: Payment): boolean {
+  if (answer.kind !== 'waiting' || after.id === payment.id || after.attempt_id === attempt.id) return false;
   return isFinal(after.status) && after.reason !== 'sibling_paid';
 }
 
@@ -89,8 +89,8 @@ function isTaken({ kind }: InquiryAnswer): boolean {
   return kind === 'approved' || kind === 'waiting';
 }
 
-function holdsUp({ attempt, word }: SaidOf, at: number): boolean {
-  return word.kind === 'unknown' && at < attempt.created_at + PROMPT_LIFE_MS;
+function holdsUp({ attempt, answer }: AttemptAnswered, at: number): boolean {
+  return answer.kind === 'unknown' && at < attempt.created_at + PROMPT_LIFE_MS;
 }
 
 function log(deps: Pick<Deps, 'log'>, event: string, { id, connector, payment_id }: Attempt): void {

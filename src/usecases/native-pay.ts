@@ -14,7 +14,7 @@ import { endSiblings } from '../domain/settlement.ts';
 import { CommitUnknown } from '../store/errors.ts';
 import { callWithinDeadline } from './attempt-ask.ts';
 import { type Intention, newAttempt, orderOf } from './attempt-intend.ts';
-import { settleByWord } from './attempt-settle.ts';
+import { settleByAnswer } from './attempt-settle.ts';
 import { cardOf } from './card-form.ts';
 import { PAY_LIFE_MS } from './card-pay.ts';
 import { type Deps, idsOf, newId } from './deps.ts';
@@ -124,6 +124,6 @@ export async function payByToken(
     wallet,
     token,
   };
-  const word = await callWithinDeadline(deps, attempt, () => card.payByToken(order));
-  await settleByWord(deps, attempt, word, { at: attempt.created_at });
+  const answer = await callWithinDeadline(deps, attempt, () => card.payByToken(order));
+  await settleByAnswer(deps, attempt, answer, { at: attempt.created_at });
 }

@@ -5,7 +5,7 @@
  * only after those writes.
  */
 
-import type { Answer } from '../connectors/connector.ts';
+import type { Answer } from '../domain/answer.ts';
 import { guardedUpdate } from '../domain/change.ts';
 import type { PayoutLine, Refund } from '../domain/outgoing-records.ts';
 import { isUnsure, TOO_LATE } from './attempt-ask.ts';
@@ -26,8 +26,8 @@ export function notSent(answered?: boolean): Started {
 }
 
 /** Whether an upstream answered our call; undefined if it was not called, because our own commit took too long. */
-export function hasAnswered(word: Answer): boolean | undefined {
-  return word === TOO_LATE ? undefined : !isUnsure(word);
+export function hasAnswered(answer: Answer): boolean | undefined {
+  return answer === TOO_LATE ? undefined : !isUnsure(answer);
 }
 
 /** Postpones an order that this process has leased until `next_start_at`. If that cannot be written, the lease's end applies. */

@@ -7,8 +7,8 @@
  */
 
 import type { Authentication, CardConnector, Challenge } from '../connectors/connector.ts';
-import type { Word } from '../domain/attempt-settlement.ts';
-import { challengeAttempt, type Heard } from '../domain/authentication.ts';
+import type { AttemptAnswer } from '../domain/answer.ts';
+import { challengeAttempt, type ThreeDsResult } from '../domain/authentication.ts';
 import { guardedUpdate } from '../domain/change.ts';
 import type { Payment } from '../domain/records.ts';
 import { Refusal, type RefusalDetail, refuseField } from '../domain/refusal.ts';
@@ -103,9 +103,10 @@ async function authenticateAndPay(submit: Submit, command: PaymentSubmitCommand)
   const order = cardOrderOf(attempt, payment);
   const browser = browserFor(deps, attempt.id, command.browser);
   const said = await card.authenticate(order, browser);
-  const write = (word: Word, heard?: Heard): Promise<Reply> => record(submit, { word, heard, unasked: undefined });
+  const write = (answer: AttemptAnswer, heard?: ThreeDsResult): Promise<Reply> =>
+    record(submit, { answer, heard, unasked: undefined });
   const giveBack = (reason: string, unasked: Unasked = NOT_ASKED): Promise<Reply> =>
-    record(submit, { word: { kind: 'not_sent', reason }, heard: undefined, unasked });
+    record(submit, { answer: { kind: 'not_sent', reason }, heard: undefined, unasked });
   // From here the customer pays, now or in another way, so earlier attempts are checked first; only an empty form is simply
   // filled in.
   if (said.kind !== 'unusable' || said.fault !== 'no_card') {
@@ -117,16 +118,20 @@ async function authenticateAndPay(submit: Submit, command: PaymentSubmitCommand)
   }
   switch (said.kind) {
     case 'authenticated': {
-      const word = await callWithinDeadline(deps, attempt, () => card.pay(order), { limitMs: AUTHENTICATION_LIMIT_MS });
-      return word === TOO_LATE ? giveBack(word.reason) : write(word, { three_ds_status: said.status, eci: said.eci });
+      const answer = await callWithinDeadline(deps, attempt, () => card.pay(order), {
+        limitMs: AUTHENTICATION_LIMIT_MS,
+      });
+      return answer === TOO_LATE
+        ? giveBack(answer.reason)
+        : write(answer, { three_ds_status: said.status, eci: said.eci });
     }
     case 'challenge':
       // The customer cannot be sent to a challenge without a form; no money has been asked for yet.
       if (said.challenge === undefined) return giveBack('a challenge without its form');
       return recordChallenge(submit, said.status, said.challenge);
     case 'rejected': {
-      const word = { kind: 'declined', reason: said.reason, providerReference: null } as const;
-      return write(word, { three_ds_status: said.status, eci: null });
+      const answer = { kind: 'declined', reason: said.reason, providerReference: null } as const;
+      return write(answer, { three_ds_status: said.status, eci: null });
     }
     case 'unusable':
       return giveBack(said.fault, { reason: 'form_unusable', refusal: unusableForm(said.fault, payment) });
@@ -165,8 +170,8 @@ function recordEarlier(submit: Submit, paid: PaidEarlier): Promise<Reply> {
     const { change, payment } = settling(settleEarlier(deps, rows, paid));
     if (change === undefined && rows.attempt.status === 'intended') {
       // Its money was booked as late meanwhile: this attempt ends as if that had been known before.
-      const word = { kind: 'not_sent', reason: 'the order was paid before' } as const;
-      return decideWord(submit, rows, settling, { word, heard: undefined, unasked: paidBefore(payment) });
+      const answer = { kind: 'not_sent', reason: 'the order was paid before' } as const;
+      return decideAnswer(submit, rows, settling, { answer, heard: undefined, unasked: paidBefore(payment) });
     }
     // The inquiry round has settled it in another way meanwhile.
     if (payment.status === 'pending') return { refusal: unclearBefore(payment).refusal };
@@ -178,23 +183,23 @@ function recordEarlier(submit: Submit, paid: PaidEarlier): Promise<Reply> {
 }
 
 interface Told {
-  readonly word: Word;
-  readonly heard: Heard | undefined;
+  readonly answer: AttemptAnswer;
+  readonly heard: ThreeDsResult | undefined;
   /** Present if the money was not asked for, and never will be by this attempt. */
   readonly unasked: Unasked | undefined;
 }
 
 /** Writes the outcome, with the session consumed or freed, and the reply to remember. */
 function record(submit: Submit, told: Told): Promise<Reply> {
-  return write(submit, (rows, settling) => decideWord(submit, rows, settling, told));
+  return write(submit, (rows, settling) => decideAnswer(submit, rows, settling, told));
 }
 
-/** What the network's word writes, and what is then answered. */
-function decideWord(
+/** What the network's answer writes, and what is then answered. */
+function decideAnswer(
   { deps, card }: Pick<Submit, 'deps' | 'card'>,
   rows: SettlementRows,
   settling: Settling,
-  { word, heard, unasked }: Told,
+  { answer, heard, unasked }: Told,
 ): Decision<Submitted> {
   const asked = {
     at: rows.attempt.created_at,
@@ -202,10 +207,10 @@ function decideWord(
     ...(heard === undefined ? {} : { authentication: heard }),
     ...(unasked === undefined ? {} : { reason: unasked.reason }),
   } as const;
-  const settled = settling(settleAttempt(rows, word, settlementContext(deps, card, asked)));
+  const settled = settling(settleAttempt(rows, answer, settlementContext(deps, card, asked)));
   const { change } = settled;
   // Whatever our call returned, the network may have said otherwise since: the settled state is answered.
-  if (settled.attempt.status === 'not_sent' && word.kind !== 'approved') {
+  if (settled.attempt.status === 'not_sent' && answer.kind !== 'approved') {
     return { change, refusal: unasked?.refusal ?? networkDown(card, 'session_id', rows.payment.id) };
   }
   // The attempt has paid, but another payment's submit holds the session: this payment must not be paid again.

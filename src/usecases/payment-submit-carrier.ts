@@ -2,11 +2,12 @@
  * Asks a carrier to take the money: write, call, write.
  *
  * Invariant: the attempt is committed before the carrier is called, and no database transaction is open while it answers. That
- * the carrier waits for its customer may be answered before it is written (decision 25); any other word is written first. A
+ * the carrier waits for its customer may be answered before it is written (decision 25); any other answer is written first. A
  * process that dies in between leaves an open attempt, which the inquiry round settles.
  */
 
-import type { Answer, CollectConnector, CollectOrder } from '../connectors/connector.ts';
+import type { CollectConnector, CollectOrder } from '../connectors/connector.ts';
+import type { Answer } from '../domain/answer.ts';
 import type { Attempt, Payment, Session } from '../domain/records.ts';
 import { Refusal, refuseField } from '../domain/refusal.ts';
 import { type Settlement, type SettlementRows, settleAttempt } from '../domain/settlement.ts';
@@ -20,7 +21,7 @@ import {
 import { CALL_LIFE_MS, callWithinDeadline } from './attempt-ask.ts';
 import type { Intended, Intention } from './attempt-intend.ts';
 import { whileRecording } from './attempt-record.ts';
-import { readSettlement, type Settling, settleByWord, settlementContext, soundingLast } from './attempt-settle.ts';
+import { readSettlement, type Settling, settleByAnswer, settlementContext, soundingLast } from './attempt-settle.ts';
 import { callbackUrl } from './callback-url.ts';
 import type { SessionCaller } from './callers.ts';
 import { askEarlierByPhone, type EarlierByPhone } from './carrier-earlier.ts';
@@ -136,15 +137,15 @@ async function callAndRecord(
   answering: Answering<Submitted>,
 ): Promise<Reply> {
   const { attempt, session } = intended;
-  const word = await start(deps, caller, intended, connector);
+  const answer = await start(deps, caller, intended, connector);
   const asked = { at: attempt.created_at, inquiry: false } as const;
   const settle = (rows: SettlementRows): Settlement =>
-    settleAttempt(rows, word, settlementContext(deps, connector, asked));
-  if (word.kind === 'waiting' && answering.receipt === undefined && mayTellFirst(deps, intended)) {
+    settleAttempt(rows, answer, settlementContext(deps, connector, asked));
+  if (answer.kind === 'waiting' && answering.receipt === undefined && mayTellFirst(deps, intended)) {
     const { payment } = settle(intended);
     // The carrier's own reference is only in its acceptance, so it is added to the rows.
-    const rows = { ...intended, attempt: { ...attempt, provider_reference: word.providerReference } };
-    const write = (): Promise<unknown> => settleByWord(deps, attempt, word, asked, intended);
+    const rows = { ...intended, attempt: { ...attempt, provider_reference: answer.providerReference } };
+    const write = (): Promise<unknown> => settleByAnswer(deps, attempt, answer, asked, intended);
     if (deps.acceptances.defer({ rows, write })) return answering.render({ payment });
   }
   // Decides first on the rows that we have just written, unless siblings have to be read.

@@ -6,7 +6,8 @@
  * previous attempt was inquired about, and nothing is sent if the failed line that this one retries was paid after all.
  */
 
-import type { Answer, PayoutConnector } from '../connectors/connector.ts';
+import type { PayoutConnector } from '../connectors/connector.ts';
+import type { Answer } from '../domain/answer.ts';
 import type { Change, Update } from '../domain/change.ts';
 import { merchantAccount } from '../domain/ledger.ts';
 import type { PayoutLine } from '../domain/outgoing-records.ts';
@@ -71,11 +72,11 @@ async function sendToPhone(deps: Deps, sending: Sending): Promise<Started> {
     return notSent();
   }
   const { attempt, line } = intended;
-  const word = await callWithinDeadline(deps, attempt, () => pay(deps, attempt, sending));
+  const answer = await callWithinDeadline(deps, attempt, () => pay(deps, attempt, sending));
   // A line that remembers another attempt must be read with all of its attempts.
   const order = line.late_attempt_id === null ? lineOrder(line, deps.payoutText) : undefined;
-  const written = recordOutgoing(deps, attempt, order, word);
-  return { answered: hasAnswered(word), written };
+  const written = recordOutgoing(deps, attempt, order, answer);
+  return { answered: hasAnswered(answer), written };
 }
 
 async function leaveUnsent(deps: Deps, line: PayoutLine, { paidBy }: NotSent): Promise<void> {

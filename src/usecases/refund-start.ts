@@ -6,7 +6,7 @@
  * inquiry about the previous one.
  */
 
-import type { Answer } from '../connectors/connector.ts';
+import type { Answer } from '../domain/answer.ts';
 import { type Change, revise } from '../domain/change.ts';
 import type { Refund } from '../domain/outgoing-records.ts';
 import { nextLookBackAt } from '../domain/payout.ts';
@@ -61,11 +61,11 @@ export async function startRefund(deps: Deps, known: Refund): Promise<Started> {
   }
   if (rows === undefined || rows === 'held_back') return notSent();
   const { attempt } = rows;
-  const word = await callWithinDeadline(deps, attempt, () => giver.give(deps, rows));
+  const answer = await callWithinDeadline(deps, attempt, () => giver.give(deps, rows));
   // A refund that remembers another attempt must be read with all of its attempts.
   const order = rows.refund.late_attempt_id === null ? refundOrder(rows) : undefined;
-  const written = recordOutgoing(deps, attempt, order, word);
-  return { answered: hasAnswered(word), written };
+  const written = recordOutgoing(deps, attempt, order, answer);
+  return { answered: hasAnswered(answer), written };
 }
 
 /**

@@ -4,7 +4,8 @@
  * Invariant: an upstream that cannot be asked counts as answering `unknown`; nothing here settles an attempt.
  */
 
-import type { Inquiry, InquiryAnswer } from '../connectors/connector.ts';
+import type { Inquiry } from '../connectors/connector.ts';
+import type { InquiryAnswer } from '../domain/answer.ts';
 import type { Attempt } from '../domain/records.ts';
 import type { Deps } from './deps.ts';
 import { refundOfAttempt } from './refund-read.ts';
@@ -27,21 +28,21 @@ async function inquiryOf(deps: Deps, attempt: Attempt): Promise<Inquiry> {
 }
 
 /** An attempt, and what its upstream said of it. */
-export interface SaidOf {
+export interface AttemptAnswered {
   readonly attempt: Attempt;
-  readonly word: InquiryAnswer;
+  readonly answer: InquiryAnswer;
 }
 
 /** 4 inquiries at once: an upstream's capacity is shared by all merchants. */
 const AT_ONCE = 4;
 
 /** Asks about several attempts, `AT_ONCE` at a time. */
-export async function askAboutAll(deps: Deps, attempts: readonly Attempt[]): Promise<readonly SaidOf[]> {
-  const said: SaidOf[] = [];
+export async function askAboutAll(deps: Deps, attempts: readonly Attempt[]): Promise<readonly AttemptAnswered[]> {
+  const said: AttemptAnswered[] = [];
   for (let from = 0; from < attempts.length; from += AT_ONCE) {
     const some = attempts.slice(from, from + AT_ONCE);
     said.push(
-      ...(await Promise.all(some.map(async (attempt) => ({ attempt, word: await inquireUpstream(deps, attempt) })))),
+      ...(await Promise.all(some.map(async (attempt) => ({ attempt, answer: await inquireUpstream(deps, attempt) })))),
     );
   }
   return said;

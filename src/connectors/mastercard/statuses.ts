@@ -6,9 +6,10 @@
  * it. Anything unfamiliar, unreadable, or about something other than what was ordered is `unknown`.
  */
 
+import type { Answer, InquiryAnswer } from '../../domain/answer.ts';
 import { keptReference } from '../../domain/provider-reference.ts';
 import type { DeclineReason } from '../../domain/reason.ts';
-import type { Answer, CardEnd, CardOrderStatus, InquiryAnswer } from '../connector.ts';
+import type { CardEnd, CardOrderStatus } from '../connector.ts';
 import type { Said } from './client.ts';
 import { differenceFrom, type Ordered, textAt, valueAt, wordAt } from './fields.ts';
 

@@ -4,17 +4,10 @@
  * Invariant: each is sent once under the reference of its attempt; everything after that is inquiry.
  */
 
+import type { Answer, InquiryAnswer } from '../../domain/answer.ts';
 import { formatMinor } from '../../domain/money.ts';
 import type { Platform } from '../../platform/platform.ts';
-import type {
-  Answer,
-  CollectConnector,
-  CollectOrder,
-  Inquiry,
-  InquiryAnswer,
-  PayoutConnector,
-  PayoutOrder,
-} from '../connector.ts';
+import type { CollectConnector, CollectOrder, Inquiry, PayoutConnector, PayoutOrder } from '../connector.ts';
 import { hintOf } from './callback.ts';
 import { createMtnMomoClient, type MoneyRequest, type MtnMomoConfig, type Party } from './client.ts';
 import { COLLECTION, DISBURSEMENT, type Product } from './products.ts';

@@ -5,10 +5,11 @@
  * something other than what was ordered is `unknown`.
  */
 
+import type { Answer, InquiryAnswer } from '../../domain/answer.ts';
 import { parsePaddedAmount } from '../../domain/money.ts';
 import { keptReference } from '../../domain/provider-reference.ts';
 import type { DeclineReason } from '../../domain/reason.ts';
-import type { Answer, Inquiry, InquiryAnswer } from '../connector.ts';
+import type { Inquiry } from '../connector.ts';
 import type { Said } from './client.ts';
 import type { Product } from './products.ts';
 

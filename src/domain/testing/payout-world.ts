@@ -5,8 +5,9 @@
  */
 
 import { expect } from 'vitest';
+import type { AttemptAnswer } from '../answer.ts';
 import { isOpen } from '../attempt.ts';
-import type { SettlementContext, Word } from '../attempt-settlement.ts';
+import type { SettlementContext } from '../attempt-settlement.ts';
 import type { AccountRef, Change } from '../change.ts';
 import { makeId } from '../ids.ts';
 import { lateMoneyOf } from '../late-money.ts';
@@ -132,7 +133,7 @@ export function start(world: World, now: number): void {
 /** Applies an answer about the attempt of that number, or about the newest one. */
 export function hear(
   world: World,
-  word: Word,
+  answer: AttemptAnswer,
   now: number,
   inquiry: SettlementContext['inquiry'] = 'due',
   number = world.attempts.length - 1,
@@ -144,19 +145,19 @@ export function hear(
   const settled = settleOutgoing(
     attempt,
     lineOrder(world.line, text, { late, all: late === undefined ? [] : world.attempts }),
-    word,
+    answer,
     context,
   );
   if (settled.change !== undefined) apply(world, settled.change);
   return settled;
 }
 
-export const PAID: Word = { kind: 'approved', providerReference: 'p1' };
-export const TAKEN: Word = { kind: 'waiting', providerReference: null };
-export const REFUSED: Word = { kind: 'declined', reason: 'payee_unknown', providerReference: null };
-export const NOT_SENT: Word = { kind: 'not_sent', reason: 'connection refused' };
-export const UNKNOWN: Word = { kind: 'unknown', reason: 'timeout' };
-export const NOT_FOUND: Word = { kind: 'not_found' };
+export const PAID: AttemptAnswer = { kind: 'approved', providerReference: 'p1' };
+export const TAKEN: AttemptAnswer = { kind: 'waiting', providerReference: null };
+export const REFUSED: AttemptAnswer = { kind: 'declined', reason: 'payee_unknown', providerReference: null };
+export const NOT_SENT: AttemptAnswer = { kind: 'not_sent', reason: 'connection refused' };
+export const UNKNOWN: AttemptAnswer = { kind: 'unknown', reason: 'timeout' };
+export const NOT_FOUND: AttemptAnswer = { kind: 'not_found' };
 
 /** A line that has been sent once, with its money reserved. */
 export function sent(): World {

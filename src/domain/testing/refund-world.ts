@@ -5,8 +5,9 @@
  */
 
 import { expect } from 'vitest';
+import type { AttemptAnswer } from '../answer.ts';
 import { isOpen } from '../attempt.ts';
-import type { SettlementContext, Word } from '../attempt-settlement.ts';
+import type { SettlementContext } from '../attempt-settlement.ts';
 import type { Change } from '../change.ts';
 import { releaseDelivery } from '../delivery.ts';
 import { makeId, type Prefix } from '../ids.ts';
@@ -176,7 +177,7 @@ export class RefundWorld {
     this.apply(intendRefund({ refund, payment: this.payment }, attempt, this.context()).change);
   }
 
-  say(at: number, word: Word, inquiry: SettlementContext['inquiry']): void {
+  say(at: number, answer: AttemptAnswer, inquiry: SettlementContext['inquiry']): void {
     const attempt = this.attempts[at];
     if (attempt === undefined) return;
     const rows = { refund: this.refund(attempt.payment_id), payment: this.payment };
@@ -189,7 +190,7 @@ export class RefundWorld {
           late,
           all: late === undefined ? [] : this.attempts.filter((one) => one.payment_id === rows.refund.id),
         }),
-        word,
+        answer,
         context,
       ).change,
     );

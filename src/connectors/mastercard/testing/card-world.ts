@@ -8,11 +8,12 @@
 import type { AddressInfo } from 'node:net';
 import { createSandbox, type Sandbox } from '../../../../sandbox/app.ts';
 import { type ManualWorld, manualWorld } from '../../../../sandbox/testing/manual-world.ts';
+import type { Answer } from '../../../domain/answer.ts';
 import { makeId, type Prefix } from '../../../domain/ids.ts';
 import { type MemoryLog, memoryLog } from '../../../platform/log.ts';
 import { createOutbound } from '../../../platform/outbound.ts';
 import type { Outbound } from '../../../platform/platform.ts';
-import type { Answer, CardBrowser, CardConnector, CardOrder } from '../../connector.ts';
+import type { CardBrowser, CardConnector, CardOrder } from '../../connector.ts';
 import { doorTo, type Reply, type ScriptedUpstream, startScriptedUpstream } from '../../scripted-upstream.ts';
 import { createMastercard } from '../connector.ts';
 
