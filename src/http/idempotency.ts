@@ -145,12 +145,12 @@ export function createReceipt(parts: ReceiptParts, scope: ReceiptScope, key: str
   }
 
   /** A record that was found, begun or expired, is replaced under its version: of two runs that found it, one loses. */
-  function write(status: number, bodyFor: (id: string) => string, created_at = clock.now()): Memory {
-    // Hashed with the key that made the id: a process that finds the record has that key.
+  function write(status: number, bodyFor: (id: string, at: number) => string, created_at = clock.now()): Memory {
+    // Hashed and sealed with the key that made the id: a process that finds the record has that key.
     const rowOf = (id: string, at: number) => ({
       request_hash: hashesFor(id)[at] ?? '',
       status,
-      body: bodyFor(id),
+      body: bodyFor(id, at),
       created_at,
     });
     return keepUnderKeys(ids, found, {
@@ -176,7 +176,7 @@ export function createReceipt(parts: ReceiptParts, scope: ReceiptScope, key: str
     forget: () => write(BEGUN, () => '', clock.now() - 2 * MEMORY_MS),
     remember({ status, body }) {
       used = true;
-      return write(status, (id) => secrets.seal('idempotency_body', body, id));
+      return write(status, (id, at) => secrets.seal('idempotency_body', body, id, at));
     },
   };
 }
