@@ -13,7 +13,7 @@ import { checkoutText } from '../messages/checkout/words.ts';
 import type { Page, PageAnswer, PageRequest, Pages } from '../messages/page.ts';
 import { readChallenge } from '../usecases/card-challenge.ts';
 import { readLogo } from '../usecases/checkout-logo.ts';
-import { openByKey, openByTicket } from '../usecases/checkout-open.ts';
+import { openByKey, openByTicket, openForGood } from '../usecases/checkout-open.ts';
 import { type PageView, readPage } from '../usecases/checkout-read.ts';
 import type { Deps } from '../usecases/deps.ts';
 import { type Done, steps } from './actions.ts';
@@ -58,20 +58,30 @@ export function checkoutPages(deps: Deps): Pages {
 async function byTicket(parts: Parts, request: PageRequest): Promise<PageAnswer> {
   const { deps, assets } = parts;
   const { ticket = '' } = request.query;
+  const opening = await openByTicket(deps, ticket, (id) => keyOf(request, id));
+  if (opening.kind === 'unopened') return firstVisit(parts, request, opening.checkout, ticket);
+  if (opening.kind !== 'open') return closedPage(assets, readerLanguage(request), opening.kind);
+  const page = await pageOf(parts, request, opening.checkout, 'page');
+  return withCookies(page, languageCookies(deps, request));
+}
+
+/** A page that nobody has opened yet: a person's browser gets its key, with the page; others get a page about it. */
+async function firstVisit(parts: Parts, request: PageRequest, checkout: Checkout, ticket: string): Promise<PageAnswer> {
+  const { deps, assets } = parts;
   const visit = visitOf(request);
-  const opening = await openByTicket(deps, ticket, (id) => keyOf(request, id), visit === 'person');
-  if (opening.kind === 'closed') {
-    const view = await readPage(deps, opening.checkout);
+  if (visit !== 'person') {
+    const view = await readPage(deps, checkout);
     const language = readerLanguage(request, view.payment.language);
     if (visit === 'nobody') return previewPage(assets, language, view.merchant);
     return withCookies(unsurePage(assets, language, view, ticket), languageCookies(deps, request));
   }
+  // Made before the ticket is used up: a refusal would leave the customer without a page, and without a ticket.
+  const page = await pageOf(parts, request, checkout, 'page');
+  const opening = await openForGood(deps, ticket);
   if (opening.kind !== 'open') return closedPage(assets, readerLanguage(request), opening.kind);
-  const { checkout, key } = opening;
   // A shop that knows its customer's language names it in the address, and the pages that follow keep to it.
-  const keys = key === undefined ? [] : keyCookies(deps, request, checkout, key);
-  const cookies = [...keys, ...languageCookies(deps, request)];
-  return withCookies(await pageOf(parts, request, checkout, 'page'), cookies);
+  const cookies = [...keyCookies(deps, request, opening.checkout, opening.key), ...languageCookies(deps, request)];
+  return withCookies(page, cookies);
 }
 
 /** The page, for the browser that has opened it. */

@@ -6,51 +6,80 @@
  */
 
 import { revise } from '../domain/change.ts';
-import { isKept, ticketParts } from '../domain/checkout.ts';
+import { isKept, type TicketParts, ticketParts } from '../domain/checkout.ts';
 import { isId, shardOf } from '../domain/ids.ts';
 import type { Checkout } from '../domain/page-records.ts';
 import { pageSecret } from './checkout-make.ts';
 import type { Deps } from './deps.ts';
-import { commitDecision } from './perform.ts';
+import { commitOrFind } from './perform.ts';
 
 export type Opening =
-  /** `key`: a new key to set in the browser; undefined if the browser has it already. */
-  | { readonly kind: 'open'; readonly checkout: Checkout; readonly key: string | undefined }
-  /** The ticket would open the page, but no person is visiting it. */
-  | { readonly kind: 'closed'; readonly checkout: Checkout }
-  | { readonly kind: 'used' | 'over' | 'unknown' };
+  /** The browser has the page's key. */
+  | { readonly kind: 'open'; readonly checkout: Checkout }
+  /** Nobody has opened the page yet: `openForGood` does. */
+  | { readonly kind: 'unopened'; readonly checkout: Checkout }
+  | Closed;
 
-const UNKNOWN: Opening = { kind: 'unknown' };
+/** `used`: another browser has the page. `over`: its time has passed. */
+export interface Closed {
+  readonly kind: 'used' | 'over' | 'unknown';
+}
 
-/**
- * Opens a page by the ticket in its address. `keyOf` gives the browser's key for a page, if it has one; `visits` is false for
- * requests without a person behind them, such as a link preview.
- */
+const UNKNOWN: Closed = { kind: 'unknown' };
+
+/** What a ticket opens. `keyOf` gives the browser's key for a page, if it has one. Writes nothing. */
 export async function openByTicket(
   deps: Deps,
   ticket: string,
   keyOf: (id: string) => string | undefined,
-  visits: boolean,
 ): Promise<Opening> {
   const parts = ticketParts(ticket);
   if (parts === undefined) return UNKNOWN;
-  const key = keyOf(parts.id);
-  const fresh = pageSecret(deps);
-  const read = (): Promise<Checkout | undefined> => deps.store.checkout.get(shardOf(parts.id), parts.id);
-  return commitDecision(deps.store, read, (checkout) => {
-    const now = deps.clock.now();
-    const hash = deps.secrets.digest(parts.secret);
-    if (checkout === undefined || !deps.secrets.equal(checkout.ticket_hash, hash)) return { answer: UNKNOWN };
-    if (isKeyOf(deps, checkout, key) && isKept(checkout, now)) {
-      return { answer: { kind: 'open', checkout, key: undefined } };
-    }
-    if (checkout.page_hash !== null) return { answer: { kind: 'used' } };
-    if (checkout.expires_at <= now) return { answer: { kind: 'over' } };
-    if (!visits) return { answer: { kind: 'closed', checkout } };
-    const row = { page_hash: deps.secrets.digest(fresh), opened_at: now };
-    const { update, after } = revise('checkout', checkout, row);
-    return { change: { updates: [update] }, answer: { kind: 'open', checkout: after, key: fresh } };
-  });
+  return judge(deps, parts, await readCheckout(deps, parts), keyOf(parts.id));
+}
+
+export interface OpenedForGood {
+  readonly kind: 'open';
+  readonly checkout: Checkout;
+  /** What the browser keeps from now on. */
+  readonly key: string;
+}
+
+/**
+ * Uses the ticket up, for a person's browser. To be called when there is a page to
+ * show: whoever gets no key can never open the page again.
+ */
+export async function openForGood(deps: Deps, ticket: string): Promise<OpenedForGood | Closed> {
+  const parts = ticketParts(ticket);
+  if (parts === undefined) return UNKNOWN;
+  const key = pageSecret(deps);
+  const hash = deps.secrets.digest(key);
+  return commitOrFind<Checkout | undefined, OpenedForGood | Closed>(
+    deps,
+    () => readCheckout(deps, parts),
+    (found) => {
+      // Its own key is found where the answer to this very commit was lost.
+      const opening = judge(deps, parts, found, key);
+      if (opening.kind === 'open') return { answer: { ...opening, key } };
+      if (opening.kind !== 'unopened') return { answer: opening };
+      const row = { page_hash: hash, opened_at: deps.clock.now() };
+      const { update, after } = revise('checkout', opening.checkout, row);
+      return { change: { updates: [update] }, answer: { kind: 'open', checkout: after, key } };
+    },
+  );
+}
+
+function readCheckout({ store }: Deps, { id }: TicketParts): Promise<Checkout | undefined> {
+  return store.checkout.get(shardOf(id), id);
+}
+
+function judge(deps: Deps, parts: TicketParts, checkout: Checkout | undefined, key: string | undefined): Opening {
+  const now = deps.clock.now();
+  const hash = deps.secrets.digest(parts.secret);
+  if (checkout === undefined || !deps.secrets.equal(checkout.ticket_hash, hash)) return UNKNOWN;
+  if (isKeyOf(deps, checkout, key) && isKept(checkout, now)) return { kind: 'open', checkout };
+  if (checkout.page_hash !== null) return { kind: 'used' };
+  return checkout.expires_at <= now ? { kind: 'over' } : { kind: 'unopened', checkout };
 }
 
 /** The page that the browser's key opens; undefined if it opens none, or none any more. */

@@ -1,0 +1,50 @@
+/**
+ * A ticket is used up by the opening that showed the page, and by no other.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { CommitUnknown } from '../../src/store/errors.ts';
+import { openByTicket, openForGood } from '../../src/usecases/checkout-open.ts';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { host, titleOf, visitor } from './checkout-flows.ts';
+
+let world: World;
+let merchant: MerchantCreated;
+beforeAll(async () => {
+  world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
+  merchant = await world.merchant();
+});
+afterAll(() => world.close());
+
+test('it still opens the page after an opening that showed none, because the merchant was suspended just then', async () => {
+  const { deps } = world.gateway;
+  const { url } = await host(world, merchant);
+  const customer = visitor(world);
+  await setMerchantStatus(deps, merchant.merchant.id, 'SUSPENDED');
+  expect((await customer.open(url)).status).toBe(403);
+  await setMerchantStatus(deps, merchant.merchant.id, 'ALLOWED');
+  const shown = await customer.open(url);
+  expect(shown.status, titleOf(shown)).toBe(200);
+  expect((await visitor(world).open(url)).status).toBe(410);
+});
+
+test('it opens the page whose key was committed although the answer to that was lost, with that key alone', async () => {
+  const { deps } = world.gateway;
+  const { url } = await host(world, merchant);
+  const ticket = new URL(url).searchParams.get('ticket') ?? '';
+  let commits = 0;
+  const store: typeof deps.store = {
+    ...deps.store,
+    async commit(change) {
+      const outcome = await deps.store.commit(change);
+      commits += 1;
+      if (commits === 1) throw new CommitUnknown();
+      return outcome;
+    },
+  };
+  const opened = await openForGood({ ...deps, store }, ticket);
+  if (opened.kind !== 'open') throw new Error(opened.kind);
+  expect((await openByTicket(deps, ticket, () => opened.key)).kind).toBe('open');
+  expect((await openByTicket(deps, ticket, () => undefined)).kind).toBe('used');
+});
