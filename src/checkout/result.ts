@@ -81,9 +81,11 @@ export function endedTitle({ payment: { status } }: Shown['view']): CheckoutWord
 
 /** Declined, failed or cancelled. */
 export function endedMain(shown: Shown): Html {
-  const { payment, isOpen } = shown.view;
+  const { payment, isPaidAside } = shown.view;
+  const isOpen = shown.view.isOpen && !isPaidAside;
+  const next = isPaidAside ? 'paid_before' : isOpen ? 'again_text' : 'back_text';
   return html`<section class="card ended">${noticeOf(shown)}<span class="seal bad" aria-hidden="true">!</span><h1>${text(shown, endedTitle(shown.view))}</h1>
-${payment.reason === 'sibling_paid' ? html`<p>${text(shown, 'other_paid_text')}</p>` : html`<p>${whyText(shown)}</p><p>${text(shown, isOpen ? 'again_text' : 'back_text')}</p>`}${about(shown)}
+${payment.reason === 'sibling_paid' ? html`<p>${text(shown, 'other_paid_text')}</p>` : html`<p>${whyText(shown)}</p><p>${text(shown, next)}</p>`}${about(shown)}
 ${isOpen ? html`<form method="post" action="${pathOf(shown, 'again')}" data-once><button class="button">${text(shown, 'again_button')}</button></form>${returnLink(shown, 'quiet')}` : returnLink(shown, 'main')}</section>`;
 }
 
@@ -102,6 +104,8 @@ function whyText(shown: Shown): string {
 
 /** A customer who was shown an account may have transferred the money: then nobody can say that nothing has been charged. */
 export function expiredMain(shown: Shown): Html {
-  const word = shown.view.payment.bank_account_id === null ? 'expired_text' : 'overdue_text';
+  const { payment, isPaidAside } = shown.view;
+  const promised = payment.bank_account_id === null ? 'expired_text' : 'overdue_text';
+  const word = isPaidAside ? 'paid_before' : promised;
   return html`<section class="card ended"><span class="seal bad" aria-hidden="true">!</span><h1>${text(shown, 'expired_title')}</h1><p>${text(shown, word)}</p>${about(shown)}${returnLink(shown, 'main')}</section>`;
 }

@@ -110,6 +110,11 @@ export function isFinal(status: PaymentStatus): boolean {
   return PAYMENT.final.includes(status);
 }
 
+/** Whether a payment's money has come, even if it was given back since. */
+export function isPaid({ status }: Pick<Payment, 'status'>): boolean {
+  return status === 'approved' || status === 'refunded';
+}
+
 /** The fact that an upstream's decline amounts to. */
 export function factOfDecline(reason: DeclineReason): PaymentFact {
   const status = DECLINE_STATUS[reason];

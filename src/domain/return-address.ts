@@ -5,6 +5,7 @@
  * what comes out fits into a header.
  */
 
+import { isPaid } from './payment.ts';
 import type { Payment } from './records.ts';
 
 /**
@@ -31,7 +32,6 @@ export function withQuery(address: string, more: { readonly [name: string]: stri
  * because then the shop has to check.
  */
 export function shopAddress(payment: Payment, mayBePaid = false): string | undefined {
-  const isPaid = payment.status === 'approved' || payment.status === 'refunded';
-  const given = isPaid || mayBePaid ? payment.success_redirect_url : payment.fail_redirect_url;
+  const given = isPaid(payment) || mayBePaid ? payment.success_redirect_url : payment.fail_redirect_url;
   return given === null ? undefined : withQuery(given, { transaction_id: payment.id, status: payment.status });
 }

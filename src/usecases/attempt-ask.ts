@@ -36,7 +36,9 @@ export async function callWithinDeadline(
   ask: () => Promise<Answer>,
   { allowedAt = attempt.created_at, limitMs = START_LIMIT_MS } = {},
 ): Promise<Answer> {
-  const answer = deps.clock.now() > allowedAt + limitMs ? TOO_LATE : await ask();
+  // Either way: a clock that was set back must not make the permission last longer.
+  const isInTime = Math.abs(deps.clock.now() - allowedAt) <= limitMs;
+  const answer = isInTime ? await ask() : TOO_LATE;
   if (isUnsure(answer)) {
     const { id, connector } = attempt;
     deps.log.warn('attempt_unsure', { attempt_id: id, connector, kind: answer.kind, reason: answer.reason });

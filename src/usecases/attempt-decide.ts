@@ -7,7 +7,7 @@
  */
 
 import type { AttemptAnswer } from '../domain/answer.ts';
-import { isBeingAsked, isOpen } from '../domain/attempt.ts';
+import { hasAskedForMoney, isBeingAsked, isOpen } from '../domain/attempt.ts';
 import type { SettlementContext } from '../domain/attempt-settlement.ts';
 import { shardOf } from '../domain/ids.ts';
 import { type OutgoingSettlement, settleOutgoing } from '../domain/outgoing.ts';
@@ -80,12 +80,15 @@ export async function requireAttempt(deps: FindDeps, attemptId: string): Promise
 }
 
 /**
- * Refuses a closed attempt, unless it was turned away and the verdict is that it was paid after all; and one whose call may
+ * Refuses a closed attempt, unless it was turned away and the verdict is that it was paid after all; one whose call may
  * still be in flight, because its outcome cannot be known yet.
  */
 export function requireDecidable(attempt: Attempt, paid: boolean, now: number): void {
   const { id, status, inquiries, next_inquiry_at: due } = attempt;
-  if (status === 'not_sent' && paid) return;
+  if (status === 'not_sent' && paid) {
+    if (hasAskedForMoney(attempt)) return;
+    throw new OperatorError(`${id} cannot have been paid: the upstream was never asked for its money`);
+  }
   if (!isOpen(status)) throw new OperatorError(`${id} is closed: it is ${status}`);
   const isUnasked = status === 'unknown' && inquiries === 0;
   if (due !== null && due > now && (isUnasked || isBeingAsked(attempt, now))) {

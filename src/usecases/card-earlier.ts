@@ -9,9 +9,10 @@ import type { AttemptAnswer } from '../domain/answer.ts';
 import { hasAskedForMoney, nextAfterHint } from '../domain/attempt.ts';
 import { guardedUpdate } from '../domain/change.ts';
 import { settleByEarlier } from '../domain/earlier-attempt.ts';
-import type { Attempt } from '../domain/records.ts';
+import { isPaid } from '../domain/payment.ts';
+import type { Attempt, Payment } from '../domain/records.ts';
 import type { Settlement, SettlementRows } from '../domain/settlement.ts';
-import { readSettlement, settlementContext, soundAlarm, upstreamOf } from './attempt-settle.ts';
+import { readSettlement, settleByInquiry, settlementContext, soundAlarm, upstreamOf } from './attempt-settle.ts';
 import type { Deps } from './deps.ts';
 import { rethrowUnlessTransient } from './perform.ts';
 import { askAboutAll } from './upstream-inquire.ts';
@@ -36,22 +37,57 @@ export type Earlier =
  * or while the network is away, add nothing to ask about.
  */
 export async function askEarlier(deps: Deps, card: CardConnector, attempt: Attempt): Promise<Earlier> {
-  const others = await earlierTries(deps, attempt);
-  if (others.length === 0) return { kind: 'none' };
-  if (others.some(({ status }) => status === 'approved')) return { kind: 'booked_aside' };
+  return askOrder(deps, card, attempt, await earlierTries(deps, attempt));
+}
+
+/** What became of these attempts at one payment; `newest` is named if the network contradicts itself. */
+async function askOrder(deps: Deps, card: CardConnector, newest: Attempt, tries: readonly Attempt[]): Promise<Earlier> {
+  if (tries.length === 0) return { kind: 'none' };
+  if (tries.some(({ status }) => status === 'approved')) return { kind: 'booked_aside' };
   const askedAt = deps.clock.now();
-  const [order, said] = await Promise.all([card.orderStatus(attempt.payment_id), askAboutAll(deps, others)]);
-  for (const { attempt: other, answer } of said) {
+  const [order, said] = await Promise.all([card.orderStatus(newest.payment_id), askAboutAll(deps, tries)]);
+  for (const { attempt, answer } of said) {
     if (answer.kind !== 'approved') continue;
-    deps.log.warn('earlier_attempt_paid', { attempt_id: other.id, transaction_id: attempt.payment_id });
-    return { kind: 'paid', attempt: other, answer, askedAt };
+    deps.log.warn('earlier_attempt_paid', { attempt_id: attempt.id, transaction_id: attempt.payment_id });
+    return { kind: 'paid', attempt, answer, askedAt };
   }
   const isOpen = said.some(({ answer }) => answer.kind === 'unknown' || answer.kind === 'waiting');
   const isTaken = order?.isTaken === true;
   // The network says that the order is paid, and by none of our attempts: asking again could make the customer pay twice.
-  if (isTaken && !isOpen) soundAlarm(deps, { alarm: 'contradiction', attempt });
-  if (order === undefined || isOpen || isTaken) return unclear(deps, others);
+  if (isTaken && !isOpen) soundAlarm(deps, { alarm: 'contradiction', attempt: newest });
+  if (order === undefined || isOpen || isTaken) return unclear(deps, tries);
   return { kind: 'none' };
+}
+
+/** How many of a session's payments are inquired about, the newest: older ones were, before the newer ones were tried. */
+const ASKED_MOST = 4;
+
+/** `taken`: one has paid, and its payment has been settled by it. */
+export type EarlierInSession = 'none' | 'taken' | 'booked_aside' | 'unclear';
+
+/**
+ * What became of the card attempts at a session's other payments: a customer whom the network turned away may collect anew.
+ * `others`: the session's payments besides the one that is about to be paid, the oldest first.
+ */
+export async function askEarlierInSession(
+  deps: Deps,
+  card: CardConnector,
+  others: readonly Payment[],
+): Promise<EarlierInSession> {
+  // At version 1 a payment is as it was collected: nothing has been tried. One that is paid has ended the session.
+  const tried = others.filter((one) => one.version > 1 && !isPaid(one));
+  for (const payment of tried.slice(-ASKED_MOST)) {
+    const tries = await triesThatAsked(deps, payment.shard, payment.id);
+    const newest = tries.at(-1);
+    if (newest === undefined) continue;
+    const earlier = await askOrder(deps, card, newest, tries);
+    if (earlier.kind === 'none') continue;
+    if (earlier.kind !== 'paid') return earlier.kind;
+    const { attempt, answer, askedAt } = earlier;
+    await settleByInquiry(deps, attempt, undefined, answer, { at: askedAt, inquiry: 'hint' });
+    return 'taken';
+  }
+  return 'none';
 }
 
 /** Stands in for `askEarlier` while the network is away and cannot be asked. */

@@ -15,6 +15,7 @@ import {
   type LookedAt,
   type ThreeDsResult,
 } from '../domain/authentication.ts';
+import { requireMintingSecret } from '../domain/credential.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import type { SettlementRows } from '../domain/settlement.ts';
 import { callWithinDeadline } from './attempt-ask.ts';
@@ -22,7 +23,15 @@ import { readSettlement, settleByAnswer } from './attempt-settle.ts';
 import { RETURN_LIFE_MS } from './card-challenge.ts';
 import { askEarlier, type Earlier, type PaidEarlier, readWithEarlier, settleEarlier } from './card-earlier.ts';
 import type { Deps } from './deps.ts';
-import { commitDecision, commitOrFind, joined, type Receipt, type Reply, retryWhileUnavailable } from './perform.ts';
+import {
+  commitDecision,
+  commitOrFind,
+  joined,
+  type Receipt,
+  type Reply,
+  refusalOf,
+  retryWhileUnavailable,
+} from './perform.ts';
 
 /** 45 s from the change that allowed it, longer than PAY can take: the inquiry round leaves the attempt alone until then. */
 export const PAY_LIFE_MS = 45_000;
@@ -135,12 +144,21 @@ async function payUnlessPaid(
   const earlier = await askEarlier(deps, card, known);
   switch (earlier.kind) {
     case 'none':
-      return payOnce(deps, card, known, heard, receipt);
+      // Whoever may not pay now may be allowed to before the challenge is over; nothing has been charged until then.
+      if (await isStillAllowed(deps, known)) return payOnce(deps, card, known, heard, receipt);
+      return stillOpen(deps, known, { kind: 'unknown', reason: 'the session may not pay' });
     case 'paid':
     case 'booked_aside':
     case 'unclear':
       return unlessPaid(deps, known, earlier, stillOpen(deps, known, { kind: 'unknown', reason: earlier.kind }));
   }
+}
+
+/** Whether the session may pay: its credential may have been revoked, or its merchant suspended, since the submit. */
+async function isStillAllowed(deps: Deps, { shard, payment_id }: Attempt): Promise<boolean> {
+  const payment = await deps.store.payment.get(shard, payment_id);
+  const session = payment && (await deps.store.session.caller(shard, payment.session_id));
+  return session !== undefined && refusalOf(() => requireMintingSecret(session, deps.clock.now())) === undefined;
 }
 
 async function payOnce(

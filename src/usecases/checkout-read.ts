@@ -8,6 +8,7 @@
 import { requireMintingSecret } from '../domain/credential.ts';
 import { feeColumns } from '../domain/fee.ts';
 import type { Checkout } from '../domain/page-records.ts';
+import { isFinal } from '../domain/payment.ts';
 import type { Attempt, Merchant, OneTimeCode, Payment, PaymentMethod, Session } from '../domain/records.ts';
 import { isSessionOpen } from '../domain/session.ts';
 import { isChoosable, isSubmitted, type SubmittedMethod } from '../domain/submission.ts';
@@ -15,6 +16,7 @@ import type { BankAccount } from '../domain/transfer-records.ts';
 import type { SessionCaller } from './callers.ts';
 import type { Deps } from './deps.ts';
 import { bankAccountsFor, offeredTo } from './method-reach.ts';
+import { findPaidAside } from './paid-aside.ts';
 
 /** A method that the customer can choose, with its fee and total in minor units. */
 export interface Offer {
@@ -51,6 +53,8 @@ export interface PageView {
   readonly now: number;
   /** Whether a payment can still be started on the session (see `isSessionOpen`). */
   readonly isOpen: boolean;
+  /** Whether the payment ended unpaid, and yet money has come for it. */
+  readonly isPaidAside: boolean;
 }
 
 /** @throws Refusal 1001, 1004 or 1005 when the session's merchant is suspended, or its credential no longer valid. */
@@ -68,11 +72,12 @@ export async function readPage(deps: Deps, checkout: Checkout): Promise<PageView
   if (merchant === undefined) throw new Error('a session without its merchant');
   const isOpen = isSessionOpen(session, now);
   const choosing = payment.status === 'pending' && isOpen;
-  const [offers, code, attempt, accounts] = await Promise.all([
+  const [offers, code, attempt, accounts, aside] = await Promise.all([
     choosing ? offersOf(deps, merchant, payment, now) : [],
     payment.status === 'pending_otp_verification' ? deps.store.code.get(shard, payment.id) : undefined,
     payment.attempt_id === null ? undefined : deps.store.attempt.get(shard, payment.attempt_id),
     accountsOf(deps, payment, choosing),
+    isFinal(payment.status) && payment.status !== 'refunded' ? findPaidAside(deps, [payment]) : undefined,
   ]);
   const caller: SessionCaller = { kind: 'session', merchant, session, fingerprint: undefined };
   const carriers = choosing ? deps.connectors.carriersFor(payment.currency) : [];
@@ -91,6 +96,7 @@ export async function readPage(deps: Deps, checkout: Checkout): Promise<PageView
     given,
     now,
     isOpen,
+    isPaidAside: aside !== undefined,
   };
 }
 

@@ -15,9 +15,12 @@ import { CommitUnknown } from '../store/errors.ts';
 import { callWithinDeadline } from './attempt-ask.ts';
 import { type Intention, newAttempt, orderOf } from './attempt-intend.ts';
 import { settleByAnswer } from './attempt-settle.ts';
+import type { SessionCaller } from './callers.ts';
+import { askEarlierInSession } from './card-earlier.ts';
 import { cardOf } from './card-form.ts';
 import { PAY_LIFE_MS } from './card-pay.ts';
 import { type Deps, idsOf, newId } from './deps.ts';
+import { findPaidAside } from './paid-aside.ts';
 import { type Answering, type Reply, retryWhileUnavailable } from './perform.ts';
 
 export type NativeMethod = Extract<PaymentMethod, 'google_pay' | 'apple_pay'>;
@@ -32,6 +35,28 @@ export interface NativeIntended {
   readonly change: Change;
   readonly payment: Payment;
   readonly attempt: Attempt;
+}
+
+/**
+ * What the network has turned away in this session, and may have carried out all the same, is inquired about before a token asks
+ * it for money again; and money that came too late to count is not asked for a second time. Undefined: the collect may go on, and
+ * finds on the rows that it reads whether the session has been consumed.
+ */
+export async function refusalByEarlier(deps: Deps, { session }: SessionCaller): Promise<Refusal | undefined> {
+  if (session.payments === 0 || session.submitting_payment_id !== null) return undefined;
+  const field = 'payment_method';
+  const payments = await deps.store.payment.ofSession(session.shard, session.id);
+  const aside = await findPaidAside(deps, payments);
+  const earlier = aside === undefined ? await askEarlierInSession(deps, cardOf(deps), payments) : 'booked_aside';
+  switch (earlier) {
+    case 'none':
+    case 'taken':
+      return undefined;
+    case 'booked_aside':
+      return new Refusal(1110, { details: [{ field, code: 'PAID_BEFORE' }] });
+    case 'unclear':
+      return new Refusal(1404, { retryAfter: 10, details: [{ field, code: 'EARLIER_TRY_OPEN' }] });
+  }
 }
 
 /**

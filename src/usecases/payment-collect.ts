@@ -18,7 +18,14 @@ import { openForm } from './card-form.ts';
 import { makePage, type PageNow, type PageWanted, readPageNow } from './checkout-make.ts';
 import { cachedFirst, type Deps, newId } from './deps.ts';
 import { bankAccountsFor, offeredFor, offeredWith } from './method-reach.ts';
-import { alsoInDoubt, intendByToken, isNative, type NativeIntended, payByToken } from './native-pay.ts';
+import {
+  alsoInDoubt,
+  intendByToken,
+  isNative,
+  type NativeIntended,
+  payByToken,
+  refusalByEarlier,
+} from './native-pay.ts';
 import { type Answering, type Decision, perform, type Reply, refusalOf, refuse } from './perform.ts';
 
 /** A collect whose form has been checked. PINs are checked for form by `http` and are not passed on. */
@@ -57,7 +64,8 @@ export interface Collected {
  * @throws Refusal 1101, 1102 or 1103 for what differs from the binding; 1110 for an address; 1103 for a method that is not
  * offered; 1001 or 1005 when the session is not open; 1003 when its scope is payouts; 1301 when it has too many payments;
  * 1202 when an amount is out of limits; 1203 when Google Pay or Apple Pay finds the session held by a submit; 1404 when the
- * network opened no form.
+ * network opened no form, or cannot say what became of an earlier payment of the session before a token is sent; 1110 when such a
+ * payment was paid too late to count.
  */
 export async function collectPayment(
   deps: Deps,
@@ -72,6 +80,12 @@ export async function collectPayment(
   const { offered, onlyAccount } = await methodsFor(deps, caller, method);
   const form = method === 'card' ? await formFor(deps, caller, command, id, offered, answering) : undefined;
   if (form !== undefined && 'status' in form) return form;
+  const isAllowed = (): void =>
+    requireCollectable(deps, caller.session, caller.merchant, command, offered, deps.clock.now());
+  // What is refused in any case is refused below, and costs the network nothing.
+  const earlier =
+    isNative(method) && refusalOf(isAllowed) === undefined ? await refusalByEarlier(deps, caller) : undefined;
+  if (earlier !== undefined) return refuse(deps.store, answering, earlier);
   let paying: NativeIntended | undefined;
   const decide = (rows: Rows): Decision<Collected> => {
     const { session, siblings, shown } = rows;

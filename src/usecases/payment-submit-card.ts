@@ -13,7 +13,7 @@ import { guardedUpdate } from '../domain/change.ts';
 import type { Payment } from '../domain/records.ts';
 import { Refusal, type RefusalDetail, refuseField } from '../domain/refusal.ts';
 import { type SettlementRows, settleAttempt } from '../domain/settlement.ts';
-import { type PaymentSubmitCommand, requireSubmittable, type Submitted } from '../domain/submission.ts';
+import { type PaymentSubmitCommand, requireSubmittable, type Submitted, SubmitUnderWay } from '../domain/submission.ts';
 import { callWithinDeadline, TOO_LATE } from './attempt-ask.ts';
 import type { Intended, Intention } from './attempt-intend.ts';
 import { readSettlement, type Settling, settlementContext, soundingLast } from './attempt-settle.ts';
@@ -21,6 +21,7 @@ import type { SessionCaller } from './callers.ts';
 import { browserFor, challengeUrl, sealChallenge } from './card-challenge.ts';
 import {
   askEarlier,
+  askEarlierInSession,
   type EarlierRows,
   guessEarlier,
   type PaidEarlier,
@@ -78,7 +79,16 @@ export async function submitByCard(
   };
   const check = (found: Payment): void => requireForm(found, formId);
   check(payment);
-  return submitByAttempt(deps, { caller, payment, intention, answering, check }, (intended) =>
+  const { shard, id, payments: count } = caller.session;
+  const others =
+    count < 2 ? [] : (await deps.store.payment.ofSession(shard, id)).filter((one) => one.id !== payment.id);
+  const before = await askEarlierInSession(deps, card, others);
+  // The payment that was found paid has consumed the session: this submit starts over, and finds that.
+  if (before === 'taken') throw new SubmitUnderWay(payment.id);
+  const held = before === 'none' ? undefined : (before === 'unclear' ? unclearBefore : paidBefore)(payment).refusal;
+  if (held !== undefined) return refuse(deps.store, answering, held);
+  const hasWaited = others.length > 0;
+  return submitByAttempt(deps, { caller, payment, intention, answering, check, hasWaited }, (intended) =>
     authenticateAndPay({ deps, intended, card, answering }, command),
   );
 }
@@ -156,7 +166,7 @@ function unclearBefore({ id }: Payment): Unasked & { readonly refusal: Refusal }
 }
 
 /** An earlier attempt's money is in suspense: a new collect would take it a second time. */
-function paidBefore({ id }: Payment): Unasked {
+function paidBefore({ id }: Payment): Unasked & { readonly refusal: Refusal } {
   const details = [{ field: 'session_id', code: 'PAID_BEFORE' }] as const;
   return { ...NOT_ASKED, refusal: new Refusal(1110, { transactionId: id, details }) };
 }

@@ -5,6 +5,7 @@
  * answers that the payment is paid.
  */
 
+import { isPaid } from '../domain/payment.ts';
 import type { Reason } from '../domain/reason.ts';
 import type { Payment } from '../domain/records.ts';
 import { type DetailCode, Refusal } from '../domain/refusal.ts';
@@ -24,8 +25,7 @@ export function outcomeOf(payment: Payment): Decision<Submitted> {
  * before, but an approval is reported by status and webhook, never by a submit (specification, States: processing).
  */
 export function asSubmitted(payment: Payment): Payment {
-  const isPaid = payment.status === 'approved' || payment.status === 'refunded';
-  return isPaid && payment.method === 'mobile_money'
+  return isPaid(payment) && payment.method === 'mobile_money'
     ? { ...payment, status: 'processing', completed_at: null }
     : payment;
 }

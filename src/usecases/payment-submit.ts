@@ -19,7 +19,9 @@ import {
   type PaymentSubmitCommand,
   refuseUnderWay,
   requireComplete,
+  requireSubmittable,
   type Submitted,
+  type SubmittedMethod,
   SubmitUnderWay,
 } from '../domain/submission.ts';
 import { sessionAsTold } from './acceptances.ts';
@@ -28,13 +30,14 @@ import type { SessionCaller } from './callers.ts';
 import { challengeUrl } from './card-challenge.ts';
 import type { Deps } from './deps.ts';
 import { offeredFor } from './method-reach.ts';
+import { findPaidAside } from './paid-aside.ts';
 import { endsWithin, pause } from './patience.ts';
 import { submitByTransfer } from './payment-submit-bank.ts';
 import { submitByCard } from './payment-submit-card.ts';
 import { submitToCarrier } from './payment-submit-carrier.ts';
 import { outcomeOf } from './payment-submit-outcome.ts';
 import { submitFromWallet } from './payment-submit-wallet.ts';
-import { type Answering, aboutTransaction, perform, type Reply, refuse } from './perform.ts';
+import { type Answering, aboutTransaction, perform, type Reply, refusalOf, refuse } from './perform.ts';
 
 /** 10 s that a submit waits for another one on the same session before it is refused (contract §2, 1203). */
 const PATIENCE_MS = 10_000;
@@ -128,6 +131,8 @@ async function submitFound(
   const offered = await offeredFor(deps, caller.merchant, mine.currency, wanted);
   const method = chooseMethod(mine, caller.merchant, command.payment_method_id, offered);
   requireComplete(command);
+  const aside = await refusalIfPaidAside(deps, caller, mine, method);
+  if (aside !== undefined) return refuse(deps.store, answering, aside);
   switch (method) {
     case 'mobile_money':
       return submitToCarrier(deps, caller, command, mine, answering);
@@ -139,6 +144,30 @@ async function submitFound(
     case 'card':
       return submitByCard(deps, caller, command, mine, answering);
   }
+}
+
+/** The field of each method that a refusal names if the payment cannot be paid by it, although nothing is wrong with it. */
+const NAMED: { readonly [method in SubmittedMethod]: string } = {
+  mobile_money: 'mobile_money_phone_number',
+  card: 'session_id',
+  wallet: 'payment_id',
+  flash: 'payment_id',
+  bank_transfer: 'payment_id',
+};
+
+/** Money has come for this session's order, too late to count: it is not taken a second time, by any method. */
+async function refusalIfPaidAside(
+  deps: Deps,
+  { session }: SessionCaller,
+  payment: Payment,
+  method: SubmittedMethod,
+): Promise<Refusal | undefined> {
+  // What is closed is refused as such, by the method's own submit.
+  if (refusalOf(() => requireSubmittable(session, payment, deps.clock.now())) !== undefined) return undefined;
+  const payments = session.payments < 2 ? [payment] : await deps.store.payment.ofSession(session.shard, session.id);
+  if ((await findPaidAside(deps, payments)) === undefined) return undefined;
+  const details = [{ field: NAMED[method], code: 'PAID_BEFORE' }] as const;
+  return new Refusal(1110, { transactionId: payment.id, details });
 }
 
 /**

@@ -114,12 +114,22 @@ test('an amount with more digits than the network takes: 1202 at collect; anothe
   await collectCardWith(world, most.token);
 });
 describe('late card money while its session is open', () => {
-  /** A payment that its issuer declined, and of which the network says later that it was paid after all. */
-  async function paidLate(of = desk.collected()): Promise<{ readonly paying: CardPaying; readonly attemptId: string }> {
+  interface Tried {
+    readonly paying: CardPaying;
+    readonly attemptId: string;
+  }
+
+  /** A payment that its issuer declined. */
+  async function declined(of = desk.collected()): Promise<Tried> {
     const paying = await of;
     Object.assign(network, { issuer: 'SUCCESSFUL', pays: 'DECLINED' });
     expectRefusal(await submitCard(world, paying), 402, '1502');
-    const { id: attemptId } = await attemptOf(world, paying);
+    return { paying, attemptId: (await attemptOf(world, paying)).id };
+  }
+
+  /** The network says later that it was paid after all. */
+  async function paidLate(tried = declined()): Promise<Tried> {
+    const { paying, attemptId } = await tried;
     network.took(attemptId);
     await world.pass(16 * 60_000);
     expect(await attemptOf(world, paying)).toMatchObject({ status: 'approved', reason: 'late_success' });
@@ -129,17 +139,26 @@ describe('late card money while its session is open', () => {
   const book = (attemptId: string) =>
     bookLateMoney(world.gateway.deps, attemptId, { to: 'merchant', by: 'amina', why: 'it was delivered' });
 
-  test('cannot be booked to its merchant while the customer may still pay the order, or is paying it', async () => {
-    const { paying, attemptId } = await paidLate();
-    await expect(book(attemptId)).rejects.toThrow(/session is open until .*Z: .*--to payer/);
+  test('cannot be booked to its merchant while the customer is paying the order otherwise', async () => {
+    const { paying, attemptId } = await declined();
     const other = { ...paying, ...(await collectWith(world, paying.token)) };
     const msisdn = numberEnding('42');
     expect((await payByPhone(world, other, msisdn)).status).toBe(200);
+    network.took(attemptId);
+    await inquireAttempt(world.gateway.deps, await attemptOf(world, paying), 'hint');
+    expect(await attemptOf(world, paying)).toMatchObject({ status: 'approved', reason: 'late_success' });
     const open = `${other.transaction_id}, which is pending_mobile_money_verification: wait`;
     await expect(book(attemptId)).rejects.toThrow(open);
     await answerPrompt(world, msisdn, 'approve');
     await untilStatus(world, other, 'approved');
     await expect(book(attemptId)).rejects.toThrow(`was paid by ${other.transaction_id}`);
+  });
+
+  test('keeps the session from paying once more, and cannot be booked to its merchant before that is over', async () => {
+    const { paying, attemptId } = await paidLate();
+    await expect(book(attemptId)).rejects.toThrow(/session is open until .*Z: .*--to payer/);
+    const other = { ...paying, ...(await collectWith(world, paying.token)) };
+    expectRefusal(await payByPhone(world, other, numberEnding('42')), 400, '1110', 'PAID_BEFORE');
   });
 
   test('can be booked to its merchant once the session is over', async () => {
@@ -152,9 +171,14 @@ describe('late card money while its session is open', () => {
   });
 
   test('can be booked to its merchant once, even if the payment that brought it has been archived', async () => {
-    const { paying, attemptId } = await paidLate();
+    const first = await declined();
+    const { paying } = first;
     const more = collectCardWith(world, paying.token).then((other) => ({ ...paying, ...other }));
-    const { attemptId: second } = await paidLate(more);
+    const other = await declined(more);
+    network.took(other.attemptId);
+    const { attemptId } = await paidLate(Promise.resolve(first));
+    const { id: second, reason } = await attemptOf(world, other.paying);
+    expect(reason).toBe('late_success');
     await growOld(world);
     await book(attemptId);
     const before = await places(paying);

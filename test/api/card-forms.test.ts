@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { shardOf } from '../../src/domain/ids.ts';
+import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { collectBody, mint, openWorld, type World } from '../support/world.ts';
 import {
@@ -13,7 +14,7 @@ import {
   tamper,
 } from './card-payments.ts';
 import { type Shown, stepOf, textOf, visitor } from './checkout-flows.ts';
-import { collect, expectNothingWritten, expectRefusal, statusOf } from './flows.ts';
+import { collect, expectNothingWritten, expectRefusal, rowsOf, statusOf } from './flows.ts';
 
 let world: World;
 let merchant: MerchantCreated;
@@ -60,6 +61,19 @@ describe('forms that may not pay', () => {
     ).json;
     const reasons = timeline.map(({ reason }: { reason: string | null }) => reason);
     expect(reasons.filter((reason: string | null) => reason === 'form_unusable')).toHaveLength(20);
+  });
+
+  test('no operator can say that it has paid: its money was never asked for', async () => {
+    const paying = await collectByCard(world, merchant);
+    expectRefusal(await submitCard(world, paying), 400, '1110', 'CARD_NOT_ENTERED');
+    const [attempt] = await rowsOf<{ id: string }>(world, 'select id from attempt where payment_id = $1', [
+      paying.transaction_id,
+    ]);
+    const verdict = { paid: true, providerReference: 'REF-1', by: 'amina', why: 'statement' };
+    await expect(decideAttempt(world.gateway.deps, attempt?.id ?? '', verdict)).rejects.toThrow(
+      'cannot have been paid: the upstream was never asked for its money',
+    );
+    expect(await statusOf(world, paying)).toBe('pending');
   });
 
   test('a form whose amount was changed behind our back pays nothing', async () => {

@@ -40,10 +40,14 @@ export async function openFickleNetwork(): Promise<FickleNetwork> {
   const counts = new Map<Asked, number>();
   const scripts = new Map<Asked, (request: Arrived) => Reply | Promise<Reply>>();
   const paid = new Map<string, string>();
-  let order: Record<string, unknown> = {};
+  /** Orders by their ids, and the newest, which a form that is not bound to an order is about. */
+  const orders = new Map<string, Record<string, unknown>>();
+  let newest: Record<string, unknown> = {};
+  const orderIn = (path: string): Record<string, unknown> =>
+    orders.get(/\/order\/([^/]+)/.exec(path)?.[1] ?? '') ?? newest;
 
   const said = (body: unknown): Reply => ({ status: 200, body: JSON.stringify(body) });
-  const authentication = (id: string): Reply => {
+  const authentication = (order: Record<string, unknown>, id: string): Reply => {
     const { issuer } = network;
     const status = issuer === 'TIMED_OUT' ? 'FAILED' : issuer;
     return said({
@@ -56,7 +60,7 @@ export async function openFickleNetwork(): Promise<FickleNetwork> {
       },
     });
   };
-  const payment = (id: string, code: string): Reply =>
+  const payment = (order: Record<string, unknown>, id: string, code: string): Reply =>
     said({
       order,
       transaction: { ...order, id, receipt: 'r1' },
@@ -65,11 +69,13 @@ export async function openFickleNetwork(): Promise<FickleNetwork> {
     });
   const own = (asked: Asked, { path, body }: Arrived): Reply => {
     const id = path.split('/').at(-1) ?? '';
+    const order = orderIn(path);
     switch (asked) {
       case 'create':
         return said({ session: { id: 'SESSION1' } });
       case 'bind':
-        order = JSON.parse(body).order;
+        newest = JSON.parse(body).order;
+        orders.set(String(newest.id), newest);
         return said({ session: { id } });
       case 'form':
         return said({ session: { id }, order, sourceOfFunds: { provided: { card: {} } } });
@@ -82,13 +88,13 @@ export async function openFickleNetwork(): Promise<FickleNetwork> {
       }
       case 'authenticate':
       case 'look':
-        return authentication(id);
+        return authentication(order, id);
       case 'pay':
         paid.set(id, network.pays);
-        return payment(id, network.pays);
+        return payment(order, id, network.pays);
       case 'inquire': {
         const code = paid.get(id);
-        return code === undefined ? refusal('INVALID_REQUEST', 'Unable to find transaction') : payment(id, code);
+        return code === undefined ? refusal('INVALID_REQUEST', 'Unable to find transaction') : payment(order, id, code);
       }
       case 'order':
         return said({ ...order, status: network.status });

@@ -1,0 +1,32 @@
+/**
+ * A hosted page whose payer has paid too late to count: nobody is told that nothing was charged, or to pay again.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { host, stepOf, textOf, visitor } from './checkout-flows.ts';
+import { numberEnding } from './flows.ts';
+import { openWaveringDesk, TURNED_AWAY, type WaveringDesk } from './wavering-desk.ts';
+
+let desk: WaveringDesk;
+beforeAll(async () => {
+  desk = await openWaveringDesk();
+});
+afterAll(() => desk.close());
+
+test('after the time to pay is over, the page of a payer whose money came says so', async () => {
+  const { world, carrier } = desk;
+  const hosted = await host(world, await world.merchant(), { minted: { ttl_seconds: 600 } });
+  const customer = visitor(world);
+  const page = await customer.open(hosted.url);
+  carrier.answer(TURNED_AWAY);
+  await customer.send(stepOf(page, 'pay'), { method: 'mobile_money', phone: numberEnding('42') });
+  const first = await desk.tryOf(hosted.transaction_id, 0);
+  expect(first.status).toBe('not_sent');
+  await world.pass(601_000);
+  await world.pass(1_000);
+  expect(textOf(await customer.open(page.url))).toContain('Nothing has been charged');
+  await desk.hearOf(first, 'SUCCESSFUL');
+  expect(await desk.tryOf(hosted.transaction_id, 0)).toMatchObject({ status: 'approved' });
+  const late = textOf(await customer.open(page.url));
+  expect(late).not.toContain('Nothing has been charged');
+  expect(late).toContain('Do not pay again: ask the shop');
+});

@@ -1,0 +1,65 @@
+/**
+ * Money that came too late to count: the same order is not paid a second time, by any method, until it has been given back.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bookLateMoney } from '../../src/usecases/attempt-book.ts';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import {
+  collect,
+  collectWith,
+  expectRefusal,
+  numberEnding,
+  type Paying,
+  payByPhone,
+  payFromWallet,
+  rowsOf,
+  statusOf,
+} from './flows.ts';
+import { openWaveringDesk, TURNED_AWAY, type WaveringDesk } from './wavering-desk.ts';
+
+let desk: WaveringDesk;
+let merchant: MerchantCreated;
+beforeAll(async () => {
+  desk = await openWaveringDesk();
+  merchant = await desk.world.merchant();
+});
+afterAll(() => desk.close());
+
+/** A pending payment whose first try, turned away, has paid while the second was calling: that money is in suspense. */
+async function paidAside(): Promise<Paying> {
+  const { world, carrier } = desk;
+  const paying = await collect(world, merchant);
+  const msisdn = numberEnding('42');
+  carrier.answer(TURNED_AWAY);
+  expectRefusal(await payByPhone(world, paying, msisdn), 502, '1404');
+  const first = await desk.tryOf(paying.transaction_id, 0);
+  carrier.answer(async () => {
+    await desk.hearOf(first, 'SUCCESSFUL');
+    return TURNED_AWAY;
+  });
+  expectRefusal(await payByPhone(world, paying, msisdn), 502, '1404');
+  expect(await statusOf(world, paying)).toBe('pending');
+  expect(await rowsOf(world, 'select reason from attempt where id = $1', [first.id])).toEqual([
+    { reason: 'late_success' },
+  ]);
+  expectRefusal(await payByPhone(world, paying, msisdn), 400, '1110', 'PAID_BEFORE');
+  return paying;
+}
+
+test('what a phone has paid aside is not taken a second time from a wallet, nor for another payment of the session', async () => {
+  const { world } = desk;
+  const paying = await paidAside();
+  const wallet = await world.wallet();
+  expectRefusal(await payFromWallet(world, paying, wallet), 400, '1110', 'PAID_BEFORE');
+  const second = { ...paying, ...(await collectWith(world, paying.token)) };
+  expectRefusal(await payFromWallet(world, second, wallet), 400, '1110', 'PAID_BEFORE');
+});
+
+test('once it has been given back, the order can be paid', async () => {
+  const { world } = desk;
+  const paying = await paidAside();
+  const first = await desk.tryOf(paying.transaction_id, 0);
+  await bookLateMoney(world.gateway.deps, first.id, { to: 'payer', by: 'amina', why: 'given back at the portal' });
+  const paid = await payFromWallet(world, paying, await world.wallet());
+  expect(paid.json.status, paid.text).toBe('approved');
+});
