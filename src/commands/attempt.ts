@@ -10,7 +10,7 @@ import { formatMinor } from '../domain/money.ts';
 import { maskPhone } from '../domain/phone.ts';
 import type { Attempt } from '../domain/records.ts';
 import { bookLateMoney, requireLate } from '../usecases/attempt-book.ts';
-import { decideAttempt, requireAttempt, requireDecidable } from '../usecases/attempt-decide.ts';
+import { answerOf, decideAttempt, requireAttempt, requireDecidable } from '../usecases/attempt-decide.ts';
 import { OperatorError, requireId, UsageError } from '../usecases/operator.ts';
 import { readLimit } from './options.ts';
 import { endOfPage, type Output, table, timeOf } from './output.ts';
@@ -121,6 +121,7 @@ export async function attemptSettle(
   const { paid, notPaid, providerReference = null, by = thisUser(), why = null, yes } = options;
   if (paid === notPaid) throw new UsageError('the outcome is missing: add --paid or --not-paid');
   if (yes !== true) {
+    answerOf({ paid: paid === true, providerReference });
     const attempt = await requireAttempt(deps, attemptId);
     requireDecidable(attempt, paid === true, deps.clock.now());
     const way = attempt.purpose === 'payment' ? 'from' : 'to';
@@ -157,13 +158,21 @@ export async function attemptBook({ deps }: Tools, attemptId: string, options: A
     const [way, moved] = attempt.purpose === 'payment' ? ['from', 'came'] : ['to', 'left'];
     const what = `${amountOf(attempt)} ${way} ${phoneOf(attempt) ?? attempt.method} by ${attempt.carrier}`;
     const when = `${moved} at ${timeOf(attempt.settled_at)} for ${order.id}, ${order.status}`;
-    throw new OperatorError(`${what} ${when}: add --yes to book it to the ${to}, for good`);
+    throw new OperatorError(`${what} ${when}: add --yes to book it to the ${to}${feeIn(attempt, to)}, for good`);
   }
   const { attempt, order } = await bookLateMoney(deps, attemptId, { to, by, why });
   return {
     document: { ...documentOf(attempt), payment_status: order.status, booked_to: to, reason: attempt.reason },
-    lines: [`${attempt.id}  ${amountOf(attempt)} booked to the ${to}; ${order.id}  stays ${order.status}`],
+    lines: [
+      `${attempt.id}  ${amountOf(attempt)} booked to the ${to}${feeIn(attempt, to)}; ${order.id}  stays ${order.status}`,
+    ],
   };
+}
+
+/** Of what a merchant gets, the fee is the gateway's, whoever covers it. */
+function feeIn({ fee_minor, currency }: Attempt, to: LateTarget): string {
+  const isCharged = to === 'merchant' && fee_minor > 0n;
+  return isCharged ? `, less the fee of ${formatMinor(fee_minor, currency)} ${currency}` : '';
 }
 
 function amountOf({ amount_minor, currency }: Attempt): string {

@@ -170,12 +170,14 @@ function isThereAlready(path: string): OperatorError {
 function outputOf(file: string, options: ReconcileOptions, result: Reconciled, shown: readonly Row[]): Output {
   const { connector, report } = options;
   const { counts, lines, agrees } = result;
-  const totals = result.totals.map(({ currency, statementMinor, attemptsMinor, isBooked }) => ({
+  const totals = result.totals.map(({ currency, statementMinor, attemptsMinor, isBooked, outsideMinor }) => ({
     currency,
     statement: totalOf(statementMinor, currency),
     attempts: totalOf(attemptsMinor, currency),
     booked: isBooked,
+    outside: totalOf(outsideMinor, currency),
   }));
+  const outside = totals.filter((_, at) => result.totals[at]?.outsideMinor !== 0n);
   const document = {
     agrees,
     file,
@@ -199,6 +201,9 @@ function outputOf(file: string, options: ReconcileOptions, result: Reconciled, s
       ['currency', 'statement', 'attempts', 'ledger'],
       totals.map((one) => [one.currency, one.statement, one.attempts, one.booked ? 'the same' : 'DIFFERS']),
     ),
+    ...outside.map((one) => {
+      return `${one.outside} ${one.currency} of what matches ended here before or after that span, and is not in our sums: --from and --to widen it`;
+    }),
     ...(shown.length === 0 ? [] : differencesOf(shown)),
     ...(different > shown.length ? [`${different - shown.length} more; --report writes all of them`] : []),
   ];

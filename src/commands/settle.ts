@@ -5,8 +5,8 @@
  */
 
 import { formatMinor } from '../domain/money.ts';
-import { settleBalance } from '../usecases/balance-settle.ts';
-import { OperatorError, requireAmount, requireCurrency, requireMerchant } from '../usecases/operator.ts';
+import { requireSettleable, settleBalance } from '../usecases/balance-settle.ts';
+import { OperatorError, requireAmount, requireCurrency } from '../usecases/operator.ts';
 import { type Output, timeOf } from './output.ts';
 import { thisUser } from './this-user.ts';
 import type { Tools } from './tools.ts';
@@ -25,23 +25,29 @@ export async function settle({ deps }: Tools, options: SettleOptions): Promise<O
   const currency = requireCurrency(options.currency);
   const amountMinor = requireAmount(options.amount, currency);
   const amount = formatMinor(amountMinor, currency);
+  const reference = options.reference ?? null;
   if (options.yes !== true) {
-    const { id, name } = await requireMerchant(deps, options.merchant);
+    const { id, name } = await requireSettleable(deps, {
+      merchantId: options.merchant,
+      currency,
+      amountMinor,
+      reference,
+    });
     throw new OperatorError(`this pays ${amount} ${currency} of ${id} (${name}) out to its bank: add --yes to do it`);
   }
   const settled = await settleBalance(deps, {
     merchantId: options.merchant,
     currency,
     amountMinor,
-    reference: options.reference ?? null,
+    reference,
     by: options.by ?? thisUser(),
     why: options.why ?? null,
   });
-  const { merchantId, reference } = settled;
+  const { merchantId } = settled;
   const available = formatMinor(settled.available, currency);
   const settled_at = timeOf(settled.settledAt);
   return {
-    document: { merchant_id: merchantId, currency, amount, reference, available, settled_at },
-    lines: [`${merchantId}  ${amount} ${currency} settled as ${reference}; ${available} ${currency} available`],
+    document: { merchant_id: merchantId, currency, amount, reference: settled.reference, available, settled_at },
+    lines: [`${merchantId}  ${amount} ${currency} settled as ${settled.reference}; ${available} ${currency} available`],
   };
 }

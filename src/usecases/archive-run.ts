@@ -104,11 +104,14 @@ export function listArchive({ store }: Pick<ArchiveDeps, 'store'>): Promise<read
   return store.archive.months();
 }
 
-/** @throws OperatorError when the archive has no such month. */
-export async function requireArchived({ store }: Pick<ArchiveDeps, 'store'>, month: string): Promise<Month> {
+/** The month, if it is the oldest of the archive: only that one can be dropped. @throws OperatorError otherwise */
+export async function requireOldest({ store }: Pick<ArchiveDeps, 'store'>, month: string): Promise<Month> {
   requireMonth(month);
-  const found = (await store.archive.months()).find((one) => one.month === month);
+  const months = await store.archive.months();
+  const found = months.find((one) => one.month === month);
   if (found === undefined) throw notDropped({ kind: 'unknown' }, month);
+  const older = months.find((one) => one.month < month);
+  if (older !== undefined) throw notDropped({ kind: 'older', month: older.month }, month);
   return found;
 }
 

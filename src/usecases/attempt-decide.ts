@@ -147,7 +147,11 @@ function contextAt(
   };
 }
 
-function answerOf({ paid, providerReference }: AttemptVerdict): AttemptAnswer {
+/** What a verdict amounts to. @throws UsageError when its evidence is missing or malformed */
+export function answerOf({
+  paid,
+  providerReference,
+}: Pick<AttemptVerdict, 'paid' | 'providerReference'>): AttemptAnswer {
   if (providerReference !== null && !isProviderReference(providerReference)) {
     throw new UsageError('the provider reference must be 1 to 64 visible characters, as the upstream writes it');
   }

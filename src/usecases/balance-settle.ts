@@ -9,6 +9,7 @@ import type { Transfer } from '../domain/change.ts';
 import type { Currency } from '../domain/currency.ts';
 import { merchantAccount, settledAccount } from '../domain/ledger.ts';
 import { formatMinor } from '../domain/money.ts';
+import type { Merchant } from '../domain/records.ts';
 import { type Deps, newId } from './deps.ts';
 import {
   commandClaim,
@@ -42,12 +43,48 @@ export interface BalanceSettled {
   readonly settledAt: number;
 }
 
+/** The merchant, if that could be settled now. @throws OperatorError as `settleBalance`; nothing is changed. */
+export async function requireSettleable(
+  deps: OperatorDeps,
+  { merchantId, currency, amountMinor, reference }: Omit<SettleOrder, 'by' | 'why'>,
+): Promise<Merchant> {
+  const named = nameOf(reference);
+  const merchant = await requireMerchant(deps, merchantId);
+  const { id, shard } = merchant;
+  const debit = merchantAccount(id, 'available', currency);
+  const claim = named === null ? undefined : claimOf(deps, { shard, id, currency, named });
+  const [account, settled] = await Promise.all([
+    deps.store.account.get(debit.shard, debit.id),
+    claim === undefined ? undefined : deps.store.idempotency.get(shard, claim.row.id),
+  ]);
+  if (named !== null && settled !== undefined) throw settledBefore(named);
+  const available = account?.balance ?? 0n;
+  if (available < amountMinor) throw tooLittle(available, currency);
+  return merchant;
+}
+
+function nameOf(reference: string | null): string | null {
+  return reference === null ? null : requireLine(reference, 'the reference', TEXT_MOST);
+}
+
+interface Named {
+  readonly shard: number;
+  readonly id: string;
+  readonly currency: Currency;
+  readonly named: string;
+}
+
+/** An operator who repeats a command because its outcome was lost does so within a day, with the same reference. */
+function claimOf({ clock }: Pick<Deps, 'clock'>, { shard, id, currency, named }: Named) {
+  return commandClaim(shard, `settle:${id}:${currency}:${named}`, clock.now());
+}
+
 /** @throws OperatorError when there is no such merchant, too little is available, or the reference was used within a day. */
 export async function settleBalance(
   deps: OperatorDeps & Pick<Deps, 'log'>,
   { merchantId, currency, amountMinor, reference, by, why }: SettleOrder,
 ): Promise<BalanceSettled> {
-  const named = reference === null ? null : requireLine(reference, 'the reference', TEXT_MOST);
+  const named = nameOf(reference);
   const attribution = requireAttribution({ by, why });
   const { id, shard } = await requireMerchant(deps, merchantId);
   const debit = merchantAccount(id, 'available', currency);
@@ -64,8 +101,7 @@ export async function settleBalance(
     cause_id: named ?? transferId,
     at,
   };
-  // An operator who repeats a command because its outcome was lost does so within a day, with the same reference.
-  const claims = named === null ? [] : [commandClaim(shard, `settle:${id}:${currency}:${named}`, at)];
+  const claims = named === null ? [] : [claimOf(deps, { shard, id, currency, named })];
   const outcome = await commitOnce(deps, shard, transferId, { claims, transfers: [transfer] });
   const read = () => deps.store.account.get(debit.shard, debit.id);
   if (outcome === 'lost') {
@@ -88,7 +124,7 @@ export async function settleBalance(
 
 function settledBefore(reference: string): OperatorError {
   return new OperatorError(
-    `${reference} was already settled within the last day (see \`mbongo journal list\`): for another settlement, use another reference`,
+    `${reference} was already settled within the last day, as the merchant's statement shows: for another settlement, use another reference`,
   );
 }
 

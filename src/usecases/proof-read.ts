@@ -42,7 +42,8 @@ export async function openProofFile(deps: OperatorDeps, { shard, id }: Proof): P
 export async function requireProof(deps: Pick<OperatorDeps, 'store'>, proofId: string): Promise<Proof> {
   requireId('prf', proofId, 'proof');
   const proof = await deps.store.proof.get(shardOf(proofId), proofId);
-  if (proof === undefined) throw new OperatorError(`there is no proof ${proofId}: see \`mbongo proof list\``);
+  if (proof === undefined)
+    throw new OperatorError(`there is no proof ${proofId}, or it has been archived: see \`mbongo proof list\``);
   return proof;
 }
 

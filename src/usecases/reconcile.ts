@@ -78,6 +78,8 @@ export interface CurrencyTotals {
   readonly attemptsMinor: bigint;
   /** Whether the ledger's movements in that span add up to our attempts. */
   readonly isBooked: boolean;
+  /** The total of approved attempts that match a line but ended outside the span, and so are in neither of our sums. */
+  readonly outsideMinor: bigint;
 }
 
 export interface Reconciled {
@@ -134,8 +136,12 @@ export async function reconcile(
     status: 0,
     duplicate: 0,
   };
+  const outside = new Map<string, bigint>();
   const count = (matched: Matched): Promise<void> => {
     counts[matched.verdict] += 1;
+    const { verdict, ours: side } = matched;
+    if (verdict === 'matched' && side?.status === 'approved' && !endedWithin(side, { from, to }))
+      outside.set(side.currency, (outside.get(side.currency) ?? 0n) + side.amountMinor);
     return tell(matched);
   };
   for (let part = 0; part < parts; part += 1) {
@@ -143,7 +149,7 @@ export async function reconcile(
     const sides = await readOurs(deps, connector, ours, isMine);
     await matchPart(deps, statement, sides, isMine, { from, to }, count);
   }
-  const totals = totalsOf(ours, looked.paid);
+  const totals = totalsOf(ours, looked.paid, outside);
   const differing = VERDICTS.filter((verdict) => verdict !== 'matched' && counts[verdict] > 0);
   const agrees = differing.length === 0 && totals.every(({ isBooked }) => isBooked);
   return { from, to, lines: looked.lines, counts, totals, agrees };
@@ -248,8 +254,7 @@ async function matchPart(
     for await (const line of statement.read()) if (missing.has(line.reference)) await judge(line);
   }
   for (const side of ours.values()) {
-    const { settledAt } = side;
-    const isTheirs = side.status === 'approved' && settledAt !== null && settledAt >= from && settledAt < to;
+    const isTheirs = side.status === 'approved' && endedWithin(side, { from, to });
     if (isTheirs && !seen.has(side.reference)) await tell({ verdict: 'missing_there', theirs: undefined, ours: side });
   }
 }
@@ -285,7 +290,15 @@ function partOf(reference: string, parts: number): number {
   return hash % parts;
 }
 
-function totalsOf({ totals }: UpstreamSpan, paid: ReadonlyMap<string, bigint>): CurrencyTotals[] {
+function endedWithin({ settledAt }: OurSide, { from, to }: { readonly from: number; readonly to: number }): boolean {
+  return settledAt !== null && settledAt >= from && settledAt < to;
+}
+
+function totalsOf(
+  { totals }: UpstreamSpan,
+  paid: ReadonlyMap<string, bigint>,
+  outside: ReadonlyMap<string, bigint>,
+): CurrencyTotals[] {
   const currencies = [...new Set([...paid.keys(), ...totals.map(({ currency }) => currency)])].toSorted();
   return currencies.map((currency) => {
     const found = totals.find((one) => one.currency === currency);
@@ -294,6 +307,7 @@ function totalsOf({ totals }: UpstreamSpan, paid: ReadonlyMap<string, bigint>): 
       statementMinor: paid.get(currency) ?? 0n,
       attemptsMinor: found?.approved ?? 0n,
       isBooked: found === undefined || found.moved === found.ledger,
+      outsideMinor: outside.get(currency) ?? 0n,
     };
   });
 }

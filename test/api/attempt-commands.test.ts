@@ -169,6 +169,7 @@ describe('mbongo attempt settle', () => {
     ['without an end', '--yes', 2, 'the outcome is missing'],
     ['with two ends', '--paid --not-paid --provider-reference X --yes', 2, 'cannot be used with'],
     ['--paid without a reference', '--paid --yes', 2, '--provider-reference'],
+    ['the same without --yes', '--paid', 2, '--provider-reference'],
     ['with a letter that no reference has', '--paid --provider-reference é --yes', 2, '1 to 64 visible characters'],
     ['with too long a reference', `--paid --provider-reference ${LONG} --yes`, 2, '1 to 64 visible characters'],
     ['with too long a reason', `--not-paid --why ${LONG} --yes`, 2, 'one line'],

@@ -83,7 +83,7 @@ test('a statement that says what happened agrees, and nothing is written', async
         to: '2026-11-21T00:00:00.000Z',
         lines: 6,
         verdicts: { ...NONE, matched: 6 },
-        totals: [{ currency: 'usd', statement: '50.00', attempts: '50.00', booked: true }],
+        totals: [{ currency: 'usd', statement: '50.00', attempts: '50.00', booked: true, outside: '0.00' }],
         differences: [],
         report: null,
       },
@@ -91,6 +91,17 @@ test('a statement that says what happened agrees, and nothing is written', async
   });
   const { out } = await cli.run(`reconcile ${path} --connector mtn-momo`);
   expect(out).toMatch(/^6 lines from 2026-11-20T00:00:00.000Z to .*: everything matches\n/);
+});
+
+test('what matches but ended here after the statement’s last time is named, because our sums lack it', async () => {
+  const last = paid.toSorted((a, b) => (a.settled_at ?? 0) - (b.settled_at ?? 0)).at(-1) as Attempt;
+  const before = new Date((last.settled_at ?? 0) - 1_000).toISOString();
+  const path = await statement(lineOf(last).replace(DAY, before));
+  const { status, document } = await reconciled(path, '--from 2026-11-20');
+  expect([status, document.agrees]).toEqual([0, true]);
+  expect(document.totals).toMatchObject([{ statement: '12.50', outside: '12.50' }]);
+  const { out } = await cli.run(`reconcile ${path} --connector mtn-momo --from 2026-11-20`);
+  expect(out).toContain('12.50 usd of what matches ended here before or after that span, and is not in our sums');
 });
 
 test('each kind of difference is its own verdict, with a report that is safe in a spreadsheet', async () => {

@@ -109,6 +109,24 @@ describe('settle', () => {
     expect((await cli.run(wordsFor(merchant, '100.00', '--yes'))).out).toContain('0.00 usd available');
   });
 
+  test('without --yes says what would be refused with it', async () => {
+    const merchant = await rich();
+    const previews: [string, string[]][] = [
+      ['only 100.00 usd are available', wordsFor(merchant, '100.01')],
+      ['add --yes to do it', wordsFor(merchant, '40.00', '--reference', 'ACME 11')],
+    ];
+    for (const [reason, words] of previews) {
+      const { status, err } = await cli.run(words);
+      expect([status, err]).toEqual([1, expect.stringContaining(reason)]);
+    }
+    const words = wordsFor(merchant, '40.00', '--reference', 'ACME 11');
+    expect((await cli.run([...words, '--yes'])).status).toBe(0);
+    const again = 'ACME 11 was already settled within the last day, as the merchant';
+    expect((await cli.run(words)).err).toContain(again);
+    expect((await cli.run([...words, '--yes'])).err).toContain(again);
+    expect(await balance(merchant)).toBe(60_00n);
+  });
+
   test('happens once, even if the database’s answer is lost', async () => {
     const merchant = await rich();
     const { deps } = world.gateway;
