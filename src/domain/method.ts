@@ -63,12 +63,15 @@ export function requireWithinLimits(
 
 /** Digits before the decimal point that card networks accept in an order's amount. */
 const CARD_DIGITS = 12n;
+/** Digits before the decimal point of any amount (contract §1); a fee on top must not make it longer. */
+const DIGITS = 15n;
 const BY_CARD: ReadonlySet<PaymentMethod | 'none'> = new Set(['card', 'google_pay', 'apple_pay']);
 
 /** Refuses a total, fee included, that the method cannot carry at all, whatever the merchant's limits are (1202). */
 export function requireCarried(method: PaymentMethod | 'none', totalMinor: bigint, currency: Currency): void {
-  const most = 10n ** (CARD_DIGITS + BigInt(exponentOf(currency))) - 1n;
-  if (!BY_CARD.has(method) || totalMinor <= most) return;
+  const digits = BY_CARD.has(method) ? CARD_DIGITS : DIGITS;
+  const most = 10n ** (digits + BigInt(exponentOf(currency))) - 1n;
+  if (totalMinor <= most) return;
   throw limit('AMOUNT_ABOVE_MAXIMUM', { maximum: formatMinor(most, currency), currency });
 }
 

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { merchantBrand, merchantSet } from '../../src/commands/merchant.ts';
+import { setFee } from '../../src/usecases/fee-set.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type Answer, collectBody, mint, openWorld, type World } from '../support/world.ts';
 import { collect, detailOf, expectRefusal, payFromWallet } from './flows.ts';
@@ -32,6 +33,24 @@ const set = (merchant: MerchantCreated, options: Readonly<Record<string, string>
   merchantSet({ deps: world.gateway.deps }, { merchant: merchant.merchant.id, ...options });
 
 describe('limits', () => {
+  test('a fee on top makes no amount longer than any may be', async () => {
+    const merchant = await world.merchant();
+    const most = '999999999999999.99';
+    expect((await start(merchant, 'mobile_money', most)).status).toBe(200);
+    await setFee(world.gateway.deps, {
+      merchantId: merchant.merchant.id,
+      method: 'mobile_money',
+      currency: 'usd',
+      rate: '10',
+      fixed: 0n,
+      min: undefined,
+      max: undefined,
+    });
+    const refused = await start(merchant, 'mobile_money', most);
+    expectRefusal(refused, 402, '1202', 'AMOUNT_ABOVE_MAXIMUM');
+    expect(refused.json.message).toContain(`The most is ${most} usd`);
+  });
+
   test('of the merchant and of the method both apply, and the refusal names the bound', async () => {
     const merchant = await world.merchant();
     await addAccount(world, merchant);
