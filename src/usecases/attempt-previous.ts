@@ -8,6 +8,7 @@
 import { nextLookBackAt } from '../domain/payout.ts';
 import { settleOutgoingInquiry } from './attempt-outgoing.ts';
 import { upstreamOf } from './attempt-settle.ts';
+import type { CallOutcome } from './call-outcome.ts';
 import type { Deps } from './deps.ts';
 import { inquireUpstream } from './upstream-inquire.ts';
 
@@ -18,10 +19,10 @@ export type PreviousAttempt =
   /** The upstream has taken it after all, and the order resumes with it. */
   | { readonly kind: 'taken' }
   /**
-   * Unclear until `until`. `answered`: false if the upstream gave no answer; undefined if it was not asked, or its "not found"
-   * came too early to count.
+   * Unclear until `until`. The upstream was silent; or it was not asked, or its "not found" came too early to count
+   * (`not_called`).
    */
-  | { readonly kind: 'unclear'; readonly until: number; readonly answered: false | undefined };
+  | { readonly kind: 'unclear'; readonly until: number; readonly outcome: Exclude<CallOutcome, 'answered'> };
 
 interface Order {
   readonly shard: number;
@@ -43,7 +44,7 @@ export async function inquirePreviousAttempt(deps: Deps, order: Order): Promise<
   // It was accepted after the order was leased, so the order resumes with it; in any case nothing else is sent now.
   if (attempt.status !== 'not_sent') {
     deps.log.warn('try_before_unclear', { ...about, attempt_status: attempt.status });
-    return { kind: 'unclear', until: nextLookBackAt(order, at), answered: undefined };
+    return { kind: 'unclear', until: nextLookBackAt(order, at), outcome: 'not_called' };
   }
   const answer = await inquireUpstream(deps, attempt);
   switch (answer.kind) {
@@ -54,10 +55,10 @@ export async function inquirePreviousAttempt(deps: Deps, order: Order): Promise<
       return { kind: 'taken' };
     case 'unknown':
       deps.log.warn('try_before_unclear', about);
-      return { kind: 'unclear', until: nextLookBackAt(order, deps.clock.now()), answered: false };
+      return { kind: 'unclear', until: nextLookBackAt(order, deps.clock.now()), outcome: 'silent' };
     case 'not_found': {
       const until = attempt.created_at + upstreamOf(deps, attempt).settleDelayMs;
-      return at < until ? { kind: 'unclear', until, answered: undefined } : { kind: 'over' };
+      return at < until ? { kind: 'unclear', until, outcome: 'not_called' } : { kind: 'over' };
     }
     case 'declined':
       return { kind: 'over' };

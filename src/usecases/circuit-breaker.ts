@@ -6,6 +6,7 @@
  */
 
 import { isWithin } from '../domain/elapsed.ts';
+import type { CallOutcome } from './call-outcome.ts';
 
 /** 8 calls in a row without an answer open it: fewer may be due to single phones that are out of reach. */
 const FAILURES_MOST = 8;
@@ -21,8 +22,8 @@ export interface CircuitBreaker {
   wouldAdmit(now: number): boolean;
   /** Admits a call, or not. The caller of an admitted call must report its outcome to `record`. */
   admits(now: number): boolean;
-  /** Takes the outcome of an admitted call; `answered` is undefined if the carrier was not called after all. */
-  record(answered: boolean | undefined, now: number): BreakerNews | undefined;
+  /** Takes the outcome of an admitted call. */
+  record(outcome: CallOutcome, now: number): BreakerNews | undefined;
 }
 
 export function createCircuitBreaker(): CircuitBreaker {
@@ -43,8 +44,8 @@ export function createCircuitBreaker(): CircuitBreaker {
       isProbing = openings > 0;
       return true;
     },
-    record(answered, now) {
-      if (answered === true) {
+    record(outcome, now) {
+      if (outcome === 'answered') {
         const wasOpen = openings > 0;
         failures = 0;
         openings = 0;
@@ -54,7 +55,7 @@ export function createCircuitBreaker(): CircuitBreaker {
       // Calls admitted before it opened say nothing new. A probe does, even if the clock was set back meanwhile.
       if (!isProbing && isPausing(now)) return undefined;
       isProbing = false;
-      if (answered === undefined) return undefined;
+      if (outcome === 'not_called') return undefined;
       failures += 1;
       if (failures < FAILURES_MOST) return undefined;
       pauseMs = PAUSES_MS[openings] ?? PAUSE_MOST_MS;

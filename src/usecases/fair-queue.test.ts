@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { CallOutcome } from './call-outcome.ts';
 import { createFairQueue, type FairQueueLimits } from './fair-queue.ts';
 
-type Answer = 'answered' | 'silent' | 'untried';
-const ANSWERS: readonly Answer[] = ['answered', 'silent', 'untried'];
+const OUTCOMES: readonly CallOutcome[] = ['answered', 'silent', 'not_called'];
 
 const LIMITS: FairQueueLimits = { atReceiver: 32, inAll: 256, waitingAtReceiver: 100, waitingInAll: 1_000 };
 
 /** Lanes whose calls end when the test ends them. */
 function openLanes(limits: FairQueueLimits = LIMITS) {
   const started: string[] = [];
-  const ends = new Map<string, (answered: boolean | undefined) => void>();
+  const ends = new Map<string, (outcome: CallOutcome) => void>();
   const clock = { at: 0 };
   let emptied = 0;
   const lanes = createFairQueue<string>(
@@ -24,8 +24,8 @@ function openLanes(limits: FairQueueLimits = LIMITS) {
       emptied += 1;
     },
   );
-  const end = async (event: string, answer: Answer = 'answered'): Promise<void> => {
-    ends.get(event)?.(answer === 'untried' ? undefined : answer === 'answered');
+  const end = async (event: string, outcome: CallOutcome = 'answered'): Promise<void> => {
+    ends.get(event)?.(outcome);
     ends.delete(event);
     await Promise.resolve();
     await Promise.resolve();
@@ -121,7 +121,7 @@ describe('lanes', () => {
     fill(world.lanes, 'm', 'r', 100);
     for (const event of world.running()) await world.end(event, 'silent');
     expect(world.running()).toHaveLength(1);
-    for (const event of world.running()) await world.end(event, 'untried');
+    for (const event of world.running()) await world.end(event, 'not_called');
     expect(world.running()).toHaveLength(2);
   });
 
@@ -174,7 +174,7 @@ describe('lanes', () => {
   it('tell for how long a merchant’s receiver has been silent, from the first call to the last, until it answers', async () => {
     const world = openLanes();
     const told = () => world.lanes.silence('m', 'r');
-    const callAt = async (at: number, answer: Answer) => {
+    const callAt = async (at: number, answer: CallOutcome) => {
       world.clock.at = at;
       fill(world.lanes, 'm', 'r', 1);
       await world.end('m/r/0', answer);
@@ -186,7 +186,7 @@ describe('lanes', () => {
     expect(await callAt(65_000, 'silent')).toBe(60_000);
     world.clock.at = 9_000_000;
     expect(told()).toBe(60_000);
-    expect(await callAt(9_000_001, 'untried')).toBe(60_000);
+    expect(await callAt(9_000_001, 'not_called')).toBe(60_000);
     expect(world.lanes.silence('other', 'r')).toBe(0);
     expect(world.lanes.silence('m', 'another')).toBe(0);
     expect(await callAt(9_000_002, 'answered')).toBe(0);
@@ -264,7 +264,7 @@ describe('lanes', () => {
           if (adds || running.length === 0) {
             const event = `m${merchant} r${receiver} ${i}`;
             if (world.lanes.add(`m${merchant}`, `r${receiver}`, event)) taken.push(event);
-          } else await world.end(running[ends % running.length] ?? '', ANSWERS[ends % 3]);
+          } else await world.end(running[ends % running.length] ?? '', OUTCOMES[ends % 3]);
           const now = world.running();
           expect(now.length).toBeLessThanOrEqual(limits.inAll);
           for (let r = 0; r <= 4; r += 1) {

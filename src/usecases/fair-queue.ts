@@ -9,6 +9,7 @@
  */
 
 import type { Clock } from '../platform/platform.ts';
+import type { CallOutcome } from './call-outcome.ts';
 
 export interface FairQueueLimits {
   /** Calls in flight at one receiver, over all merchants. */
@@ -99,14 +100,13 @@ interface Lane<W> {
 }
 
 /**
- * Makes the queues. `start` makes one call; its promise never rejects, and tells whether the receiver answered: undefined if it
- * was not to blame or not called (the work had waited too long, say), which widens the lane but keeps its silence. `emptied` is
- * called whenever the last piece of work is done.
+ * Makes the queues. `start` makes one call; its promise never rejects. A call that was not made (the work had waited too long,
+ * say) widens the lane but keeps its silence. `emptied` is called whenever the last piece of work is done.
  */
 export function createFairQueue<W>(
   { now }: Pick<Clock, 'now'>,
   limits: FairQueueLimits,
-  start: (work: W) => Promise<boolean | undefined>,
+  start: (work: W) => Promise<CallOutcome>,
   emptied: () => void,
 ): FairQueue<W> {
   const all: Share<W> = emptyShare();
@@ -176,16 +176,18 @@ export function createFairQueue<W>(
         share.inFlight += 1;
         if (lane.queue.length === 0) share.lanes.delete(lane);
       }
-      void start(work).then((answered) => end(lane, answered));
+      void start(work).then((outcome) => end(lane, outcome));
     }
   };
 
-  const end = (lane: Lane<W>, answered: boolean | undefined): void => {
+  const end = (lane: Lane<W>, outcome: CallOutcome): void => {
     lane.width =
-      answered === false ? Math.max(1, Math.floor(lane.width / 2)) : Math.min(limits.atReceiver, lane.width * 2);
-    if (answered !== undefined) lane.silence = answered ? undefined : goesOn(lane.silence, now());
-    if (answered === true) noteAnswer(lane, now());
-    else lane.answeredAt = undefined;
+      outcome === 'silent' ? Math.max(1, Math.floor(lane.width / 2)) : Math.min(limits.atReceiver, lane.width * 2);
+    if (outcome === 'silent') lane.silence = goesOn(lane.silence, now());
+    if (outcome === 'answered') {
+      lane.silence = undefined;
+      noteAnswer(lane, now());
+    } else lane.answeredAt = undefined;
     lane.inFlight -= 1;
     for (const share of sharesOf(lane)) share.inFlight -= 1;
     forget(lane);

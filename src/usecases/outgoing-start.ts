@@ -9,25 +9,26 @@ import type { Answer } from '../domain/answer.ts';
 import { guardedUpdate } from '../domain/change.ts';
 import type { PayoutLine, Refund } from '../domain/outgoing-records.ts';
 import { isUnsure, TOO_LATE } from './attempt-ask.ts';
+import type { CallOutcome } from './call-outcome.ts';
 import type { Deps } from './deps.ts';
 import { rethrowUnlessTransient } from './perform.ts';
 
 /** How a start went. */
 export interface Started {
-  /** Whether the upstream answered; undefined: it was not asked. */
-  readonly answered: boolean | undefined;
+  readonly outcome: CallOutcome;
   /** Settles when the upstream's answer has been written. */
   readonly written: Promise<unknown>;
 }
 
-/** Nothing was sent; `answered`: whether the upstream answered an inquiry about the previous attempt, if one was made. */
-export function notSent(answered?: boolean): Started {
-  return { answered, written: Promise.resolve() };
+/** Nothing was sent; `outcome` is that of an inquiry about the previous attempt, if one was made. */
+export function notSent(outcome: CallOutcome = 'not_called'): Started {
+  return { outcome, written: Promise.resolve() };
 }
 
-/** Whether an upstream answered our call; undefined if it was not called, because our own commit took too long. */
-export function hasAnswered(answer: Answer): boolean | undefined {
-  return answer === TOO_LATE ? undefined : !isUnsure(answer);
+/** How our call went: not at all if our own commit took too long. */
+export function outcomeOfCall(answer: Answer): CallOutcome {
+  if (answer === TOO_LATE) return 'not_called';
+  return isUnsure(answer) ? 'silent' : 'answered';
 }
 
 /** Postpones an order that this process has leased until `next_start_at`. If that cannot be written, the lease's end applies. */

@@ -25,11 +25,11 @@ test('lines that cannot go are passed over one turn at a time, so that others ar
   const carriers = openCarriers(deps, (one) => {
     offered += 1;
     // The line was admitted, but its carrier is not called, because the merchant has been suspended.
-    if (carriers.admits(one)) queueMicrotask(() => carriers.heard(one, undefined));
+    if (carriers.admits(one)) queueMicrotask(() => carriers.heard(one, 'not_called'));
   });
   for (let id = 0; carriers.away().length === 0; id += 1) {
     carriers.admits(line(id));
-    carriers.heard(line(id), false);
+    carriers.heard(line(id), 'silent');
   }
   for (let id = 100; id < 150; id += 1) expect(carriers.admits(line(id))).toBe(false);
   while (offered < 50) await clock.advance(1_000);

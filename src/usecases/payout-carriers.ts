@@ -5,14 +5,15 @@
  */
 
 import type { PayoutLine } from '../domain/outgoing-records.ts';
+import type { CallOutcome } from './call-outcome.ts';
 import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts';
 import type { Deps } from './deps.ts';
 
 export interface Carriers {
   /** Whether the line's carrier may be called now. A line that has to wait is parked, and offered again. */
   admits(line: PayoutLine): boolean;
-  /** Takes the outcome of an admitted line; `answered` is undefined if the carrier was not called. */
-  heard(line: PayoutLine, answered: boolean | undefined): void;
+  /** Takes the outcome of an admitted line. */
+  heard(line: PayoutLine, outcome: CallOutcome): void;
   /** How many of that merchant's lines are parked until that carrier is back. */
   parked(merchantId: string, carrier: string): number;
   /** The carriers that may not be called just now. */
@@ -91,16 +92,16 @@ export function openCarriers(
       if (parked.length < MOST_PARKED) parked.push(line);
       return false;
     },
-    heard(line, answered) {
+    heard(line, outcome) {
       const carrier = of(line);
-      const news = carrier.breaker.record(answered, deps.clock.now());
+      const news = carrier.breaker.record(outcome, deps.clock.now());
       if (news?.kind === 'closed') isBack(carrier);
       else if (news?.kind === 'opened') {
         deps.log.warn('payout_carrier_away', { connector: carrier.name, ms: news.pauseMs });
         carrier.blamed = line.merchant_id;
         carrier.cancel();
         if (!closed) carrier.cancel = deps.clock.after(news.pauseMs, () => probe(carrier));
-      } else if (answered === undefined && !closed) {
+      } else if (outcome === 'not_called' && !closed) {
         // Scheduled on its own, because a probe may have to skip thousands of parked lines.
         deps.clock.after(0, () => probe(carrier));
       }

@@ -8,6 +8,7 @@
 import { isWithin } from '../domain/elapsed.ts';
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import type { Merchant } from '../domain/records.ts';
+import type { CallOutcome } from './call-outcome.ts';
 import type { Deps } from './deps.ts';
 import { createFairQueue, type FairQueueLimits } from './fair-queue.ts';
 import { heldRoutes } from './holds.ts';
@@ -78,22 +79,21 @@ export function createDispatcher(deps: Deps, limits: FairQueueLimits = LIMITS, e
   };
   const hasEnough = (carrier: string): boolean => (claimed.get(carrier) ?? 0) >= enough;
 
-  /** Starts a line. Returns whether its carrier answered; undefined if it was not called, or not to blame. */
-  const start = async (held: Held): Promise<boolean | undefined> => {
+  const start = async (held: Held): Promise<CallOutcome> => {
     count(held, -1);
     const { line } = held;
     const about = { transaction_id: line.id, merchant_id: line.merchant_id };
-    if (closed || !isLeased(line, deps.clock.now())) return undefined;
-    if (!carriers.admits(line)) return false;
+    if (closed || !isLeased(line, deps.clock.now())) return 'not_called';
+    if (!carriers.admits(line)) return 'silent';
     try {
-      const { answered, written } = await startLine(deps, line, await merchantOf(line));
+      const { outcome, written } = await startLine(deps, line, await merchantOf(line));
       writing.follow(written, (error) => deps.log.error('payout_not_recorded', about, error));
-      carriers.heard(line, answered);
-      return answered;
+      carriers.heard(line, outcome);
+      return outcome;
     } catch (error) {
       deps.log.error('payout_not_started', about, error);
-      carriers.heard(line, undefined);
-      return undefined;
+      carriers.heard(line, 'not_called');
+      return 'not_called';
     }
   };
   const queue = createFairQueue(deps.clock, limits, start, tell);

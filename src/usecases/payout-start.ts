@@ -29,7 +29,7 @@ import { recordOutgoing } from './attempt-outgoing.ts';
 import { inquirePreviousAttempt } from './attempt-previous.ts';
 import { callbackUrl } from './callback-url.ts';
 import { cachedFirst, type Deps, idsOf, newId } from './deps.ts';
-import { hasAnswered, notSent, postpone, type Started } from './outgoing-start.ts';
+import { notSent, outcomeOfCall, postpone, type Started } from './outgoing-start.ts';
 import { commitOrFind } from './perform.ts';
 
 /** Starts a line; `line` is as it was when it was leased to us. */
@@ -58,10 +58,10 @@ interface Sending {
 
 async function sendToPhone(deps: Deps, sending: Sending): Promise<Started> {
   const before = await inquirePreviousAttempt(deps, sending.line);
-  if (before.kind === 'taken') return notSent(true);
+  if (before.kind === 'taken') return notSent('answered');
   if (before.kind === 'unclear') {
     await postpone(deps, 'payout_line', sending.line, before.until);
-    return notSent(before.answered);
+    return notSent(before.outcome);
   }
   // It waits until its lease runs out, and from then on in the database, until the hold has ended.
   if (await deps.holds.isHeld(sending.connector.name)) return notSent();
@@ -76,7 +76,7 @@ async function sendToPhone(deps: Deps, sending: Sending): Promise<Started> {
   // A line that remembers another attempt must be read with all of its attempts.
   const order = line.late_attempt_id === null ? lineOrder(line, deps.payoutText) : undefined;
   const written = recordOutgoing(deps, attempt, order, answer);
-  return { answered: hasAnswered(answer), written };
+  return { outcome: outcomeOfCall(answer), written };
 }
 
 async function leaveUnsent(deps: Deps, line: PayoutLine, { paidBy }: NotSent): Promise<void> {

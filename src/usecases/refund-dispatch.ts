@@ -7,6 +7,7 @@
 
 import type { Refund } from '../domain/outgoing-records.ts';
 import { START_LEASE_MS } from '../domain/payout.ts';
+import type { CallOutcome } from './call-outcome.ts';
 import type { Deps } from './deps.ts';
 import { createFairQueue, type FairQueueLimits } from './fair-queue.ts';
 import { heldRoutes } from './holds.ts';
@@ -28,19 +29,18 @@ const LIMITS: FairQueueLimits = { atReceiver: 16, inAll: 64, waitingAtReceiver: 
 /** Makes the dispatcher of this process; `limits` say how many refunds may be in flight and queued. */
 export function createRefundDispatcher(deps: Deps, limits: FairQueueLimits = LIMITS): RefundDispatcher {
   let closed = false;
-  /** Returns whether the upstream answered; undefined if it was not called, or not to blame. */
-  const start = async (refund: Refund): Promise<boolean | undefined> => {
+  const start = async (refund: Refund): Promise<CallOutcome> => {
     // Its lease has run out: the round will claim it anew.
-    if (closed || refund.next_start_at === null || deps.clock.now() >= refund.next_start_at) return undefined;
+    if (closed || refund.next_start_at === null || deps.clock.now() >= refund.next_start_at) return 'not_called';
     const about = { refund_id: refund.id, merchant_id: refund.merchant_id };
     try {
-      const { answered, written } = await startRefund(deps, refund);
+      const { outcome, written } = await startRefund(deps, refund);
       writing.follow(written, (error) => deps.log.error('refund_not_recorded', about, error));
-      return answered;
+      return outcome;
     } catch (error) {
       // The refund is due again when its lease has run out; an open attempt is settled by the inquiry round.
       deps.log.error('refund_not_started', about, error);
-      return undefined;
+      return 'not_called';
     }
   };
   const { idle, tell } = createIdle(() => writing.isEmpty() && queue.isEmpty());

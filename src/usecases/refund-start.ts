@@ -21,7 +21,7 @@ import { inquirePreviousAttempt, type PreviousAttempt } from './attempt-previous
 import { callbackUrl } from './callback-url.ts';
 import { PAY_LIFE_MS } from './card-pay.ts';
 import { type Deps, idsOf, newId } from './deps.ts';
-import { hasAnswered, notSent, postpone, type Started } from './outgoing-start.ts';
+import { notSent, outcomeOfCall, postpone, type Started } from './outgoing-start.ts';
 import { commitOrFind } from './perform.ts';
 import { CALLED_OFF } from './refund-decide.ts';
 import { refundOfAttempt } from './refund-read.ts';
@@ -46,10 +46,10 @@ export async function startRefund(deps: Deps, known: Refund): Promise<Started> {
     return notSent();
   }
   const before = await askTriesBefore(deps, known);
-  if (before.kind === 'taken') return notSent(true);
+  if (before.kind === 'taken') return notSent('answered');
   if (before.kind === 'unclear') {
     await postpone(deps, 'refund', known, before.until);
-    return notSent(before.answered);
+    return notSent(before.outcome);
   }
   // It waits until its lease runs out, and from then on in the database, until the hold has ended.
   if (await deps.holds.isHeld(giver.intention.connector.name)) return notSent();
@@ -65,7 +65,7 @@ export async function startRefund(deps: Deps, known: Refund): Promise<Started> {
   // A refund that remembers another attempt must be read with all of its attempts.
   const order = rows.refund.late_attempt_id === null ? refundOrder(rows) : undefined;
   const written = recordOutgoing(deps, attempt, order, answer);
-  return { answered: hasAnswered(answer), written };
+  return { outcome: outcomeOfCall(answer), written };
 }
 
 /**

@@ -9,6 +9,7 @@
 import type { WebhookEvent } from '../domain/records.ts';
 import { afterLateTry, afterTry, DELIVERY_TIMEOUT_MS, readRetryAfter, type Try } from '../domain/webhook.ts';
 import type { OutboundAnswer } from '../platform/platform.ts';
+import type { CallOutcome } from './call-outcome.ts';
 import { cachedFirst, type Deps, idsOf } from './deps.ts';
 import { createFairQueue, type FairQueueLimits } from './fair-queue.ts';
 import { createIdle, type Idle } from './idle.ts';
@@ -57,16 +58,16 @@ export function createCourier(deps: CourierDeps, limits: FairQueueLimits = LIMIT
 
   const { idle, tell } = createIdle(() => recording === 0 && queue.isEmpty());
   /** Posts once. The receiver's slot is free as soon as it has answered, before the outcome is written. */
-  const post = async (event: WebhookEvent): Promise<boolean | undefined> => {
+  const post = async (event: WebhookEvent): Promise<CallOutcome> => {
     // Too little of the lease is left for a whole try: the round will claim the event anew.
-    if (closed || deps.clock.now() + DELIVERY_TIMEOUT_MS > event.next_at) return undefined;
+    if (closed || deps.clock.now() + DELIVERY_TIMEOUT_MS > event.next_at) return 'not_called';
     try {
       const result = await tryOnce(deps, sign, event);
       void writeDown(event, result);
-      return isAsked(result) ? result.status !== undefined : undefined;
+      return outcomeOfTry(result);
     } catch (error) {
       deps.log.error('webhook_not_posted', { event_id: event.id, merchant_id: event.merchant_id }, error);
-      return undefined;
+      return 'not_called';
     }
   };
   const writeDown = async (event: WebhookEvent, result: Try): Promise<void> => {
@@ -134,9 +135,10 @@ async function record(deps: CourierDeps, tried: WebhookEvent, result: Try): Prom
 /** The error of a try that posted nothing. */
 const NO_SECRET = 'no_signing_secret';
 
-/** Whether a post was made, or failed on the way: failures of DNS or of our own network count as the receiver's silence. */
-function isAsked({ error }: Try): boolean {
-  return error !== NO_SECRET;
+/** Failures of DNS or of our own network count as the receiver's silence. */
+function outcomeOfTry({ status, error }: Try): CallOutcome {
+  if (error === NO_SECRET) return 'not_called';
+  return status === undefined ? 'silent' : 'answered';
 }
 
 async function tryOnce(deps: CourierDeps, sign: Signer, event: WebhookEvent): Promise<Try> {
