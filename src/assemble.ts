@@ -52,6 +52,7 @@ import { endsWithin } from './usecases/patience.ts';
 import { createDispatcher, type Dispatcher } from './usecases/payout-dispatch.ts';
 import { createRefundDispatcher, type RefundDispatcher } from './usecases/refund-dispatch.ts';
 import { roundMetrics } from './usecases/round-metrics.ts';
+import { createSessionTurns } from './usecases/session-turns.ts';
 import { announcingInserts, countingCommits } from './usecases/store-followers.ts';
 import { databaseErrors, storeMetrics } from './usecases/store-metrics.ts';
 import { watchUpstreams } from './usecases/upstream-watch.ts';
@@ -115,7 +116,7 @@ async function assembleTools(config: Config, platform: Platform, databaseUrl: st
     cardCallbackSecret: config.cardnetCallbackSecret,
     codeText: (language, words) => say(languageOf(language), 'sms.code', words),
     payoutText,
-    submitsInFlight: new Map(),
+    sessionTurns: createSessionTurns(platform.clock),
     recording,
     acceptances,
     formCalls: createFormCalls(platform.clock),

@@ -16,10 +16,11 @@ import { readSettlement, type Settling, settlementContext, soundingLast, upstrea
 import { callbackReceipt } from './card-callback-memory.ts';
 import { type ReturnProof, returnOf } from './card-challenge.ts';
 import { readWithEarlier, settleEarlier } from './card-earlier.ts';
-import { inTurn, type Look, lookAgainLater, lookAtChallenge } from './card-pay.ts';
+import { type Look, lookAgainLater, lookAtChallenge } from './card-pay.ts';
 import type { Deps } from './deps.ts';
 import { pause } from './patience.ts';
 import { commitDecision, joined, type Receipt, type Reply, retryWhileUnavailable } from './perform.ts';
+import { LOOK_AGAIN_MS, TURN_PATIENCE_MS } from './session-turns.ts';
 
 /** What was posted. Absent fields were not sent. */
 export interface CardCallback {
@@ -83,7 +84,7 @@ export async function takeCallback(
   const receipt = callbackReceipt(deps, payment, proven.identity);
   const hasPage = await isPageOpen(deps, payment);
   const renderEnd: Render = (then, attempt) => render({ payment: then, isPaying: isPaying(then, attempt), hasPage });
-  return inTurn(deps, payment.session_id, () => answerOnce(deps, payment, proven, receipt, renderEnd));
+  return deps.sessionTurns.inTurn(payment.session_id, () => answerOnce(deps, payment, proven, receipt, renderEnd));
 }
 
 /**
@@ -206,10 +207,6 @@ async function paymentNamed(deps: Deps, transactionId: string): Promise<Payment 
   return attempt && deps.store.payment.get(attempt.shard, attempt.payment_id);
 }
 
-/** 10 s that a callback waits for another run of itself in another process. */
-const PATIENCE_MS = 10_000;
-const LOOK_AGAIN_MS = 100;
-
 async function answerOnce(
   deps: Deps,
   key: Payment,
@@ -221,7 +218,7 @@ async function answerOnce(
     const begunAt = deps.clock.now();
     let stored = await receipt.stored();
     // Another process is working on the same callback.
-    while (stored === undefined && receipt.begun() && isWithin(PATIENCE_MS, begunAt, deps.clock.now())) {
+    while (stored === undefined && receipt.begun() && isWithin(TURN_PATIENCE_MS, begunAt, deps.clock.now())) {
       await pause(deps.clock, LOOK_AGAIN_MS);
       stored = await receipt.stored();
     }

@@ -205,33 +205,9 @@ async function takeStep(
   );
 }
 
-/**
- * Runs this process's looks at one session's challenge one after the other, so that the second finds the outcome of the first.
- * Between processes the attempt's version decides.
- */
-export async function inTurn<T>(
-  deps: Pick<Deps, 'submitsInFlight'>,
-  sessionId: string,
-  work: () => Promise<T>,
-): Promise<T> {
-  for (
-    let holder = deps.submitsInFlight.get(sessionId);
-    holder !== undefined;
-    holder = deps.submitsInFlight.get(sessionId)
-  ) {
-    await holder.catch(() => undefined);
-  }
-  // Nothing is awaited between the last check of the map and the entry: of all callers woken, one gets the turn.
-  const turn: Promise<T> = work().finally(() => {
-    if (deps.submitsInFlight.get(sessionId) === turn) deps.submitsInFlight.delete(sessionId);
-  });
-  deps.submitsInFlight.set(sessionId, turn);
-  return turn;
-}
-
 /** Looks at a challenge for the inquiry round, or for a client that asks, and writes what it finds. Returns the payment. */
 export function resumeChallenge(deps: Deps, attempt: Attempt, payment: Payment, inquiry: Inquired): Promise<Payment> {
-  return inTurn(deps, payment.session_id, () => lookAndWrite(deps, attempt, payment, inquiry));
+  return deps.sessionTurns.inTurn(payment.session_id, () => lookAndWrite(deps, attempt, payment, inquiry));
 }
 
 async function lookAndWrite(deps: Deps, attempt: Attempt, payment: Payment, inquiry: Inquired): Promise<Payment> {

@@ -15,6 +15,7 @@ import type { AlarmWatch } from './alarm-metrics.ts';
 import type { Recordings } from './attempt-record.ts';
 import type { FormCalls } from './form-calls.ts';
 import type { Holds } from './holds.ts';
+import type { SessionTurns } from './session-turns.ts';
 
 /** The sentence about a payout line's state, for its webhook and for replies; its words come from `messages/`. */
 export type PayoutText = (
@@ -49,8 +50,8 @@ export interface Deps {
   /** The sentence of a one-time code's text, in the customer's language. */
   readonly codeText: CodeText;
   readonly payoutText: PayoutText;
-  /** Submits of this process with a call in flight, and looks at challenges, by session id. */
-  readonly submitsInFlight: Map<string, Promise<unknown>>;
+  /** Whose turn it is on a session, among this process's submits and looks at challenges. */
+  readonly sessionTurns: SessionTurns;
   /** Carriers' answers to this process's own calls that are being written, by attempt id (`attempt-record.ts`). */
   readonly recording: Recordings;
   /** Carriers' acceptances that the caller was told of and that are not yet written (`acceptances.ts`). */

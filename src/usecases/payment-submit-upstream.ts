@@ -1,7 +1,7 @@
 /**
  * What submits by an upstream have in common: the attempt is opened, and concurrent submits wait for its outcome.
  *
- * Invariant: a refusal to open it is remembered with its key; a submit removes only its own entry from `submitsInFlight`.
+ * Invariant: a refusal to open it is remembered with its key; a submit takes the session's turn only once its attempt is open.
  */
 
 import type { Payment } from '../domain/records.ts';
@@ -32,10 +32,5 @@ export async function submitByAttempt(
     throw error;
   });
   if (intended instanceof Refusal) return refuse(deps.store, answering, intended);
-  const { session_id } = payment;
-  const turn: Promise<Reply> = rest(intended).finally(() => {
-    if (deps.submitsInFlight.get(session_id) === turn) deps.submitsInFlight.delete(session_id);
-  });
-  deps.submitsInFlight.set(session_id, turn);
-  return turn;
+  return deps.sessionTurns.take(payment.session_id, () => rest(intended));
 }

@@ -31,17 +31,13 @@ import { challengeUrl } from './card-challenge.ts';
 import type { Deps } from './deps.ts';
 import { offeredFor } from './method-reach.ts';
 import { findPaidAside } from './paid-aside.ts';
-import { endsWithin, pause } from './patience.ts';
 import { submitByTransfer } from './payment-submit-bank.ts';
 import { submitByCard } from './payment-submit-card.ts';
 import { submitToCarrier } from './payment-submit-carrier.ts';
 import { outcomeOf } from './payment-submit-outcome.ts';
 import { submitFromWallet } from './payment-submit-wallet.ts';
 import { type Answering, aboutTransaction, perform, type Reply, refusalOf, refuse } from './perform.ts';
-
-/** 10 s that a submit waits for another one on the same session before it is refused (contract §2, 1203). */
-const PATIENCE_MS = 10_000;
-const LOOK_AGAIN_MS = 100;
+import { TURN_PATIENCE_MS } from './session-turns.ts';
 
 /**
  * Pays a collected payment by the method that the customer chose, and consumes the session when that succeeds
@@ -78,14 +74,14 @@ export async function submitPayment(
         current = await authenticatedAnew(deps, caller);
         continue;
       }
-      if (!isWithin(PATIENCE_MS, begunAt, deps.clock.now())) throw refuseUnderWay(error.paymentId);
+      if (!isWithin(TURN_PATIENCE_MS, begunAt, deps.clock.now())) throw refuseUnderWay(error.paymentId);
       // An earlier run of this key died before it answered: continue it, by inquiring at its upstream once.
-      if (answering.receipt?.begun() === true && !asked && !deps.submitsInFlight.has(id)) {
+      if (answering.receipt?.begun() === true && !asked && !deps.sessionTurns.isTaken(id)) {
         asked = true;
         await askAgain(deps, shard, error.paymentId);
         continue;
       }
-      await turnOf(deps, id, begunAt);
+      await deps.sessionTurns.waitFor(id, begunAt);
       current = await authenticatedAnew(deps, caller);
     }
   }
@@ -207,13 +203,4 @@ async function openAttempt(deps: Deps, payment: Payment | undefined): Promise<At
 async function askAgain(deps: Deps, shard: number, paymentId: string): Promise<void> {
   const attempt = await openAttempt(deps, await deps.store.payment.get(shard, paymentId));
   if (attempt?.status === 'intended') await inquireAttempt(deps, attempt);
-}
-
-/** Waits for this process's submit that holds the session, until `PATIENCE_MS` is over; for one elsewhere, `LOOK_AGAIN_MS`. */
-async function turnOf(deps: Deps, sessionId: string, begunAt: number): Promise<void> {
-  const holder = deps.submitsInFlight.get(sessionId);
-  if (holder === undefined) return pause(deps.clock, LOOK_AGAIN_MS);
-  const patience = Math.min(PATIENCE_MS, begunAt + PATIENCE_MS - deps.clock.now());
-  // However that submit ended, the caller reads the session anew.
-  await endsWithin(deps.clock, patience, holder);
 }

@@ -5,6 +5,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { revokeCredential } from '../../src/usecases/credential-revoke.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { stillness } from '../support/stillness.ts';
 import { type Answer, openWorld, type World } from '../support/world.ts';
 import { answerChallenge, collectByCard, fillForm, postCallback, readyToPay, submitCard } from './card-payments.ts';
 import {
@@ -40,11 +41,7 @@ test('a submit waits ten seconds for the previous one in the same process, then 
   const first = payByPhone(world, paying, msisdn);
   await asked;
   world.sandbox.faults.clear();
-  // Before it waits, no time may pass: the previous one's answer takes fifteen seconds.
-  const waits = turnAwaited();
-  const submitted = payByPhone(world, paying, msisdn);
-  await waits;
-  const second = await whileTimePasses(world, submitted, 100);
+  const second = await whileTimePasses(world, payByPhone(world, paying, msisdn), 100);
   expectRefusal(second, 409, '1203', 'IN_PROGRESS');
   expect(second.json).toMatchObject({ retryable: true, retry_after: 5, transaction_id: paying.transaction_id });
   expect((await whileTimePasses(world, first, 250)).status).toBe(200);
@@ -60,9 +57,9 @@ test('a clock that is set back while a submit waits does not make it wait longer
   const first = payByPhone(world, paying, msisdn);
   await asked;
   world.sandbox.faults.clear();
-  const waits = turnAwaited();
   const second = payByPhone(world, paying, msisdn);
-  await waits;
+  // Now both wait for the clock alone: the first for its carrier, the second for the first.
+  await stillness();
   world.clock.setBack(3_600_000);
   expectRefusal(await whileTimePasses(world, second, 100), 409, '1203', 'IN_PROGRESS');
   expect((await whileTimePasses(world, first, 250)).status).toBe(200);
@@ -79,10 +76,10 @@ test('a submit that waited pays nothing if its credential was revoked meanwhile'
   const first = payByPhone(world, paying, numberEnding('06'));
   await asked;
   world.sandbox.faults.clear();
-  const waits = turnAwaited();
   const msisdn = numberEnding('01');
   const second = payByPhone(world, paying, msisdn);
-  await waits;
+  // The second one waits for the first, which waits for its carrier.
+  await stillness();
   await revokeCredential(world.gateway.deps, shop.key_id);
   await whileTimePasses(world, first, 250);
   expectRefusal(await whileTimePasses(world, second, 250), 401, '1001');
@@ -105,20 +102,6 @@ test('nor does one that waited for the first run of its key', async () => {
   expectRefusal(turnedAway as Answer, 502, '1404');
   expectRefusal(revoked as Answer, 401, '1001');
 });
-
-/** Resolves once a submit waits for the one that holds its session. */
-function turnAwaited(): Promise<void> {
-  const { submitsInFlight } = world.gateway.deps;
-  return new Promise((resolve) => {
-    Object.assign(submitsInFlight, {
-      get(sessionId: string) {
-        Reflect.deleteProperty(submitsInFlight, 'get');
-        resolve();
-        return submitsInFlight.get(sessionId);
-      },
-    });
-  });
-}
 
 /** A call as left by a process that began it and died before it recorded the answer. */
 async function neverAnswered(call: () => Promise<Answer>): Promise<Answer> {
