@@ -19,9 +19,9 @@ import { lineOrder } from '../domain/payout-outgoing.ts';
 import type { Attempt, AttemptPurpose } from '../domain/records.ts';
 import { refundOrder } from '../domain/refund-outgoing.ts';
 import { recorded, whileRecording } from './attempt-record.ts';
-import { settlementContext, soundingLast, upstreamOf } from './attempt-settle.ts';
+import { type Settling, settlementContext, upstreamOf, writeCallAnswer, writeInquiryAnswer } from './attempt-settle.ts';
 import { cachedFirst, type Deps } from './deps.ts';
-import { commitDecision, retryWhileUnavailable } from './perform.ts';
+import { commitDecision } from './perform.ts';
 import { refundOfAttempt } from './refund-read.ts';
 
 type Needs = Pick<Deps, 'store' | 'payoutText'>;
@@ -79,10 +79,10 @@ export async function readOutgoing(deps: Needs, attempt: Attempt): Promise<Outgo
   return { attempt: found, order };
 }
 
-/** When an upstream was asked, and why; `inquiry` is false for the answer to our own call. */
-interface Asked {
-  readonly at: number;
-  readonly inquiry: Inquired | false;
+/** What an upstream answered, and when and why it was asked; `inquiry` is false for the answer to our own call. */
+interface Answered {
+  readonly answer: AttemptAnswer;
+  readonly asked: { readonly at: number; readonly inquiry: Inquired | false };
 }
 
 /**
@@ -96,12 +96,12 @@ export function recordOutgoing(
   answer: AttemptAnswer,
 ): Promise<OutgoingSettlement> {
   const asked = { at: attempt.created_at, inquiry: false } as const;
-  const write = (): Promise<OutgoingSettlement> => {
+  const write = (settling: Settling): Promise<OutgoingSettlement> => {
     const fresh = (): Promise<OutgoingRows> => readOutgoing(deps, attempt);
     const read = order === undefined ? fresh : cachedFirst({ attempt, order }, fresh);
-    return settleOutgoingByAnswer(deps, attempt, read, answer, asked);
+    return settleOn(deps, attempt, read, { answer, asked }, settling);
   };
-  return whileRecording(deps, attempt.id, () => retryWhileUnavailable(deps, write));
+  return whileRecording(deps, attempt.id, () => writeCallAnswer(deps, write));
 }
 
 /** Settles an attempt by the answer to an inquiry, on rows read after the answer arrived. */
@@ -112,24 +112,23 @@ export async function settleOutgoingInquiry(
   asked: { readonly at: number; readonly inquiry: Inquired },
 ): Promise<OutgoingSettlement> {
   await recorded(deps, attempt.id);
-  return settleOutgoingByAnswer(deps, attempt, () => readOutgoing(deps, attempt), answer, asked);
+  const read = (): Promise<OutgoingRows> => readOutgoing(deps, attempt);
+  return writeInquiryAnswer(deps, (settling) => settleOn(deps, attempt, read, { answer, asked }, settling));
 }
 
 /** If the attempt has moved on since it was read, this inquiry no longer counts as the one that was due. */
-async function settleOutgoingByAnswer(
+function settleOn(
   deps: Deps,
   attempt: Attempt,
   read: () => Promise<OutgoingRows>,
-  answer: AttemptAnswer,
-  asked: Asked,
+  { answer, asked }: Answered,
+  settling: Settling,
 ): Promise<OutgoingSettlement> {
   const upstream = upstreamOf(deps, attempt);
-  return soundingLast(deps, (settling) =>
-    commitDecision(deps.store, read, (now) => {
-      const inquiry = asked.inquiry === 'due' && now.attempt.status !== attempt.status ? 'hint' : asked.inquiry;
-      const context = settlementContext(deps, upstream, { at: asked.at, inquiry });
-      const settlement = settling(settleOutgoing(now.attempt, now.order, answer, context));
-      return { change: settlement.change, answer: settlement };
-    }),
-  );
+  return commitDecision(deps.store, read, (now) => {
+    const inquiry = asked.inquiry === 'due' && now.attempt.status !== attempt.status ? 'hint' : asked.inquiry;
+    const context = settlementContext(deps, upstream, { at: asked.at, inquiry });
+    const settlement = settling(settleOutgoing(now.attempt, now.order, answer, context));
+    return { change: settlement.change, answer: settlement };
+  });
 }

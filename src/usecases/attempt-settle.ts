@@ -81,7 +81,7 @@ export async function settleByInquiry(
       return { change: settlement.change, answer: settlement };
     });
   const settleFrom = (atHand: SettlementRows | undefined): Promise<Settlement> =>
-    soundingLast(deps, async (settling) => {
+    writeInquiryAnswer(deps, async (settling) => {
       const first = await settleOn(atHand === undefined ? fresh : cachedFirst(atHand, fresh), settling);
       // Without a write no guard is checked, so "nothing to write" must be confirmed on fresh rows.
       return first.change === undefined && atHand !== undefined ? settleOn(fresh, settling) : first;
@@ -141,7 +141,7 @@ export async function settleByAnswer(
       const settlement = settling(settleAttempt(rows, answer, context));
       return { change: settlement.change, answer: settlement };
     });
-  return (await retryWhileUnavailable(deps, () => soundingLast(deps, record))).payment;
+  return (await writeCallAnswer(deps, record)).payment;
 }
 
 /** What was settled: a payment's attempt, or one that sends money out. */
@@ -151,12 +151,34 @@ type Settled = Pick<Settlement, 'attempt' | 'alarm'> & { readonly payment?: Paym
 export type Settling = <S extends Settled>(settled: S) => S;
 
 /**
- * Runs `run`, which passes every decision through `settling`, and raises the alarm of the last decision, if any, once its
- * change commits. Earlier decisions lost and do not count, nor does one that was certainly not written. If the outcome of the
- * commit is unknown, the alarm is raised: the next try may find its change already written, and would have none to raise. So
- * wrap this in `retryWhileUnavailable`, not the other way round.
+ * Writes what an upstream answered to our own call, which must not be lost: retried while the database is away. `run` must be safe
+ * to repeat, and passes every decision through `settling`. Each try raises the alarm of its last decision, so that the alarm of a
+ * try whose commit is in doubt is raised, too.
  */
-export async function soundingLast<T>(
+export function writeCallAnswer<T>(
+  deps: Pick<Deps, 'log' | 'alarmed' | 'clock'>,
+  run: (settling: Settling) => Promise<T>,
+): Promise<T> {
+  return retryWhileUnavailable(deps, () => soundingLast(deps, run));
+}
+
+/**
+ * Writes the answer to an inquiry, in one try: if the database is away, the inquiry is made again later. `run` passes every
+ * decision through `settling`, and the alarm of the last one is raised.
+ */
+export function writeInquiryAnswer<T>(
+  deps: Pick<Deps, 'log' | 'alarmed'>,
+  run: (settling: Settling) => Promise<T>,
+): Promise<T> {
+  return soundingLast(deps, run);
+}
+
+/**
+ * Raises the alarm of the last decision of one try, if any, once its change commits. Earlier decisions lost and do not count, nor
+ * does one that was certainly not written. If the outcome of the commit is unknown, the alarm is raised: the next try may find
+ * its change already written, and would have none to raise.
+ */
+async function soundingLast<T>(
   deps: Pick<Deps, 'log' | 'alarmed'>,
   run: (settling: Settling) => Promise<T>,
 ): Promise<T> {

@@ -12,14 +12,14 @@ import { isFinal } from '../domain/payment.ts';
 import type { Attempt, Merchant, Payment } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { type SettlementRows, settleAttempt } from '../domain/settlement.ts';
-import { readSettlement, type Settling, settlementContext, soundingLast, upstreamOf } from './attempt-settle.ts';
+import { readSettlement, type Settling, settlementContext, upstreamOf, writeCallAnswer } from './attempt-settle.ts';
 import { callbackReceipt } from './card-callback-memory.ts';
 import { type CardCallback, type Proven, prove } from './card-callback-proof.ts';
 import { readWithEarlier, settleEarlier } from './card-earlier.ts';
 import { type Look, lookAgainLater, lookAtChallenge } from './card-pay.ts';
 import type { Deps } from './deps.ts';
 import { pause } from './patience.ts';
-import { commitDecision, joined, type Receipt, type Reply, retryWhileUnavailable } from './perform.ts';
+import { commitDecision, joined, type Receipt, type Reply } from './perform.ts';
 import { LOOK_AGAIN_MS, TURN_PATIENCE_MS } from './session-turns.ts';
 
 /** The payment after a callback, and what decides where the customer's browser is sent. */
@@ -219,5 +219,5 @@ function remember<R extends PaymentRead>(
         return { change: joined(change ?? {}, receipt.remember(reply)), answer: reply };
       },
     );
-  return retryWhileUnavailable(deps, () => soundingLast(deps, write));
+  return writeCallAnswer(deps, write);
 }

@@ -16,7 +16,7 @@ import { type SettlementRows, settleAttempt } from '../domain/settlement.ts';
 import { type PaymentSubmitCommand, requireSubmittable, type Submitted, SubmitUnderWay } from '../domain/submission.ts';
 import { callWithinDeadline, TOO_LATE } from './attempt-ask.ts';
 import type { Intended, Intention } from './attempt-intend.ts';
-import { readSettlement, type Settling, settlementContext, soundingLast } from './attempt-settle.ts';
+import { readSettlement, type Settling, settlementContext, writeCallAnswer } from './attempt-settle.ts';
 import type { SessionCaller } from './callers.ts';
 import { browserFor, challengeUrl, sealChallenge } from './card-challenge.ts';
 import {
@@ -33,15 +33,7 @@ import { cardOrderOf, PAY_LIFE_MS } from './card-pay.ts';
 import { cachedFirst, type Deps } from './deps.ts';
 import { outcomeOf } from './payment-submit-outcome.ts';
 import { submitByAttempt } from './payment-submit-upstream.ts';
-import {
-  type Answering,
-  type Decision,
-  perform,
-  type Reply,
-  refusalOf,
-  refuse,
-  retryWhileUnavailable,
-} from './perform.ts';
+import { type Answering, type Decision, perform, type Reply, refusalOf, refuse } from './perform.ts';
 
 /**
  * 22 s that the authentication may take before the money is asked for. The inquiry round first inquires about the attempt when it
@@ -189,7 +181,7 @@ function recordEarlier(submit: Submit, paid: PaidEarlier): Promise<Reply> {
   };
   const record = (settling: Settling): Promise<Reply> =>
     perform(deps.store, answering, read, (rows) => decide(rows, settling));
-  return retryWhileUnavailable(deps, () => soundingLast(deps, record));
+  return writeCallAnswer(deps, record);
 }
 
 interface Told {
@@ -260,7 +252,7 @@ function write(
   const read = session.payments < 2 ? cachedFirst<SettlementRows>(intended, fresh) : fresh;
   const record = (settling: Settling): Promise<Reply> =>
     perform(deps.store, answering, read, (rows) => decide(rows, settling));
-  return retryWhileUnavailable(deps, () => soundingLast(deps, record));
+  return writeCallAnswer(deps, record);
 }
 
 type FormFault = Extract<Authentication, { kind: 'unusable' }>['fault'];

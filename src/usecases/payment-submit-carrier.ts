@@ -21,14 +21,14 @@ import {
 import { CALL_LIFE_MS, callWithinDeadline } from './attempt-ask.ts';
 import type { Intended, Intention } from './attempt-intend.ts';
 import { whileRecording } from './attempt-record.ts';
-import { readSettlement, type Settling, settleByAnswer, settlementContext, soundingLast } from './attempt-settle.ts';
+import { readSettlement, type Settling, settleByAnswer, settlementContext, writeCallAnswer } from './attempt-settle.ts';
 import { callbackUrl } from './callback-url.ts';
 import type { SessionCaller } from './callers.ts';
 import { askEarlierByPhone, type EarlierByPhone } from './carrier-earlier.ts';
 import { cachedFirst, type Deps } from './deps.ts';
 import { asSubmitted, outcomeOf } from './payment-submit-outcome.ts';
 import { submitByAttempt } from './payment-submit-upstream.ts';
-import { type Answering, perform, type Reply, refusalOf, refuse, retryWhileUnavailable } from './perform.ts';
+import { type Answering, perform, type Reply, refusalOf, refuse } from './perform.ts';
 
 /**
  * Asks the carrier of `msisdn` to take the money, fee included. If the carrier gives no answer, the payment stays `processing`
@@ -158,8 +158,7 @@ async function callAndRecord(
       if (settled.attempt.status === 'not_sent') return { change, refusal: carrierDown(attempt) };
       return { change, answer: { payment: asSubmitted(settled.payment) } };
     });
-  const recording = (): Promise<Reply> => retryWhileUnavailable(deps, () => soundingLast(deps, record));
-  return whileRecording(deps, attempt.id, recording);
+  return whileRecording(deps, attempt.id, () => writeCallAnswer(deps, record));
 }
 
 /** 1 s: a carrier that took longer may have asked its customer, and called another process back, before it answered us. */
