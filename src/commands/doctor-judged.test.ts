@@ -1,6 +1,6 @@
 /** Judgements of `mbongo doctor` that are tested with given numbers, because no test can bring the situation about. */
 import { describe, expect, test } from 'vitest';
-import type { OverdueKind } from '../store/watch-reads.ts';
+import type { DueKind } from '../store/due.ts';
 import { type Check, spanOf } from './doctor-check.ts';
 import { migrationCheck, skewCheck } from './doctor-database.ts';
 import { checkNode, spaceCheck } from './doctor-machine.ts';
@@ -58,7 +58,7 @@ describe('conditions that no test can bring about are judged by their numbers', 
 
   test('payouts, their dates and inquiries that wait for an upstream point to the upstream before more workers', () => {
     const since = NOW - 10 * MINUTE;
-    const adviceOn = (...kinds: OverdueKind[]) =>
+    const adviceOn = (...kinds: DueKind[]) =>
       overdueCheck({ overdue: kinds.map((kind) => ({ kind, since })) }, NOW).detail;
     expect(adviceOn('payout', 'payout_run', 'inquiry')).toMatch(
       /; first check whether an upstream that this work waits for is down.*if none is, start a process/,

@@ -5,9 +5,10 @@
  */
 
 import type { Sender } from '../connectors/connector.ts';
+import type { DueKind } from '../store/due.ts';
 import type { FailingReceiver } from '../store/server-reads.ts';
 import type { Store } from '../store/store.ts';
-import type { OverdueKind, Waiting, Watched } from '../store/watch-reads.ts';
+import type { Waiting, Watched } from '../store/watch-reads.ts';
 import { AGE_LIMITS_MS } from '../usecases/database-metrics.ts';
 import { type Hold, readHolds } from '../usecases/holds.ts';
 import { type Check, fail, looking, ok, spanOf, warn } from './doctor-check.ts';
@@ -23,7 +24,7 @@ const VERY_OLD = 4;
 const LATE_MS = MINUTE;
 const STUCK_MS = 5 * MINUTE;
 
-const WORK: { readonly [kind in OverdueKind]: string } = {
+const WORK: { readonly [kind in DueKind]: string } = {
   inquiry: 'inquiries about attempts',
   webhook: 'webhooks',
   payout: 'payouts',
@@ -33,7 +34,7 @@ const WORK: { readonly [kind in OverdueKind]: string } = {
 };
 
 /** Due work of these kinds is left waiting on purpose while its upstream does not answer. */
-const OF_UPSTREAMS = new Set<OverdueKind>(['payout', 'payout_run', 'inquiry']);
+const OF_UPSTREAMS = new Set<DueKind>(['payout', 'payout_run', 'inquiry']);
 
 export function checkWork(world: World, store: Store): Promise<readonly Check[]> {
   return looking('work', async () => {

@@ -9,7 +9,7 @@ import type { TableName } from '../domain/change.ts';
 import { SHARDS } from '../domain/ids.ts';
 import type { PayoutBatch, PayoutLine, Refund } from '../domain/outgoing-records.ts';
 import type { Attempt, Payment, WebhookEvent } from '../domain/records.ts';
-import { CAN_EXPIRE, CAN_START, IS_ALLOWED } from './due.ts';
+import { DUE, type Due, isDue } from './due.ts';
 import type { Statement } from './pipeline.ts';
 import type { Readers } from './read.ts';
 import { columnList, columnsOf, listOf, NO_COLUMNS } from './tables.ts';
@@ -72,17 +72,17 @@ export function openRounds(readers: Readers): Rounds {
 }
 
 /** `$1` is the instant, `$2` the limit, `$3` the shard to begin with. */
-interface Due {
+interface Select {
   readonly table: TableName;
   readonly list: string;
-  /** When a row is due, worded as in the table's index. */
+  /** Which rows, worded as in the table's index. */
   readonly condition: string;
-  /** The column with the instant from which a row is due. */
+  /** The column by which they are ordered. */
   readonly column: string;
   readonly lock: string;
 }
 
-function selectDue({ table, list, condition, column, lock }: Due): string {
+function select({ table, list, condition, column, lock }: Select): string {
   return `select ${list} from generate_series($3::int4, $3::int4 + ${SHARDS - 1}) as turn
 cross join lateral (select * from ${table} t
   where t.shard = (turn % ${SHARDS})::smallint and ${condition}
@@ -92,11 +92,11 @@ limit $2::int8`;
 
 const PAYMENTS_TO_EXPIRE: Statement = {
   name: 'payments_to_expire',
-  text: selectDue({
-    table: 'payment',
+  text: select({
+    table: DUE.expiry.table,
     list: listOf(columnsOf('payment'), 'd'),
-    condition: `t.completed_at is null and t.expires_at <= $1::timestamptz and ${CAN_EXPIRE}`,
-    column: 'expires_at',
+    condition: isDue(DUE.expiry),
+    column: DUE.expiry.column,
     lock: '',
   }),
 };
@@ -124,8 +124,8 @@ const PAYOUT_BATCHES_TO_RUN: Statement = {
 from generate_series($3::int4, $3::int4 + ${SHARDS - 1}) as turn
 cross join lateral (select s.*, row_number() over (partition by s.merchant_id, s.receipt_mode order by s.next_run_at, s.id) as place from (
   select t.shard, t.id, t.merchant_id, t.receipt_mode, t.next_run_at from payout_batch t
-  where t.shard = (turn % ${SHARDS})::smallint and t.next_run_at is not null and t.next_run_at <= $1::timestamptz
-    and (t.merchant_id || ' ' || t.receipt_mode) not in (select jsonb_array_elements_text($4::jsonb)) and ${IS_ALLOWED}
+  where t.shard = (turn % ${SHARDS})::smallint and ${isDue(DUE.payout_run)}
+    and (t.merchant_id || ' ' || t.receipt_mode) not in (select jsonb_array_elements_text($4::jsonb))
   order by t.next_run_at limit ${DUE_OF_ONE_SHARD}) s) d
 where d.place <= ${DUE_OF_ONE_TURN}
 order by d.place, turn limit $2::int8`,
@@ -134,7 +134,7 @@ order by d.place, turn limit $2::int8`,
 /** Skips cancelled batches that have nothing to call off but lines still under way, so that they never hold up others. */
 const PAYOUT_BATCHES_TO_CLOSE: Statement = {
   name: 'payout_batches_to_close',
-  text: selectDue({
+  text: select({
     table: 'payout_batch',
     list: listOf(columnsOf('payout_batch'), 'd'),
     condition: `t.cancelled_at is not null and t.closed_at is null and t.cancelled_at <= $1::timestamptz
@@ -147,24 +147,15 @@ const PAYOUT_BATCHES_TO_CLOSE: Statement = {
   }),
 };
 
-const LEASE_ATTEMPTS = claim(
-  'attempt',
-  't.next_inquiry_at is not null and not $5::jsonb ? t.connector',
-  'next_inquiry_at',
-);
-const LEASE_EVENTS = claim('webhook_event', "t.status = 'waiting'", 'next_at');
-const LEASE_REFUNDS = claim('refund', 't.next_start_at is not null and not $5::jsonb ? t.connector', 'next_start_at');
-/** Lines to wallets of ours have no connector. */
-const LEASE_PAYOUT_LINES = claim(
-  'payout_line',
-  `t.next_start_at is not null and not $5::jsonb ? coalesce(t.connector, 'wallet') and ${CAN_START}`,
-  'next_start_at',
-);
+const LEASE_ATTEMPTS = lease(DUE.inquiry);
+const LEASE_EVENTS = lease(DUE.webhook);
+const LEASE_REFUNDS = lease(DUE.refund);
+const LEASE_PAYOUT_LINES = lease(DUE.payout);
 
 /** Retries only: a line that was never tried is leased by the process that committed it, or due soon anyway. */
 const RETRY_PAYOUT_LINES_NOW: Statement = {
   name: 'retry_payout_lines_now',
-  text: `with later as materialized (${selectDue({
+  text: `with later as materialized (${select({
     table: 'payout_line',
     list: 'd.shard, d.id',
     condition: 't.next_start_at > $1::timestamptz and t.connector = $4 and t.tries > 0',
@@ -175,13 +166,17 @@ update payout_line t set next_start_at = $1::timestamptz, version = t.version + 
 where t.shard = later.shard and t.id = later.id returning t.shard`,
 };
 
-/** A lease raises the version too, so that a change decided on the row before the lease loses. */
-function claim(table: TableName, status: string, column: string): Statement {
-  const condition = `${status} and t.${column} <= $1::timestamptz`;
-  const due = selectDue({ table, list: 'd.shard, d.id', condition, column, lock: 'for update skip locked' });
+/**
+ * Leases due rows until `$4`, without those of the connectors in `$5`. A lease raises the version too, so that a change decided on
+ * the row before the lease loses.
+ */
+function lease(due: Due): Statement {
+  const { table, column, connector } = due;
+  const condition = connector === undefined ? isDue(due) : `${isDue(due)} and not $5::jsonb ? ${connector}`;
+  const found = select({ table, list: 'd.shard, d.id', condition, column, lock: 'for update skip locked' });
   return {
     name: `lease_due_${table}`,
-    text: `with due as materialized (${due})
+    text: `with due as materialized (${found})
 update ${table} t set ${column} = $4::timestamptz, version = t.version + 1 from due
 where t.shard = due.shard and t.id = due.id returning ${listOf(columnsOf(table), 't')}`,
   };
@@ -193,7 +188,7 @@ const REAP_PIN_GUARDS = reap('pin_guard', 'pin_failed_at');
 /** Rows that another transaction has locked are left for the next time. */
 function reap(table: TableName, column: string): Statement {
   const condition = `t.${column} < $1::timestamptz`;
-  const due = selectDue({ table, list: 'd.shard, d.id', condition, column, lock: 'for update skip locked' });
+  const due = select({ table, list: 'd.shard, d.id', condition, column, lock: 'for update skip locked' });
   return {
     name: `reap_${table}`,
     text: `with due as materialized (${due})

@@ -8,7 +8,7 @@
 import { SHARDS } from '../domain/ids.ts';
 import type { AttemptPurpose } from '../domain/records.ts';
 import { lateSql } from './archive-groups.ts';
-import { CAN_EXPIRE, CAN_START, IS_ALLOWED } from './due.ts';
+import { DUE, DUE_KINDS, type Due, type DueKind, isDue } from './due.ts';
 import type { Statement } from './pipeline.ts';
 import type { Readers } from './read.ts';
 import { columnList } from './tables.ts';
@@ -21,12 +21,9 @@ const LATE_MS = 60_000;
 /** How many due rows of each shard are read if some must be passed over: a suspended merchant's, what an operator holds. */
 const MOST_PASSED = 100;
 
-export const OVERDUE_KINDS = ['inquiry', 'webhook', 'payout', 'refund', 'payout_run', 'expiry'] as const;
-export type OverdueKind = (typeof OVERDUE_KINDS)[number];
-
 /** Since when the most overdue work of a kind has been due. */
 export interface Overdue {
-  readonly kind: OverdueKind;
+  readonly kind: DueKind;
   readonly since: number;
 }
 
@@ -79,52 +76,26 @@ export type AgeLimits = readonly [number, number, number, number];
 
 const IN_EACH_SHARD = `from generate_series(0, ${SHARDS - 1}) s(shard) cross join lateral`;
 
-interface Due {
-  readonly table: string;
-  readonly column: string;
-  /** The predicate of the index. */
-  readonly indexed: string;
-  /** A further condition, checked on the first rows that the index yields. */
-  readonly really?: string;
-}
-
-/** SQL: the row of each shard that has been due longest. */
-function firstDue(kind: OverdueKind, { table, column, indexed, really }: Due): string {
-  const first = `select * from ${table} where shard = s.shard::int2 and ${indexed} and ${column} <= $1::timestamptz
-  order by ${column} limit ${really === undefined ? 1 : MOST_PASSED}`;
-  const one = really === undefined ? first : `select * from (${first}) t where ${really} order by ${column} limit 1`;
+/** SQL: the row of each shard that has been due longest, of those that an operator does not hold (`$2`). */
+function firstDue(kind: DueKind): string {
+  const due: Due = DUE[kind];
+  const { table, column, indexed, really, connector } = due;
+  const isHeld = kind === 'payout' || kind === 'refund' ? `$2::jsonb ? ${connector}` : undefined;
+  const first = `select * from ${table} t where t.shard = s.shard::int2 and ${isDue({ table, column, indexed })}
+  order by t.${column} limit`;
+  const passed = [really, isHeld === undefined ? undefined : `not ${isHeld}`].filter((one) => one !== undefined);
+  const one =
+    passed.length === 0
+      ? `${first} 1`
+      : `select * from (${first} ${MOST_PASSED}) t where ${passed.join(' and ')} order by t.${column} limit 1`;
   return `select '${kind}', d.${column} ${IN_EACH_SHARD} (${one}) d`;
 }
-
-const DUE: { readonly [kind in OverdueKind]: Due } = {
-  inquiry: { table: 'attempt', column: 'next_inquiry_at', indexed: 'next_inquiry_at is not null' },
-  webhook: { table: 'webhook_event', column: 'next_at', indexed: "status = 'waiting'" },
-  payout: {
-    table: 'payout_line',
-    column: 'next_start_at',
-    indexed: 'next_start_at is not null',
-    really: `not $2::jsonb ? coalesce(t.connector, 'wallet') and ${CAN_START}`,
-  },
-  refund: {
-    table: 'refund',
-    column: 'next_start_at',
-    indexed: 'next_start_at is not null',
-    really: 'not $2::jsonb ? t.connector',
-  },
-  payout_run: { table: 'payout_batch', column: 'next_run_at', indexed: 'next_run_at is not null', really: IS_ALLOWED },
-  expiry: {
-    table: 'payment',
-    column: 'expires_at',
-    indexed: 'completed_at is null',
-    really: CAN_EXPIRE,
-  },
-};
 
 const OVERDUE_COLUMNS = columnList<Overdue>({ kind: 'text', since: 'timestamptz' });
 export const OVERDUE: Statement = {
   name: 'watch_overdue',
   text: `select kind, min(since) from (
-${OVERDUE_KINDS.map((kind) => firstDue(kind, DUE[kind])).join('\nunion all\n')}) due (kind, since) group by kind`,
+${DUE_KINDS.map(firstDue).join('\nunion all\n')}) due (kind, since) group by kind`,
 };
 
 const ATTEMPT_COLUMNS = columnList<OpenAttempts>({

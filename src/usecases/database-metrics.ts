@@ -7,7 +7,8 @@
 
 import { isWithin } from '../domain/elapsed.ts';
 import type { Metrics } from '../platform/platform.ts';
-import { MOST_WATCHED, OVERDUE_KINDS, type Waiting, type Watched } from '../store/watch-reads.ts';
+import { DUE_KINDS } from '../store/due.ts';
+import { MOST_WATCHED, type Waiting, type Watched } from '../store/watch-reads.ts';
 import { auditMetrics } from './audit-metrics.ts';
 import type { Deps } from './deps.ts';
 import { heldRoutes } from './holds.ts';
@@ -162,7 +163,7 @@ function showWaiting(metrics: Metrics, look: () => { readonly watched: Watched; 
     () => {
       const { watched, at } = look();
       const since = new Map(watched.overdue.map((one) => [one.kind, one.since]));
-      return OVERDUE_KINDS.map((kind) => ({ values: { kind }, value: secondsSince(since.get(kind), at) }));
+      return DUE_KINDS.map((kind) => ({ values: { kind }, value: secondsSince(since.get(kind), at) }));
     },
   );
 }
