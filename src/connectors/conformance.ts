@@ -7,7 +7,7 @@
 
 import assert from 'node:assert/strict';
 import type { Answer, InquiryAnswer } from '../domain/answer.ts';
-import type { CallbackHint, CollectOrder, Inquiry, PayoutOrder } from './connector.ts';
+import type { CallbackHint, CarrierOrder, Inquiry } from './connector.ts';
 
 /** The course that an order takes at the simulator. */
 export type Course = 'completes' | 'stays_open' | 'carrier_is_down';
@@ -42,7 +42,7 @@ export interface Documented {
   readonly means: { readonly kind: (Answer | InquiryAnswer)['kind']; readonly reason?: string };
 }
 
-export interface ConformanceWorld<Order extends CollectOrder | PayoutOrder> {
+export interface ConformanceWorld<Order extends CarrierOrder> {
   /** The connector, wired to its simulator. */
   readonly connector: Mover<Order>;
   /** An order under a fresh attempt id. */
@@ -65,18 +65,18 @@ export interface ConformanceWorld<Order extends CollectOrder | PayoutOrder> {
   documented(order: Order): readonly Documented[];
 }
 
-export interface Check<Order extends CollectOrder | PayoutOrder> {
+export interface Check<Order extends CarrierOrder> {
   readonly name: string;
   run(world: ConformanceWorld<Order>): Promise<void>;
 }
 
 /** The checks that hold in both directions. */
-export function conformanceChecks<Order extends CollectOrder | PayoutOrder>(): readonly Check<Order>[] {
+export function conformanceChecks<Order extends CarrierOrder>(): readonly Check<Order>[] {
   return [...movingChecks<Order>(), ...doubtfulChecks<Order>(), ...wordChecks<Order>(), ...misbehaviourChecks<Order>()];
 }
 
 /** Money that moves once, or not at all. */
-function movingChecks<Order extends CollectOrder | PayoutOrder>(): readonly Check<Order>[] {
+function movingChecks<Order extends CarrierOrder>(): readonly Check<Order>[] {
   return [
     {
       name: 'an attempt has one reference, and no other attempt has it',
@@ -138,7 +138,7 @@ function movingChecks<Order extends CollectOrder | PayoutOrder>(): readonly Chec
 }
 
 /** Uncertain outcomes, and orders that certainly were not carried out. */
-function doubtfulChecks<Order extends CollectOrder | PayoutOrder>(): readonly Check<Order>[] {
+function doubtfulChecks<Order extends CarrierOrder>(): readonly Check<Order>[] {
   return [
     {
       name: 'a lost answer is unknown, and found by inquiry',
@@ -202,7 +202,7 @@ function doubtfulChecks<Order extends CollectOrder | PayoutOrder>(): readonly Ch
 }
 
 /** Which messages are trusted, and what they mean. */
-function wordChecks<Order extends CollectOrder | PayoutOrder>(): readonly Check<Order>[] {
+function wordChecks<Order extends CarrierOrder>(): readonly Check<Order>[] {
   return [
     {
       name: 'a forged callback changes nothing',
@@ -249,7 +249,7 @@ function wordChecks<Order extends CollectOrder | PayoutOrder>(): readonly Check<
 }
 
 /** An upstream that breaks its own rules. */
-function misbehaviourChecks<Order extends CollectOrder | PayoutOrder>(): readonly Check<Order>[] {
+function misbehaviourChecks<Order extends CarrierOrder>(): readonly Check<Order>[] {
   return MISBEHAVIOURS.map((misbehaviour) => ({
     name: `an upstream that misbehaves (${misbehaviour}) gets an answer of ours, and nothing is thrown`,
     async run({ order, facing }) {

@@ -10,11 +10,11 @@ import type { Answer, InquiryAnswer } from '../domain/answer.ts';
 import type { Currency } from '../domain/currency.ts';
 import type { DeclineReason } from '../domain/reason.ts';
 
-/** What the upstream is asked to do. `reference` is how it will know this attempt. */
-export interface CollectOrder {
+/** What a carrier is asked to do with a phone's money. `reference` is how it will know this attempt. */
+export interface CarrierOrder {
   readonly attemptId: string;
   readonly reference: string;
-  /** E.164, with the plus sign. */
+  /** Who pays, or is paid: E.164, with the plus sign. */
   readonly msisdn: string;
   readonly amountMinor: bigint;
   readonly currency: Currency;
@@ -25,8 +25,8 @@ export interface CollectOrder {
 }
 
 /** What to inquire about. It includes what was ordered, so that an answer about something else is never accepted. */
-export type Inquiry = Pick<CollectOrder, 'reference'> &
-  Partial<Pick<CollectOrder, 'attemptId' | 'amountMinor' | 'currency'>> & {
+export type Inquiry = Pick<CarrierOrder, 'reference'> &
+  Partial<Pick<CarrierOrder, 'attemptId' | 'amountMinor' | 'currency'>> & {
     /** The transaction_id, for upstreams that know orders besides attempts. */
     readonly orderId?: string;
     /** The direction of the money, for upstreams that know movements in both directions under one order; absent: towards us. */
@@ -47,48 +47,34 @@ export interface Upstream {
   inquire(order: Inquiry): Promise<InquiryAnswer>;
 }
 
-/** An upstream that can take money from a customer's phone. `start` is never offered without `inquire`. */
-export interface CollectConnector extends Upstream {
+/** An upstream that moves phones' money: a carrier, or a part of its API. */
+export interface CarrierConnector extends Upstream {
   /** The carrier's name as customers know it, for example `MTN MoMo`. */
   readonly displayName: string;
   /** The upstream's name of the market that it is configured for; routes of another market do not reach it. */
   readonly market?: string;
   /** The reference for an attempt: derived from its id, in the upstream's form. */
   referenceFor(attemptId: string): string;
-  /** Asks once. Never retried by the connector, except where the upstream certainly did nothing (an expired token). */
-  start(order: CollectOrder): Promise<Answer>;
   /** Reads a callback's raw body. Never throws. */
   callbackHint(body: string): CallbackHint;
 }
 
-/** What an upstream is asked to pay out. `reference` is how it will know this attempt. */
-export interface PayoutOrder {
-  readonly attemptId: string;
-  readonly reference: string;
-  /** Who receives it: E.164, with the plus sign. */
-  readonly msisdn: string;
-  readonly amountMinor: bigint;
-  readonly currency: Currency;
-  readonly merchantName: string;
-  readonly customerReference: string;
+/** A carrier that can take money from a customer's phone. `start` is never offered without `inquire`. */
+export interface CollectConnector extends CarrierConnector {
+  /** Asks once. Never retried by the connector, except where the upstream certainly did nothing (an expired token). */
+  start(order: CarrierOrder): Promise<Answer>;
+}
+
+/** What a carrier is asked to pay out. */
+export interface PayoutRequest extends CarrierOrder {
   /** What the merchant writes to the receiver; null: nothing. */
   readonly note: string | null;
-  /** Where the upstream may call back; unguessable. */
-  readonly callbackUrl: string;
 }
 
-/** An upstream that can send money to a phone. `payOut` is never offered without `inquire`. */
-export interface PayoutConnector extends Upstream {
-  /** The carrier's name as customers know it, for example `MTN MoMo`. */
-  readonly displayName: string;
-  /** The upstream's name of the market that it is configured for; routes of another market do not reach it. */
-  readonly market?: string;
-  /** The reference for an attempt: derived from its id, in the upstream's form. */
-  referenceFor(attemptId: string): string;
+/** A carrier that can send money to a phone. `payOut` is never offered without `inquire`. */
+export interface PayoutConnector extends CarrierConnector {
   /** Asks once. Never retried by the connector, except where the upstream certainly did nothing (an expired token). */
-  payOut(order: PayoutOrder): Promise<Answer>;
-  /** Reads a callback's raw body. Never throws. */
-  callbackHint(body: string): CallbackHint;
+  payOut(order: PayoutRequest): Promise<Answer>;
 }
 
 /** What a hosted form is opened for: bound to it at the network, so that no browser can change it. */

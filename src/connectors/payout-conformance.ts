@@ -6,10 +6,10 @@
 
 import assert from 'node:assert/strict';
 import { type Check, conformanceChecks, type Mover } from './conformance.ts';
-import type { PayoutConnector, PayoutOrder } from './connector.ts';
+import type { PayoutConnector, PayoutRequest } from './connector.ts';
 
 /** A payout connector as the checks of both directions see it. */
-export function moverOf(connector: PayoutConnector): Mover<PayoutOrder> {
+export function moverOf(connector: PayoutConnector): Mover<PayoutRequest> {
   return {
     referenceFor: connector.referenceFor,
     start: connector.payOut,
@@ -18,8 +18,8 @@ export function moverOf(connector: PayoutConnector): Mover<PayoutOrder> {
   };
 }
 
-export const PAYOUT_CHECKS: readonly Check<PayoutOrder>[] = [
-  ...conformanceChecks<PayoutOrder>(),
+export const PAYOUT_CHECKS: readonly Check<PayoutRequest>[] = [
+  ...conformanceChecks<PayoutRequest>(),
   {
     name: 'what was certainly not taken goes out again under another attempt, and is paid once',
     async run({ connector, order, untilDecided, timesMoved }) {

@@ -6,7 +6,7 @@
  * process that dies in between leaves an open attempt, which the inquiry round settles.
  */
 
-import type { CollectConnector, CollectOrder } from '../connectors/connector.ts';
+import type { CollectConnector } from '../connectors/connector.ts';
 import type { Answer } from '../domain/answer.ts';
 import type { Attempt, Payment, Session } from '../domain/records.ts';
 import { Refusal, refuseField } from '../domain/refusal.ts';
@@ -22,9 +22,9 @@ import { CALL_LIFE_MS, callWithinDeadline } from './attempt-ask.ts';
 import type { Intended, Intention } from './attempt-intend.ts';
 import { whileRecording } from './attempt-record.ts';
 import { readSettlement, type Settling, settleByAnswer, settlementContext, writeCallAnswer } from './attempt-settle.ts';
-import { callbackUrl } from './callback-url.ts';
 import type { SessionCaller } from './callers.ts';
 import { askEarlierByPhone, type EarlierByPhone } from './carrier-earlier.ts';
+import { carrierOrderOf } from './carrier-order.ts';
 import { cachedFirst, type Deps } from './deps.ts';
 import { asSubmitted, outcomeOf } from './payment-submit-outcome.ts';
 import { submitByAttempt } from './payment-submit-upstream.ts';
@@ -181,16 +181,8 @@ function start(
   { attempt, payment, msisdn }: IntendedFor,
   connector: CollectConnector,
 ): Promise<Answer> {
-  const order: CollectOrder = {
-    attemptId: attempt.id,
-    reference: attempt.reference,
-    msisdn,
-    amountMinor: attempt.amount_minor,
-    currency: attempt.currency,
-    merchantName: caller.merchant.name,
-    customerReference: payment.customer_reference,
-    callbackUrl: callbackUrl(deps, attempt),
-  };
+  const { customer_reference: customerReference } = payment;
+  const order = carrierOrderOf(deps, { attempt, msisdn, merchant: caller.merchant, customerReference });
   return callWithinDeadline(deps, attempt, () => connector.start(order));
 }
 

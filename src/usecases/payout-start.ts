@@ -27,7 +27,7 @@ import { CALL_LIFE_MS, callWithinDeadline } from './attempt-ask.ts';
 import { type Intention, newAttempt } from './attempt-intend.ts';
 import { recordOutgoing } from './attempt-outgoing.ts';
 import { inquirePreviousAttempt } from './attempt-previous.ts';
-import { callbackUrl } from './callback-url.ts';
+import { carrierOrderOf } from './carrier-order.ts';
 import { cachedFirst, type Deps, idsOf, newId } from './deps.ts';
 import { notSent, outcomeOfCall, postpone, type Started } from './outgoing-start.ts';
 import { commitOrFind } from './perform.ts';
@@ -90,17 +90,8 @@ async function leaveUnsent(deps: Deps, line: PayoutLine, { paidBy }: NotSent): P
 }
 
 function pay(deps: Deps, attempt: Attempt, { line, merchant, connector, msisdn }: Sending): Promise<Answer> {
-  return connector.payOut({
-    attemptId: attempt.id,
-    reference: attempt.reference,
-    msisdn,
-    amountMinor: attempt.amount_minor,
-    currency: attempt.currency,
-    merchantName: merchant.name,
-    customerReference: line.customer_reference,
-    note: line.note,
-    callbackUrl: callbackUrl(deps, attempt),
-  });
+  const order = carrierOrderOf(deps, { attempt, msisdn, merchant, customerReference: line.customer_reference });
+  return connector.payOut({ ...order, note: line.note });
 }
 
 interface Intended {

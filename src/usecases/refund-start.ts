@@ -10,7 +10,7 @@ import type { Answer } from '../domain/answer.ts';
 import { type Change, revise } from '../domain/change.ts';
 import type { Refund } from '../domain/outgoing-records.ts';
 import { nextLookBackAt } from '../domain/payout.ts';
-import type { Attempt, Payment, UpstreamMethod } from '../domain/records.ts';
+import type { Attempt, Merchant, Payment, UpstreamMethod } from '../domain/records.ts';
 import type { RefundContext, RefundRows } from '../domain/refund.ts';
 import { isOverRefunded } from '../domain/refund-order.ts';
 import { intendRefund, refundOrder } from '../domain/refund-outgoing.ts';
@@ -18,8 +18,8 @@ import { CALL_LIFE_MS, callWithinDeadline } from './attempt-ask.ts';
 import { type Intention, newAttempt } from './attempt-intend.ts';
 import { recordOutgoing } from './attempt-outgoing.ts';
 import { inquirePreviousAttempt, type PreviousAttempt } from './attempt-previous.ts';
-import { callbackUrl } from './callback-url.ts';
 import { PAY_LIFE_MS } from './card-pay.ts';
+import { carrierOrderOf } from './carrier-order.ts';
 import { type Deps, idsOf, newId } from './deps.ts';
 import { notSent, outcomeOfCall, postpone, type Started } from './outgoing-start.ts';
 import { commitOrFind } from './perform.ts';
@@ -100,18 +100,12 @@ function giverOf({ connectors }: Deps, refund: Refund): Giver | undefined {
     if (connector === undefined || msisdn === null) return undefined;
     return {
       intention: { connector, method, carrier, msisdn, callLifeMs: CALL_LIFE_MS },
-      give: async (deps, { attempt, payment }) =>
-        connector.payOut({
-          attemptId: attempt.id,
-          reference: attempt.reference,
-          msisdn,
-          amountMinor: attempt.amount_minor,
-          currency: attempt.currency,
-          merchantName: await merchantName(deps, payment),
-          customerReference: payment.customer_reference,
-          note: null,
-          callbackUrl: callbackUrl(deps, attempt),
-        }),
+      give: async (deps, { attempt, payment }) => {
+        const { customer_reference: customerReference } = payment;
+        const merchant = await merchantOf(deps, payment);
+        const order = carrierOrderOf(deps, { attempt, msisdn, merchant, customerReference });
+        return connector.payOut({ ...order, note: null });
+      },
     };
   }
   const { card } = connectors;
@@ -138,10 +132,10 @@ function isUpstream(method: Refund['method']): method is UpstreamMethod {
   return method !== 'wallet' && method !== 'flash' && method !== 'bank_transfer';
 }
 
-async function merchantName(deps: Deps, { shard, merchant_id }: Payment): Promise<string> {
+async function merchantOf(deps: Deps, { shard, merchant_id }: Payment): Promise<Merchant> {
   const merchant = await deps.store.merchant.at(shard, merchant_id, 0);
   if (merchant === undefined) throw new Error(`merchant ${merchant_id} is not there`);
-  return merchant.name;
+  return merchant;
 }
 
 interface Decided {

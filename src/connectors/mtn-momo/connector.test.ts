@@ -5,7 +5,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Outbound } from '../../platform/platform.ts';
 import { type ConformanceWorld, conformanceChecks } from '../conformance.ts';
-import type { CollectConnector, CollectOrder } from '../connector.ts';
+import type { CarrierOrder, CollectConnector } from '../connector.ts';
 import type { Reply } from '../scripted-upstream.ts';
 import type { MtnMomoConfig } from './client.ts';
 import { createMtnMomo } from './connector.ts';
@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterEach(() => carrier.closeScripted());
 afterAll(() => carrier.close());
 
-function order(course: Parameters<typeof endingOf>[0]): CollectOrder {
+function order(course: Parameters<typeof endingOf>[0]): CarrierOrder {
   return carrier.order(endingOf(course));
 }
 
@@ -37,7 +37,7 @@ async function facing(reply: Reply, config: Partial<MtnMomoConfig> = {}) {
 }
 
 describe('conformance', () => {
-  const world = (): ConformanceWorld<CollectOrder> => ({
+  const world = (): ConformanceWorld<CarrierOrder> => ({
     ...carrier.conformance,
     connector,
     order,
@@ -48,12 +48,12 @@ describe('conformance', () => {
     timesMoved: async (reference) => carrier.sandbox.book.find('mtn', reference)?.times ?? 0,
     facing: async (upstream) => (await facing(upstream)).connector,
   });
-  test.each(conformanceChecks<CollectOrder>())('$name', ({ run }) => run(world()));
+  test.each(conformanceChecks<CarrierOrder>())('$name', ({ run }) => run(world()));
 });
 
 describe('a request to pay', () => {
   const accepting = { status: 202, body: '' };
-  const sentTo = async (ordered: CollectOrder, config: Partial<MtnMomoConfig> = {}) => {
+  const sentTo = async (ordered: CarrierOrder, config: Partial<MtnMomoConfig> = {}) => {
     const { upstream, connector: asking } = await facing(accepting, config);
     expect(await asking.start(ordered)).toEqual({ kind: 'waiting', providerReference: null });
     const arrived = upstream.arrived.at(-1);

@@ -7,7 +7,7 @@
 import type { Answer, InquiryAnswer } from '../../domain/answer.ts';
 import { formatMinor } from '../../domain/money.ts';
 import type { Platform } from '../../platform/platform.ts';
-import type { CollectConnector, CollectOrder, Inquiry, PayoutConnector, PayoutOrder } from '../connector.ts';
+import type { CarrierOrder, CollectConnector, Inquiry, PayoutConnector, PayoutRequest } from '../connector.ts';
 import { hintOf } from './callback.ts';
 import { createMtnMomoClient, type MoneyRequest, type MtnMomoConfig, type Party } from './client.ts';
 import { COLLECTION, DISBURSEMENT, type Product } from './products.ts';
@@ -62,14 +62,14 @@ function openProduct(config: MtnMomoConfig, product: Product, doors: Doors) {
       referenceFor,
       callbackHint: hintOf,
     },
-    send: async ({ reference, callbackUrl }: Pick<CollectOrder, 'reference' | 'callbackUrl'>, body: MoneyRequest) =>
+    send: async ({ reference, callbackUrl }: Pick<CarrierOrder, 'reference' | 'callbackUrl'>, body: MoneyRequest) =>
       told('start', readStart(await client.request(reference, body, callbackUrl), product)),
     inquire: async (order: Inquiry) =>
       told('inquire', readStatus(await client.statusOf(order.reference), order, product)),
   };
 }
 
-function requestToPay(order: CollectOrder): MoneyRequest {
+function requestToPay(order: CarrierOrder): MoneyRequest {
   return {
     payer: partyOf(order.msisdn),
     payerMessage: noteOf(order.customerReference),
@@ -79,7 +79,7 @@ function requestToPay(order: CollectOrder): MoneyRequest {
 }
 
 /** The receiver reads the payee's note: who pays, and the merchant's words. */
-function transfer(order: PayoutOrder): MoneyRequest {
+function transfer(order: PayoutRequest): MoneyRequest {
   const { merchantName, note } = order;
   return {
     payee: partyOf(order.msisdn),
@@ -89,7 +89,7 @@ function transfer(order: PayoutOrder): MoneyRequest {
   };
 }
 
-function moneyOf({ amountMinor, currency, attemptId }: Pick<CollectOrder, 'amountMinor' | 'currency' | 'attemptId'>) {
+function moneyOf({ amountMinor, currency, attemptId }: Pick<CarrierOrder, 'amountMinor' | 'currency' | 'attemptId'>) {
   return { amount: formatMinor(amountMinor, currency), currency: currency.toUpperCase(), externalId: attemptId };
 }
 

@@ -4,7 +4,7 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { ConformanceWorld } from '../conformance.ts';
-import type { PayoutConnector, PayoutOrder } from '../connector.ts';
+import type { PayoutConnector, PayoutRequest } from '../connector.ts';
 import { moverOf, PAYOUT_CHECKS } from '../payout-conformance.ts';
 import type { Reply } from '../scripted-upstream.ts';
 import { createMtnMomo, createMtnMomoDisbursement } from './connector.ts';
@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterEach(() => carrier.closeScripted());
 afterAll(() => carrier.close());
 
-function payout(ending = '08'): PayoutOrder {
+function payout(ending = '08'): PayoutRequest {
   return { ...carrier.order(ending), note: null };
 }
 
@@ -37,7 +37,7 @@ async function facing(reply: Reply) {
 const timesPaid = (reference: string) => carrier.sandbox.book.find('mtn', reference, 'transfer')?.times ?? 0;
 
 describe('conformance', () => {
-  const world = (): ConformanceWorld<PayoutOrder> => ({
+  const world = (): ConformanceWorld<PayoutRequest> => ({
     ...carrier.conformance,
     connector: moverOf(connector),
     order: (course) => payout(endingOf(course)),
@@ -52,7 +52,7 @@ describe('conformance', () => {
 });
 
 describe('a transfer', () => {
-  const sent = async (order: PayoutOrder) => {
+  const sent = async (order: PayoutRequest) => {
     const { upstream, connector: asking } = await facing({ status: 202, body: '' });
     expect(await asking.payOut(order)).toEqual({ kind: 'waiting', providerReference: null });
     const arrived = upstream.arrived.at(-1);

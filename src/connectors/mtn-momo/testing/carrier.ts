@@ -14,7 +14,7 @@ import { manualClock } from '../../../platform/clock.ts';
 import { memoryLog } from '../../../platform/log.ts';
 import { createOutbound } from '../../../platform/outbound.ts';
 import type { ConformanceWorld, Course, Documented } from '../../conformance.ts';
-import type { CollectOrder } from '../../connector.ts';
+import type { CarrierOrder } from '../../connector.ts';
 import { doorTo, type Reply, type ScriptedUpstream, startScriptedUpstream } from '../../scripted-upstream.ts';
 import { COLLECTION, type Product } from '../products.ts';
 import { referenceFor } from '../reference.ts';
@@ -102,7 +102,7 @@ export async function startCarrier(product: Product) {
   };
 }
 
-function makeOrder(n: number, ending: string): CollectOrder {
+function makeOrder(n: number, ending: string): CarrierOrder {
   const random = new Uint8Array(16);
   new DataView(random.buffer).setUint32(9, n);
   const attemptId = makeId('att', START, random, 7);
@@ -134,14 +134,14 @@ function conformanceParts(product: Product, sandbox: Sandbox, time: ManualWorld)
       `{"status":"${'S'.repeat(1_000_000)}"}`,
     ],
     documented: (ordered) => documentedBy(product, ordered),
-  } satisfies Partial<ConformanceWorld<CollectOrder>>;
+  } satisfies Partial<ConformanceWorld<CarrierOrder>>;
 }
 
 export function endingOf(course: Course): string {
   return ENDINGS[course];
 }
 
-type Ordered = Pick<CollectOrder, 'amountMinor' | 'currency' | 'attemptId' | 'msisdn'>;
+type Ordered = Pick<CarrierOrder, 'amountMinor' | 'currency' | 'attemptId' | 'msisdn'>;
 
 /** A status body about that order. */
 export function bodyFor(product: Product, ordered: Ordered, more: object): string {
