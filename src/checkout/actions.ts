@@ -7,13 +7,12 @@
 
 import { judgeProof } from '../domain/file-type.ts';
 import { Refusal, type RefusalDetail, refuseField } from '../domain/refusal.ts';
-import { isSubmitted, type SubmittedMethod } from '../domain/submission.ts';
+import { isSubmitted, type Means, type SubmittedMethod } from '../domain/submission.ts';
 import { ungrouped } from '../domain/wallet.ts';
 import type { Language } from '../messages/messages.ts';
 import type { PageRequest } from '../messages/page.ts';
 import { openCardForm } from '../usecases/card-form.ts';
 import {
-  type PageFields,
   payOnPage,
   requireShownTotal,
   resendOnPage,
@@ -56,8 +55,7 @@ async function pay(deps: Deps, { request, view, language }: Step): Promise<Done>
   requireNoCard(request);
   const method = chosenMethod(request);
   requireShownTotal(view, method, request.form.total);
-  const fields = { ...fieldsFor(method, request, view), language };
-  const { redirectUrl } = await payOnPage(deps, view, method, fields, browserOf(request));
+  const { redirectUrl } = await payOnPage(deps, view, meansOf(method, request, view), language);
   return redirectUrl === undefined ? PAGE : { kind: 'elsewhere', url: redirectUrl };
 }
 
@@ -87,23 +85,25 @@ const WIRE_NAMES: { readonly [field: string]: string } = {
   code: 'otp_code',
 };
 
-function fieldsFor(method: SubmittedMethod, { form }: PageRequest, { payment, given }: PageView): Partial<PageFields> {
+function meansOf(method: SubmittedMethod, request: PageRequest, { payment, given }: PageView): Means {
+  const { form } = request;
   // By the radio button, not by which field is empty: a number that was typed and then given up is not paid with.
   const isGiven = form.source === GIVEN;
   switch (method) {
     case 'wallet':
     case 'flash':
-      return accountFields(isGiven ? given[method] : form.number, form.pin);
+      return accountMeans(method, isGiven ? given[method] : form.number, form.pin);
     case 'mobile_money':
-      return { msisdn: isGiven ? required(given.mobile_money?.msisdn, PHONE_FIELD) : phoneOf(form) };
+      return { method, msisdn: isGiven ? required(given.mobile_money?.msisdn, PHONE_FIELD) : phoneOf(form) };
     case 'card':
-      return { session_id: payment.hosted_session_id ?? undefined };
+      if (payment.hosted_session_id === null) return { method, missing: ['session_id'] };
+      return { method, formId: payment.hosted_session_id, browser: browserOf(request) };
     case 'bank_transfer':
-      return { bank_account_id: required(form.account, 'bank_account_id') };
+      return { method, accountId: required(form.account, 'bank_account_id') };
   }
 }
 
-function accountFields(ofAccount: string | undefined, typed: string | undefined): Partial<PageFields> {
+function accountMeans(method: 'wallet' | 'flash', ofAccount: string | undefined, typed: string | undefined): Means {
   const number = ungrouped(ofAccount ?? '');
   const pin = (typed ?? '').trim();
   const details: RefusalDetail[] = [];
@@ -111,7 +111,7 @@ function accountFields(ofAccount: string | undefined, typed: string | undefined)
   if (pin === '') details.push({ field: 'ewallet_pin', code: 'REQUIRED' });
   else if (!/^[0-9]{4,8}$/.test(pin)) details.push({ field: 'ewallet_pin', code: 'INVALID_FORMAT' });
   if (details.length > 0) throw new Refusal(1110, { details });
-  return { wallet_number: number, wallet_pin: pin };
+  return { method, number, pin, numberField: 'ewallet_number', pinField: 'ewallet_pin' };
 }
 
 function phoneOf(form: PageRequest['form']): string {

@@ -6,14 +6,7 @@
  */
 
 import { feeColumns } from './fee.ts';
-import {
-  isWithinLimits,
-  methodId,
-  methodNamed,
-  requireCarried,
-  requireOffered,
-  requireWithinLimits,
-} from './method.ts';
+import { isWithinLimits, methodId, requireCarried, requireOffered, requireWithinLimits } from './method.ts';
 import { refuseState } from './payment.ts';
 import type { Merchant, Payment, PaymentMethod, Session } from './records.ts';
 import { Refusal, type RefusalDetail, refuseField } from './refusal.ts';
@@ -22,24 +15,57 @@ import type { BankAccount } from './transfer-records.ts';
 
 export interface PaymentSubmitCommand {
   readonly payment_id: string;
-  readonly payment_method_id: string;
-  /** The fields that the named method needs and that are absent, as the caller names them. */
-  readonly missing?: readonly string[];
-  readonly wallet_number: string | undefined;
-  readonly wallet_pin: string | undefined;
-  /** For flash, which takes the wallet's fields too. */
-  readonly flash_number?: string | undefined;
-  readonly flash_pin?: string | undefined;
-  /** E.164, already parsed; `undefined` when none was sent. */
-  readonly msisdn: string | undefined;
-  /** The hosted form's session, for cards. */
-  readonly session_id: string | undefined;
-  /** The account that a bank transfer goes to. */
-  readonly bank_account_id: string | undefined;
-  /** What the issuer wants to know of the customer's browser, for cards. */
-  readonly browser: BrowserFacts | undefined;
+  readonly means: Means;
   /** The language that the customer reads; absent: the payment's. */
   readonly language?: string | undefined;
+}
+
+/** What a payment is to be paid by: the method that a submit names, with what that method needs. */
+export type Means =
+  | SubmittedMeans
+  /** A method by which no submit pays, or none that is known. */
+  | { readonly method: Exclude<PaymentMethod, SubmittedMethod> | undefined };
+
+/** The means of a method that pays at submit. */
+export type SubmittedMeans = MobileMoneyMeans | CardMeans | AccountMeans | TransferMeans | IncompleteMeans;
+
+/** The phone whose carrier is asked for the money. */
+export interface MobileMoneyMeans {
+  readonly method: 'mobile_money';
+  /** E.164, already parsed. */
+  readonly msisdn: string;
+}
+
+/** The card that the customer has entered at the card network. */
+export interface CardMeans {
+  readonly method: 'card';
+  /** The session of the hosted form that the card was entered in. */
+  readonly formId: string;
+  /** What the issuer wants to know of the customer's browser. */
+  readonly browser: BrowserFacts;
+}
+
+/** The account as the customer typed it, and the fields it was sent in, which a refusal names. */
+export interface AccountMeans {
+  readonly method: 'wallet' | 'flash';
+  readonly number: string;
+  readonly pin: string;
+  readonly numberField: string;
+  readonly pinField: string;
+}
+
+/** The customer sends the money from a bank, and uploads the proof later. */
+export interface TransferMeans {
+  readonly method: 'bank_transfer';
+  /** The account that the transfer goes to. */
+  readonly accountId: string;
+}
+
+/** A method that lacks what it needs. It is refused only once the payment is known, which may have another method (1103). */
+export interface IncompleteMeans {
+  readonly method: SubmittedMethod;
+  /** The fields that the method needs and that are absent, as the caller names them: at least one. */
+  readonly missing: readonly string[];
 }
 
 /** The customer's browser as 3-D Secure asks for it (EMV 3DS 2, browser data elements). Absent ones have defaults. */
@@ -70,22 +96,21 @@ export function isMine(payment: Payment | undefined, session: Session): payment 
   return payment !== undefined && payment.merchant_id === session.merchant_id && payment.session_id === session.id;
 }
 
-/** @throws Refusal 1109 that names every field which the named method needs and which is absent. */
-export function requireComplete({ missing = [] }: Pick<PaymentSubmitCommand, 'missing'>): void {
-  if (missing.length === 0) return;
-  throw new Refusal(1109, { details: missing.map((field) => ({ field, code: 'REQUIRED' }) as const) });
+/** 1109, naming every field which the method needs and which is absent. */
+export function refuseIncomplete({ missing }: IncompleteMeans): Refusal {
+  return new Refusal(1109, { details: missing.map((field) => ({ field, code: 'REQUIRED' }) as const) });
 }
 
-/** The method that `payment_method_id` chooses; it must be the one that was collected, if one was. */
-export function chooseMethod(
+/** The means that the submit chooses: its method must be offered, and be the one that was collected, if one was (1103). */
+export function chooseMeans(
   payment: Payment,
   merchant: Merchant,
-  methodText: string,
+  means: Means,
   offered: readonly PaymentMethod[],
-): SubmittedMethod {
+): SubmittedMeans {
   const field = 'payment_method_id';
   const submitted = offered.filter(isSubmitted);
-  const method = methodNamed(merchant.id, methodText);
+  const { method } = means;
   if (method === undefined) throw new Refusal(1103, { details: [unknownMethod(merchant, submitted)] });
   if (payment.method !== 'none' && payment.method !== method) {
     throw refuseField(1103, field, 'METHOD_MISMATCH', {
@@ -94,8 +119,8 @@ export function chooseMethod(
     });
   }
   requireOffered(method, field, submitted);
-  if (!isSubmitted(method)) throw new Error(`${method} was offered and cannot be submitted`);
-  return method;
+  if (!areSubmitted(means)) throw new Error(`${method} was offered and cannot be submitted`);
+  return means;
 }
 
 /** The detail which says that `payment_method_id` names none of these methods. */
@@ -111,9 +136,13 @@ function namesOf(merchant: Merchant, methods: readonly PaymentMethod[]): string 
 /** The methods by which a submit pays: native pay has already paid at the collect. */
 export type SubmittedMethod = Exclude<PaymentMethod, 'google_pay' | 'apple_pay'>;
 
-/** Whether a method pays at submit. */
-export function isSubmitted(method: PaymentMethod): method is SubmittedMethod {
-  return method !== 'google_pay' && method !== 'apple_pay';
+/** Whether there is a method, and it pays at submit. */
+export function isSubmitted(method: PaymentMethod | undefined): method is SubmittedMethod {
+  return method !== undefined && method !== 'google_pay' && method !== 'apple_pay';
+}
+
+function areSubmitted(means: Means): means is SubmittedMeans {
+  return isSubmitted(means.method);
 }
 
 /**

@@ -143,10 +143,18 @@ test('a submit names the missing fields of its method before malformed ones', ()
     '1109 flash_number REQUIRED flash_pin REQUIRED payment_id TOO_SHORT',
   );
   const browser = { accept: undefined, userAgent: undefined, language: undefined, address: undefined };
-  expect(submitCommand({ payment_id, payment_method_id: 'flash' }, rows, browser).missing).toEqual([
-    'flash_number',
-    'flash_pin',
-  ]);
+  expect(submitCommand({ payment_id, payment_method_id: 'flash' }, rows, browser).means).toEqual({
+    method: 'flash',
+    missing: ['flash_number', 'flash_pin'],
+  });
+  const mixed = { payment_id, payment_method_id: 'flash', flash_number: '', ewallet_number: '5707', flash_pin: '1234' };
+  expect(submitCommand({ ...mixed, ewallet_pin: '9999' }, rows, browser).means).toEqual({
+    method: 'flash',
+    number: '5707',
+    numberField: 'ewallet_number',
+    pin: '1234',
+    pinField: 'flash_pin',
+  });
   expect(by('flash', { ewallet_number: '5707', flash_pin: '1234' })).toBe('');
   // A field that cannot be read is not missing, nor is the field that it replaces.
   expect(by('flash', { ewallet_number: '5707', ewallet_pin: 'x' })).toBe('1110 ewallet_pin INVALID_FORMAT');

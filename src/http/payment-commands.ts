@@ -11,7 +11,14 @@ import type { Given } from '../domain/page-records.ts';
 import { PAYMENT_METHODS } from '../domain/payment.ts';
 import type { PaymentMethod } from '../domain/records.ts';
 import { Refusal, type RefusalDetail } from '../domain/refusal.ts';
-import { type BrowserFacts, type PaymentSubmitCommand, unknownMethod } from '../domain/submission.ts';
+import {
+  type BrowserFacts,
+  isSubmitted,
+  type Means,
+  type PaymentSubmitCommand,
+  type SubmittedMethod,
+  unknownMethod,
+} from '../domain/submission.ts';
 import { isWalletNumber, ungrouped } from '../domain/wallet.ts';
 import type { SessionCaller } from '../usecases/callers.ts';
 import type { Deps } from '../usecases/deps.ts';
@@ -157,7 +164,7 @@ function givenIn(body: CollectBody): Given {
 }
 
 /** The fields that each method needs at submit (contract §4): of each list, the first or one of those that may replace it. */
-const NEEDED_AT_SUBMIT: { readonly [method in PaymentMethod]: readonly (readonly (keyof SubmitBody)[])[] } = {
+const NEEDED_AT_SUBMIT = {
   wallet: [['ewallet_number'], ['ewallet_pin']],
   flash: [
     ['flash_number', 'ewallet_number'],
@@ -166,14 +173,15 @@ const NEEDED_AT_SUBMIT: { readonly [method in PaymentMethod]: readonly (readonly
   mobile_money: [['mobile_money_phone_number']],
   card: [['cardnet_payment_method', 'mastercard_payment_method'], ['session_id']],
   bank_transfer: [['bank_account_id']],
-  google_pay: [],
-  apple_pay: [],
-};
+} as const satisfies { readonly [method in SubmittedMethod]: readonly (readonly (keyof SubmitBody)[])[] };
 
-/** The fields that the method named by `payment_method_id` still needs. */
-function missingAtSubmit(body: Partial<SubmitBody>, merchantId: string, unreadable: ReadonlySet<string>): string[] {
-  const method = methodNamed(merchantId, body.payment_method_id ?? '');
-  const needed = method === undefined ? [] : NEEDED_AT_SUBMIT[method];
+/** The fields that a method still needs. */
+function missingAtSubmit(
+  body: Partial<SubmitBody>,
+  method: SubmittedMethod,
+  unreadable: ReadonlySet<string> = new Set(),
+): string[] {
+  const needed: readonly (readonly (keyof SubmitBody)[])[] = NEEDED_AT_SUBMIT[method];
   const missing = needed.filter((fields) => fields.every((field) => absent(body[field]) && !unreadable.has(field)));
   return missing.map(([field = '']) => field);
 }
@@ -192,7 +200,7 @@ export function submitFaults(
   const phone = phoneFaults('mobile_money_phone_number', body.mobile_money_phone_number || undefined);
   const found = [...phone, ...entryFaults(body, method === 'card')];
   if (found.length === 0 && unreadable.size === 0) return [];
-  const missing = missingAtSubmit(body, merchant.id, unreadable);
+  const missing = isSubmitted(method) ? missingAtSubmit(body, method, unreadable) : [];
   if (method === undefined && !absent(body.payment_method_id)) {
     found.push(unknownMethod(merchant, merchant.settings.methods ?? PAYMENT_METHODS));
   }
@@ -206,17 +214,45 @@ export function submitCommand(
 ): PaymentSubmitCommand {
   return {
     payment_id: body.payment_id,
-    payment_method_id: body.payment_method_id,
-    missing: missingAtSubmit(body, merchant.id, new Set()),
-    wallet_number: body.ewallet_number || undefined,
-    wallet_pin: body.ewallet_pin || undefined,
-    flash_number: body.flash_number || undefined,
-    flash_pin: body.flash_pin || undefined,
-    msisdn: parsePhone(body.mobile_money_phone_number ?? ''),
-    session_id: body.session_id || undefined,
-    bank_account_id: body.bank_account_id ?? undefined,
-    browser,
+    means: meansIn(body, methodNamed(merchant.id, body.payment_method_id), browser),
   };
+}
+
+/** The means in a body with which `submitFaults` has found no fault. */
+function meansIn(body: SubmitBody, method: PaymentMethod | undefined, browser: BrowserFacts): Means {
+  if (!isSubmitted(method)) return { method };
+  const missing = missingAtSubmit(body, method);
+  if (missing.length > 0) return { method, missing };
+  switch (method) {
+    case 'wallet':
+    case 'flash': {
+      const [numberFields, pinFields] = NEEDED_AT_SUBMIT[method];
+      const number = sentIn(body, numberFields);
+      const pin = sentIn(body, pinFields);
+      return { method, number: number.text, pin: pin.text, numberField: number.field, pinField: pin.field };
+    }
+    case 'mobile_money': {
+      const msisdn = parsePhone(sentIn(body, ['mobile_money_phone_number']).text);
+      if (msisdn === undefined) throw new Error('the phone number has not been checked');
+      return { method, msisdn };
+    }
+    case 'card':
+      return { method, formId: sentIn(body, ['session_id']).text, browser };
+    case 'bank_transfer':
+      return { method, accountId: sentIn(body, ['bank_account_id']).text };
+  }
+}
+
+/** The first of these fields that was sent. `missingAtSubmit` has found that one was, so its absence is a bug. */
+function sentIn(
+  body: SubmitBody,
+  fields: readonly (keyof SubmitBody)[],
+): { readonly field: string; readonly text: string } {
+  for (const field of fields) {
+    const text = body[field];
+    if (text !== undefined && text !== '') return { field, text };
+  }
+  throw new Error(`none of ${fields.join(', ')} was sent`);
 }
 
 /** What the issuer of a card may want to know about the customer's browser. */

@@ -8,7 +8,7 @@
 import type { ProofType } from '../domain/file-type.ts';
 import { formatMinor } from '../domain/money.ts';
 import { refuseField } from '../domain/refusal.ts';
-import type { BrowserFacts, PaymentSubmitCommand, Submitted, SubmittedMethod } from '../domain/submission.ts';
+import type { Means, Submitted, SubmittedMethod } from '../domain/submission.ts';
 import type { PageView } from './checkout-read.ts';
 import type { CodeCalls } from './code-calls.ts';
 import { type CodeResent, resendCode } from './code-resend.ts';
@@ -18,12 +18,6 @@ import { type Collected, collectPayment } from './payment-collect.ts';
 import { submitPayment } from './payment-submit.ts';
 import type { Answering, Reply } from './perform.ts';
 import { type ProofUploaded, uploadProof } from './proof-upload.ts';
-
-/** What the customer fills in, by method. */
-export type PageFields = Pick<
-  PaymentSubmitCommand,
-  'wallet_number' | 'wallet_pin' | 'msisdn' | 'session_id' | 'bank_account_id' | 'language'
->;
 
 /**
  * Refuses if the total shown is no longer the one that would be debited: until a method is chosen, the merchant's current fees
@@ -39,25 +33,14 @@ export function requireShownTotal({ offers, payment }: PageView, method: Submitt
   throw refuseField(1101, 'amount', 'TOTAL_CHANGED', { currency, total: formatMinor(offer.totalMinor, currency) });
 }
 
-/** Submits the page's payment by the chosen method. @throws Refusal as a submit does. */
+/** Submits the page's payment by the chosen means. @throws Refusal as a submit does. */
 export function payOnPage(
   deps: Deps,
   { caller, payment }: PageView,
-  method: SubmittedMethod,
-  fields: Partial<PageFields>,
-  browser: BrowserFacts,
+  means: Means,
+  language: string,
 ): Promise<Submitted> {
-  const command: PaymentSubmitCommand = {
-    payment_id: deps.secrets.sealPaymentId(payment.id),
-    payment_method_id: method,
-    wallet_number: undefined,
-    wallet_pin: undefined,
-    msisdn: undefined,
-    session_id: undefined,
-    bank_account_id: undefined,
-    ...fields,
-    browser,
-  };
+  const command = { payment_id: deps.secrets.sealPaymentId(payment.id), means, language };
   return captured((answering) => submitPayment(deps, caller, command, answering));
 }
 

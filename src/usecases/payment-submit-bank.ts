@@ -15,10 +15,10 @@ import { consume } from '../domain/session.ts';
 import { endSiblings } from '../domain/settlement.ts';
 import {
   methodColumns,
-  type PaymentSubmitCommand,
   requireMine,
   requireSubmittable,
   type Submitted,
+  type TransferMeans,
 } from '../domain/submission.ts';
 import type { BankAccount } from '../domain/transfer-records.ts';
 import type { SessionCaller } from './callers.ts';
@@ -36,18 +36,16 @@ interface Rows {
  * Fixes the account that the customer transfers to, and consumes the session. The payment becomes `pendingBankProofUpload`
  * and expires seven days later without a proof (contract §4).
  *
- * @throws Refusal 1109 without `bank_account_id`; 1110 for an account that is not open to this payment; 1202 when the
+ * @throws Refusal 1110 for an account that is not open to this payment; 1202 when the
  * amount is out of limits; and as `requireSubmittable`, for the session and the payment.
  */
 export async function submitByTransfer(
   deps: Deps,
   caller: SessionCaller,
-  command: PaymentSubmitCommand,
+  { accountId }: TransferMeans,
   payment: Payment,
   answering: Answering<Submitted>,
 ): Promise<Reply> {
-  const { bank_account_id: accountId } = command;
-  if (accountId === undefined) throw refuseField(1109, 'bank_account_id', 'REQUIRED');
   return perform(
     deps.store,
     answering,

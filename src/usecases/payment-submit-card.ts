@@ -13,7 +13,13 @@ import { guardedUpdate } from '../domain/change.ts';
 import type { Payment } from '../domain/records.ts';
 import { Refusal, type RefusalDetail, refuseField } from '../domain/refusal.ts';
 import { type SettlementRows, settleAttempt } from '../domain/settlement.ts';
-import { type PaymentSubmitCommand, requireSubmittable, type Submitted, SubmitUnderWay } from '../domain/submission.ts';
+import {
+  type BrowserFacts,
+  type CardMeans,
+  requireSubmittable,
+  type Submitted,
+  SubmitUnderWay,
+} from '../domain/submission.ts';
 import { callWithinDeadline, TOO_LATE } from './attempt-ask.ts';
 import type { Intended, Intention } from './attempt-intend.ts';
 import { readSettlement, type Settling, settlementContext, writeCallAnswer } from './attempt-settle.ts';
@@ -42,10 +48,10 @@ import { type Answering, type Decision, perform, type Reply, refusalOf, refuse }
 const AUTHENTICATION_LIMIT_MS = 22_000;
 
 /**
- * Pays by the card that was entered into the hosted form `session_id`. Answers the payment as it is afterwards, or with
+ * Pays by the card that was entered into the hosted form `formId`. Answers the payment as it is afterwards, or with
  * `redirectUrl` if the issuer wants to challenge its customer first (specification, States, Transaction; contract §4).
  *
- * @throws Refusal 1109 without `session_id`; 1110 for a form that is not this payment's or cannot be used, and when an
+ * @throws Refusal 1110 for a form that is not this payment's or cannot be used, and when an
  * earlier attempt has paid whose money is in suspense; 1202 when the amount is out of limits; 1404 when this attempt certainly
  * took nothing, and the customer may try again: the network is away, or an earlier attempt may have paid; 1502 when the card was
  * refused; and as `requireSubmittable`, for the session and the payment.
@@ -53,12 +59,10 @@ const AUTHENTICATION_LIMIT_MS = 22_000;
 export async function submitByCard(
   deps: Deps,
   caller: SessionCaller,
-  command: PaymentSubmitCommand,
+  { formId, browser }: CardMeans,
   payment: Payment,
   answering: Answering<Submitted>,
 ): Promise<Reply> {
-  const { session_id: formId } = command;
-  if (formId === undefined) throw refuseField(1109, 'session_id', 'REQUIRED');
   const closed = refusalOf(() => requireSubmittable(caller.session, payment, deps.clock.now()));
   if (closed !== undefined) return refuse(deps.store, answering, closed);
   const card = cardOf(deps);
@@ -81,7 +85,7 @@ export async function submitByCard(
   if (held !== undefined) return refuse(deps.store, answering, held);
   const hasWaited = others.length > 0;
   return submitByAttempt(deps, { caller, payment, intention, answering, check, hasWaited }, (intended) =>
-    authenticateAndPay({ deps, intended, card, answering }, command),
+    authenticateAndPay({ deps, intended, card, answering }, browser),
   );
 }
 
@@ -99,11 +103,11 @@ interface Submit {
   readonly answering: Answering<Submitted>;
 }
 
-async function authenticateAndPay(submit: Submit, command: PaymentSubmitCommand): Promise<Reply> {
+async function authenticateAndPay(submit: Submit, facts: BrowserFacts): Promise<Reply> {
   const { deps, card } = submit;
   const { attempt, payment } = submit.intended;
   const order = cardOrderOf(attempt, payment);
-  const browser = browserFor(deps, attempt.id, command.browser);
+  const browser = browserFor(deps, attempt.id, facts);
   const said = await card.authenticate(order, browser);
   const write = (answer: AttemptAnswer, heard?: ThreeDsResult): Promise<Reply> =>
     record(submit, { answer, heard, unasked: undefined });

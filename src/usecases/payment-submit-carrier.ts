@@ -12,8 +12,8 @@ import type { Attempt, Payment, Session } from '../domain/records.ts';
 import { Refusal, refuseField } from '../domain/refusal.ts';
 import { type Settlement, type SettlementRows, settleAttempt } from '../domain/settlement.ts';
 import {
+  type MobileMoneyMeans,
   PaymentMoved,
-  type PaymentSubmitCommand,
   requireSubmittable,
   type Submitted,
   SubmitUnderWay,
@@ -34,7 +34,7 @@ import { type Answering, perform, type Reply, refusalOf, refuse } from './perfor
  * Asks the carrier of `msisdn` to take the money, fee included. If the carrier gives no answer, the payment stays `processing`
  * until the carrier answers an inquiry (contract §4).
  *
- * @throws Refusal 1109 without a phone number; 1103 when no carrier serves number and currency; 1202 when the amount is out
+ * @throws Refusal 1103 when no carrier serves number and currency; 1202 when the amount is out
  * of limits; 1404 when the carrier certainly did not take the request, or cannot say what became of an earlier attempt that it
  * had turned away; 1110 when such an attempt has paid too late to count; and as `requireSubmittable`, for the session and the
  * payment.
@@ -42,12 +42,10 @@ import { type Answering, perform, type Reply, refusalOf, refuse } from './perfor
 export async function submitToCarrier(
   deps: Deps,
   caller: SessionCaller,
-  command: PaymentSubmitCommand,
+  { msisdn }: MobileMoneyMeans,
   payment: Payment,
   answering: Answering<Submitted>,
 ): Promise<Reply> {
-  const { msisdn } = command;
-  if (msisdn === undefined) throw refuseField(1109, 'mobile_money_phone_number', 'REQUIRED');
   const closed = refusalOf(() => requireSubmittable(caller.session, payment, deps.clock.now()));
   if (closed !== undefined) return refuse(deps.store, answering, closed);
   const route = carrierFor(deps, msisdn, payment);

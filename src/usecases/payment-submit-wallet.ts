@@ -12,10 +12,11 @@ import { StateConflict } from '../domain/machine.ts';
 import { CODE_LIFE_MS, CODE_THRESHOLDS, expiryWithCode, writeCode } from '../domain/one-time-code.ts';
 import { guardPayment, movePayment, type PaymentColumns } from '../domain/payment.ts';
 import type { Merchant, Payment, Session, Wallet } from '../domain/records.ts';
-import { Refusal, type RefusalDetail, refuseField } from '../domain/refusal.ts';
+import { Refusal, refuseField } from '../domain/refusal.ts';
 import { consume } from '../domain/session.ts';
 import { endSiblings } from '../domain/settlement.ts';
 import {
+  type AccountMeans,
   methodColumns,
   type PaymentSubmitCommand,
   requireMine,
@@ -45,20 +46,11 @@ interface Rows extends PinRows {
   readonly siblings: readonly Payment[];
 }
 
-/** The account as the customer typed it, and the fields it was sent in, which a refusal names. */
-interface Typed {
-  readonly kind: 'wallet' | 'flash';
-  readonly number: string;
-  readonly pin: string;
-  readonly numberField: string;
-  readonly pinField: string;
-}
-
 /**
  * Pays from a wallet or flash account with its PIN; from the merchant's threshold on, a one-time code is sent and asked for
  * first (contract §4).
  *
- * @throws Refusal 1109 without number or PIN; 1302 for a wrong PIN, with the tries that are left; 1303 while the account is
+ * @throws Refusal 1302 for a wrong PIN, with the tries that are left; 1303 while the account is
  * locked, with the seconds; 1102 for a wallet of another currency; 1201 when the balance does not cover the total; 1202 when
  * the amount is out of limits; 1402 when a code would be asked for and no texts can be sent; and as `requireSubmittable`,
  * for the session and the payment.
@@ -66,25 +58,24 @@ interface Typed {
 export async function submitFromWallet(
   deps: Deps,
   caller: SessionCaller,
-  command: PaymentSubmitCommand,
+  means: AccountMeans,
   payment: Payment,
-  method: 'wallet' | 'flash',
+  language: PaymentSubmitCommand['language'],
   answering: Answering<Submitted>,
 ): Promise<Reply> {
-  const typed = requireAccount(command, method);
   const code = writeCode(deps.random.below(1_000_000));
-  const submit: Submit = { deps, merchant: caller.merchant, typed, code };
+  const submit: Submit = { deps, merchant: caller.merchant, means, code };
   let asked: Payment | undefined;
-  const first = await readRows(deps, caller, payment.id, typed);
+  const first = await readRows(deps, caller, payment.id, means);
   const closed = refusalOf(() =>
     requireSubmittable(first.session ?? caller.session, first.payment ?? payment, deps.clock.now()),
   );
   if (closed !== undefined) return refuse(deps.store, answering, closed);
-  const verdict = await judgePin(deps, first, typed.pin, caller.merchant.id);
+  const verdict = await judgePin(deps, first, means.pin, caller.merchant.id);
   const reply = await perform(
     deps.store,
     answering,
-    () => readRows(deps, caller, payment.id, typed),
+    () => readRows(deps, caller, payment.id, means),
     (rows) => {
       const decision = decide(submit, rows, verdict);
       asked = decision.answer?.payment.status === 'pending_otp_verification' ? decision.answer.payment : undefined;
@@ -92,40 +83,19 @@ export async function submitFromWallet(
     },
   );
   if (first.wallet !== undefined && reply.replayed !== true) {
-    const text = { phone: first.wallet.phone, code, language: command.language };
+    const text = { phone: first.wallet.phone, code, language };
     if (asked !== undefined) deps.background(sendCode(deps, asked, caller.merchant, text));
-    deps.background(renewPinHash(deps, first.wallet, typed.pin));
+    deps.background(renewPinHash(deps, first.wallet, means.pin));
   }
   return reply;
 }
 
-/** Number and PIN; flash accepts the wallet's fields too. @throws Refusal 1109 that names all missing fields. */
-function requireAccount(command: PaymentSubmitCommand, kind: 'wallet' | 'flash'): Typed {
-  const { flash_number, flash_pin } = kind === 'flash' ? command : {};
-  const number = flash_number ?? command.wallet_number;
-  const pin = flash_pin ?? command.wallet_pin;
-  if (number === undefined || pin === undefined) {
-    const prefix = kind === 'flash' ? 'flash' : 'ewallet';
-    const details: RefusalDetail[] = [];
-    if (number === undefined) details.push({ field: `${prefix}_number`, code: 'REQUIRED' });
-    if (pin === undefined) details.push({ field: `${prefix}_pin`, code: 'REQUIRED' });
-    throw new Refusal(1109, { details });
-  }
-  return {
-    kind,
-    number,
-    pin,
-    numberField: flash_number === undefined ? 'ewallet_number' : 'flash_number',
-    pinField: flash_pin === undefined ? 'ewallet_pin' : 'flash_pin',
-  };
-}
-
-async function readRows(deps: Deps, caller: SessionCaller, paymentId: string, typed: Typed): Promise<Rows> {
+async function readRows(deps: Deps, caller: SessionCaller, paymentId: string, means: AccountMeans): Promise<Rows> {
   const { shard, id } = caller.session;
   const [session, payment, pinRows] = await Promise.all([
     deps.store.session.caller(shard, id),
     deps.store.payment.get(shard, paymentId),
-    readPinRows(deps, typed.number, typed.kind),
+    readPinRows(deps, means.number, means.method),
   ]);
   const alone = session === undefined || session.payments < 2;
   const siblings = alone ? [] : await deps.store.payment.ofSession(shard, id);
@@ -156,7 +126,7 @@ function decide(submit: Submit, rows: Rows, verdict: PinVerdict): Decision<Submi
 interface Submit {
   readonly deps: Deps;
   readonly merchant: Merchant;
-  readonly typed: Typed;
+  readonly means: AccountMeans;
   readonly code: string;
 }
 
@@ -169,15 +139,15 @@ interface Opened extends Rows {
 
 /** @throws Refusal 1102, 1201, 1202 or 1402. */
 function pay(submit: Submit, opened: Opened, now: number): Decision<Submitted> {
-  const { deps, merchant, typed } = submit;
+  const { deps, merchant, means } = submit;
   const { session, payment, wallet, account, siblings } = opened;
   if (wallet.currency !== payment.currency) {
-    throw refuseField(1102, typed.numberField, 'WALLET_CURRENCY', { currency: wallet.currency });
+    throw refuseField(1102, means.numberField, 'WALLET_CURRENCY', { currency: wallet.currency });
   }
   const columns = {
     wallet_number: wallet.id,
     submitted_at: now,
-    ...methodColumns(payment, merchant, typed.kind),
+    ...methodColumns(payment, merchant, means.method),
   };
   const ready: Payment = { ...payment, ...columns };
   if ((account?.balance ?? 0n) < ready.total_minor) throw new Refusal(1201, { transactionId: payment.id });
@@ -201,9 +171,9 @@ function pay(submit: Submit, opened: Opened, now: number): Decision<Submitted> {
   };
 }
 
-function wrongPin({ deps, typed }: Submit, rows: Rows, payment: Payment, now: number): Decision<Submitted> {
-  const { change, left } = countWrongPin(deps, rows, typed.number, typed.kind, now);
-  const details = [{ field: typed.pinField, code: 'INVALID_PIN', words: { left } }] as const;
+function wrongPin({ deps, means }: Submit, rows: Rows, payment: Payment, now: number): Decision<Submitted> {
+  const { change, left } = countWrongPin(deps, rows, means.number, means.method, now);
+  const details = [{ field: means.pinField, code: 'INVALID_PIN', words: { left } }] as const;
   return { change, refusal: new Refusal(1302, { transactionId: payment.id, details }) };
 }
 

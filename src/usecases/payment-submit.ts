@@ -7,18 +7,17 @@
 import { isOpen } from '../domain/attempt.ts';
 import { requireMintingSecret } from '../domain/credential.ts';
 import { isWithin } from '../domain/elapsed.ts';
-import { methodNamed } from '../domain/method.ts';
 import { isFinal } from '../domain/payment.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import {
-  chooseMethod,
+  chooseMeans,
   isMine,
   isSubmitted,
   PaymentMoved,
   type PaymentSubmitCommand,
+  refuseIncomplete,
   refuseUnderWay,
-  requireComplete,
   requireSubmittable,
   type Submitted,
   type SubmittedMethod,
@@ -108,7 +107,7 @@ async function submitOnce(
   ]);
   if (stored !== undefined) return { ...stored, replayed: true };
   if (!isMine(payment, caller.session)) {
-    requireComplete(command);
+    if ('missing' in command.means) throw refuseIncomplete(command.means);
     return refuse(deps.store, answering, new Refusal(1204));
   }
   return aboutTransaction(payment.id, answering, (about) => submitFound(deps, caller, command, payment, about));
@@ -122,23 +121,23 @@ async function submitFound(
   answering: Answering<Submitted>,
 ): Promise<Reply> {
   if (answering.receipt?.begun() === true && mine.status !== 'pending') return goOn(deps, mine, answering);
-  const named = methodNamed(caller.merchant.id, command.payment_method_id);
-  const wanted = named !== undefined && isSubmitted(named) ? named : undefined;
+  const { method: named } = command.means;
+  const wanted = isSubmitted(named) ? named : undefined;
   const offered = await offeredFor(deps, caller.merchant, mine.currency, wanted);
-  const method = chooseMethod(mine, caller.merchant, command.payment_method_id, offered);
-  requireComplete(command);
-  const aside = await refusalIfPaidAside(deps, caller, mine, method);
+  const means = chooseMeans(mine, caller.merchant, command.means, offered);
+  if ('missing' in means) throw refuseIncomplete(means);
+  const aside = await refusalIfPaidAside(deps, caller, mine, means.method);
   if (aside !== undefined) return refuse(deps.store, answering, aside);
-  switch (method) {
+  switch (means.method) {
     case 'mobile_money':
-      return submitToCarrier(deps, caller, command, mine, answering);
+      return submitToCarrier(deps, caller, means, mine, answering);
     case 'wallet':
     case 'flash':
-      return submitFromWallet(deps, caller, command, mine, method, answering);
+      return submitFromWallet(deps, caller, means, mine, command.language, answering);
     case 'bank_transfer':
-      return submitByTransfer(deps, caller, command, mine, answering);
+      return submitByTransfer(deps, caller, means, mine, answering);
     case 'card':
-      return submitByCard(deps, caller, command, mine, answering);
+      return submitByCard(deps, caller, means, mine, answering);
   }
 }
 

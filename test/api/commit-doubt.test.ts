@@ -157,7 +157,7 @@ test('a payment that was read before its own commit took effect is pending again
   const { store } = world.gateway.deps;
   const { shard } = merchant.merchant;
   const caller = await callerOf(world, merchant, paying);
-  const command = submitOf(paying, 'mobile_money', { msisdn: numberEnding('42') });
+  const command = submitOf(paying, { method: 'mobile_money', msisdn: numberEnding('42') });
   desk.carrier.answer(TURNED_AWAY);
   const deps = { ...world.gateway.deps, store: { ...store, ...late('payment') } };
   const submitted = submitPayment(deps, caller, command, plainly);

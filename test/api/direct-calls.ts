@@ -1,6 +1,6 @@
 /** Use cases called directly rather than over HTTP, because only a test can put something between two of their steps. */
 
-import type { PaymentSubmitCommand } from '../../src/domain/submission.ts';
+import type { Means, PaymentSubmitCommand } from '../../src/domain/submission.ts';
 import type { SessionCaller } from '../../src/usecases/callers.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import type { Answering } from '../../src/usecases/perform.ts';
@@ -29,19 +29,12 @@ export async function callerOf(
   return { kind: 'session', merchant: owner, session, fingerprint: undefined };
 }
 
-/** A submit with the given fields and no others. */
-export function submitOf(
-  { payment_id }: Paying,
-  payment_method_id: string,
-  typed: Partial<PaymentSubmitCommand>,
-): PaymentSubmitCommand {
-  const nothing = {
-    wallet_number: undefined,
-    wallet_pin: undefined,
-    msisdn: undefined,
-    session_id: undefined,
-    bank_account_id: undefined,
-    browser: undefined,
-  };
-  return { payment_id, payment_method_id, ...nothing, ...typed };
+/** A submit by these means. */
+export function submitOf({ payment_id }: Paying, means: Means): PaymentSubmitCommand {
+  return { payment_id, means };
+}
+
+/** Paying from that wallet. */
+export function meansOf({ number, pin }: { readonly number: string; readonly pin: string }): Means {
+  return { method: 'wallet', number, pin, numberField: 'ewallet_number', pinField: 'ewallet_pin' };
 }

@@ -7,7 +7,7 @@ import { revokeCredential } from '../../src/usecases/credential-revoke.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
 import { submitPayment } from '../../src/usecases/payment-submit.ts';
 import { openWorld, type World } from '../support/world.ts';
-import { callerOf, plainly, submitOf } from './direct-calls.ts';
+import { callerOf, meansOf, plainly, submitOf } from './direct-calls.ts';
 import { bearerOf, collect, freshKey, numberEnding, payByPhone, statusOf, whileTimePasses } from './flows.ts';
 import { carrierAsked } from './phone-payments.ts';
 
@@ -74,7 +74,7 @@ test('a merchant that is suspended while a PIN waits for its turn is paid nothin
       return deps.secrets.verifyPin(...asked);
     },
   };
-  const command = submitOf(paying, 'wallet', { wallet_number: wallet.number, wallet_pin: wallet.pin });
+  const command = submitOf(paying, meansOf(wallet));
   const submitted = submitPayment({ ...deps, secrets }, caller, command, plainly);
   await expect(submitted).rejects.toMatchObject({ code: 1004 });
   await setMerchantStatus(deps, id, 'ALLOWED');

@@ -9,7 +9,7 @@ import type { Deps } from '../../src/usecases/deps.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { submitPayment } from '../../src/usecases/payment-submit.ts';
 import { openWorld, type World } from '../support/world.ts';
-import { callerOf, plainly, submitOf } from './direct-calls.ts';
+import { callerOf, meansOf, plainly, submitOf } from './direct-calls.ts';
 import { codeOn, collect, payFromWallet } from './flows.ts';
 
 let world: World;
@@ -62,7 +62,7 @@ test('a second submit from a wallet whose balance the first submit has taken is 
     wallet: { ...store.wallet, get: afterPin(store.wallet.get) },
     account: { ...store.account, get: afterPin(store.account.get) },
   });
-  const command = submitOf(paying, 'wallet', { wallet_number: wallet.number, wallet_pin: wallet.pin });
+  const command = submitOf(paying, meansOf(wallet));
   const second = submitPayment(deps, await callerOf(world, merchant, paying), command, plainly);
   await expect(second).rejects.toMatchObject({ code: 1001 });
 });
