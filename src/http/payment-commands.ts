@@ -229,7 +229,13 @@ function meansIn(body: SubmitBody, method: PaymentMethod | undefined, browser: B
       const [numberFields, pinFields] = NEEDED_AT_SUBMIT[method];
       const number = sentIn(body, numberFields);
       const pin = sentIn(body, pinFields);
-      return { method, number: number.text, pin: pin.text, numberField: number.field, pinField: pin.field };
+      return {
+        method,
+        number: ungrouped(number.text),
+        pin: pin.text,
+        numberField: number.field,
+        pinField: pin.field,
+      };
     }
     case 'mobile_money': {
       const msisdn = parsePhone(sentIn(body, ['mobile_money_phone_number']).text);

@@ -44,6 +44,24 @@ async function balanceOf(number: string): Promise<bigint> {
 }
 
 describe('a wallet payment', () => {
+  test.each([
+    [' ', 'wallet', 'ewallet'],
+    ['-', 'flash', 'flash'],
+  ] as const)(
+    'takes a number whose digits are grouped by “%s” (%s), as every other door does',
+    async (mark, kind, field) => {
+      const account = await world.wallet({ kind });
+      const grouped = account.number.replaceAll(/(.{4})(?=.)/g, `$1${mark}`);
+      const paying = await collect('none');
+      const paid = await submit(paying, {
+        payment_method_id: kind,
+        [`${field}_number`]: grouped,
+        [`${field}_pin`]: account.pin,
+      });
+      expect(paid.json.status, paid.text).toBe('approved');
+    },
+  );
+
   test('is approved, debited once, and told by a signed webhook', async () => {
     const wallet = await world.wallet();
     const paying = await collect('wallet', { wallet_number: wallet.number });
