@@ -137,6 +137,25 @@ export function guardedUpdate<T extends GuardedTable>(table: T, row: Tables[T], 
   return { table, shard: row.shard, id: row.id, version: row.version, row: columns };
 }
 
+/**
+ * Writes nothing but the version: of two changes that were decided on the same row, one loses and is decided again. For a row that
+ * was relied on and stays as it is.
+ */
+export function guard<T extends GuardedTable>(table: T, row: Tables[T]): Update<T> {
+  return guardedUpdate(table, row, {});
+}
+
+/** Several changes as one, which commits whole or not at all. */
+export function merged(...changes: readonly (Change | undefined)[]): Change {
+  return {
+    updates: changes.flatMap((one) => one?.updates ?? []),
+    claims: changes.flatMap((one) => one?.claims ?? []),
+    inserts: changes.flatMap((one) => one?.inserts ?? []),
+    transfers: changes.flatMap((one) => one?.transfers ?? []),
+    removals: changes.flatMap((one) => one?.removals ?? []),
+  };
+}
+
 /** A guarded update, and the row as it will be. */
 export interface Revision<T extends GuardedTable> {
   readonly update: Update<T>;

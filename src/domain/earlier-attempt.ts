@@ -7,7 +7,7 @@
 
 import type { AttemptAnswer } from './answer.ts';
 import { attemptColumns, type SettlementContext } from './attempt-settlement.ts';
-import { guardedUpdate } from './change.ts';
+import { guardedUpdate, merged } from './change.ts';
 import type { Attempt } from './records.ts';
 import { move, type Settlement, type SettlementRows } from './settlement.ts';
 
@@ -28,6 +28,6 @@ export function settleByEarlier(
   const settled = move({ ...rows, attempt: earlier }, confirmed, answer, context);
   const closed = attempt.status === 'intended' ? 'not_sent' : 'declined';
   const row = attemptColumns(attempt, closed, 'not_asked', null, context);
-  const updates = [...(settled.change?.updates ?? []), guardedUpdate('attempt', attempt, row)];
-  return { ...settled, change: { ...settled.change, updates } };
+  const closing = { updates: [guardedUpdate('attempt', attempt, row)] };
+  return { ...settled, change: merged(settled.change, closing) };
 }

@@ -7,7 +7,7 @@
  */
 
 import { isOpen } from './attempt.ts';
-import { guardedUpdate, revise, type Transfer, type Update } from './change.ts';
+import { guard, guardedUpdate, revise, type Transfer, type Update } from './change.ts';
 import {
   type Booking,
   type BookingContext,
@@ -18,7 +18,6 @@ import {
 } from './late-money.ts';
 import { feesAccount, merchantAccount, suspenseAccount, transitAccount } from './ledger.ts';
 import type { PayoutLine, Refund } from './outgoing-records.ts';
-import { guardPayment } from './payment.ts';
 import { costOf } from './payout.ts';
 import { LATE_KEPT } from './reason.ts';
 import type { Attempt, Payment } from './records.ts';
@@ -75,7 +74,7 @@ function updatesOf(attempt: Attempt, order: LateOrder, to: LateTarget, others: r
   const next = to === 'upstream' ? (stillPaidBy(others)?.id ?? null) : attempt.id;
   const columns = { late_attempt_id: isKnown ? next : known };
   if (order.kind === 'payout') return [guardedUpdate('payout_line', order.line, columns)];
-  return [guardedUpdate('refund', order.refund, columns), guardPayment(order.payment)];
+  return [guardedUpdate('refund', order.refund, columns), guard('payment', order.payment)];
 }
 
 /** Another attempt that paid late and was not returned; failing that, one that may still pay. */

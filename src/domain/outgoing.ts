@@ -17,7 +17,7 @@ import {
   referenceIn,
   type SettlementContext,
 } from './attempt-settlement.ts';
-import { type Change, revise, type Update } from './change.ts';
+import { type Change, merged, revise, type Update } from './change.ts';
 import { lateTransfer } from './ledger.ts';
 import { StateConflict, step } from './machine.ts';
 import type { PayoutLine, Refund } from './outgoing-records.ts';
@@ -132,7 +132,7 @@ function move(
   try {
     const change = order.move(meaning.order, meaning.reason, after, context);
     return {
-      change: { ...change, updates: [update, ...(change?.updates ?? [])] },
+      change: merged({ updates: [update] }, change),
       attempt: after,
     };
   } catch (error) {

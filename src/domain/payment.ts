@@ -5,7 +5,7 @@
  * Every move writes the status, the time when final, and one line of the timeline, in one change.
  */
 
-import { guardedUpdate, type Insert, revise, type Update } from './change.ts';
+import { type Insert, revise, type Update } from './change.ts';
 import { type Machine, StateConflict, step } from './machine.ts';
 import { DECLINE_STATUS, type DeclineReason, type Reason } from './reason.ts';
 import type { Payment, PaymentMethod, PaymentStatus } from './records.ts';
@@ -186,11 +186,6 @@ function usualColumns({
   submitted_at,
 }: Payment): PaymentColumns {
   return { method, fee_minor, total_minor, msisdn, carrier, provider_reference, attempt_id, submitted_at };
-}
-
-/** Guards the payment's version without changing it: a concurrent change of the payment makes one of the two decide again. */
-export function guardPayment(payment: Payment): Update {
-  return guardedUpdate('payment', payment, { refunding_minor: payment.refunding_minor });
 }
 
 /** Refuses a step of a payment whose time is over, even if no round has expired it yet (1205). */

@@ -5,7 +5,6 @@
  * version guards decisions based on it.
  */
 
-import { guardedUpdate, type Update } from './change.ts';
 import { lateMoneyOf } from './late-money.ts';
 import type { PayoutLine } from './outgoing-records.ts';
 import type { Attempt } from './records.ts';
@@ -28,9 +27,4 @@ export function beforeIt(earlier: readonly EarlierLine[]): BeforeIt {
   const by = earlier.map(({ late }) => late).find((late) => late !== undefined && lateMoneyOf(late) === 'waits');
   if (by !== undefined) return { kind: 'paid', by };
   return earlier.some(({ line }) => line.late_attempt_id !== null) ? { kind: 'unclear' } : { kind: 'nothing' };
-}
-
-/** Changes nothing but the version: if the line is concurrently recorded as paid after all, one of the two decides again. */
-export function guardLine(line: PayoutLine): Update {
-  return guardedUpdate('payout_line', line, { late_attempt_id: line.late_attempt_id });
 }

@@ -5,7 +5,7 @@
  * called off only while it waits, and its reserved money returns in the same change.
  */
 
-import { type Change, guardedUpdate, type Update } from './change.ts';
+import { type Change, guardedUpdate, merged, type Update } from './change.ts';
 import type { NewId } from './ids.ts';
 import type { PayoutBatch, PayoutLine } from './outgoing-records.ts';
 import { moveLine, reserveTransfer, returnTransfer, START_LEASE_MS } from './payout.ts';
@@ -80,7 +80,7 @@ export function runNext(
 export function skipNext(batch: PayoutBatch, first: readonly PayoutLine[], context: BatchContext): Change {
   const advanced = advance(batch, context);
   if (batch.next_occurrence === 1)
-    return joined({ updates: [advanced] }, ...first.map((line) => callOff(line, context)));
+    return merged({ updates: [advanced] }, ...first.map((line) => callOff(line, context)));
   const inserts = newLines(batch, context).flatMap((line) => {
     const row = { ...line, status: 'failed', reason: 'called_off', events: 2, completed_at: context.now } as const;
     const told = [eventOf(line, context), eventOf(row, context)];
@@ -111,7 +111,7 @@ export function approve(batch: PayoutBatch, first: readonly PayoutLine[], contex
 /** The operator's rejection: nothing of the batch has been started, and nothing will be. */
 export function reject(batch: PayoutBatch, first: readonly PayoutLine[], context: BatchContext): Change {
   const update = guardedUpdate('payout_batch', batch, { approval: 'rejected', next_run_at: null });
-  return joined({ updates: [update] }, ...first.map((line) => callOff(line, context)));
+  return merged({ updates: [update] }, ...first.map((line) => callOff(line, context)));
 }
 
 /** No further occurrence runs. The waiting lines are called off separately, one by one: some may be starting just now. */
@@ -166,12 +166,4 @@ function advance(batch: PayoutBatch, { calendar }: BatchContext): Update {
 
 function eventOf(line: PayoutLine, { now, newId, say }: BatchContext) {
   return eventInsert(payoutEvent(line, say(line), newId('evt', line.shard), now));
-}
-
-function joined(...changes: readonly Change[]): Change {
-  return {
-    updates: changes.flatMap(({ updates = [] }) => updates),
-    inserts: changes.flatMap(({ inserts = [] }) => inserts),
-    transfers: changes.flatMap(({ transfers = [] }) => transfers),
-  };
 }

@@ -6,7 +6,7 @@
  */
 
 import type { SettlementContext } from './attempt-settlement.ts';
-import { type Change, guardedUpdate, type Transfer, type Update } from './change.ts';
+import { type Change, guardedUpdate, merged, type Transfer, type Update } from './change.ts';
 import { takenFromSuspense } from './late-money.ts';
 import { suspenseAccount, transitAccount, walletAccount } from './ledger.ts';
 import {
@@ -109,7 +109,7 @@ function endByLate(line: PayoutLine, late: Attempt, columns: PayoutColumns, cont
   const reserving = line.reserved_at === null ? [reserveTransfer(line, newId('trf', shard), now)] : [];
   const transfers = [...reserving, ...paidTransfers(line, suspenseAccount(shard, currency), ids, now)];
   const { change } = end(line, 'upstream_paid', null, transfers, context, columns);
-  return { ...change, updates: [...(change.updates ?? []), ...takenFromSuspense(late)] };
+  return merged(change, { updates: takenFromSuspense(late) });
 }
 
 /**

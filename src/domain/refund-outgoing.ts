@@ -5,7 +5,7 @@
  * that outcome.
  */
 
-import { type Change, guardedUpdate, type Update } from './change.ts';
+import { type Change, guard, guardedUpdate, type Update } from './change.ts';
 import { takenFromSuspense } from './late-money.ts';
 import { suspenseAccount, transitAccount } from './ledger.ts';
 import {
@@ -17,7 +17,6 @@ import {
   onward,
   type Remembered,
 } from './outgoing.ts';
-import { guardPayment } from './payment.ts';
 import { nextStartAt } from './payout.ts';
 import type { Attempt } from './records.ts';
 import {
@@ -67,7 +66,7 @@ function goOn(rows: RefundRows, known: Remembered, context: RefundContext): Chan
 /** Only the payment's version changes, so that a concurrent new refund of it is decided again and takes this into account. */
 function noteLate({ refund, payment }: RefundRows, row: LateColumns): Update[] {
   if (row === undefined) return [];
-  return [guardedUpdate('refund', refund, row), guardPayment(payment)];
+  return [guardedUpdate('refund', refund, row), guard('payment', payment)];
 }
 
 /** Opens an attempt at a refund. */

@@ -17,19 +17,11 @@ import {
   referenceIn,
   type SettlementContext,
 } from './attempt-settlement.ts';
-import { type Change, type Insert, revise, type Transfer, type Update } from './change.ts';
+import { type Change, guard, type Insert, revise, type Transfer, type Update } from './change.ts';
 import type { NewId } from './ids.ts';
 import { lateTransfer, paymentTransfers, transitAccount } from './ledger.ts';
 import { StateConflict, step } from './machine.ts';
-import {
-  factOfDecline,
-  guardPayment,
-  isFinal,
-  type Moved,
-  movePayment,
-  type PaymentColumns,
-  type PaymentFact,
-} from './payment.ts';
+import { factOfDecline, isFinal, type Moved, movePayment, type PaymentColumns, type PaymentFact } from './payment.ts';
 import type { Reason } from './reason.ts';
 import type { Attempt, Payment, Session } from './records.ts';
 import { consume, siblingsOf, updateSession } from './session.ts';
@@ -280,7 +272,7 @@ function attemptOnly(
     return { payment, attempt, ...said, ...(isMixed(attempt, payment) ? held(payment) : {}) };
   // Whether the payment waits for this attempt was decided on an open payment: the guard makes sure that this still holds.
   const moves = judgement.row.status !== undefined;
-  const guards = moves && !isFinal(payment.status) ? [guardPayment(payment)] : [];
+  const guards = moves && !isFinal(payment.status) ? [guard('payment', payment)] : [];
   const { update, after } = revise('attempt', attempt, judgement.row);
   const transfers =
     judgement.kind === 'late_money' ? [lateTransfer(attempt, 'in', newId('trf', attempt.shard), now)] : [];
@@ -302,7 +294,7 @@ function isMixed(attempt: Attempt, payment: Payment): boolean {
 
 /** Changes nothing, but guards that the payment is still as it was read. */
 function held(payment: Payment): { readonly change: Change } {
-  return { change: { updates: [guardPayment(payment)] } };
+  return { change: { updates: [guard('payment', payment)] } };
 }
 
 function eventOf(payment: Payment, context: SettlementContext): Insert {

@@ -10,14 +10,13 @@ import { guardedUpdate } from '../domain/change.ts';
 import type { IdempotencyRecord } from '../domain/records.ts';
 import { Refusal, refuseField } from '../domain/refusal.ts';
 import type { Clock, Secrets } from '../platform/platform.ts';
-import { BEGUN, keepUnderKeys } from '../usecases/key-memory.ts';
+import { BEGUN, keepUnderKeys, MEMORY_MS } from '../usecases/key-memory.ts';
 import type { Memory, Reply, RevocableReceipt } from '../usecases/perform.ts';
 import type { Lookups } from './lookups.ts';
 
 /** The package is a CommonJS function whose types claim a module with a default export. */
 const canonicalJson = serialize as unknown as (value: unknown) => string | undefined;
 
-const MEMORY_MS = 24 * 60 * 60_000;
 const VISIBLE = /^[\x21-\x7e]{1,255}$/;
 
 /** The key in a header's value, without one pair of quotes around it. @throws Refusal 1110. */

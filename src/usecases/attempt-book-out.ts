@@ -5,6 +5,7 @@
  * late money that it bears. The rows that this is decided on are guarded.
  */
 
+import { guard } from '../domain/change.ts';
 import type { Currency } from '../domain/currency.ts';
 import type { Booking, BookingContext, LateTarget } from '../domain/late-money.ts';
 import {
@@ -17,7 +18,6 @@ import {
 import { formatMinor } from '../domain/money.ts';
 import type { PayoutLine, Refund } from '../domain/outgoing-records.ts';
 import { isLineOver } from '../domain/payout.ts';
-import { guardLine } from '../domain/payout-again.ts';
 import type { Attempt } from '../domain/records.ts';
 import { isRefundOver } from '../domain/refund.ts';
 import { isOverRefunded } from '../domain/refund-order.ts';
@@ -72,7 +72,7 @@ async function readLine({ store }: Needs, attempt: Attempt, to: LateTarget): Pro
     if (completed !== undefined) throw paidBy(id, completed.id);
     requireNotBorne(attempt, attempts);
   }
-  const held = live.filter((one) => one !== line).map(guardLine);
+  const held = live.filter((one) => one !== line).map((one) => guard('payout_line', one));
   return { order: line && { kind: 'payout', line }, held, others: othersOf(attempt, attempts) };
 }
 

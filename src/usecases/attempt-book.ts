@@ -6,12 +6,12 @@
  */
 
 import { isOpen } from '../domain/attempt.ts';
-import type { Update } from '../domain/change.ts';
+import { guard, type Update } from '../domain/change.ts';
 import { timeOfId } from '../domain/ids.ts';
 import { bookLate, type LateTarget, lateMoneyOf, lateTargetsOf, whyNotKept } from '../domain/late-money.ts';
-import { guardPayment, isFinal } from '../domain/payment.ts';
+import { isFinal } from '../domain/payment.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
-import { isSessionOpen, updateSession } from '../domain/session.ts';
+import { isSessionOpen } from '../domain/session.ts';
 import { findPayment } from './archive-find.ts';
 import { type LateMoney, readLateOut } from './attempt-book-out.ts';
 import { requireAttempt } from './attempt-decide.ts';
@@ -126,8 +126,8 @@ async function requireKeepable({ store, clock }: Pick<Deps, 'store' | 'clock'>, 
     const what = `the order of ${id} may still be paid by ${open.id}, which is ${open.status}`;
     throw new OperatorError(`${what}: wait until that has ended, or ${instead}`);
   }
-  const guards = live.map(guardPayment);
-  return session === undefined ? guards : [updateSession(session, {}), ...guards];
+  const guards = live.map((one) => guard('payment', one));
+  return session === undefined ? guards : [guard('session', session), ...guards];
 }
 
 function tell(deps: Pick<Deps, 'log'>, { attempt, order }: LateRows, to: LateTarget, { by, why }: Attribution): void {

@@ -5,7 +5,7 @@
  * A process that dies after that leaves an open attempt, which the inquiry round settles.
  */
 
-import type { Change } from '../domain/change.ts';
+import { type Change, merged } from '../domain/change.ts';
 import { requireMintingSecret } from '../domain/credential.ts';
 import { StateConflict } from '../domain/machine.ts';
 import { movePayment } from '../domain/payment.ts';
@@ -16,7 +16,7 @@ import type { SettlementRows } from '../domain/settlement.ts';
 import { methodColumns, requireMine, requireSubmittable, SubmitUnderWay } from '../domain/submission.ts';
 import type { SessionCaller } from './callers.ts';
 import { cachedFirst, type Deps, newId } from './deps.ts';
-import { commitOrFind, joined, type Receipt } from './perform.ts';
+import { commitOrFind, type Receipt } from './perform.ts';
 
 /** Which upstream is asked, and for which method and phone. */
 export interface Intention {
@@ -92,7 +92,7 @@ export async function intendAttempt(
     const { total_minor, fee_minor } = methodColumns(payment, caller.merchant, intention.method);
     const attempt = newAttempt(attemptId, orderOf(payment), { amount_minor: total_minor, fee_minor }, intention, now);
     const { change, answer } = opened(attempt, payment, rows.session, now);
-    return { change: receipt === undefined ? change : joined(change, receipt.begin()), answer };
+    return { change: receipt === undefined ? change : merged(change, receipt.begin()), answer };
   };
   return commitOrFind(deps, read, decide);
 }

@@ -6,6 +6,7 @@
  */
 
 import { isOpen } from '../domain/attempt.ts';
+import { merged } from '../domain/change.ts';
 import { isWithin } from '../domain/elapsed.ts';
 import { isId, shardOf } from '../domain/ids.ts';
 import { isFinal } from '../domain/payment.ts';
@@ -19,7 +20,7 @@ import { readWithEarlier, settleEarlier } from './card-earlier.ts';
 import { type Look, lookAgainLater, lookAtChallenge } from './card-pay.ts';
 import type { Deps } from './deps.ts';
 import { pause } from './patience.ts';
-import { commitDecision, joined, type Receipt, type Reply } from './perform.ts';
+import { commitDecision, type Receipt, type Reply } from './perform.ts';
 import { LOOK_AGAIN_MS, TURN_PATIENCE_MS } from './session-turns.ts';
 
 /** The payment after a callback, and what decides where the customer's browser is sent. */
@@ -216,7 +217,7 @@ function remember<R extends PaymentRead>(
         const isUnderWay = attempt !== undefined && isOpen(attempt.status);
         if (decide === undefined && receipt.begun() && isUnderWay) return { answer: undefined };
         const reply = render(payment, attempt);
-        return { change: joined(change ?? {}, receipt.remember(reply)), answer: reply };
+        return { change: merged(change, receipt.remember(reply)), answer: reply };
       },
     );
   return writeCallAnswer(deps, write);

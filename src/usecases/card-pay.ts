@@ -15,6 +15,7 @@ import {
   type LookedAt,
   type ThreeDsResult,
 } from '../domain/authentication.ts';
+import { merged } from '../domain/change.ts';
 import { requireMintingSecret } from '../domain/credential.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import type { SettlementRows } from '../domain/settlement.ts';
@@ -23,15 +24,7 @@ import { readSettlement, settleByAnswer } from './attempt-settle.ts';
 import { RETURN_LIFE_MS } from './card-challenge.ts';
 import { askEarlier, type Earlier, type PaidEarlier, readWithEarlier, settleEarlier } from './card-earlier.ts';
 import type { Deps } from './deps.ts';
-import {
-  commitDecision,
-  commitOrFind,
-  joined,
-  type Receipt,
-  type Reply,
-  refusalOf,
-  retryWhileUnavailable,
-} from './perform.ts';
+import { commitDecision, commitOrFind, type Receipt, type Reply, refusalOf, retryWhileUnavailable } from './perform.ts';
 
 /** 45 s from the change that allowed it, longer than PAY can take: the inquiry round leaves the attempt alone until then. */
 export const PAY_LIFE_MS = 45_000;
@@ -200,7 +193,7 @@ async function takeStep(
       const step = authenticateAttempt(rows, heard, ours);
       if (step === undefined) return { answer: undefined };
       const memory = receipt === undefined || stored !== undefined ? {} : receipt.begin();
-      return { change: joined(step.change, memory), answer: step };
+      return { change: merged(step.change, memory), answer: step };
     },
   );
 }

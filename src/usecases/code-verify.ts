@@ -7,10 +7,10 @@
  * that both have left.
  */
 
-import { guardedUpdate } from '../domain/change.ts';
+import { guard, guardedUpdate, merged } from '../domain/change.ts';
 import { StateConflict } from '../domain/machine.ts';
 import { type Left, mostResends, recentTries, resendsLeft, triesLeft } from '../domain/one-time-code.ts';
-import { guardPayment, movePayment, refuseState, requireInTime } from '../domain/payment.ts';
+import { movePayment, refuseState, requireInTime } from '../domain/payment.ts';
 import type { Account, OneTimeCode, Payment, Wallet } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { guardedCalls } from '../domain/traffic-limit.ts';
@@ -20,7 +20,6 @@ import { type CodeCalls, countedOnce } from './code-calls.ts';
 import type { Deps } from './deps.ts';
 import { readByPaymentId } from './payment-read.ts';
 import { type Answering, type Decision, perform, type Reply } from './perform.ts';
-import { guardWallet } from './pin-check.ts';
 import { approvedStep } from './wallet-approve.ts';
 
 export interface CodeVerifyCommand {
@@ -108,7 +107,7 @@ function decide(deps: Deps, rows: Rows, given: string, tell: CodeCalls['tell']):
   if (wallet === undefined || (rows.account?.balance ?? 0n) < payment.total_minor) {
     // The account was read after the payment: another submit may have paid this payment from it in between, hence the guard.
     return {
-      change: { updates: [counted, guardPayment(payment)] },
+      change: { updates: [counted, guard('payment', payment)] },
       refusal: new Refusal(1201, { transactionId: payment.id }),
     };
   }
@@ -117,7 +116,7 @@ function decide(deps: Deps, rows: Rows, given: string, tell: CodeCalls['tell']):
   const approved = approvedStep(deps, moved, wallet.id, now);
   return {
     // A right code says nothing about the PIN, so the count of wrong PINs stays.
-    change: { ...approved.change, updates: [counted, guardWallet(wallet), ...(approved.change.updates ?? [])] },
+    change: merged({ updates: [counted, guard('wallet', wallet)] }, approved.change),
     answer: {
       payment: approved.payment,
       debitMinor: payment.total_minor,

@@ -4,6 +4,7 @@
  * Invariant: everything that a command commits comes with an entry; a command that is refused, or loses, leaves none.
  */
 
+import { merged } from '../domain/change.ts';
 import { aboutOf, shardOfChange, touchedBy } from '../domain/journal.ts';
 import type { JournalEntry } from '../domain/records.ts';
 import { type Deps, newId } from './deps.ts';
@@ -46,7 +47,7 @@ export function journaled(
       const owners = await store.journal.ownersOf(touchedBy(change));
       const about = [...new Set([...row.about, ...owners])].toSorted();
       const entry = { table: 'journal', row: { ...row, about } } as const;
-      return store.commit({ ...change, inserts: [...(change.inserts ?? []), entry] });
+      return store.commit(merged(change, { inserts: [entry] }));
     },
   };
 }

@@ -5,6 +5,7 @@
  * to the byte (specification, rule 1). The session counts its payments, so that the submit that consumes it can end the others.
  */
 
+import { merged } from '../domain/change.ts';
 import { feeColumns } from '../domain/fee.ts';
 import { requireCarried, requireOffered, requireWithinLimits } from '../domain/method.ts';
 import type { DeliveryBehaviour, FeeCoveredBy, Merchant, Payment, PaymentMethod, Session } from '../domain/records.ts';
@@ -99,17 +100,13 @@ export async function collectPayment(
       checkout_id: page.id,
       hosted_session_id: form?.sessionId ?? null,
     };
-    const { inserts = [], updates = [] } = page.writes(payment, session, now, shown.checkout);
     paying = isNative(method) ? intendByToken(deps, session, siblings, payment, method) : undefined;
     const collected = paying?.change ?? {
       updates: [updateSession(session, { payments: session.payments + 1 })],
       inserts: [{ table: 'payment', row: payment } as const],
     };
     return {
-      change: {
-        updates: [...(collected.updates ?? []), ...updates],
-        inserts: [...(collected.inserts ?? []), ...inserts],
-      },
+      change: merged(collected, page.writes(payment, session, now, shown.checkout)),
       answer: { payment: paying?.payment ?? payment, pageUrl: page.url, onlyAccount },
     };
   };

@@ -9,7 +9,7 @@
 import type { Authentication, CardConnector, Challenge } from '../connectors/connector.ts';
 import type { AttemptAnswer } from '../domain/answer.ts';
 import { challengeAttempt, type ThreeDsResult } from '../domain/authentication.ts';
-import { guardedUpdate } from '../domain/change.ts';
+import { guard } from '../domain/change.ts';
 import type { Payment } from '../domain/records.ts';
 import { Refusal, type RefusalDetail, refuseField } from '../domain/refusal.ts';
 import { type SettlementRows, settleAttempt } from '../domain/settlement.ts';
@@ -240,8 +240,7 @@ function recordChallenge(submit: Submit, status: string, challenge: Challenge): 
     if (now !== 'intended' && now !== 'not_sent') return outcomeOf(rows.payment);
     // Intended, yet its session is not held: the rows were read on either side of a commit. This change can only lose, which
     // makes us read again.
-    const change =
-      now === 'intended' ? { updates: [guardedUpdate('attempt', rows.attempt, { status: now })] } : undefined;
+    const change = now === 'intended' ? { updates: [guard('attempt', rows.attempt)] } : undefined;
     return { change, refusal: networkDown(card, 'session_id', attempt.payment_id) };
   });
 }

@@ -6,11 +6,11 @@
  * version, so that no guess gets past a lock; the debit has a floor, so that no balance goes below zero.
  */
 
-import { guardedUpdate, type Update } from '../domain/change.ts';
+import { guard, guardedUpdate, merged } from '../domain/change.ts';
 import { type MintedBy, requireMintingSecret } from '../domain/credential.ts';
 import { StateConflict } from '../domain/machine.ts';
 import { CODE_LIFE_MS, CODE_THRESHOLDS, expiryWithCode, writeCode } from '../domain/one-time-code.ts';
-import { guardPayment, movePayment, type PaymentColumns } from '../domain/payment.ts';
+import { movePayment, type PaymentColumns } from '../domain/payment.ts';
 import type { Merchant, Payment, Session, Wallet } from '../domain/records.ts';
 import { Refusal, refuseField } from '../domain/refusal.ts';
 import { consume } from '../domain/session.ts';
@@ -31,7 +31,6 @@ import { type Answering, type Decision, perform, type Reply, refusalOf, refuse, 
 import {
   countOf,
   countWrongPin,
-  guardWallet,
   judgePin,
   type PinRows,
   type PinVerdict,
@@ -118,8 +117,10 @@ function decide(submit: Submit, rows: Rows, verdict: PinVerdict): Decision<Submi
   if (verdict !== 'right' || wallet === undefined) return wrongPin(submit, rows, payment, now);
   const decision = weigh(() => pay(submit, { ...rows, session, payment, wallet }, now));
   if (decision.refusal === undefined) return decision;
-  // Guards the payment too: another submit may have paid this very payment before the account was read.
-  return { change: { updates: [guardWallet(wallet), guardPayment(payment)] }, refusal: decision.refusal };
+  // The wallet, because of many guesses verified at once, one made after the lock would otherwise learn from this refusal that it
+  // was right; the payment, because another submit may have paid it before the account was read.
+  const updates = [guard('wallet', wallet), guard('payment', payment)];
+  return { change: { updates }, refusal: decision.refusal };
 }
 
 /** What a submit is decided on besides the rows: what was typed, and the code that would be asked for. */
@@ -151,10 +152,7 @@ function pay(submit: Submit, opened: Opened, now: number): Decision<Submitted> {
   };
   const ready: Payment = { ...payment, ...columns };
   if ((account?.balance ?? 0n) < ready.total_minor) throw new Refusal(1201, { transactionId: payment.id });
-  const common: Update[] = [
-    consume(session, payment.id),
-    guardedUpdate('wallet', wallet, { pin_failures: 0, pin_failed_at: null, locked_until: null }),
-  ];
+  const unlocked = guardedUpdate('wallet', wallet, { pin_failures: 0, pin_failed_at: null, locked_until: null });
   const ended = endSiblings(payment, siblings, now, idsOf(deps));
   const codeAsked = asksForCode(merchant, payment);
   // Without a text sender no code could ever arrive: refused before the session is consumed.
@@ -162,11 +160,7 @@ function pay(submit: Submit, opened: Opened, now: number): Decision<Submitted> {
   const paying = { ...opened, payment: ready, columns };
   const change = codeAsked ? askCode(submit, paying, now) : approve(submit, paying, now);
   return {
-    change: {
-      ...change.change,
-      updates: [...common, ...ended.updates, ...(change.change.updates ?? [])],
-      inserts: [...ended.inserts, ...(change.change.inserts ?? [])],
-    },
+    change: merged({ updates: [consume(session, payment.id), unlocked] }, ended, change.change),
     answer: { payment: change.payment },
   };
 }

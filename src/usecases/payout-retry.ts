@@ -5,10 +5,9 @@
  * batch can be retried from there, ten times in all.
  */
 
-import { guardedUpdate } from '../domain/change.ts';
+import { guard, guardedUpdate } from '../domain/change.ts';
 import { isId, shardOf } from '../domain/ids.ts';
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
-import { guardLine } from '../domain/payout-again.ts';
 import {
   BENEFICIARIES_MOST,
   hasMore,
@@ -69,7 +68,7 @@ export function retryPayout(
     const made = makePayout(deps, merchant, order, ids, availableMinor);
     const updates = failed.map((line) => guardedUpdate('payout_line', line, { retried_by: made.batch.id }));
     // A change that marks an earlier line as paid late, or books that money, writes the line: then this is decided again.
-    const guards = rows.earlier.map(guardLine);
+    const guards = rows.earlier.map((line) => guard('payout_line', line));
     return { change: { ...made.change, updates: [...updates, ...guards] }, answer: { ...made, dryRun: false } };
   });
 }

@@ -6,7 +6,7 @@
  * race for the balance one loses, and is decided again on what is left.
  */
 
-import type { Change } from '../domain/change.ts';
+import { type Change, guard, merged } from '../domain/change.ts';
 import type { Currency } from '../domain/currency.ts';
 import type { Prefix } from '../domain/ids.ts';
 import { merchantAccount } from '../domain/ledger.ts';
@@ -23,7 +23,7 @@ import {
 } from '../domain/payout-order.ts';
 import type { Merchant, Session } from '../domain/records.ts';
 import { Refusal, refuseField } from '../domain/refusal.ts';
-import { requireOpen, updateSession } from '../domain/session.ts';
+import { requireOpen } from '../domain/session.ts';
 import { eventInsert, payoutEvent } from '../domain/webhook.ts';
 import type { MerchantCaller, SessionCaller } from './callers.ts';
 import { cachedFirst, type Deps, newId } from './deps.ts';
@@ -78,8 +78,8 @@ export function sendPayout(
     const answer = { ...made, dryRun };
     if (dryRun) return { answer };
     // Changes only the session's version: a concurrent collect, or a device binding, loses.
-    const guards = session === undefined ? [] : [updateSession(session, { payments: session.payments })];
-    return { change: { ...made.change, updates: guards }, answer };
+    const guards = session === undefined ? [] : [guard('session', session)];
+    return { change: merged(made.change, { updates: guards }), answer };
   });
 }
 

@@ -8,11 +8,11 @@
 
 import type { PayoutConnector } from '../connectors/connector.ts';
 import type { Answer } from '../domain/answer.ts';
-import type { Change, Update } from '../domain/change.ts';
+import { type Change, guard, merged } from '../domain/change.ts';
 import { merchantAccount } from '../domain/ledger.ts';
 import type { PayoutLine } from '../domain/outgoing-records.ts';
 import { costOf, nextLookBackAt } from '../domain/payout.ts';
-import { beforeIt, type EarlierLine, guardLine } from '../domain/payout-again.ts';
+import { beforeIt, type EarlierLine } from '../domain/payout-again.ts';
 import {
   failForFunds,
   intendLine,
@@ -145,19 +145,18 @@ function intend(
     if (!isOurs(line, known)) return { answer: undefined };
     const before = beforeIt(more.earlier);
     if (before.kind === 'unclear') return { answer: { paidBy: undefined } };
-    const guards = more.earlier.map((one) => guardLine(one.line));
+    const guards = more.earlier.map((one) => guard('payout_line', one.line));
     if (before.kind === 'paid') {
-      return { change: guarded(payByLate(line, before.by, context), guards), answer: { paidBy: before.by } };
+      return {
+        change: merged(payByLate(line, before.by, context), { updates: guards }),
+        answer: { paidBy: before.by },
+      };
     }
     const money = { amount_minor: line.amount_minor, fee_minor: 0n };
     const attempt = newAttempt(attemptId, order, money, intention, context.now);
     const intended = intendLine(line, attempt, context);
-    return { change: guarded(intended.change, guards), answer: { attempt, line: intended.line } };
+    return { change: merged(intended.change, { updates: guards }), answer: { attempt, line: intended.line } };
   });
-}
-
-function guarded(change: Change, guards: readonly Update[]): Change {
-  return guards.length === 0 ? change : { ...change, updates: [...(change.updates ?? []), ...guards] };
 }
 
 async function payToWallet(deps: Deps, known: PayoutLine): Promise<void> {

@@ -6,7 +6,7 @@
  * effect.
  */
 
-import type { Change, Outcome } from '../domain/change.ts';
+import { type Change, merged, type Outcome } from '../domain/change.ts';
 import { isRemembered, Refusal } from '../domain/refusal.ts';
 import type { Clock } from '../platform/platform.ts';
 import { CommitUnknown, isTransient } from '../store/errors.ts';
@@ -17,14 +17,14 @@ export interface Reply {
   readonly status: number;
   readonly body: string;
   readonly replayed?: boolean;
-  /** Where a browser is sent to; never remembered with the bytes. */
+  /** Where a browser is sent to; remembered for callbacks alone. */
   readonly location?: string;
 }
 
 /** The writes of a memory: a claim, or a guarded update of the row that the last `stored` found; so that one run wins. */
 export type Memory = Pick<Change, 'claims' | 'updates'>;
 
-/** The memory of one Idempotency-Key (contract §7). */
+/** The memory of one Idempotency-Key (contract §7), or of one callback. */
 export interface Receipt {
   /** The first run's reply, if there was one. Throws refusal 1203 when the key was used with another body. */
   stored(): Promise<Reply | undefined>;
@@ -236,17 +236,8 @@ function withMemory<A>(decision: Decision<A>, reply: Reply, receipt: RevocableRe
   const { refusal, change } = decision;
   const remembered = refusal === undefined || (isRemembered(refusal.http) && !refusal.retryable);
   if (receipt === undefined) return change;
-  if (remembered) return joined(change ?? {}, receipt.remember(reply));
+  if (remembered) return merged(change, receipt.remember(reply));
   // With a change that undoes what the run had begun, the key becomes free again, even for another body. A run without a change
   // may have found a later run's record, and leaves it alone.
-  return change !== undefined && receipt.begun() ? joined(change, receipt.forget()) : change;
-}
-
-/** The change together with the writes of a memory. */
-export function joined(change: Change, memory: Memory): Change {
-  return {
-    ...change,
-    claims: [...(change.claims ?? []), ...(memory.claims ?? [])],
-    updates: [...(change.updates ?? []), ...(memory.updates ?? [])],
-  };
+  return change !== undefined && receipt.begun() ? merged(change, receipt.forget()) : change;
 }

@@ -7,7 +7,7 @@
  * PIN is hashed anew only after it has been answered as right.
  */
 
-import { type Change, guardedUpdate, type Update } from '../domain/change.ts';
+import { type Change, guardedUpdate } from '../domain/change.ts';
 import type { Account, PinCount, PinGuard, Wallet, WalletKind } from '../domain/records.ts';
 import {
   afterWrongPin,
@@ -103,16 +103,6 @@ export function countWrongPin(
     update: (guard) => guardedUpdate('pin_guard', guard, row),
   });
   return { change, left };
-}
-
-/**
- * Writes the count unchanged, only to guard the wallet's version. A right PIN that is refused for another reason needs the
- * guard as well: of many guesses verified at once, one made after the lock would otherwise learn from that refusal that it was
- * right.
- */
-export function guardWallet(wallet: Wallet): Update {
-  const { pin_failures, pin_failed_at, locked_until } = wallet;
-  return guardedUpdate('wallet', wallet, { pin_failures, pin_failed_at, locked_until });
 }
 
 /** Ids under each key of the ring, the active one first, so that counts kept under another key are found too. */

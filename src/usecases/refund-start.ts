@@ -7,7 +7,7 @@
  */
 
 import type { Answer } from '../domain/answer.ts';
-import { type Change, revise } from '../domain/change.ts';
+import { type Change, merged, revise } from '../domain/change.ts';
 import type { Refund } from '../domain/outgoing-records.ts';
 import { nextLookBackAt } from '../domain/payout.ts';
 import type { Attempt, Merchant, Payment, UpstreamMethod } from '../domain/records.ts';
@@ -178,9 +178,8 @@ async function intend(deps: Deps, known: Refund, intention: Intention): Promise<
     const { change, ...moved } = intendRefund(rows, attempt, context);
     if (refunds.length === 1) return { change, answer: { ...moved, attempt } };
     // A change that marks another refund as paid also writes the payment: then this is decided again.
-    const { update, after } = revise('payment', moved.payment, { refunding_minor: moved.payment.refunding_minor });
-    const updates = [...change.updates, update];
-    return { change: { ...change, updates }, answer: { ...moved, payment: after, attempt } };
+    const { update, after } = revise('payment', moved.payment, {});
+    return { change: merged(change, { updates: [update] }), answer: { ...moved, payment: after, attempt } };
   };
   return commitOrFind(deps, read, decide);
 }
