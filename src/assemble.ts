@@ -30,14 +30,8 @@ import { languageOf, say } from './messages/messages.ts';
 import { payoutText } from './messages/payout-text.ts';
 import { type Background, createBackground } from './platform/background.ts';
 import type { Platform } from './platform/platform.ts';
-import { auditRounds } from './rounds/audit-round.ts';
-import { paymentRounds, type Work } from './rounds/payment-rounds.ts';
-import { payoutBatchRounds } from './rounds/payout-batch-round.ts';
-import { payoutRounds } from './rounds/payout-round.ts';
-import { refundRounds } from './rounds/refund-round.ts';
 import { type Round, repeat } from './rounds/round.ts';
-import { snapshotRounds } from './rounds/snapshot-round.ts';
-import { webhookRounds } from './rounds/webhook-round.ts';
+import { worksOf } from './rounds/works.ts';
 import { openStore, type Store } from './store/store.ts';
 import { createAcceptances, sessionAsTold } from './usecases/acceptances.ts';
 import { alarmMetrics } from './usecases/alarm-metrics.ts';
@@ -50,7 +44,7 @@ import { createFormCalls } from './usecases/form-calls.ts';
 import { openHolds } from './usecases/holds.ts';
 import { endsWithin } from './usecases/patience.ts';
 import { createDispatcher, type Dispatcher } from './usecases/payout-dispatch.ts';
-import { createRefundDispatcher, type RefundDispatcher } from './usecases/refund-dispatch.ts';
+import { createRefundDispatcher } from './usecases/refund-dispatch.ts';
 import { roundMetrics } from './usecases/round-metrics.ts';
 import { createSessionTurns } from './usecases/session-turns.ts';
 import { announcingInserts, countingCommits } from './usecases/store-followers.ts';
@@ -169,7 +163,7 @@ function joinGateway(
   const dispatcher = createDispatcher(deps);
   const refunds = createRefundDispatcher(deps);
   const isCalm = (): boolean => limiter.level() === 0;
-  const works = role === 'api' ? [] : worksOf(deps, { courier, dispatcher, refunds, isCalm });
+  const works = role === 'api' ? [] : worksOf(deps, { courier, dispatcher, refunds }, isCalm);
   const routes = role === 'worker' ? [] : routesOf(deps, courier);
   let draining = false;
   const refreshMetrics = databaseMetrics(deps, platform.metrics);
@@ -219,32 +213,6 @@ function joinGateway(
   const port = role === 'worker' ? (config.workerPort ?? config.port) : config.port;
   const listen = (): Promise<string> => app.listen({ host: config.host, port, backlog: WAITING_CONNECTIONS });
   return { ...tools, deps, store, app, courier, dispatcher, rounds, refreshMetrics, drain, listen, stop };
-}
-
-/** The work of a process that runs rounds. */
-function worksOf(
-  deps: Deps,
-  {
-    courier,
-    dispatcher,
-    refunds,
-    isCalm,
-  }: {
-    readonly courier: Courier;
-    readonly dispatcher: Dispatcher;
-    readonly refunds: RefundDispatcher;
-    readonly isCalm: () => boolean;
-  },
-): readonly Work[] {
-  return [
-    ...paymentRounds(deps),
-    ...webhookRounds(deps, courier),
-    ...payoutRounds(deps, dispatcher),
-    ...refundRounds(deps, refunds),
-    ...payoutBatchRounds(deps, { dispatcher, isCalm }),
-    ...auditRounds(deps, isCalm),
-    ...snapshotRounds(deps),
-  ];
 }
 
 /** The routes of a process that answers calls. */

@@ -6,11 +6,11 @@
  * transfer except one that is recent by the server's clock.
  */
 
+import { columnList } from './columns.ts';
 import type { Lender } from './lender.ts';
 import type { Statement } from './pipeline.ts';
 import { inEither } from './place.ts';
 import { openReaders } from './read.ts';
-import { columnList } from './tables.ts';
 
 /** The setting (in shard 0) that names the last closed day; all days before it are closed too. */
 export const LAST_CLOSED_DAY = 'last_closed_day';

@@ -10,8 +10,9 @@ import pg from 'pg';
 import { firstIdAt } from '../domain/ids.ts';
 import type { Group } from './archive-groups.ts';
 import { type ArchivedTable, hasMonth, makeMonth, monthIn, monthSource } from './archive-tables.ts';
+import { listOf } from './columns.ts';
 import { codeOf, HELD } from './errors.ts';
-import { columnsOf, listOf } from './tables.ts';
+import { columnsOf } from './tables.ts';
 import { inTransaction } from './transaction.ts';
 
 /** How many rows of each table left. */

@@ -6,10 +6,11 @@
 
 import { firstIdAt, ID_SLACK_MS } from '../domain/ids.ts';
 import type { Attempt } from '../domain/records.ts';
+import { listOf } from './columns.ts';
 import type { Statement } from './pipeline.ts';
 import { inEither } from './place.ts';
 import type { Readers } from './read.ts';
-import { columnsOf, listOf } from './tables.ts';
+import { columnsOf } from './tables.ts';
 import { instantParameter } from './wire.ts';
 
 /** Attempts of these connectors made in a span (milliseconds): `from` inclusive, `to` exclusive. */

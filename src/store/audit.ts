@@ -7,11 +7,11 @@
 
 import { LAST_CLOSED_DAY } from './account-days.ts';
 import { LEDGER_BEGINS } from './archive-months.ts';
+import { columnList } from './columns.ts';
 import type { Lender } from './lender.ts';
 import type { Statement } from './pipeline.ts';
 import { inEither } from './place.ts';
 import { openReaders } from './read.ts';
-import { columnList } from './tables.ts';
 
 /** Something that does not add up. Amounts are minor units. */
 export type AuditFinding =

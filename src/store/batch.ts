@@ -8,6 +8,7 @@
 
 import type { AccountRef, Change, TableName, Transfer } from '../domain/change.ts';
 import type { LedgerTransfer } from '../domain/records.ts';
+import type { Column } from './columns.ts';
 import type { Execution } from './pipeline.ts';
 import {
   BALANCE_SHAPE,
@@ -21,7 +22,7 @@ import {
   TRANSFER_SHAPE,
   updateShape,
 } from './statements.ts';
-import { type Column, columnsOf } from './tables.ts';
+import { columnsOf } from './tables.ts';
 import { asRow } from './wire.ts';
 
 export interface Batch<E> {

@@ -8,9 +8,10 @@
 import { firstIdAt, SHARDS } from '../domain/ids.ts';
 import type { Touched } from '../domain/journal.ts';
 import type { JournalEntry } from '../domain/records.ts';
+import { columnList, listOf } from './columns.ts';
 import { asked } from './conditions.ts';
 import type { Readers } from './read.ts';
-import { columnList, columnsOf, listOf } from './tables.ts';
+import { columnsOf } from './tables.ts';
 import { encodeArray } from './wire.ts';
 
 /** Which entries to list. */

@@ -5,10 +5,10 @@
  * because nothing there is ever unsealed again.
  */
 
+import { columnList } from './columns.ts';
 import type { Lender } from './lender.ts';
 import type { Statement } from './pipeline.ts';
 import { openReaders } from './read.ts';
-import { columnList } from './tables.ts';
 import { instantParameter } from './wire.ts';
 
 export interface KeyNeed {

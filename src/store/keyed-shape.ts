@@ -5,9 +5,10 @@
  */
 
 import type { Tables } from '../domain/change.ts';
+import { listOf } from './columns.ts';
 import { joinIn, nameIn, type Place, type TableIn } from './place.ts';
 import type { ReadShape } from './read.ts';
-import { columnsOf, listOf } from './tables.ts';
+import { columnsOf } from './tables.ts';
 
 /** Rows whose column `key` holds the key, in the order of another column. */
 export function keyedShape<P extends Place, T extends TableIn<P>>(

@@ -11,11 +11,12 @@ import { LATE_KEPT } from '../domain/reason.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import { TTL_MAX_S } from '../domain/session.ts';
 import { lateSql } from './archive-groups.ts';
+import { type ColumnList, columnList, listOf } from './columns.ts';
 import type { Lender } from './lender.ts';
 import type { Statement } from './pipeline.ts';
 import { inEither } from './place.ts';
 import { openReaders, type Readers } from './read.ts';
-import { type Columns, columnList, columnsOf, listOf } from './tables.ts';
+import { columnsOf } from './tables.ts';
 import { encodeArray } from './wire.ts';
 
 const COLUMNS = columnsOf('attempt');
@@ -93,7 +94,7 @@ export function readLateAttempts(lender: Lender, limit: number, after = ''): Pro
 function readRows<Row>(
   lender: Lender,
   statement: Statement,
-  columns: Columns<Row>,
+  columns: ColumnList<Row>,
   values: readonly string[],
 ): Promise<Row[]> {
   return lender.lend((connection) => openReaders([connection]).query(statement, columns, values));

@@ -8,10 +8,10 @@
 
 import { mayBeArchived } from '../domain/archive.ts';
 import type { LedgerTransfer } from '../domain/records.ts';
+import { columnList } from './columns.ts';
 import type { Statement } from './pipeline.ts';
 import { joinIn, nameIn, type Place, tableIn } from './place.ts';
 import type { Readers } from './read.ts';
-import { columnList } from './tables.ts';
 import { encodeArray, instantParameter } from './wire.ts';
 
 /** A debit is read before the credit of the same transfer. */

@@ -10,6 +10,7 @@ import { shardOf } from '../domain/ids.ts';
 import type { Account, Attempt, Merchant, Payment, WebhookEvent } from '../domain/records.ts';
 import type { Proof } from '../domain/transfer-records.ts';
 import { openAttemptReads } from './attempt-reads.ts';
+import { bothLists, columnList, listOf } from './columns.ts';
 import { listJournal, readOwners } from './journal-reads.ts';
 import { keyedShape } from './keyed-shape.ts';
 import type { EventFilter, Nouns, ProofFilter } from './nouns.ts';
@@ -23,7 +24,7 @@ import type { Recent } from './recent.ts';
 import { listRefunds } from './refund-reads.ts';
 import { openRounds } from './round-reads.ts';
 import { createdWithin, idsWithin } from './scanned-page.ts';
-import { columnList, columnsOf, joined, listOf } from './tables.ts';
+import { columnsOf } from './tables.ts';
 
 /** Merchants that `merchant.at` remembers. */
 const MOST_REMEMBERED = 10_000;
@@ -151,7 +152,7 @@ const MERCHANT_OF_CALLER = columnList<Pick<CredentialWithStanding, 'merchant_sta
 });
 
 const SESSION_CALLER: ReadShape<SessionWithStanding> = {
-  columns: joined(columnsOf('session'), joined(CREDENTIAL_OF_SESSION, MERCHANT_OF_CALLER)),
+  columns: bothLists(columnsOf('session'), bothLists(CREDENTIAL_OF_SESSION, MERCHANT_OF_CALLER)),
   keyAt: 1,
   statement: {
     name: 'read_session_caller',
@@ -165,7 +166,7 @@ join merchant m on m.shard = s.shard and m.id = s.merchant_id`,
 };
 
 const CREDENTIAL_CALLER: ReadShape<CredentialWithStanding> = {
-  columns: joined(columnsOf('credential'), MERCHANT_OF_CALLER),
+  columns: bothLists(columnsOf('credential'), MERCHANT_OF_CALLER),
   keyAt: 1,
   statement: {
     name: 'read_credential_caller',

@@ -7,10 +7,11 @@
 
 import type { Tables } from '../domain/change.ts';
 import { SHARDS, shardOf } from '../domain/ids.ts';
+import { listOf } from './columns.ts';
 import { asked, type Condition } from './conditions.ts';
 import type { Statement } from './pipeline.ts';
 import type { Readers } from './read.ts';
-import { columnsOf, listOf } from './tables.ts';
+import { columnsOf } from './tables.ts';
 
 type Listed = 'webhook_event' | 'refund' | 'proof' | 'payout_batch';
 type WithStatus = Exclude<Listed, 'payout_batch'>;

@@ -7,11 +7,12 @@
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import type { PayoutCounts } from '../domain/payout.ts';
 import type { BatchState } from '../domain/payout-batch.ts';
+import { columnList, listOf, NO_COLUMNS } from './columns.ts';
 import { listForOperator } from './operator-lists.ts';
 import type { Statement } from './pipeline.ts';
 import { joinIn, nameIn, type Place, tableIn } from './place.ts';
 import type { Readers, ReadShape } from './read.ts';
-import { columnList, columnsOf, listOf, NO_COLUMNS } from './tables.ts';
+import { columnsOf } from './tables.ts';
 import { instantParameter } from './wire.ts';
 
 /** How the lines of one occurrence stand. */

@@ -5,11 +5,12 @@
  */
 
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
+import { listOf } from './columns.ts';
 import { asked, whereAll } from './conditions.ts';
 import type { Statement } from './pipeline.ts';
 import { nameIn, type Place, tableIn } from './place.ts';
 import type { Readers, ReadShape } from './read.ts';
-import { columnsOf, listOf } from './tables.ts';
+import { columnsOf } from './tables.ts';
 
 /** Which batches of a merchant to list, newest first. */
 export interface BatchFilter {

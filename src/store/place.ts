@@ -6,7 +6,8 @@
 
 import type { TableName } from '../domain/change.ts';
 import type { ArchivedTable } from './archive-tables.ts';
-import { columnsOf, listOf } from './tables.ts';
+import { listOf } from './columns.ts';
+import { columnsOf } from './tables.ts';
 
 export type Place = 'live' | 'archive';
 

@@ -7,12 +7,12 @@
  */
 
 import { SHARDS } from '../domain/ids.ts';
+import type { ColumnList } from './columns.ts';
 import type { Connection } from './connection.ts';
 import { answerFor, ConnectionLost, isCollision, Refused, StoreBusy, StoreUnavailable, TOO_SLOW } from './errors.ts';
 import type { Execution, Statement } from './pipeline.ts';
 import { type RowReader, rowReader } from './row-codec.ts';
 import type { ReadStats } from './stats.ts';
-import type { Columns } from './tables.ts';
 import { encodeArray, isStorable } from './wire.ts';
 
 /** How many keys or statements may wait. */
@@ -53,7 +53,7 @@ export interface Readers {
    * Runs a statement for one caller, in one transaction with everything sent at that moment; if one statement makes that
    * transaction fail, each is run by itself.
    */
-  query<Row>(statement: Statement, columns: Columns<Row>, values: readonly (string | null)[]): Promise<Row[]>;
+  query<Row>(statement: Statement, columns: ColumnList<Row>, values: readonly (string | null)[]): Promise<Row[]>;
   /**
    * Plans every keyed reader on every connection, by running it without keys. A plan is kept for a while from its first use on
    * (connection.ts): one made while a young table fills up may take an index that does not fit, and read all of it each time.
@@ -68,7 +68,7 @@ export type KeyedReader<Row> = (shard: number, key: string) => Promise<readonly 
 /** A statement over `$1::int2[]` (shards) and `$2::text[]` (keys). It returns these columns, the shard first. */
 export interface ReadShape<Row> {
   readonly statement: Statement;
-  readonly columns: Columns<Row>;
+  readonly columns: ColumnList<Row>;
   /** Position of the key in a returned row; after the columns if it is not part of the record. */
   readonly keyAt: number;
 }
@@ -145,7 +145,7 @@ export function openReaders(connections: readonly Connection[]): Readers {
       };
       await Promise.all(connections.map(planOn));
     },
-    query: <Row>(statement: Statement, columns: Columns<Row>, values: readonly (string | null)[]) =>
+    query: <Row>(statement: Statement, columns: ColumnList<Row>, values: readonly (string | null)[]) =>
       new Promise<Row[]>((resolve, reject) => {
         const read = rowReader(columns);
         let rows: Row[] = [];

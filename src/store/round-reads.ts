@@ -9,10 +9,11 @@ import type { TableName } from '../domain/change.ts';
 import { SHARDS } from '../domain/ids.ts';
 import type { PayoutBatch, PayoutLine, Refund } from '../domain/outgoing-records.ts';
 import type { Attempt, Payment, WebhookEvent } from '../domain/records.ts';
+import { columnList, listOf, NO_COLUMNS } from './columns.ts';
 import { DUE, type Due, isDue } from './due.ts';
 import type { Statement } from './pipeline.ts';
 import type { Readers } from './read.ts';
-import { columnList, columnsOf, listOf, NO_COLUMNS } from './tables.ts';
+import { columnsOf } from './tables.ts';
 import { instantParameter } from './wire.ts';
 
 /** A batch whose next occurrence has been due since `next_run_at`. */

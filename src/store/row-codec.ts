@@ -7,7 +7,7 @@
  * nothing but names from our own catalogue, which are SQL identifiers.
  */
 
-import type { Columns, ColumnType } from './tables.ts';
+import type { ColumnList, ColumnType } from './columns.ts';
 import {
   bigintText,
   booleanText,
@@ -51,10 +51,10 @@ export function updateWriter(guard: readonly Field[], { fields, end }: Layout): 
   return compiledWriter('update', code, end);
 }
 
-const readers = new WeakMap<Columns<unknown>, RowReader<unknown>>();
+const readers = new WeakMap<ColumnList<unknown>, RowReader<unknown>>();
 
 /** The reader for rows of these columns in PostgreSQL's text format; made once for each list of columns. */
-export function rowReader<Row>(columns: Columns<Row>): RowReader<Row> {
+export function rowReader<Row>(columns: ColumnList<Row>): RowReader<Row> {
   const known = readers.get(columns);
   // It was made below for this very list, and so for its rows.
   if (known !== undefined) return known as RowReader<Row>;
@@ -64,7 +64,7 @@ export function rowReader<Row>(columns: Columns<Row>): RowReader<Row> {
 }
 
 /** Each column's type says what it is decoded into, and `columnList` (tables.ts) has checked that this fits the row. */
-function compiledReader<Row>(columns: Columns<Row>): RowReader<Row> {
+function compiledReader<Row>(columns: ColumnList<Row>): RowReader<Row> {
   const members = columns.map(({ name, type }, at) => `${identifier(name)}: ${readCode(type, `texts[${at}]`)}`);
   return compiled<RowReader<Row>>({ instantOf }, `(texts) => ({ ${members.join(', ')} })`);
 }

@@ -7,7 +7,8 @@
  */
 
 import type { TableName } from '../domain/change.ts';
-import { type Column, columnsOf, TABLES } from './tables.ts';
+import type { Column } from './columns.ts';
+import { columnsOf, TABLES } from './tables.ts';
 
 export interface RowType {
   readonly name: string;

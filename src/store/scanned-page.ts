@@ -7,10 +7,11 @@
 
 import type { Tables } from '../domain/change.ts';
 import { firstIdAt, ID_SLACK_MS, type Prefix } from '../domain/ids.ts';
+import { bothLists, type ColumnList, columnList, listOf } from './columns.ts';
 import { asked, type Condition } from './conditions.ts';
 import { joinIn, nameIn, type Place, tableIn } from './place.ts';
 import type { Readers } from './read.ts';
-import { type Columns, columnList, columnsOf, joined, listOf } from './tables.ts';
+import { columnsOf } from './tables.ts';
 import { instantParameter } from './wire.ts';
 
 /** Tables that are read by pages. */
@@ -90,9 +91,9 @@ type PageRow<T extends Paged> = Seen & { readonly [Field in keyof Tables[T]]: Ta
 
 const SEEN = columnList<Seen>({ seen: 'int4', reached: 'text' });
 
-const PAGE_COLUMNS: { readonly [T in Paged]: Columns<PageRow<T>> } = {
-  payment: joined(SEEN, columnsOf('payment')),
-  webhook_event: joined(SEEN, columnsOf('webhook_event')),
+const PAGE_COLUMNS: { readonly [T in Paged]: ColumnList<PageRow<T>> } = {
+  payment: bothLists(SEEN, columnsOf('payment')),
+  webhook_event: bothLists(SEEN, columnsOf('webhook_event')),
 };
 
 /** The last two parameters are how many rows are examined, and how many fitting ones a page has. */

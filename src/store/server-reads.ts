@@ -5,9 +5,9 @@
  */
 
 import { SHARDS } from '../domain/ids.ts';
+import { columnList } from './columns.ts';
 import type { Statement } from './pipeline.ts';
 import type { Readers } from './read.ts';
-import { columnList } from './tables.ts';
 import { MOST_WATCHED } from './watch-reads.ts';
 
 export interface Server {

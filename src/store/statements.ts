@@ -8,10 +8,11 @@
  */
 
 import type { TableName } from '../domain/change.ts';
+import type { Column } from './columns.ts';
 import type { Statement } from './pipeline.ts';
 import { type RowWriter, rowWriter, updateWriter } from './row-codec.ts';
 import { DEBIT_TYPE, type RowType, rowTypeOf } from './row-types.ts';
-import { type Column, columnsOf } from './tables.ts';
+import { columnsOf } from './tables.ts';
 import { type Layout, layoutOf } from './wire.ts';
 
 /** The keys of losers are `shard id`; this is the same text in SQL. */

@@ -13,6 +13,7 @@ import { type Dropped, dropMonth, LEDGER_BEGINS, listMonths, type Month } from '
 import { type Archiver, openArchiver } from './archive-move.ts';
 import { type ArchiveReads, openArchiveReads } from './archive-reads.ts';
 import { type Audited, type AuditFinding, auditAll, auditRecent } from './audit.ts';
+import { columnList, NO_COLUMNS } from './columns.ts';
 import { openCommitter } from './commit.ts';
 import { openConnection, ping } from './connection.ts';
 import { type EventPageFilter, pageOfEvents } from './event-lists.ts';
@@ -28,7 +29,6 @@ import { openRecent } from './recent.ts';
 import type { ScannedPage } from './scanned-page.ts';
 import { type FailingReceiver, readFailingReceivers, readServer, type Server } from './server-reads.ts';
 import type { CommitStats, ReadStats } from './stats.ts';
-import { columnList, NO_COLUMNS } from './tables.ts';
 import { type CallMade, readUpstreamCalls } from './upstream-calls.ts';
 import { readByReference, readUpstreamSpan, type UpstreamQuestion, type UpstreamSpan } from './upstream-span.ts';
 import { type AgeLimits, readWatched, type Watched } from './watch-reads.ts';

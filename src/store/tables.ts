@@ -7,21 +7,7 @@
 
 import type { TableName, Tables } from '../domain/change.ts';
 
-export type ColumnType = 'int2' | 'int4' | 'int8' | 'numeric' | 'text' | 'bool' | 'timestamptz' | 'jsonb';
-
-/** The PostgreSQL types that may hold a field: money is `bigint`, a sum of it `numeric`; an instant or a count is `number`. */
-type TypeFor<Value> = [Value] extends [bigint]
-  ? 'int8' | 'numeric'
-  : [Value] extends [boolean]
-    ? 'bool'
-    : [Value] extends [number]
-      ? 'int2' | 'int4' | 'timestamptz'
-      : [Value] extends [string]
-        ? 'text'
-        : 'jsonb';
-
-/** The columns that hold a record: one per field, whether or not the field may be absent or null. */
-export type ColumnsOf<Record> = { readonly [Field in keyof Record]-?: TypeFor<NonNullable<Record[Field]>> };
+import { type ColumnList, type ColumnsOf, decoding, listed } from './columns.ts';
 
 type Catalogue = { readonly [Table in TableName]: ColumnsOf<Tables[Table]> };
 
@@ -347,51 +333,9 @@ export const TABLES: Catalogue = {
   merchant_logo: { ...versioned, content_type: 'text', content: 'text', created_at: 'timestamptz' },
 };
 
-/** A column, as SQL and wire code need it. */
-export interface Column {
-  readonly name: string;
-  readonly type: ColumnType;
-}
-
-/** A key that no object has: under it, a list of columns names the type of its rows to the compiler. */
-declare const decoded: unique symbol;
-
-/** Columns in a statement's order, with the type of the rows that the codec (row-codec.ts) decodes by them. */
-export type Columns<Row> = readonly Column[] & { readonly [decoded]: Row };
-
-/**
- * The columns of a statement's rows. The caller names the type of a row, and the compiler demands a column of a fitting type for
- * each of its fields, and no other column. Which fields may be null, only the statement knows: the caller's type has to say so.
- */
-export function columnList<Row>(columns: ColumnsOf<Row>): Columns<Row> {
-  return decoding(listed(columns));
-}
-
-/** For statements whose rows are only counted. */
-export const NO_COLUMNS = columnList<object>({});
-
-/** The columns of two lists, one after the other. */
-export function joined<First, Second>(first: Columns<First>, second: Columns<Second>): Columns<First & Second> {
-  return decoding([...first, ...second]);
-}
-
 const LISTS = new Map(Object.entries(TABLES).map(([table, columns]) => [table, listed(columns)]));
 
 /** The columns of a table, in the order of its record type. */
-export function columnsOf<T extends TableName>(table: T): Columns<Tables[T]> {
+export function columnsOf<T extends TableName>(table: T): ColumnList<Tables[T]> {
   return decoding(LISTS.get(table) ?? []);
-}
-
-/** At run time a list carries no type. The functions above, which alone call this, let the compiler compare columns and row. */
-function decoding<Row>(columns: readonly Column[]): Columns<Row> {
-  return columns as Columns<Row>;
-}
-
-function listed(columns: { readonly [name: string]: ColumnType }): readonly Column[] {
-  return Object.entries(columns).map(([name, type]) => ({ name, type }));
-}
-
-/** The columns' names for a select, each behind an alias if there is one. */
-export function listOf(columns: readonly Column[], alias?: string): string {
-  return columns.map(({ name }) => (alias === undefined ? name : `${alias}.${name}`)).join(', ');
 }

@@ -6,9 +6,9 @@
 
 import type { UpstreamCall } from '../domain/availability.ts';
 import { firstIdAt, SHARDS } from '../domain/ids.ts';
+import { columnList } from './columns.ts';
 import type { Statement } from './pipeline.ts';
 import type { Readers } from './read.ts';
-import { columnList } from './tables.ts';
 
 /** A call by a connector, for a phone number of that carrier or a card of that network. */
 export interface CallMade extends UpstreamCall {

@@ -6,11 +6,12 @@
 
 import { GIVEN_BACK } from '../domain/late-money.ts';
 import type { Attempt } from '../domain/records.ts';
+import { columnList, listOf } from './columns.ts';
 import type { Lender } from './lender.ts';
 import type { Statement } from './pipeline.ts';
 import { inEither } from './place.ts';
 import { openReaders } from './read.ts';
-import { columnList, columnsOf, listOf } from './tables.ts';
+import { columnsOf } from './tables.ts';
 import { encodeArray, instantParameter } from './wire.ts';
 
 /** Instants in milliseconds; in a span, `from` is inclusive and `to` exclusive. */

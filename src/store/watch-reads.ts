@@ -8,10 +8,10 @@
 import { SHARDS } from '../domain/ids.ts';
 import type { AttemptPurpose } from '../domain/records.ts';
 import { lateSql } from './archive-groups.ts';
+import { columnList } from './columns.ts';
 import { DUE, DUE_KINDS, type Due, type DueKind, isDue } from './due.ts';
 import type { Statement } from './pipeline.ts';
 import type { Readers } from './read.ts';
-import { columnList } from './tables.ts';
 import { instantParameter } from './wire.ts';
 
 /** How many rows of each shard are read. */

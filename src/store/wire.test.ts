@@ -1,8 +1,8 @@
 /** What is written is read back: encoding by the catalogue's types, decoding from PostgreSQL's text. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { columnList } from './columns.ts';
 import { rowReader, rowWriter, updateWriter } from './row-codec.ts';
-import { columnList } from './tables.ts';
 import { encodeArray, isStorable, layoutOf } from './wire.ts';
 
 const full = { shard: 7, amount_minor: 5n, name: 'x', floored: true, at: 0, settings: { a: [1, null, 'é'] } };

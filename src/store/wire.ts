@@ -6,7 +6,7 @@
  * DateStyle, on which their text depends.
  */
 
-import type { Column, ColumnType } from './tables.ts';
+import type { Column, ColumnType } from './columns.ts';
 
 /** A record as the store's generic code sees it. */
 export type Row = { readonly [column: string]: unknown };

@@ -4,10 +4,10 @@
  */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Change } from '../../src/domain/change.ts';
+import { NO_COLUMNS } from '../../src/store/columns.ts';
 import { type Committer, openCommitter } from '../../src/store/commit.ts';
 import { type Connection, openConnection } from '../../src/store/connection.ts';
 import { openReaders, type Readers } from '../../src/store/read.ts';
-import { NO_COLUMNS } from '../../src/store/tables.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { openWire, type Wire } from '../support/wire.ts';
 import { until } from './flows.ts';
