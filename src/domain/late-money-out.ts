@@ -42,7 +42,7 @@ export interface LateBeside {
   /** The order's other attempts. */
   readonly others: readonly Attempt[];
   /** Updates to write with the booking. */
-  readonly held: readonly Update[];
+  readonly guards: readonly Update[];
 }
 
 /** What booking late money writes; it must still wait in suspense. */
@@ -51,13 +51,13 @@ export function bookLateOut(
   order: LateOrder | undefined,
   to: LateTarget,
   context: BookingContext,
-  { others, held }: LateBeside,
+  { others, guards }: LateBeside,
 ): Booking {
   const { update, after } = revise('attempt', attempt, bookedColumns(to));
   const orders = order === undefined ? [] : updatesOf(attempt, order, to, others);
   return {
     change: {
-      updates: [update, ...orders, ...held],
+      updates: [update, ...orders, ...guards],
       transfers: transfersOf(attempt, order, to, context),
     },
     attempt: after,

@@ -77,14 +77,14 @@ export interface BookingContext {
 
 /**
  * What booking late money writes; it must still wait in suspense. The merchant gets what the payment would have brought,
- * available at once; the fee is ours as ever. `held` is written with it.
+ * available at once; the fee is ours as ever. `guards` are written with it.
  */
 export function bookLate(
   attempt: Attempt,
   payment: Payment,
   to: LateTarget,
   { ids, now }: BookingContext,
-  held: readonly Update[],
+  guards: readonly Update[],
 ): Booking {
   const { update, after } = revise('attempt', attempt, bookedColumns(to));
   const transfers =
@@ -93,7 +93,7 @@ export function bookLate(
   if (moved !== attempt.amount_minor)
     throw new Error(`${attempt.id} has brought another amount than its payment asks for`);
   return {
-    change: { updates: [update, ...held], transfers },
+    change: { updates: [update, ...guards], transfers },
     attempt: after,
   };
 }

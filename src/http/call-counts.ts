@@ -26,7 +26,7 @@ export type GuardedCalls = SlidingWindow;
 /** A guard counts by payment, and only calls that find one; never scaled, and far above what any guard lets through. */
 const GUARDED_CALLS: Guard = { name: 'calls', calls: 120, seconds: 60 };
 
-export function guardedCalls(clock: Pick<Clock, 'now'>): GuardedCalls {
+export function countGuardedCalls(clock: Pick<Clock, 'now'>): GuardedCalls {
   return slidingWindow(clock, GUARDED_CALLS);
 }
 

@@ -7,7 +7,7 @@ import type { Secrets } from '../platform/platform.ts';
 import { systemRandom } from '../platform/random.ts';
 import { openSecrets } from '../platform/secrets.ts';
 import type { Memory } from '../usecases/perform.ts';
-import { createReceipt, createTurns, readIdempotencyKey } from './idempotency.ts';
+import { createKeyTurns, createReceipt, readIdempotencyKey } from './idempotency.ts';
 import { smallWorld } from './testing/small-world.ts';
 
 const SCOPE = { shard: 3, owner: 'mch_1', route: 'POST /orders' };
@@ -28,7 +28,7 @@ describe('an Idempotency-Key', () => {
 describe('a turn', () => {
   it('is waited for, ten seconds at most; other keys do not wait', async () => {
     const clock = manualClock(0);
-    const turns = createTurns(clock);
+    const turns = createKeyTurns(clock);
     const end = await turns.take('a');
     const second = turns.take('a');
     const tired = turns.take('a').catch((error: unknown) => error);

@@ -57,7 +57,7 @@ export interface UsedReceipt extends RevocableReceipt {
  * Lets this process's calls under one key go one after the other: the second waits for the first one's answer and sends the same.
  * Between processes the database decides.
  */
-export interface Turns {
+export interface KeyTurns {
   /**
    * Waits for the turn, and returns the function that ends it. @throws Refusal 1203 `IN_PROGRESS` after ten seconds (contract
    * §2).
@@ -69,7 +69,7 @@ const PATIENCE_MS = 10_000;
 /** Seconds after which a call that is still under way may be sent again. */
 const COME_AGAIN = 5;
 
-export function createTurns(clock: Pick<Clock, 'after'>): Turns {
+export function createKeyTurns(clock: Pick<Clock, 'after'>): KeyTurns {
   const underWay = new Map<string, Promise<void>>();
 
   return {

@@ -89,7 +89,7 @@ export interface LimiterParts {
 }
 
 export function createLimiter({ now, afterTurn }: LimiterParts): Limiter {
-  const turns = createTurns(now, afterTurn);
+  const turns = watchTurns(now, afterTurn);
   const [commits, reads] = [createBacklog(now), createBacklog(now)];
   const credits: Record<LoadClass, number> = { read: 0, begin: 0, collect: 0, finish: 0, callback: 0 };
   const refusedAt = new Map<LoadClass, number>();
@@ -135,7 +135,7 @@ interface Turns {
  * Requests that are ready wait for each other in one turn of the event loop. A long turn is a queue that nobody sees: requests
  * that arrive meanwhile wait in a socket until it is over.
  */
-function createTurns(now: () => number, afterTurn: (task: () => void) => void): Turns {
+function watchTurns(now: () => number, afterTurn: (task: () => void) => void): Turns {
   let isOn = false;
   let from = 0;
   let came = 0;

@@ -25,8 +25,8 @@ import {
   countBy,
   countCall,
   countGuarded,
+  countGuardedCalls,
   type GuardedCalls,
-  guardedCalls,
   senderOf,
 } from './call-counts.ts';
 import type { clientAddressReader } from './client-address.ts';
@@ -41,11 +41,11 @@ import {
   writable,
 } from './exchange.ts';
 import {
+  createKeyTurns,
   createReceipt,
-  createTurns,
+  type KeyTurns,
   type ReceiptParts,
   readIdempotencyKey,
-  type Turns,
   type UsedReceipt,
 } from './idempotency.ts';
 import { type JsonBody, readFormBody } from './json-body.ts';
@@ -82,7 +82,7 @@ interface Kept {
   readonly body: BodyShape | undefined;
   readonly params: Shape | undefined;
   readonly query: BodyShape | undefined;
-  readonly turns: Turns;
+  readonly turns: KeyTurns;
   readonly calls: GuardedCalls | undefined;
 }
 
@@ -107,8 +107,8 @@ export function createPipeline(parts: PipelineParts, route: Route): Pipeline {
     body: route.body === undefined ? undefined : createBodyShape(route.body, route.codes),
     params: route.params === undefined ? undefined : createParamsShape(route.params),
     query: route.querystring === undefined ? undefined : createQueryShape(route.querystring),
-    turns: createTurns(parts.clock),
-    calls: route.guard === undefined ? undefined : guardedCalls(parts.clock),
+    turns: createKeyTurns(parts.clock),
+    calls: route.guard === undefined ? undefined : countGuardedCalls(parts.clock),
   };
   const pattern = fullPath(route);
 

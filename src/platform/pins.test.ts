@@ -1,7 +1,7 @@
 /** PINs are hashed by argon2id with a pepper, two at a time, and the queue is bounded. */
 import { verify } from '@node-rs/argon2';
 import { expect, test } from 'vitest';
-import { createPins, createTurns, NOBODYS_HASH, PinsBusy } from './pins.ts';
+import { createHashTurns, createPins, NOBODYS_HASH, PinsBusy } from './pins.ts';
 
 const pepper = { keyId: '0a', secret: Buffer.alloc(32, 1) };
 const pins = createPins([pepper]);
@@ -53,7 +53,7 @@ test('two run and 64 of one owner wait; one more is refused at once; afterwards 
 });
 
 test('owners take turns: one PIN does not wait behind another owner’s sixty', async () => {
-  const { inTurn } = createTurns();
+  const { inTurn } = createHashTurns();
   const begun: string[] = [];
   const send = (turn: string) => inTurn(turn, async () => begun.push(turn));
   await Promise.all([...Array.from({ length: 60 }, () => send('many')), send('one'), send('other')]);

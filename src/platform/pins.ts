@@ -53,7 +53,7 @@ const NOBODY = '';
 
 /** The first pepper is used for new hashes; the others verify older ones. */
 export function createPins(peppers: readonly [Pepper, ...Pepper[]]): Pins {
-  const { inTurn, ifFree } = createTurns();
+  const { inTurn, ifFree } = createHashTurns();
   const [active] = peppers;
   const hashed = async (pin: string): Promise<string> =>
     active.keyId + (await hash(pin, { ...COST, secret: active.secret }));
@@ -90,7 +90,7 @@ interface Turns {
 }
 
 /** Runs tasks two at a time. Owners take turns, each with its tasks in the order they came. */
-export function createTurns(): Turns {
+export function createHashTurns(): Turns {
   let running = 0;
   let count = 0;
   /** The waiting tasks, by owner; the first owner is next. */

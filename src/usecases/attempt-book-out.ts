@@ -72,8 +72,8 @@ async function readLine({ store }: Needs, attempt: Attempt, to: LateTarget): Pro
     if (completed !== undefined) throw paidBy(id, completed.id);
     requireNotBorne(attempt, attempts);
   }
-  const held = live.filter((one) => one !== line).map((one) => guard('payout_line', one));
-  return { order: line && { kind: 'payout', line }, held, others: othersOf(attempt, attempts) };
+  const guards = live.filter((one) => one !== line).map((one) => guard('payout_line', one));
+  return { order: line && { kind: 'payout', line }, guards, others: othersOf(attempt, attempts) };
 }
 
 /** Requires that the merchant bears no other attempt's late money for this order. */
@@ -91,7 +91,7 @@ async function readRefund(deps: Needs, attempt: Attempt, to: LateTarget): Promis
   const { shard, payment_id: id } = attempt;
   if ((await deps.store.refund.get(shard, id)) === undefined) {
     if (to === 'merchant') throw archived(id);
-    return { order: undefined, held: [], others: [] };
+    return { order: undefined, guards: [], others: [] };
   }
   const rows = await refundOfAttempt(deps, shard, id);
   const { refund, payment } = rows;
@@ -108,7 +108,7 @@ async function readRefund(deps: Needs, attempt: Attempt, to: LateTarget): Promis
       throw new OperatorError(`${what}: ${INSTEAD}`);
     }
   }
-  return { order: { kind: 'refund', ...rows }, held: [], others: othersOf(attempt, attempts) };
+  return { order: { kind: 'refund', ...rows }, guards: [], others: othersOf(attempt, attempts) };
 }
 
 function isThere(line: PayoutLine | undefined): line is PayoutLine {

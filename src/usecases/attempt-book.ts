@@ -73,8 +73,8 @@ export async function requireLate(
 async function readLateIn(deps: Pick<Deps, 'store' | 'clock'>, attempt: Attempt, to: LateTarget): Promise<LateMoney> {
   const payment = await findPayment(deps, attempt.shard, attempt.payment_id);
   if (payment === undefined) throw new Error(`attempt ${attempt.id} has lost its payment`);
-  const held = to === 'merchant' ? await requireKeepable(deps, payment) : [];
-  return { attempt, order: payment, book: (context) => bookLate(attempt, payment, to, context, held) };
+  const guards = to === 'merchant' ? await requireKeepable(deps, payment) : [];
+  return { attempt, order: payment, book: (context) => bookLate(attempt, payment, to, context, guards) };
 }
 
 function requireWaiting(attempt: Attempt): void {

@@ -81,8 +81,8 @@ export async function submitByCard(
   const before = await askEarlierInSession(deps, card, others);
   // The payment that was found paid has consumed the session: this submit starts over, and finds that.
   if (before === 'taken') throw new SubmitUnderWay(payment.id);
-  const held = before === 'none' ? undefined : (before === 'unclear' ? unclearBefore : paidBefore)(payment).refusal;
-  if (held !== undefined) return refuse(deps.store, answering, held);
+  const refused = before === 'none' ? undefined : (before === 'unclear' ? unclearBefore : paidBefore)(payment).refusal;
+  if (refused !== undefined) return refuse(deps.store, answering, refused);
   const hasWaited = others.length > 0;
   return submitByAttempt(deps, { caller, payment, intention, answering, check, hasWaited }, (intended) =>
     authenticateAndPay({ deps, intended, card, answering }, browser),

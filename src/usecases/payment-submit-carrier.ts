@@ -51,8 +51,8 @@ export async function submitToCarrier(
   const route = carrierFor(deps, msisdn, payment);
   const earlier = await askEarlierByPhone(deps, caller, payment);
   if (earlier.kind === 'taken') return answerTaken(deps, payment, earlier.attempt, answering);
-  const held = refusalBy(earlier, payment);
-  if (held !== undefined) return refuse(deps.store, answering, held);
+  const refused = refusalBy(earlier, payment);
+  if (refused !== undefined) return refuse(deps.store, answering, refused);
   const intention: Intention = { method: 'mobile_money', msisdn, callLifeMs: CALL_LIFE_MS, ...route };
   // If payment or session changed meanwhile, another attempt may have been made, which must be inquired about first.
   const check = (fresh: Payment, session: Session): void => {
