@@ -127,7 +127,7 @@ describe('lanes', () => {
 
   it('turn work away for as long as the receiver, at its pace, needs for half of what was turned away before it', async () => {
     const world = openLanes({ ...LIMITS, atReceiver: 1, waitingAtReceiver: 10 });
-    const told = (most = 300_000) => world.lanes.retryAfterMs('m', 'r', most);
+    const told = (most = 300_000) => world.lanes.sendAway('m', 'r', most);
     const answerAfter = async (pause: number) => {
       world.clock.at += pause;
       for (const event of world.running()) await world.end(event);
@@ -140,7 +140,7 @@ describe('lanes', () => {
     expect(told()).toBe(0);
     for (let answers = 0; answers < 4; answers += 1) await answerAfter(200);
     expect([told(), told(), told()]).toEqual([100, 200, 300]);
-    expect(world.lanes.retryAfterMs('other', 'r', 300_000)).toBe(0);
+    expect(world.lanes.sendAway('other', 'r', 300_000)).toBe(0);
     // As time passes, the first of those turned away have come again.
     world.clock.at += 150;
     expect([told(), told()]).toEqual([250, 350]);
@@ -155,7 +155,7 @@ describe('lanes', () => {
 
   it('take a receiver that no work waits for to be faster than it was', async () => {
     const world = openLanes({ ...LIMITS, atReceiver: 2, waitingAtReceiver: 10 });
-    const told = () => world.lanes.retryAfterMs('m', 'r', 300_000);
+    const told = () => world.lanes.sendAway('m', 'r', 300_000);
     const answerOne = async () => {
       world.clock.at += 1_000;
       await world.end(world.running()[0] ?? '');

@@ -10,6 +10,8 @@
 
 import type { Clock } from '../platform/platform.ts';
 import type { CallOutcome } from './call-outcome.ts';
+import { noteAnswer, type Pace, sendAway, unknownPace } from './lane-pace.ts';
+import { createSilences, goesOn, type Silence } from './silences.ts';
 
 export interface FairQueueLimits {
   /** Calls in flight at one receiver, over all merchants. */
@@ -39,12 +41,8 @@ export interface FairQueue<W> {
    * since it last answered one: 0 if it answers, or if it is a single call.
    */
   silence(merchantId: string, receiver: string): number;
-  /**
-   * For work that was just turned away: after how many ms to offer it again. Half the time that the receiver, at its recent
-   * pace, needs for everything turned away before it, at most `most`; beyond that the slots are handed out from the start. 0 if
-   * the pace is unknown.
-   */
-  retryAfterMs(merchantId: string, receiver: string, most: number): number;
+  /** For work that was just turned away: after how many milliseconds to offer it again (`sendAway`). */
+  sendAway(merchantId: string, receiver: string, most: number): number;
   /** Whether nothing is queued and nothing is in flight. */
   isEmpty(): boolean;
   /** Drops everything that is queued. */
@@ -57,12 +55,6 @@ const RECEIVER_FACTOR = 4;
 const MERCHANT_FACTOR = 1 / 4;
 /** 8 queues of each share are looked at when a call ends; the end of the next call looks at the next ones. */
 const LOOKS = 8;
-/** 1/32: the weight of one answer in the moving average of a receiver's pace, once there have been 32. */
-const PACE_WEIGHT = 1 / 32;
-/** 10 s at most count as the time to the next answer: the clock may have been set, or all calls of the lane hang. */
-const PACE_MOST_MS = 10_000;
-/** 10 000 empty lanes at most are remembered for their silence. */
-const MOST_REMEMBERED = 10_000;
 
 /** Work that counts towards one limit: a merchant's, a receiver's, or all. */
 interface Share<W> {
@@ -70,12 +62,6 @@ interface Share<W> {
   waiting: number;
   /** The lanes of this share with queued work, the one not looked at for longest first. */
   readonly lanes: Set<Lane<W>>;
-}
-
-/** When the first and the last call ended that have gone unanswered since the last answer. */
-interface Silence {
-  readonly since: number;
-  readonly until: number;
 }
 
 /** One merchant's queue for one receiver. */
@@ -89,14 +75,7 @@ interface Lane<W> {
   /** How many of its calls may be in flight: halved by every call left unanswered, doubled by any other. */
   width: number;
   silence: Silence | undefined;
-  /** Milliseconds from one answer to the next while work is queued; undefined: not known. */
-  pace: number | undefined;
-  /** How many answers the pace was measured from. */
-  paced: number;
-  /** When the last answer came; undefined if nothing was queued then, since the time to the next answer says nothing. */
-  answeredAt: number | undefined;
-  /** When the work last turned away for lack of room will come again. */
-  sentAwayUntil: number;
+  readonly pace: Pace;
 }
 
 /**
@@ -113,8 +92,8 @@ export function createFairQueue<W>(
   const merchants = new Map<string, Share<W>>();
   const receivers = new Map<string, Share<W>>();
   const lanes = new Map<string, Lane<W>>();
-  /** Silences of removed lanes, the one removed longest ago first. */
-  const silences = new Map<string, Silence>();
+  /** Silences of removed lanes. */
+  const silences = createSilences();
 
   const laneOf = (merchantId: string, receiverId: string): Lane<W> => {
     const key = keyOf(merchantId, receiverId);
@@ -129,13 +108,9 @@ export function createFairQueue<W>(
       queue: [],
       inFlight: 0,
       width: limits.atReceiver,
-      silence: silences.get(key),
-      pace: undefined,
-      paced: 0,
-      answeredAt: undefined,
-      sentAwayUntil: 0,
+      silence: silences.take(key),
+      pace: unknownPace(),
     };
-    silences.delete(key);
     lanes.set(key, lane);
     return lane;
   };
@@ -186,8 +161,8 @@ export function createFairQueue<W>(
     if (outcome === 'silent') lane.silence = goesOn(lane.silence, now());
     if (outcome === 'answered') {
       lane.silence = undefined;
-      noteAnswer(lane, now());
-    } else lane.answeredAt = undefined;
+      noteAnswer(lane.pace, now(), lane.queue.length > 0);
+    } else lane.pace.answeredAt = undefined;
     lane.inFlight -= 1;
     for (const share of sharesOf(lane)) share.inFlight -= 1;
     forget(lane);
@@ -220,16 +195,10 @@ export function createFairQueue<W>(
     if (lane.inFlight === 0 && lane.queue.length === 0) {
       const key = keyOf(lane.merchantId, lane.receiverId);
       lanes.delete(key);
-      if (lane.silence !== undefined) remember(key, lane.silence);
+      if (lane.silence !== undefined) silences.putAway(key, lane.silence);
     }
     if (isUnused(lane.merchant)) merchants.delete(lane.merchantId);
     if (isUnused(lane.receiver)) receivers.delete(lane.receiverId);
-  };
-
-  const remember = (key: string, silence: Silence): void => {
-    silences.set(key, silence);
-    const [oldest] = silences.keys();
-    if (oldest !== undefined && silences.size > MOST_REMEMBERED) silences.delete(oldest);
   };
 
   return {
@@ -247,17 +216,12 @@ export function createFairQueue<W>(
     waitingInAll: () => all.waiting,
     silence(merchantId, receiverId) {
       const key = keyOf(merchantId, receiverId);
-      const silence = lanes.get(key)?.silence ?? silences.get(key);
+      const silence = lanes.get(key)?.silence ?? silences.peek(key);
       return silence === undefined ? 0 : silence.until - silence.since;
     },
-    retryAfterMs(merchantId, receiverId, most) {
+    sendAway(merchantId, receiverId, most) {
       const lane = lanes.get(keyOf(merchantId, receiverId));
-      if (lane?.pace === undefined) return 0;
-      const at = now();
-      const begun = lane.sentAwayUntil - at;
-      const pause = (begun > 0 && begun <= most ? begun : 0) + lane.pace / 2;
-      lane.sentAwayUntil = at + pause;
-      return Math.min(most, pause);
+      return lane === undefined ? 0 : sendAway(lane.pace, now(), most);
     },
     isEmpty: () => all.inFlight === 0 && all.waiting === 0,
     clear() {
@@ -273,27 +237,8 @@ export function createFairQueue<W>(
   };
 }
 
-/** Updates the pace. An answer while nothing is queued lowers it: the receiver may be quicker than measured. */
-function noteAnswer<W>(lane: Lane<W>, at: number): void {
-  const since = lane.answeredAt;
-  const isBusy = lane.queue.length > 0;
-  lane.answeredAt = isBusy ? at : undefined;
-  if (!isBusy) lane.pace = lane.pace === undefined ? undefined : lane.pace * (1 - PACE_WEIGHT);
-  else if (since !== undefined) {
-    const taken = Math.min(PACE_MOST_MS, Math.max(0, at - since));
-    lane.paced += 1;
-    lane.pace ??= taken;
-    lane.pace += (taken - lane.pace) * Math.max(PACE_WEIGHT, 1 / lane.paced);
-  }
-}
-
 function keyOf(merchantId: string, receiverId: string): string {
   return `${merchantId} ${receiverId}`;
-}
-
-/** Extends a silence to `at`; if the clock was set back, the silence begins anew. */
-function goesOn(silence: Silence | undefined, at: number): Silence {
-  return { since: Math.min(silence?.since ?? at, at), until: at };
 }
 
 function emptyShare<W>(): Share<W> {

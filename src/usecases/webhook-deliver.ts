@@ -92,7 +92,7 @@ export function createCourier(deps: CourierDeps, limits: FairQueueLimits = LIMIT
       if (url === null) return 0;
       const receiver = originOf(url);
       const silence = queue.silence(merchant_id, receiver);
-      return silence > 0 ? Math.min(most, silence) : queue.retryAfterMs(merchant_id, receiver, most);
+      return silence > 0 ? Math.min(most, silence) : queue.sendAway(merchant_id, receiver, most);
     },
     idle,
     close() {
