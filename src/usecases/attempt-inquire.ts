@@ -8,7 +8,7 @@ import type { InquiryAnswer } from '../domain/answer.ts';
 import { isBeingAsked } from '../domain/attempt.ts';
 import type { Inquired } from '../domain/attempt-settlement.ts';
 import type { Attempt } from '../domain/records.ts';
-import { isOld } from './archive-find.ts';
+import { findAttempt, isOld } from './archive-find.ts';
 import { attemptOfSegment } from './attempt-address.ts';
 import { settleOutgoingInquiry } from './attempt-outgoing.ts';
 import { openOrder, settleByInquiry } from './attempt-settle.ts';
@@ -127,12 +127,13 @@ export function openInquiries(deps: Deps): () => Promise<number> {
 export async function hintAttempt(deps: Deps, connectorName: string, segment: string): Promise<boolean> {
   const key = attemptOfSegment(deps, 'callback_path', segment);
   if (key === undefined) return false;
-  const attempt = openPaymentAttempt(deps, key) ?? (await deps.store.attempt.get(key.shard, key.id));
+  const live = openPaymentAttempt(deps, key) ?? (await deps.store.attempt.get(key.shard, key.id));
+  const attempt = live ?? (await findAttempt(deps, key.shard, key.id));
   if (attempt === undefined || attempt.connector !== connectorName) return false;
   // For an approved attempt there is nothing to learn; one that ended otherwise is inquired about, in case money came late.
-  if (attempt.status === 'approved') return true;
-  if (isOld(deps, attempt.id) && !(await isOrderLive(deps, attempt))) {
-    // The order was archived before its attempt: nothing can be written any more, but an operator may want to know.
+  if (live !== undefined && attempt.status === 'approved') return true;
+  if (live === undefined || (isOld(deps, attempt.id) && !(await isOrderLive(deps, attempt)))) {
+    // Its order has been archived, perhaps before it: nothing can be written any more, but an operator may want to know.
     deps.log.warn('callback_of_archived', { attempt_id: attempt.id, transaction_id: attempt.payment_id });
     return false;
   }

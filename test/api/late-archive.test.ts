@@ -135,3 +135,16 @@ test('the payment stays while money of an earlier attempt waits: it can still be
   expect(await placesOf(paying.transaction_id)).toEqual([{ place: 'archive' }]);
   expect(await world.gateway.store.audit()).toEqual([]);
 });
+
+test('a callback about an attempt that has been archived is answered as unknown, and logged for whoever wants to know', async () => {
+  const { attempt, late } = await paidOtherwise();
+  await growOld(world);
+  await archive(world);
+  expect(await placesOf(late)).toEqual([{ place: 'archive' }]);
+  carrier.say(attempt.reference, 'SUCCESSFUL');
+  expect(await callBack(callbackUrl(world.gateway.deps, attempt), {})).toBe(404);
+  const line = world.log.lines.find(
+    (one) => one.includes('"event":"callback_of_archived"') && one.includes(attempt.id),
+  );
+  expect(line).toContain(late);
+});
