@@ -6,13 +6,7 @@
  */
 
 import { Type } from 'typebox';
-import type { Left } from '../domain/one-time-code.ts';
-import { Refusal } from '../domain/refusal.ts';
 import type { Submitted } from '../domain/submission.ts';
-import { CODE_GUARDS, type CodeGuard, guardedCalls } from '../domain/traffic-limit.ts';
-import type { Clock } from '../platform/platform.ts';
-import type { SessionCaller } from '../usecases/callers.ts';
-import type { CodeCalls } from '../usecases/code-calls.ts';
 import { type CodeResent, resendCode } from '../usecases/code-resend.ts';
 import { type CodeVerified, verifyCode } from '../usecases/code-verify.ts';
 import type { Deps } from '../usecases/deps.ts';
@@ -21,6 +15,7 @@ import { readAtCarrier } from '../usecases/payment-read.ts';
 import { submitPayment } from '../usecases/payment-submit.ts';
 import { readTransaction, readTransactionDetail } from '../usecases/payout-read.ts';
 import { presentTransfer } from './bank-present.ts';
+import { codeCalls } from './code-calls.ts';
 import {
   browserOf,
   COLLECT_CODES,
@@ -41,7 +36,7 @@ import {
   presentVerified,
   sentenceOf,
 } from './present.ts';
-import { type Call, defineRoute, type Route } from './route.ts';
+import { defineRoute, type Route } from './route.ts';
 import { IdParams } from './schema-words.ts';
 import {
   CollectAnswer,
@@ -58,7 +53,6 @@ import {
   VerifiedAnswer,
   VerifyBody,
 } from './schemas.ts';
-import { slidingWindow } from './sliding-window.ts';
 
 export function paymentRoutes(deps: Deps): Route[] {
   return [...payingRoutes(deps), ...codeRoutes(deps), ...readingRoutes(deps)];
@@ -195,39 +189,6 @@ function codeRoutes(deps: Deps): Route[] {
         ),
     }),
   ];
-}
-
-/**
- * Counts calls about a code by their payment. The tries of a code, and how many resends a payment has in all, are kept with the
- * code, exactly (contract §8): of the two counts, the headers tell the one that is used up sooner.
- */
-function codeCalls(
-  clock: Pick<Clock, 'now'>,
-  guard: CodeGuard,
-): (call: Pick<Call<SessionCaller>, 'caller' | 'tellLeft'>) => CodeCalls {
-  const window = slidingWindow(clock, CODE_GUARDS[guard]);
-  return ({ caller, tellLeft }) => {
-    let calls: Left | undefined;
-    let kept: Left | undefined;
-    const say = (): void => {
-      const least = calls === undefined || (kept !== undefined && kept.count <= calls.count) ? kept : calls;
-      if (least !== undefined) tellLeft(least);
-    };
-    return {
-      count(payment) {
-        const most = guardedCalls(guard, caller.merchant.settings.rate_limits);
-        const { allowed, remaining, reset, retryAfter } = window.take(payment.id, most);
-        calls = { count: remaining, seconds: reset };
-        if (allowed) return say();
-        tellLeft(calls);
-        throw new Refusal(1301, { transactionId: payment.id, retryAfter });
-      },
-      tell(left) {
-        kept = left;
-        say();
-      },
-    };
-  };
 }
 
 function readingRoutes(deps: Deps): Route[] {
