@@ -35,7 +35,6 @@ const OTHER_REASONS = [
   'not_asked',
   'session_expired',
   'sibling_paid',
-  'carrier_timeout',
   'declined',
   'proof_declined',
   'proof_overdue',

@@ -233,7 +233,6 @@ export const en = {
     session_expired: 'The session ended before the payment was confirmed.',
     sibling_paid: 'Another payment of the same session was paid.',
     settled_by_operator: 'The payment was closed by hand, after its outcome had been checked.',
-    carrier_timeout: 'The carrier did not answer in time; we are asking it again.',
     declined: 'The payer’s institution declined the payment.',
     card_declined: 'The card’s bank declined the payment.',
     card_funds: 'There was not enough money on the card.',

@@ -250,7 +250,6 @@ export const es = {
     session_expired: 'La sesión terminó antes de que se confirmara el pago.',
     sibling_paid: 'Se pagó otro pago de la misma sesión.',
     settled_by_operator: 'El pago se cerró a mano, tras comprobar su resultado.',
-    carrier_timeout: 'El operador no respondió a tiempo; lo estamos consultando de nuevo.',
     declined: 'La entidad del pagador rechazó el pago.',
     card_declined: 'El banco de la tarjeta rechazó el pago.',
     card_funds: 'No había saldo suficiente en la tarjeta.',

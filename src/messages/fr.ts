@@ -273,7 +273,6 @@ export const fr = {
     session_expired: 'La session a pris fin avant que le paiement ne soit confirmé.',
     sibling_paid: 'Un autre paiement de la même session a été payé.',
     settled_by_operator: 'Le paiement a été clos à la main, après vérification de son issue.',
-    carrier_timeout: 'L’opérateur n’a pas répondu à temps ; nous l’interrogeons de nouveau.',
     declined: 'L’établissement du payeur a refusé le paiement.',
     card_declined: 'La banque de la carte a refusé le paiement.',
     card_funds: 'Le solde de la carte ne suffisait pas.',

@@ -238,7 +238,6 @@ export const ln = {
     session_expired: 'Session esilaki liboso lifuti endimama.',
     sibling_paid: 'Lifuti mosusu ya session wana moko efutamaki.',
     settled_by_operator: 'Lifuti esukisami na maboko, nsima ya kotala mbano na yango.',
-    carrier_timeout: 'Opérateur ayanolaki na ntango te; tozali kotuna ye lisusu.',
     declined: 'Banki to opérateur ya mofuti aboyaki lifuti.',
     card_declined: 'Banki ya carte eboyaki lifuti.',
     card_funds: 'Mbongo ekokaki na carte te.',

@@ -182,7 +182,6 @@ export const zh = {
     session_expired: '会话在支付确认之前已结束。',
     sibling_paid: '同一会话的另一笔支付已完成。',
     settled_by_operator: '该支付经核实结果后，已由人工结束。',
-    carrier_timeout: '运营商未及时回应；我们正在再次查询。',
     declined: '付款方的机构拒绝了支付。',
     card_declined: '发卡行拒绝了支付。',
     card_funds: '卡内余额不足。',
