@@ -2,6 +2,7 @@
  * `mbongo credential`: issues, rotates, revokes and lists a merchant's credentials.
  */
 
+import { statusAt } from '../domain/credential.ts';
 import type { Credential } from '../domain/records.ts';
 import { issueCredential } from '../usecases/credential-issue.ts';
 import { revokeCredential } from '../usecases/credential-revoke.ts';
@@ -37,33 +38,35 @@ export async function credentialRotate(
 export async function credentialRevoke({ deps }: Tools, options: { readonly key: string }): Promise<Output> {
   const credential = await revokeCredential(deps, options.key);
   return {
-    document: documentOf(credential),
+    document: documentOf(credential, deps.clock.now()),
     lines: [`${credential.id} is revoked, and with it every session that it minted.`],
   };
 }
 
 export async function credentialList({ deps }: Tools, options: { readonly merchant: string }): Promise<Output> {
   const { id } = await requireMerchant(deps, options.merchant);
-  const credentials = await deps.store.credential.list(id);
-  const rows = credentials.map(({ id: key, status, retires_at, created_at }) => [
-    key,
+  const now = deps.clock.now();
+  const credentials = (await deps.store.credential.list(id)).map((credential) => documentOf(credential, now));
+  const rows = credentials.map(({ key_id, status, created_at, retires_at, allowed_addresses }) => [
+    key_id,
     status,
-    timeOf(created_at),
-    timeOf(retires_at) ?? '',
+    created_at,
+    retires_at ?? '',
+    allowed_addresses?.join(',') ?? 'any',
   ]);
   return {
-    document: { credentials: credentials.map(documentOf) },
-    lines: table(['credential', 'status', 'made', 'accepted until'], rows),
+    document: { credentials },
+    lines: table(['credential', 'status', 'made', 'accepted until', 'from addresses'], rows),
   };
 }
 
-/** A credential without its secret, of which only the digest is stored. */
-function documentOf(credential: Credential) {
-  const { id, merchant_id, status, retires_at, expires_at, allowed_addresses, created_at } = credential;
+/** A credential without its secret, of which only the digest is stored, with the status that counts now. */
+function documentOf(credential: Credential, now: number) {
+  const { id, merchant_id, retires_at, expires_at, allowed_addresses, created_at } = credential;
   return {
     key_id: id,
     merchant_id,
-    status,
+    status: statusAt(credential, now),
     retires_at: timeOf(retires_at),
     expires_at: timeOf(expires_at),
     allowed_addresses,

@@ -4,7 +4,7 @@
  * Invariant: what ends a secret also ends the sessions minted with it, and the pages that act for them, in the same way.
  */
 
-import type { Credential, Merchant, MerchantStatus, Session } from './records.ts';
+import type { Credential, CredentialStatus, Merchant, MerchantStatus, Session } from './records.ts';
 import { Refusal } from './refusal.ts';
 
 /** What decides whether a secret is accepted. */
@@ -31,15 +31,25 @@ export interface CredentialWithStanding extends Credential {
   readonly merchant_version: number;
 }
 
+/** What counts of a credential at a moment: the stored status, or EXPIRED once its time is over, which nothing stores. */
+export function statusAt(
+  { status, retires_at, expires_at }: Pick<Credential, 'status' | 'retires_at' | 'expires_at'>,
+  now: number,
+): CredentialStatus | 'EXPIRED' {
+  if (status === 'REVOKED') return status;
+  const isRetired = status === 'RETIRING' && retires_at !== null && retires_at <= now;
+  return isRetired || (expires_at !== null && expires_at <= now) ? 'EXPIRED' : status;
+}
+
 /**
  * Refuses a secret that is not accepted. A RETIRING one is accepted until `retires_at`.
  *
  * @throws Refusal 1001 when it is revoked, 1005 when its time is over, 1004 when the merchant is not ALLOWED (contract §2).
  */
 export function requireSecret(secret: SecretStanding, now: number): void {
-  const retired = secret.status === 'RETIRING' && secret.retires_at !== null && secret.retires_at <= now;
-  if (secret.status === 'REVOKED') throw new Refusal(1001);
-  if (retired || (secret.expires_at !== null && secret.expires_at <= now)) throw new Refusal(1005);
+  const status = statusAt(secret, now);
+  if (status === 'REVOKED') throw new Refusal(1001);
+  if (status === 'EXPIRED') throw new Refusal(1005);
   if (secret.merchant_status !== 'ALLOWED') throw new Refusal(1004);
 }
 
