@@ -20,6 +20,10 @@ export function addMerchantCommands(program: Command, addVerb: AddVerb): void {
     .requiredOption('--name <name>', 'its name, as customers read it')
     .option('--no-float', 'in a sandbox: start without money');
   addVerb(merchant, 'list', 'list merchants', async () => (await load()).merchantList);
+  addVerb(merchant, 'show', 'show a merchant and its settings', async () => (await load()).merchantShow).requiredOption(
+    '--merchant <id>',
+    "the merchant's id",
+  );
   addVerb(
     merchant,
     'suspend',

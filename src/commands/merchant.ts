@@ -1,5 +1,5 @@
 /**
- * `mbongo merchant`: makes, lists, suspends, allows and configures merchants.
+ * `mbongo merchant`: makes, lists, shows, suspends, allows and configures merchants.
  */
 
 import { open } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import { setBrand } from '../usecases/merchant-brand.ts';
 import { createMerchant } from '../usecases/merchant-create.ts';
 import { type MerchantSettingsChange, setMerchant } from '../usecases/merchant-set.ts';
 import { setMerchantStatus } from '../usecases/merchant-status.ts';
-import { OperatorError, requireAmount, requireCurrency, UsageError } from '../usecases/operator.ts';
+import { OperatorError, requireAmount, requireCurrency, requireMerchant, UsageError } from '../usecases/operator.ts';
 import {
   readAmounts,
   readCounts,
@@ -45,6 +45,19 @@ export async function merchantList({ deps }: Tools): Promise<Output> {
   const merchants = await deps.store.merchant.list();
   const rows = merchants.map((merchant) => [merchant.id, merchant.status, merchant.name]);
   return { document: { merchants: merchants.map(documentOf) }, lines: table(['merchant', 'status', 'name'], rows) };
+}
+
+export async function merchantShow({ deps }: Tools, options: { readonly merchant: string }): Promise<Output> {
+  const document = documentOf(await requireMerchant(deps, options.merchant));
+  const { merchant_id, name, status, created_at, settings } = document;
+  const shown = { merchant_id, name, status, created_at, ...inOrder(settings) };
+  return {
+    document,
+    lines: Object.entries(shown).flatMap(([label, value]) => {
+      const text = partsOf(value).join(',');
+      return text === '' ? [] : [`${label.padEnd(20)}  ${text}`];
+    }),
+  };
 }
 
 export async function merchantSuspend({ deps }: Tools, options: { readonly merchant: string }): Promise<Output> {
@@ -191,6 +204,39 @@ function settingsOf(settings: MerchantSettings): { readonly [name: string]: unkn
     ...(code_thresholds === undefined ? {} : { code_thresholds: mapAmounts(code_thresholds) }),
     ...(payout_approval_from === undefined ? {} : { payout_approval_from: mapAmounts(payout_approval_from) }),
   };
+}
+
+/** The settings in the order in which `merchant show` prints them. */
+const SETTINGS = {
+  currencies: true,
+  limits: true,
+  methods: true,
+  method_limits: true,
+  code_thresholds: true,
+  rate_limits: true,
+  scope_required: true,
+  url_hosts: true,
+  payout_hour: true,
+  payout_time_zone: true,
+  payout_approval_from: true,
+  brand: true,
+} satisfies { readonly [name in Exclude<keyof MerchantSettings, 'fees'>]-?: true };
+
+function inOrder(settings: { readonly [name: string]: unknown }): { readonly [name: string]: unknown } {
+  return Object.fromEntries(Object.keys(SETTINGS).map((name) => [name, settings[name]]));
+}
+
+/** A setting as the options of `merchant set` write it: `usd:1.00-5000.00` for limits by currency. */
+function partsOf(value: unknown): readonly string[] {
+  if (typeof value === 'boolean') return [value ? 'on' : 'off'];
+  if (typeof value === 'string' || typeof value === 'number') return [String(value)];
+  if (typeof value !== 'object' || value === null) return [];
+  if (Array.isArray(value)) return value.flatMap(partsOf);
+  if ('min' in value || 'max' in value) {
+    const { min, max }: { readonly min?: unknown; readonly max?: unknown } = value;
+    return [[min, max].map((end) => partsOf(end).join('')).join('-')];
+  }
+  return Object.entries(value).flatMap(([name, inner]) => partsOf(inner).map((part) => `${name}:${part}`));
 }
 
 function mapMethods(byMethod: NonNullable<MerchantSettings['method_limits']>): { readonly [method: string]: unknown } {

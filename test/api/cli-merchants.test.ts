@@ -39,3 +39,43 @@ it('lists a credential as EXPIRED once its grace period is over, and where each 
   expect(out).toMatch(new RegExp(`${merchant.key} +EXPIRED +\\S+Z +\\S+Z +any\n`));
   expect(out).toMatch(/ALLOWED +\S+Z +192\.0\.2\.7,10\.0\.0\.0\/8\n/);
 });
+
+it('shows a merchant’s settings in a fixed order, as their options write them, and none that is not set', async () => {
+  const bare = await cli.run(`merchant show --merchant ${merchant.id}`);
+  expect(bare.out).toMatch(/^merchant_id +mch_\w+\nname +Boutique\nstatus +ALLOWED\ncreated_at +\S+Z\n$/);
+  const set = `--merchant ${merchant.id}`;
+  await cli.json(`merchant brand ${set} --colour #0b6e4f`);
+  await cli.json(`merchant payouts ${set} --hour 22 --approval-from 500 --currency usd`);
+  await cli.json(`merchant set ${set} --url-hosts shop.example --scope-required on --rate-limit payments:500`);
+  await cli.json(
+    `merchant set ${set} --methods wallet,card --method-limit wallet:usd:1-500 --limit usd:1-5000,cdf:500-`,
+  );
+  await cli.json(`merchant set ${set} --currencies usd,cdf --code-threshold usd:20`);
+  const { out } = await cli.run(`merchant show ${set}`);
+  const settings = out.split('\n').slice(4, -1);
+  expect(settings.map((line) => line.split(/ +/))).toEqual([
+    ['currencies', 'usd,cdf'],
+    ['limits', expect.stringMatching(/^(usd:1\.00-5000\.00,cdf:500\.00-|cdf:500\.00-,usd:1\.00-5000\.00)$/)],
+    ['methods', 'wallet,card'],
+    ['method_limits', 'wallet:usd:1.00-500.00'],
+    ['code_thresholds', 'usd:20.00'],
+    ['rate_limits', 'payments:500'],
+    ['scope_required', 'on'],
+    ['url_hosts', 'shop.example'],
+    ['payout_hour', '22'],
+    ['payout_approval_from', 'usd:500.00'],
+    ['brand', 'colour:#0b6e4f'],
+  ]);
+  // What is shown may be given to the options as it is.
+  const limits = String(settings.find((line) => line.startsWith('limits'))?.split(/ +/)[1]);
+  await cli.json(`merchant set ${set} --limit ${limits} --method-limit wallet:usd:1.00-500.00`);
+  expect((await cli.run(`merchant show ${set}`)).out).toBe(out);
+  const { merchants } = (await cli.json('merchant list')) as { merchants: Document[] };
+  expect(await cli.json(`merchant show ${set}`)).toEqual(
+    merchants.find(({ merchant_id }) => merchant_id === merchant.id),
+  );
+  expect(await cli.run(`merchant show --merchant mch_${'0'.repeat(26)}`)).toMatchObject({
+    status: 1,
+    err: expect.stringContaining('there is no merchant'),
+  });
+});
