@@ -13,6 +13,7 @@ import type { World } from './world.ts';
 const OLDEST_POSTGRES = 150_000;
 const CLOCK_SKEW_MOST_MS = 1_000;
 const MOST_FINDINGS_SHOWN = 100;
+const MOST_MERCHANTS_NAMED = 5;
 /** The webhook secrets of 1000 merchants at most are opened. */
 const MOST_OPENED = 1_000;
 /** 10 min without an audit are worth a warning: a worker audits once a minute. */
@@ -119,8 +120,12 @@ export function checkScopes(store: Store): Promise<readonly Check[]> {
     const lax = merchants.filter(({ status, settings }) => status === 'ALLOWED' && settings.scope_required !== true);
     const [first] = lax;
     if (first === undefined) return [ok(name, "every merchant's sessions must state their scope")];
-    const what = `merchants whose sessions may make payouts without stating that scope: ${lax.length}`;
-    return [warn(name, `${what}; run mbongo merchant set --merchant ${first.id} --scope-required on`)];
+    const named = lax.slice(0, MOST_MERCHANTS_NAMED).map(({ id }) => id);
+    const more =
+      lax.length > named.length ? `, and ${lax.length - named.length} more, see mbongo merchant list --json` : '';
+    const what = `merchants whose sessions may make payouts without stating that scope: ${lax.length} (${named.join(', ')}${more})`;
+    const [id, each] = lax.length === 1 ? [first.id, ''] : ['<id>', ' for each'];
+    return [warn(name, `${what}; run mbongo merchant set --merchant ${id} --scope-required on${each}`)];
   });
 }
 

@@ -81,7 +81,8 @@ async function checkStore(world: World, store: Store): Promise<readonly Check[]>
 const WORDS: { readonly [status in Check['status']]: string } = { ok: 'ok   ', warn: 'warn ', fail: 'WRONG' };
 
 function outputOf(checks: readonly Check[], well: boolean): Output {
-  const lines = checks.map(({ status, name, detail }) => `${WORDS[status]}  ${name.padEnd(13)}  ${detail}`);
+  const width = Math.max(...checks.map(({ name }) => name.length));
+  const lines = checks.map(({ status, name, detail }) => `${WORDS[status]}  ${name.padEnd(width)}  ${detail}`);
   const told = checks.map(({ name, status, ...more }) => ({ name, ok: status !== 'fail', status, ...more }));
   return { document: { ok: well, checks: told }, lines };
 }

@@ -51,7 +51,17 @@ it('says first that the books balance, and how much was checked', async () => {
     status: 'ok',
     detail: expect.stringMatching(/^they balance: \d accounts, 2 transfers$/),
   });
-  expect((await cli.run('doctor', { PORT: '0' })).out).toMatch(/^ok {5}books {10}they balance: /);
+  expect((await cli.run('doctor', { PORT: '0' })).out).toMatch(/^ok {5}books {18}they balance: /);
+});
+
+it('begins every finding in the same column, whatever the connectors are called', async () => {
+  const text = (await cli.run('doctor', { PORT: '0' })).out.trimEnd().split('\n');
+  const { checks } = JSON.parse((await cli.run('doctor --json', { PORT: '0' })).out) as { checks: Check[] };
+  const width = 'mtn-momo-disbursement'.length;
+  expect(checks.map(({ name }) => name)).toContain('mtn-momo-disbursement');
+  expect(text.map((line) => line.slice('WRONG  '.length, 'WRONG  '.length + width + 2))).toEqual(
+    checks.map(({ name }) => `${name.padEnd(width)}  `),
+  );
 });
 
 it('recommends that sessions state their scope, until the setting demands it', async () => {
@@ -62,18 +72,24 @@ it('recommends that sessions state their scope, until the setting demands it', a
   };
   const well = { name: 'session scope', ok: true, status: 'ok', detail: expect.stringMatching(/^every/) };
   expect(await scopes()).toEqual([well]);
+  const warned = (detail: RegExp) => [
+    { name: 'session scope', ok: true, status: 'warn', detail: expect.stringMatching(detail) },
+  ];
   const { merchant_id } = await cli.json('merchant create --name Kivu');
+  const id = String(merchant_id);
+  expect(await scopes()).toEqual(
+    warned(new RegExp(`scope: 1 \\(${id}\\); run mbongo merchant set --merchant ${id} --scope-required on$`)),
+  );
   await cli.json('merchant create --name Goma');
-  expect(await scopes()).toEqual([
-    {
-      name: 'session scope',
-      ok: true,
-      status: 'warn',
-      detail: expect.stringMatching(
-        /without stating that scope: 2; run mbongo merchant set --merchant mch_\w{26} --scope-required on$/,
-      ),
-    },
-  ]);
+  expect(await scopes()).toEqual(
+    warned(
+      /scope: 2 \(mch_\w{26}, mch_\w{26}\); run mbongo merchant set --merchant <id> --scope-required on for each$/,
+    ),
+  );
+  for (const name of ['Beni', 'Butembo', 'Uvira', 'Bukavu', 'Kindu']) await cli.json(`merchant create --name ${name}`);
+  expect(await scopes()).toEqual(
+    warned(/scope: 7 \((mch_\w{26}, ){4}mch_\w{26}, and 2 more, see mbongo merchant list --json\); run .* for each$/),
+  );
   const { merchants } = (await cli.json('merchant list')) as { merchants: { merchant_id: string }[] };
   for (const one of merchants) await cli.json(`merchant set --merchant ${one.merchant_id} --scope-required on`);
   expect(merchants.map((one) => one.merchant_id)).toContain(merchant_id);
@@ -99,6 +115,6 @@ it('says first what does not balance, even after a clock was set forward', async
     ],
   });
   const { out } = await cli.run('doctor', { PORT: '0' });
-  expect(out).toMatch(/^WRONG {2}books {10}they do not balance: /);
+  expect(out).toMatch(/^WRONG {2}books {18}they do not balance: /);
   expect(out).toMatch(/\nok {5}clock /);
 });
