@@ -12,6 +12,7 @@ import type { Waiting, Watched } from '../store/watch-reads.ts';
 import { AGE_LIMITS_MS } from '../usecases/database-metrics.ts';
 import { type Hold, readHolds } from '../usecases/holds.ts';
 import { type Check, fail, looking, ok, spanOf, warn } from './doctor-check.ts';
+import { counted } from './output.ts';
 import type { World } from './world.ts';
 
 const MINUTE = 60_000;
@@ -85,8 +86,9 @@ export function attemptsCheck({ attempts }: Pick<Watched, 'attempts'>): Check {
   const name = 'open attempts';
   const wayOut = 'see mbongo attempt list, ask the upstream, and close them with mbongo attempt settle';
   const old = countOf(OLD);
-  if (countOf(VERY_OLD) > 0) return fail(name, `${countOf(VERY_OLD)} are open for more than a day: ${wayOut}`);
-  if (old > 0) return warn(name, `${old} are open for more than an hour: ${wayOut}`);
+  const open = (count: number): string => `${count} ${count === 1 ? 'is' : 'are'} open`;
+  if (countOf(VERY_OLD) > 0) return fail(name, `${open(countOf(VERY_OLD))} for more than a day: ${wayOut}`);
+  if (old > 0) return warn(name, `${open(old)} for more than an hour: ${wayOut}`);
   return ok(name, `${countOf(0)}, none older than an hour`);
 }
 
@@ -97,7 +99,9 @@ export function lateCheck({ waiting }: Pick<Watched, 'waiting'>, now: number): C
   if (found.length === 0) return ok(name, 'none waits to be booked');
   const count = found.reduce((sum, one) => sum + one.count, 0);
   const since = `the oldest for ${spanOf(now - Math.min(...found.map(({ oldest }) => oldest)))}`;
-  const what = `money of ${count} attempts came, or left, after their orders had ended and waits to be booked, ${since}`;
+  const whose =
+    count === 1 ? '1 attempt came, or left, after its order' : `${count} attempts came, or left, after their orders`;
+  const what = `money of ${whose} had ended and waits to be booked, ${since}`;
   return warn(name, `${what}: see mbongo attempt list --late, and book it with mbongo attempt book`);
 }
 
@@ -149,7 +153,7 @@ export function checkReceivers(world: World, store: Store): Promise<readonly Che
 }
 
 function receiverCheck({ origin, count, lastError }: FailingReceiver, why: string | undefined): Check {
-  const what = `${origin} has not taken ${count} webhooks`;
+  const what = `${origin} has not taken ${counted(count, 'webhook')}`;
   const reached = `it can be reached, and the last error was ${lastError ?? 'not recorded'}: tell its merchant`;
   const wayOut =
     why === undefined ? reached : `${why}: tell its merchant, or check this machine's outbound connections`;

@@ -67,6 +67,11 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   );
 }
 
+/** A count with its noun: `1 webhook`, `2 webhooks`. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
 /** How a page of a list ends: a full page says where the next one begins, so that it is not taken for the whole list. */
 export function endOfPage(
   rows: readonly { readonly id: string }[],

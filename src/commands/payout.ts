@@ -20,7 +20,7 @@ import { type PayoutOperatorDeps, requireBatch, seeBatch } from '../usecases/pay
 import { datesPassed, pausePayout, resumePayout } from '../usecases/payout-pause.ts';
 import { linesOf } from '../usecases/payout-read.ts';
 import { readLimit, readStatus, readWhole } from './options.ts';
-import { endOfPage, type Output, table, timeOf } from './output.ts';
+import { counted, endOfPage, type Output, table, timeOf } from './output.ts';
 import { attributionOf } from './this-user.ts';
 import type { Tools } from './tools.ts';
 
@@ -138,7 +138,15 @@ export async function payoutApprove({ deps }: Tools, batchId: string, options: W
     requireWaiting(batch);
     throw new OperatorError(`${describe(batch)}: add --yes to approve it`);
   }
-  return outputOf({ deps }, await approvePayout(operating({ deps }), batchId, attributionOf(options)));
+  const batch = await approvePayout(operating({ deps }), batchId, attributionOf(options));
+  const { merchant_id } = batch;
+  const [{ document, lines }, { status }] = await Promise.all([
+    outputOf({ deps }, batch),
+    requireMerchant(deps, merchant_id),
+  ]);
+  if (status !== 'SUSPENDED') return { document, lines };
+  const held = `held: ${merchant_id} is suspended, and nothing is paid until mbongo merchant allow --merchant ${merchant_id}`;
+  return { document, lines: [...lines, held] };
 }
 
 export async function payoutReject({ deps }: Tools, batchId: string, options: WordOptions): Promise<Output> {
@@ -190,14 +198,13 @@ export async function payoutResume(
 
 /** What resuming would pay or call off at once, and the options that confirm it; undefined: nothing. */
 function whatPassed({ before, meanwhile }: ReturnType<typeof datesPassed>, catchUp: boolean): string | undefined {
-  const counted = (count: number): string => (count === 1 ? '1 date' : `${count} dates`);
-  if (meanwhile === 0)
-    return before === 0 ? undefined : `${counted(before)} due before the pause: add --yes to pay now`;
-  const due = before === 0 ? '' : `${counted(before)} due before the pause will be paid now, and `;
+  const dates = (count: number): string => counted(count, 'date');
+  if (meanwhile === 0) return before === 0 ? undefined : `${dates(before)} due before the pause: add --yes to pay now`;
+  const due = before === 0 ? '' : `${dates(before)} due before the pause will be paid now, and `;
   const way = catchUp
     ? '--yes to pay now for what passed'
     : '--yes to skip for good what passed, or --catch-up --yes to pay it';
-  return `${due}${counted(meanwhile)} passed during the pause: add ${way}`;
+  return `${due}${dates(meanwhile)} passed during the pause: add ${way}`;
 }
 
 /** Adds what only these commands need, so that other commands do not load it. */
@@ -286,8 +293,8 @@ function receiverOf({ msisdn, wallet_number }: Pick<Beneficiary, 'msisdn' | 'wal
 function describe(batch: PayoutBatch): string {
   const { total_amount, total_fee, currency, occurrences, merchant_id } = documentOf(batch, sumOfCounts([]));
   const times = batch.dates === null ? '' : `, ${occurrences} times`;
-  const people = batch.beneficiaries.length;
-  return `${batch.id} of ${merchant_id} pays ${total_amount} ${currency} and ${total_fee} in fees to ${people} people${times}`;
+  const people = counted(batch.beneficiaries.length, 'person', 'people');
+  return `${batch.id} of ${merchant_id} pays ${total_amount} ${currency} and ${total_fee} in fees to ${people}${times}`;
 }
 
 function textOf(value: string | number | null): string {

@@ -78,7 +78,10 @@ export async function webhookReplay({ deps }: Tools, options: WebhookReplayOptio
   }
   if (event !== undefined) {
     const replayed = await replayEvent(deps, merchantId, event);
-    return { document: { replayed: 1, event: documentOf(replayed) }, lines: [`${replayed.id} is sent again now.`] };
+    return {
+      document: { replayed: 1, event: documentOf(replayed) },
+      lines: [`${replayed.id} is due again: it is sent as soon as a worker runs.`],
+    };
   }
   const span = { from: readTime(from ?? ''), to: to === undefined ? deps.clock.now() : readTime(to) };
   requireSpan(span, ', or before now if --to is left out');
@@ -87,7 +90,11 @@ export async function webhookReplay({ deps }: Tools, options: WebhookReplayOptio
     merchantId,
     status: status === undefined ? undefined : readStatus(status, statesOf(DELIVERY), 'an event'),
   });
-  return { document: { replayed }, lines: [`${replayed} events are sent again now.`] };
+  const what = replayed === 1 ? '1 event is due again: it is' : `${replayed} events are due again: they are`;
+  return {
+    document: { replayed },
+    lines: [replayed === 0 ? 'There is nothing to send again.' : `${what} sent as soon as a worker runs.`],
+  };
 }
 
 export async function webhookSecretRotate(

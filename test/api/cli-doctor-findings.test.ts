@@ -230,10 +230,10 @@ describe('in a database', () => {
       ),
     );
     expect(reach.join('\n')).toContain(
-      `${answering} has not taken 1 webhooks; it can be reached, and the last error was http_500`,
+      `${answering} has not taken 1 webhook; it can be reached, and the last error was http_500`,
     );
     expect(reach.join('\n')).toMatch(
-      /http:\/\/shop\.invalid has not taken 1 webhooks; (its name has no address|the name servers do not answer)/,
+      /http:\/\/shop\.invalid has not taken 1 webhook; (its name has no address|the name servers do not answer)/,
     );
     expect(reach.join('\n')).not.toContain('secret');
   });
@@ -252,7 +252,7 @@ describe('in a database', () => {
     await since('att_a', 'unknown', 'null');
     const { of } = await examined();
     expect(of('open attempts')).toMatchObject([
-      { status: 'fail', detail: expect.stringContaining('1 are open for more than a day: see mbongo attempt list') },
+      { status: 'fail', detail: expect.stringContaining('1 is open for more than a day: see mbongo attempt list') },
     ]);
   });
 

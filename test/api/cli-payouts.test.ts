@@ -32,11 +32,11 @@ const weekly = (): BatchWish['schedule'] => ({
   occurrences: 4,
 });
 
-/** A merchant whose batches from 15.00 on wait for approval. */
-async function careful(): Promise<MerchantCreated> {
+/** A merchant whose batches from 15.00 on wait for approval, or from another amount. */
+async function careful(from = '15.00'): Promise<MerchantCreated> {
   const merchant = await world.merchant();
   await fund(world, merchant, 100_00n);
-  await cli.json(`merchant payouts --merchant ${merchant.merchant.id} --approval-from 15.00 --currency usd`);
+  await cli.json(`merchant payouts --merchant ${merchant.merchant.id} --approval-from ${from} --currency usd`);
   return merchant;
 }
 
@@ -172,6 +172,19 @@ describe('mbongo payout', () => {
     expect(await refused(`payout approve ${batch.id} --yes`)).toContain('has already been approved');
     await untilPaid(batch, 2);
     expect(await refused(`payout cancel ${batch.id}`)).toContain('there is nothing to cancel');
+  });
+
+  test('approve says that a suspended merchant’s batch is held; one person is not “1 people”', async () => {
+    const merchant = await careful('5.00');
+    const id = merchant.merchant.id;
+    const batch = await makeBatch(world, merchant, { msisdns: [numberEnding('11')] });
+    await cli.json(`merchant suspend --merchant ${id}`);
+    expect(await refused(`payout approve ${batch.id}`)).toContain(' in fees to 1 person: add --yes');
+    const { status, out } = await cli.run(`payout approve ${batch.id} --yes`);
+    expect([status, out.split('\n')[1]]).toEqual([
+      0,
+      `held: ${id} is suspended, and nothing is paid until mbongo merchant allow --merchant ${id}`,
+    ]);
   });
 
   test('reject, pause, resume and cancel report the batch’s new state', async () => {
