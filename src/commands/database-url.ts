@@ -1,8 +1,8 @@
 /**
  * Says in one line what is wrong with DATABASE_URL.
  *
- * Invariant: neither the address nor any part of it is ever shown: if the password holds @ or /, any part may belong to the
- * password.
+ * Invariant: of the address only the host and the port are ever shown, and only if neither can be a part of the password: an
+ * @ after the first / ? or # says that the password holds one of these unencoded, so that the parts are not what they seem.
  */
 
 const HINT = 'the characters # % / ? @ in a password must be percent-encoded, for example @ as %40';
@@ -11,7 +11,7 @@ const HINT = 'the characters # % / ? @ in a password must be percent-encoded, fo
 const REASONS: { readonly [code: string]: string } = {
   ERR_INVALID_URL: 'it is malformed',
   ENOENT: 'a file or socket that it names does not exist',
-  ECONNREFUSED: 'nothing listens there',
+  ECONNREFUSED: 'nothing listens there: start PostgreSQL, or correct the host and the port',
   ECONNRESET: 'the connection was cut',
   ENOTFOUND: 'its host is not known',
   EAI_AGAIN: 'its host cannot be looked up, because the name servers do not answer',
@@ -37,31 +37,53 @@ const NO_TLS = /does not support SSL/;
 const NO_PASSWORD = /^SASL: .*password must be/;
 
 /**
- * Runs the first use of the database. With `configured`, an error that the address is to blame for becomes one line.
+ * Runs the first use of the database. With `url`, the value of DATABASE_URL, an error that the address is to blame for becomes
+ * one line.
  *
  * @throws Error `DATABASE_URL cannot be used: …`; every other error as it is.
  */
-export async function usingDatabaseUrl<V>(configured: boolean, run: () => Promise<V>): Promise<V> {
+export async function usingDatabaseUrl<V>(url: string | undefined, run: () => Promise<V>): Promise<V> {
   try {
     return await run();
   } catch (error) {
-    const reason = configured ? reasonOf(error) : undefined;
+    const reason = url === undefined ? undefined : reasonOf(error, url);
     // Without its cause: the cause may hold the address.
     throw reason === undefined ? error : new Error(`DATABASE_URL cannot be used: ${reason}`);
   }
 }
 
-function reasonOf(error: unknown): string | undefined {
+function reasonOf(error: unknown, url: string): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const inner: unknown = error instanceof AggregateError ? error.errors[0] : undefined;
   const code: unknown = 'code' in error ? error.code : undefined;
   const state = typeof code === 'string' ? STATES[code] : undefined;
   if (state !== undefined) return state;
   const known = typeof code === 'string' ? REASONS[code] : undefined;
-  if (known !== undefined) return `${known}; ${HINT}`;
-  if (inner !== undefined) return reasonOf(inner);
-  const said = reasonOfText(error);
-  return said === undefined ? undefined : `${said}; ${HINT}`;
+  if (known === undefined && inner !== undefined) return reasonOf(inner, url);
+  const said = known ?? reasonOfText(error);
+  if (said === undefined) return undefined;
+  const server = serverOf(url);
+  if (server === undefined) return `${said}; ${HINT}`;
+  const isAboutPassword = code === WRONG_PASSWORD && server.hasPercent;
+  const isAboutForm = error instanceof URIError || code === 'ERR_INVALID_URL';
+  if (isAboutForm || isAboutPassword) return `${said}; ${HINT}`;
+  return server.name === undefined ? said : `${server.name}: ${said}`;
+}
+
+const WRONG_PASSWORD = '28P01';
+
+/**
+ * The server that an address certainly names; undefined if the host or the port may be parts of a password. Without its name if
+ * the address leaves the host to the driver, or states it in its query. `hasPercent`: the user or the password holds a %, which
+ * may be meant as it stands.
+ */
+function serverOf(url: string): { readonly name: string | undefined; readonly hasPercent: boolean } | undefined {
+  const [, authority = '', rest = ''] = /^[a-z]+:\/\/([^/?#]*)(.*)$/s.exec(url) ?? [];
+  if (rest.includes('@') || !URL.canParse(url)) return undefined;
+  const { hostname, host, searchParams } = new URL(url);
+  const isElsewhere = hostname === '' || searchParams.has('host') || searchParams.has('port');
+  const hasPercent = authority.slice(0, Math.max(0, authority.lastIndexOf('@'))).includes('%');
+  return { name: isElsewhere ? undefined : host, hasPercent };
 }
 
 /** Errors without a code are recognised by their message. */

@@ -14,7 +14,7 @@ export async function migrateDatabase(around: Surroundings): Promise<Output> {
   const config = readConfig(around.env);
   const database = await openDatabase(config, log, 'output');
   try {
-    const applied = await usingDatabaseUrl(config.databaseUrl !== undefined, () => migrate(database.url));
+    const applied = await usingDatabaseUrl(config.databaseUrl, () => migrate(database.url));
     const lines = applied.length === 0 ? ['The schema is up to date.'] : applied.map((name) => `applied ${name}`);
     return { document: { applied }, lines };
   } finally {

@@ -57,7 +57,7 @@ export async function openWorld(around: Surroundings, logTo: LogTo): Promise<Wor
       import('../store/migrate.ts'),
       import('../store/store.ts'),
     ]);
-    const applied = await usingDatabaseUrl(config.databaseUrl !== undefined, () => migrate(database.url));
+    const applied = await usingDatabaseUrl(config.databaseUrl, () => migrate(database.url));
     for (const name of applied) log.info('migration_applied', { name });
     const random = systemRandom();
     const { dataDir, masterKeys: configured, mode } = config;

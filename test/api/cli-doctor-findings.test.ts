@@ -135,7 +135,7 @@ describe('in a database', () => {
     const [first] = (JSON.parse(out) as { checks: Told[] }).checks;
     expect(status).toBe(1);
     expect(first).toMatchObject({ name: 'database', status: 'fail' });
-    expect(first?.detail).toContain('DATABASE_URL cannot be used: nothing listens there');
+    expect(first?.detail).toContain('DATABASE_URL cannot be used: 127.0.0.1:1: nothing listens there');
   });
 
   it('a wrong variable', async () => {
