@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createServer as createWebServer } from 'node:http';
 import { createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
 const START = fileURLToPath(new URL('start.ts', import.meta.url));
-const other = createServer();
+const other = createServer((socket) => socket.destroy());
 let taken: string;
 
 beforeEach(async () => {
@@ -45,4 +46,25 @@ it('a start that cannot listen says in one line which variable to set, before an
     inOneLine('cannot listen on 192.0.2.1 on this machine (EADDRNOTAVAIL): set HOST to one of its addresses'),
   );
   expect(await refused({ PORT: 'eighty' })).toEqual(inOneLine('PORT is not a port number: set it to 0 to 65535'));
+});
+
+it('a start at the ports of an Mbongo that runs already says so, and the way out', async () => {
+  const running = createWebServer(({ url }, response) =>
+    response.end(
+      url === '/openapi.json' ? '{ "info": { "title": "Mbongo" } }' : '<title>Pages · Mbongo sandbox</title>',
+    ),
+  );
+  running.listen(0, '127.0.0.1');
+  await once(running, 'listening');
+  const address = running.address();
+  const port = typeof address === 'object' && address !== null ? String(address.port) : '';
+  const [gateway, sandbox] = await Promise.all([refused({ PORT: port }), refused({ PORT: '0', SANDBOX_PORT: port })]);
+  running.close();
+  const set = 'PORT and SANDBOX_PORT to free ports, and DATA_DIR or DATABASE_URL for data of its own';
+  expect(gateway).toEqual([1, '', `mbongo: Mbongo already answers at port ${port}: stop it, or set ${set}\n`]);
+  expect(sandbox).toEqual([
+    1,
+    '',
+    `mbongo: Mbongo's sandbox already answers at port ${port}: stop it, or set SANDBOX_PORT to a free one\n`,
+  ]);
 });

@@ -3,8 +3,11 @@
  *
  * Invariant: exit status 0 means that a signal ended it and that both programs stopped in order.
  */
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { build, ROOT } from './build.ts';
 import { complain, type Program, say, supervise } from './supervisor.ts';
 
@@ -14,15 +17,9 @@ async function main(): Promise<number> {
   const port = variable('PORT', '8080');
   const mode = variable('GATEWAY_MODE', 'sandbox');
   // Before the build, which takes time, so that a user who has to choose another port learns it at once.
-  await demandFree('PORT', port, 'HOST', host);
-  if (mode !== 'production') {
-    await demandFree(
-      'SANDBOX_PORT',
-      variable('SANDBOX_PORT', '8090'),
-      'SANDBOX_HOST',
-      variable('SANDBOX_HOST', '127.0.0.1'),
-    );
-  }
+  await demandFree(GATEWAY, host, port);
+  if (mode !== 'production')
+    await demandFree(SANDBOX, variable('SANDBOX_HOST', '127.0.0.1'), variable('SANDBOX_PORT', '8090'));
   say((await build()) ? 'built' : 'already built');
   // The gateway stops first: while it finishes what is in flight it may still need the networks.
   const programs: Program[] = [
@@ -64,26 +61,60 @@ function listenUrl(host: string, port: string): string {
   return `http://${every ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
+/** What is to listen at a port: the variables of its address, how it is told from other programs, and what to set instead. */
+type Door = { port: string; host: string; name: string; path: string; says: string; instead: string };
+
+const GATEWAY: Door = {
+  port: 'PORT',
+  host: 'HOST',
+  name: 'Mbongo',
+  path: '/openapi.json',
+  says: '"title": "Mbongo"',
+  instead: 'PORT and SANDBOX_PORT to free ports, and DATA_DIR or DATABASE_URL for data of its own',
+};
+const SANDBOX: Door = {
+  port: 'SANDBOX_PORT',
+  host: 'SANDBOX_HOST',
+  name: "Mbongo's sandbox",
+  path: '/',
+  says: 'Mbongo sandbox',
+  instead: 'SANDBOX_PORT to a free one',
+};
+
 /** Says in one line what to do if the port cannot be listened at; port 0 lets the system choose one. */
-async function demandFree(portVariable: string, port: string, hostVariable: string, host: string): Promise<void> {
+async function demandFree(door: Door, host: string, port: string): Promise<void> {
   if (!/^\d{1,5}$/.test(port) || Number.parseInt(port, 10) > 65_535)
-    throw new Error(`${portVariable} is not a port number: set it to 0 to 65535`);
+    throw new Error(`${door.port} is not a port number: set it to 0 to 65535`);
+  const why = await whyNotFree(host, Number.parseInt(port, 10));
+  if (why === undefined) return;
+  if (why === 'EADDRINUSE' && (await answers(door, listenUrl(host, port))))
+    throw new Error(`${door.name} already answers at port ${port}: stop it, or set ${door.instead}`);
+  if (why === 'EADDRINUSE') throw new Error(`port ${port} is taken by another program: set ${door.port} to a free one`);
+  if (why === 'EACCES') throw new Error(`this user may not listen on port ${port}: set ${door.port} to 1024 or more`);
+  throw new Error(`cannot listen on ${host} on this machine (${why}): set ${door.host} to one of its addresses`);
+}
+
+/** The system's error code for listening there; undefined if the port is free. */
+function whyNotFree(host: string, port: number): Promise<string | undefined> {
   const probe = createServer();
-  await new Promise<void>((resolve, reject) => {
-    probe.once('error', ({ code, message }: NodeJS.ErrnoException) => {
-      if (code === 'EADDRINUSE')
-        reject(new Error(`port ${port} is taken by another program: set ${portVariable} to a free one`));
-      else if (code === 'EACCES')
-        reject(new Error(`this user may not listen on port ${port}: set ${portVariable} to 1024 or more`));
-      else
-        reject(
-          new Error(
-            `cannot listen on ${host} on this machine (${code ?? message}): set ${hostVariable} to one of its addresses`,
-          ),
-        );
-    });
-    probe.listen(Number.parseInt(port, 10), host, () => probe.close(() => resolve()));
+  return new Promise((resolve) => {
+    probe.once('error', ({ code, message }: NodeJS.ErrnoException) => resolve(code ?? message));
+    probe.listen(port, host, () => probe.close(() => resolve(undefined)));
   });
+}
+
+/** Whether that program is what answers there. */
+async function answers({ path, says }: Door, url: string): Promise<boolean> {
+  try {
+    // Not by `fetch`: in Node.js 20 it waits for ever, and keeps no process alive, if the other side closes a connection at once.
+    const request = get(`${url}${path}`, { agent: false, signal: AbortSignal.timeout(2_000) });
+    request.on('error', () => undefined);
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    return (await text(response)).includes(says);
+  } catch {
+    // Another program may answer in another protocol, or not at all.
+    return false;
+  }
 }
 
 try {

@@ -6,9 +6,9 @@
 
 import { statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { type Config, listenUrl } from '../config.ts';
+import type { Config } from '../config.ts';
 import { type Check, fail, looking, ok, warn } from './doctor-check.ts';
-import { type Address, listenProblem } from './listen-problem.ts';
+import { type Address, isOurs, listenProblem } from './listen-problem.ts';
 
 const GIB = 1_024 ** 3;
 /** 256 MiB free at least, or the database will soon stop; less than 2 GiB is worth a warning. */
@@ -24,29 +24,26 @@ export function checkNode(version = process.versions.node): Check {
 
 /** The ports that this configuration listens at: free, or served by a gateway or sandbox. */
 export async function checkPorts({ mode, host, port, sandboxPort, workerPort }: Config): Promise<readonly Check[]> {
-  const found = [await portCheck('port', { host, port, variable: 'PORT' }, '/health')];
+  const found = [await portCheck('port', { host, port, variable: 'PORT' }, 'gateway')];
   if (mode === 'sandbox') {
     const sandbox = { host: '127.0.0.1', port: sandboxPort, variable: 'SANDBOX_PORT' };
-    found.push(await portCheck('sandbox port', sandbox, '/'));
+    found.push(await portCheck('sandbox port', sandbox, 'sandbox'));
   }
   if (workerPort !== undefined) {
     const worker = { host, port: workerPort, variable: 'WORKER_PORT' };
-    found.push(await portCheck('worker port', worker, '/health'));
+    found.push(await portCheck('worker port', worker, 'gateway'));
   }
   return found;
 }
 
-/** Well if the port is free, or taken by a program of ours that answers at `page`. */
-async function portCheck(name: string, address: Address, page: string): Promise<Check> {
+/** Well if the port is free, or taken by that program of ours. */
+async function portCheck(name: string, address: Address, program: 'gateway' | 'sandbox'): Promise<Check> {
   const { host, port } = address;
   const why = await whyNotFree(host, port);
   if (why === undefined) return ok(name, `${port} is free`);
   const problem = listenProblem(why, address);
   if (why !== 'EADDRINUSE') return fail(name, problem);
-  const answers = await fetch(`${listenUrl(host, port)}${page}`, { signal: AbortSignal.timeout(2_000) })
-    .then((response) => response.ok)
-    .catch(() => false);
-  if (answers) return ok(name, `${port} is already in use by Mbongo`);
+  if (await isOurs(address, program)) return ok(name, `${port} is already in use by Mbongo`);
   return fail(name, problem);
 }
 

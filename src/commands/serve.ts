@@ -14,7 +14,7 @@ import type { Log } from '../platform/platform.ts';
 import { pause } from '../usecases/patience.ts';
 import { announce } from './announce.ts';
 import { followClock } from './clock.ts';
-import { type Address, listenProblem } from './listen-problem.ts';
+import { type Address, gatewayProblem } from './listen-problem.ts';
 import { messageOf, printError, type Surroundings } from './output.ts';
 import { openSandbox } from './serve-demo.ts';
 import type { Role } from './serve-processes.ts';
@@ -199,6 +199,6 @@ async function listen(gateway: { listen(): Promise<string> }, address: Address):
     return await gateway.listen();
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    throw typeof code === 'string' ? new Error(listenProblem(code, address), { cause: error }) : error;
+    throw typeof code === 'string' ? new Error(await gatewayProblem(code, address), { cause: error }) : error;
   }
 }

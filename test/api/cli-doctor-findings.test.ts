@@ -26,7 +26,7 @@ describe('ports', () => {
   };
 
   test('a gateway that listens at one address only is probed there', async () => {
-    const server = createServer((_request, response) => response.end('{}'));
+    const server = createServer((_request, response) => response.end('{ "info": { "title": "Mbongo" } }'));
     await once(server.listen(0, '127.0.0.2'), 'listening');
     const port = portOf(server);
     try {
@@ -37,6 +37,24 @@ describe('ports', () => {
     } finally {
       await new Promise((done) => server.close(done));
     }
+  });
+
+  test('a program that only answers its health check is not taken for the gateway', async () => {
+    const server = createServer((_request, response) => response.end('{"status":"ok"}'));
+    await once(server.listen(0, '127.0.0.2'), 'listening');
+    try {
+      expect(await checkAt('127.0.0.2', portOf(server))).toMatchObject({ status: 'fail' });
+    } finally {
+      await new Promise((done) => server.close(done));
+    }
+  });
+
+  test('a program that begins an answer and never ends it is not waited for', async () => {
+    const server = createServer((_request, response) => void response.write('"title": "Mbongo"'));
+    await once(server.listen(0, '127.0.0.2'), 'listening');
+    expect(await checkAt('127.0.0.2', portOf(server))).toMatchObject({ status: 'fail' });
+    server.closeAllConnections();
+    await new Promise((done) => server.close(done));
   });
 
   test('another machine’s address does not count as a port that is taken', async () => {

@@ -185,6 +185,18 @@ describe('mbongo serve', () => {
     }
   });
 
+  it('says that it is Mbongo which has the port, and the way out', async () => {
+    const first = desk.start();
+    const { url } = await ready(first);
+    const { port } = new URL(url ?? '');
+    for (const words of [[], ['--processes', '2']]) {
+      const refused = desk.startWith({ PORT: port }, 'pipe', ...words);
+      const [errors, status] = await Promise.all([said(refused.stderr), ended(refused)]);
+      const another = 'set PORT to a free port, and DATA_DIR or DATABASE_URL for data of its own';
+      expect([status, errors]).toEqual([1, `mbongo: Mbongo already answers at port ${port}: stop it, or ${another}\n`]);
+    }
+  });
+
   it.each([[[]], [['--processes', '2']]])(
     'ends with the reason if no route leads to a carrier, with %j',
     async (words) => {

@@ -266,7 +266,7 @@ test.each(PAYERS)(
 test('a second one at the same port says so in one line; if the supervisor is killed its processes stop too', async () => {
   const port = Number(new URL(url).port);
   await expect(startGateway(world.gatewayEnv(port), { processes: 2 })).rejects.toThrow(
-    `mbongo: port ${port} is taken by another program: set PORT to a free one\n`,
+    `mbongo: Mbongo already answers at port ${port}: stop it, or set PORT to a free port, and DATA_DIR or DATABASE_URL for data of its own\n`,
   );
   const orphans = pids();
   expect(orphans.filter(isAlive)).toHaveLength(3);
