@@ -9,7 +9,7 @@ import { isId, shardOf } from '../domain/ids.ts';
 import type { Refund } from '../domain/outgoing-records.ts';
 import type { Payment } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
-import { type FindDeps, findPayment, findRows } from './archive-find.ts';
+import { type FindDeps, findPayment, findPayoutLine, findRows } from './archive-find.ts';
 import type { MerchantCaller } from './callers.ts';
 import { type Deps, newId } from './deps.ts';
 import { commitDecisionKnown, type OperatorDeps, OperatorError, requireId } from './operator.ts';
@@ -66,8 +66,15 @@ export async function releaseForOperator(deps: OperatorDeps, transactionId: stri
   const transferId = newId(deps, 'trf', shard);
   return commitDecisionKnown(
     deps,
-    () => readRows(deps, transactionId),
-    ({ payment, refunds }) => {
+    async () => {
+      const rows = await readRows(deps, transactionId);
+      // A payout's line is a transaction too.
+      const isLine = rows.payment === undefined && (await findPayoutLine(deps, shard, transactionId)) !== undefined;
+      return { isLine, payment: rows.payment, refunds: rows.refunds };
+    },
+    ({ isLine, payment, refunds }) => {
+      if (isLine)
+        throw new OperatorError(`${transactionId} is a line of a payout: name a payment, whose money is held`);
       if (payment === undefined) throw new OperatorError(`there is no transaction ${transactionId}`);
       try {
         return releaseDelivery(payment, refunds, transferId, deps.clock.now());

@@ -151,6 +151,9 @@ describe('mbongo payout', () => {
     expect(await cli.json(`payout show ${waiting.id}`)).toMatchObject({ occurrence: 1, lines: [line, line] });
     expect((await cli.run(`payout show ${scheduled.id} --occurrence 2`)).out).toContain('receiver');
     expect(await refused(`payout show ${scheduled.id} --occurrence 5`, 2)).toContain('a whole number from 1 to 4');
+    const { lines } = (await cli.json(`payout show ${waiting.id}`)) as { lines: { transaction_id: string }[] };
+    const lineId = String(lines[0]?.transaction_id);
+    expect(await refused(`delivery release ${lineId}`)).toContain(`${lineId} is a line of a payout: name a payment`);
     for (const words of [of, `payout show ${scheduled.id}`, `payout show ${waiting.id}`]) {
       const { status, out } = await cli.run(words);
       expect(status).toBe(0);
