@@ -102,7 +102,7 @@ async function openReport(path: string): Promise<ReportWriter> {
   const { stringify } = await import('csv-stringify/sync');
   await requireNew(path);
   const unfinished = `${path}.${process.pid}.unfinished`;
-  const file = await openNew(unfinished);
+  const file = await openNew(unfinished, path);
   let waiting: Row[] = [];
   const flush = async (): Promise<void> => {
     // Formulas are escaped: the values come from outside, and people open reports in spreadsheets.
@@ -138,11 +138,12 @@ async function requireNew(path: string): Promise<void> {
   if (isThere) throw isThereAlready(path);
 }
 
-async function openNew(path: string): Promise<FileHandle> {
+/** Opens the unfinished report; an operator knows only the path that was asked for. */
+async function openNew(unfinished: string, path: string): Promise<FileHandle> {
   try {
-    return await open(path, 'wx', 0o600);
+    return await open(unfinished, 'wx', 0o600);
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') throw isThereAlready(path);
+    if (codeOf(error) === 'EEXIST') throw isThereAlready(unfinished);
     throw new OperatorError(`${path} cannot be written: name a file in a folder that this user may write to`);
   }
 }

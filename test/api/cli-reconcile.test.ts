@@ -302,6 +302,11 @@ test('without dates it asks for the span, and an unreadable file leaves no repor
   const refusedFile = await cli.run(`reconcile ${broken} --connector mtn-momo --report ${report}`);
   expect(refusedFile.err).toMatch(/line 3: it must have 6 columns/);
   await expect(readFile(report)).rejects.toThrow('ENOENT');
+  const nowhere = join(cli.dataDir, 'nowhere', 'report.csv');
+  const unwritable = await cli.run(`reconcile ${broken} --connector mtn-momo --report ${nowhere}`);
+  expect(unwritable.err).toBe(
+    `mbongo: ${nowhere} cannot be written: name a file in a folder that this user may write to\n`,
+  );
 });
 
 test('a report gets its name when it is complete, and a file created there meanwhile is kept', async () => {
