@@ -18,7 +18,7 @@ export function addArchiveCommands(program: Command, addVerb: AddVerb): void {
     async () => (await load()).archiveRun,
   )
     .enablePositionalOptions()
-    .option('--older-than <age>', 'how long ago they must have become final: 13m (months), 2y (years)')
+    .option('--older-than <age>', 'how long ago they must have become final: 13m (months), 2y (years) (required)')
     .option('--dry-run', 'only say what would move');
   addVerb(archive, 'list', 'list the months in the archive', async () => (await load()).archiveList);
   addVerb(archive, 'drop', 'delete the oldest month of the archive for ever', async () => (await load()).archiveDrop)

@@ -229,7 +229,7 @@ function addMoneyCommands(program: Command, addVerb: AddVerb): void {
       'wallet, flash, mobile_money, card, bank_transfer, google_pay, apple_pay, payout_mobile_money or payout_wallet (default: every payment method without a fee of its own)',
     )
     .requiredOption('--currency <code>', 'the currency')
-    .option('--rate <percent>', 'per cent of the amount: 2.5')
+    .option('--rate <percent>', 'per cent of the amount: 2.5; 0 for a fixed amount alone (required without --remove)')
     .option('--fixed <amount>', 'a fixed amount on top of the rate (default: 0)')
     .option('--min <amount>', 'the smallest fee')
     .option('--max <amount>', 'the largest fee')

@@ -26,7 +26,7 @@ export async function credentialRotate(
   { deps }: Tools,
   options: { readonly key: string; readonly grace: string },
 ): Promise<Output> {
-  const made = await rotateCredential(deps, options.key, readDuration(options.grace));
+  const made = await rotateCredential(deps, options.key, readDuration(options.grace, ', or 0'));
   const old_retires_at = timeOf(made.old_retires_at);
   const until = old_retires_at === null ? 'is no longer accepted' : `is accepted until ${old_retires_at}`;
   return {

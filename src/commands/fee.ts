@@ -37,7 +37,11 @@ export async function feeSet({ deps }: Tools, options: FeeSetOptions): Promise<O
     if (said) throw new UsageError('--remove removes the whole fee: leave out the rate and the amounts');
     return outputOf(await removeFee(deps, place));
   }
-  if (rate === undefined) throw new UsageError('the rate is missing: add --rate in per cent, like 2.5, or --remove');
+  // Not 0 if it is left out: a fixed part that was meant as an addition would end the rate that was set before.
+  if (rate === undefined) {
+    const fee = '--rate in per cent, like 2.5, or --rate 0 for a fixed amount alone';
+    throw new UsageError(`the rate is missing: add ${fee}; --remove removes the fee`);
+  }
   const merchant = await setFee(deps, {
     ...place,
     rate,

@@ -11,11 +11,17 @@ import { requireAmount, requireCurrency, UsageError } from '../usecases/operator
 
 const UNITS: { readonly [unit: string]: number } = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** A duration such as `90s`, `30m`, `24h`, `7d` or `0`, in milliseconds. */
-export function readDuration(text: string): number {
+/**
+ * A duration such as `90s`, `30m`, `24h`, `7d` or `0`, in milliseconds. `also`: what else the error says may be written, for a
+ * caller that accepts no duration at all.
+ */
+export function readDuration(text: string, also: '' | ', or 0' = ''): number {
   if (text === '0') return 0;
   const match = /^([0-9]{1,6})([smhd])$/.exec(text);
-  if (match === null) throw new UsageError(`${JSON.stringify(text)} is not a duration: write it like 24h, 30m or 0`);
+  if (match === null) {
+    const units = 'in days (d), hours (h), minutes (m) or seconds (s)';
+    throw new UsageError(`${JSON.stringify(text)} is not a duration: write it ${units}, like 24h or 30m${also}`);
+  }
   return Number(match[1]) * (UNITS[match[2] ?? ''] ?? 0);
 }
 

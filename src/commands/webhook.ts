@@ -101,7 +101,7 @@ export async function webhookSecretRotate(
   { deps }: Tools,
   options: { readonly merchant: string; readonly grace: string },
 ): Promise<Output> {
-  const made = await rotateWebhookSecret(deps, options.merchant, readDuration(options.grace));
+  const made = await rotateWebhookSecret(deps, options.merchant, readDuration(options.grace, ', or 0'));
   const old_retires_at = timeOf(made.old_retires_at);
   return {
     document: { ...made, old_retires_at },

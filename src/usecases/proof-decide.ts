@@ -18,12 +18,12 @@ export interface ProofDecided {
 
 /** Approves: the transfer has arrived, and the money is the merchant's. `note` is for operators only. */
 export async function approveProof(deps: OperatorDeps, proofId: string, note: string | null): Promise<ProofDecided> {
-  return decide(deps, proofId, { verdict: 'approved', note: note === null ? null : requireNote(note) });
+  return decide(deps, proofId, { verdict: 'approved', note: note === null ? null : requireNote(note, '--note') });
 }
 
 /** Declines: the transfer has not arrived, or the file proves nothing. */
 export async function declineProof(deps: OperatorDeps, proofId: string, reason: string): Promise<ProofDecided> {
-  return decide(deps, proofId, { verdict: 'declined', note: requireNote(reason) });
+  return decide(deps, proofId, { verdict: 'declined', note: requireNote(reason, '--reason') });
 }
 
 async function decide(deps: OperatorDeps, proofId: string, verdict: ProofVerdict): Promise<ProofDecided> {
@@ -43,6 +43,6 @@ async function decide(deps: OperatorDeps, proofId: string, verdict: ProofVerdict
   });
 }
 
-function requireNote(text: string): string {
-  return requireLine(text, 'the note or reason', 500);
+function requireNote(text: string, option: '--note' | '--reason'): string {
+  return requireLine(text, option, 500);
 }

@@ -75,11 +75,11 @@ describe('mbongo clock', () => {
   it.each([
     ['clock advance 0', 2, 'only moves forward'],
     ['clock advance 0d', 2, 'only moves forward'],
-    ['clock advance soon', 2, 'write it like 24h, 30m or 0'],
-    ['clock advance 1.5d', 2, 'write it like'],
+    ['clock advance soon', 2, 'or seconds (s), like 24h or 30m'],
+    ['clock advance 1.5d', 2, 'write it in days (d)'],
     ['clock advance 3654d', 1, 'at most ten years ahead'],
     ['clock advance', 2, 'missing required argument'],
-    ['clock advance -- -1d', 2, 'write it like'],
+    ['clock advance -- -1d', 2, 'write it in days (d)'],
   ])('refuses %s', async (words, status, message) => {
     const refused = await cli.run(words);
     expect([refused.status, refused.out]).toEqual([status, '']);

@@ -48,3 +48,36 @@ describe('webhook replay', () => {
     expect(await replay(`--event ${id}`)).toBe(`${id} is due again: it is sent as soon as a worker runs.\n`);
   });
 });
+
+describe('an operator who mistyped', () => {
+  it.each([
+    ['clock advance 30', /"30" is not a duration: write it in days \(d\), .* like 24h or 30m\n$/],
+    ['clock advance 0', /above zero/],
+    [
+      'credential rotate --key key_x --grace 24',
+      /"24" is not a duration: .* or seconds \(s\), like 24h or 30m, or 0\n$/,
+    ],
+    ['webhook secret rotate --merchant mch_x --grace 24', /"24" is not a duration: .*, or 0\n$/],
+    [
+      `fee set --merchant mch_x --currency usd --fixed 0.30`,
+      /add --rate in per cent, .*or --rate 0 for a fixed amount/,
+    ],
+  ])('%s is told what to write', async (words, line) => {
+    expect(await cli.run(words)).toEqual({ status: 2, out: '', err: expect.stringMatching(line) });
+  });
+
+  it.each([
+    ['approve', '--note'],
+    ['decline', '--reason'],
+  ])('of proof %s is told that %s is empty', async (verb, option) => {
+    const { status, err } = await cli.run(['proof', verb, 'prf_x', option, '']);
+    expect([status, err]).toEqual([2, expect.stringContaining(`mbongo: ${option} must be one line of 1 to 500`)]);
+  });
+
+  it('finds in the help which options a command cannot do without', async () => {
+    const help = async (words: string): Promise<string> =>
+      (await cli.run(`${words} --help`)).out.replaceAll(/\s+/g, ' ');
+    expect(await help('archive')).toMatch(/--older-than <age> [^-]*\(required\)/);
+    expect(await help('fee set')).toContain('2.5; 0 for a fixed amount alone (required without --remove)');
+  });
+});
