@@ -12,12 +12,13 @@ import { addAttemptCommands } from './attempt-verbs.ts';
 import { addConnectorCommands } from './connector-verbs.ts';
 import { addJournalCommands } from './journal-verbs.ts';
 import { addCredentialCommands, addMerchantCommands } from './merchant-verbs.ts';
-import { printError, type Surroundings, WRONGLY_ASKED } from './output.ts';
+import { printError, type Surroundings } from './output.ts';
 import { addPayoutCommands } from './payout-verbs.ts';
 import { addRefundCommands } from './refund-verbs.ts';
 import { type Role, readProcesses } from './serve-processes.ts';
 import { attributionOf } from './this-user.ts';
 import type { Tools } from './tools.ts';
+import { explainUsage, refuseTwice, refuseUnknownHelp, spelledOut } from './usage.ts';
 import type { AddVerb, AddVerbOf } from './verb.ts';
 import type { WebhookListenOptions } from './webhook-listen.ts';
 
@@ -30,26 +31,14 @@ export async function runCommandLine(argv: readonly string[], around: Surroundin
     status = code;
   });
   try {
+    refuseUnknownHelp(program, words);
     await program.parseAsync(words, { from: 'user' });
     return status;
   } catch (error) {
-    if (error instanceof CommanderError) return usageStatus(error, around, json);
+    // Commander has printed the help or the version.
+    if (error instanceof CommanderError && error.exitCode === 0) return 0;
     return printError(around, error, json);
   }
-}
-
-/** `help wallet open` is `wallet open --help`: Commander's own `help` stops at the noun. */
-function spelledOut(argv: readonly string[]): string[] {
-  return argv[0] === 'help' ? [...argv.slice(1), '--help'] : [...argv];
-}
-
-/** The exit status of a CommanderError, whose message is printed; printing help or the version is not an error. */
-function usageStatus(error: CommanderError, around: Surroundings, json: boolean): number {
-  if (error.exitCode === 0) return 0;
-  const help = error.code === 'commander.help';
-  const message = help ? 'incomplete command: see `mbongo --help`' : error.message.replace(/^error: /, '');
-  printError(around, new Error(message), json);
-  return WRONGLY_ASKED;
 }
 
 type Ended = (status: number) => void;
@@ -66,7 +55,6 @@ function buildProgram(around: Surroundings, version: string, ended: Ended): Comm
   const program = new Command('mbongo')
     .description('An open-source payment gateway.')
     .version(version)
-    .exitOverride()
     .configureOutput({
       writeOut: around.write,
       // One line is printed for every error, by runCommandLine.
@@ -110,19 +98,8 @@ function buildProgram(around: Surroundings, version: string, ended: Ended): Comm
   addBenchCommand(program, around, ended);
   for (const verb of verbs) if (!READING.has(verb.name())) sayWho(verb);
   refuseTwice(program);
+  explainUsage(program);
   return program;
-}
-
-/** Refuses an option that is given twice: of two amounts, or two merchants, it is unclear which one was meant. */
-function refuseTwice(command: Command): void {
-  for (const option of command.options) {
-    let isGiven = false;
-    command.on(`option:${option.name()}`, () => {
-      if (isGiven && option.required) command.error(`error: option '${option.flags}' is given twice`);
-      isGiven = true;
-    });
-  }
-  for (const verb of command.commands) refuseTwice(verb);
 }
 
 /** Verbs without --by and --why: they change nothing that the journal records. */

@@ -21,7 +21,7 @@ export interface Surroundings {
 }
 
 /** The exit status of wrong usage: a command that could not be carried out whatever the database holds. */
-export const WRONGLY_ASKED = 2;
+const WRONGLY_ASKED = 2;
 
 export function printOutput(to: Surroundings, output: Output, json: boolean): void {
   if (json) to.write(`${JSON.stringify(output.document)}\n`);

@@ -81,3 +81,40 @@ describe('an operator who mistyped', () => {
     expect(await help('fee set')).toContain('2.5; 0 for a fixed amount alone (required without --remove)');
   });
 });
+
+describe('words that are no command', () => {
+  it.each([
+    ['payout lst', "unknown command 'lst' (did you mean list?): see `mbongo payout --help`"],
+    ['frobnicate', "unknown command 'frobnicate': see `mbongo --help`"],
+    [
+      'payout list --merchent x',
+      "unknown option '--merchent' (did you mean --merchant?): see `mbongo payout list --help`",
+    ],
+    ['help frobnicate', "unknown command 'frobnicate': see `mbongo --help`"],
+    ['help merchant frobnicate', "unknown command 'frobnicate': see `mbongo merchant --help`"],
+    ['merchant frobnicate --help', "unknown command 'frobnicate': see `mbongo merchant --help`"],
+  ])('%s is answered with the way out', async (words, line) => {
+    expect(await cli.run(words)).toEqual({ status: 2, out: '', err: `mbongo: ${line}\n` });
+    const inJson = await cli.run(`${words} --json`);
+    expect([inJson.status, JSON.parse(inJson.err)]).toEqual([2, { error: true, message: line }]);
+  });
+
+  it('asks for the verb of the noun that was given', async () => {
+    const { status, err } = await cli.run('webhook secret');
+    expect([status, err]).toEqual([2, 'mbongo: incomplete command: see `mbongo webhook secret --help`\n']);
+  });
+
+  it('does not keep the help of a command from being printed', async () => {
+    for (const words of [
+      '--help',
+      'help',
+      'help merchant',
+      'merchant set --help',
+      'help archive drop',
+      'merchant help set',
+    ]) {
+      expect(await cli.run(words)).toMatchObject({ status: 0, out: expect.stringMatching(/^Usage: mbongo /), err: '' });
+    }
+    expect(await cli.run('--version')).toEqual({ status: 0, out: '0.1.0\n', err: '' });
+  });
+});

@@ -260,7 +260,7 @@ describe('mbongo', () => {
     expect(await run('merchant')).toEqual({
       status: 2,
       out: '',
-      err: 'mbongo: incomplete command: see `mbongo --help`\n',
+      err: 'mbongo: incomplete command: see `mbongo merchant --help`\n',
     });
     const help = (await run('wallet open --help')).out.replaceAll(/\s+/g, ' ');
     expect(help).toContain('(choices: "wallet", "flash", default: "wallet")');

@@ -1,0 +1,61 @@
+/**
+ * What the command line says of words that it does not understand.
+ *
+ * Invariant: the way out that an error names is the help of the command that the error is about.
+ */
+
+import type { Command, CommanderError } from 'commander';
+
+/** A command line that cannot be carried out. Printed as the use cases' error of that name, without loading them. */
+class WrongWords extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** Lets each command's errors name that command. Help and the version, which are no errors, stay as they are. */
+export function explainUsage(command: Command): void {
+  command.exitOverride((error) => {
+    throw error.exitCode === 0 ? error : new WrongWords(wordsOf(error, command));
+  });
+  for (const verb of command.commands) explainUsage(verb);
+}
+
+function wordsOf({ code, message }: CommanderError, command: Command): string {
+  const see = `see \`${nameOf(command)} --help\``;
+  if (code === 'commander.help') return `incomplete command: ${see}`;
+  const said = message.replace(/^error: /, '').replace(/\n\(Did you mean (.+)\?\)$/, ' (did you mean $1?)');
+  return code === 'commander.unknownCommand' || code === 'commander.unknownOption' ? `${said}: ${see}` : said;
+}
+
+function nameOf(command: Command): string {
+  return command.parent === null ? command.name() : `${nameOf(command.parent)} ${command.name()}`;
+}
+
+/** `help wallet open` is `wallet open --help`: Commander's own `help` stops at the noun. */
+export function spelledOut(argv: readonly string[]): string[] {
+  return argv[0] === 'help' ? [...argv.slice(1), '--help'] : [...argv];
+}
+
+/** Refuses the help of a command that does not exist: Commander would print the help of the words before it. */
+export function refuseUnknownHelp(program: Command, words: readonly string[]): void {
+  if (!words.includes('--help') && !words.includes('-h')) return;
+  let command: Command = program;
+  for (const word of words) {
+    // What follows is an option, a verb's argument, or Commander's own `help` of a noun.
+    if (word.startsWith('-') || command.commands.length === 0 || word === 'help') return;
+    const found = command.commands.find((one) => one.name() === word);
+    if (found === undefined) command.error(`error: unknown command '${word}'`, { code: 'commander.unknownCommand' });
+    command = found;
+  }
+}
+
+/** Refuses an option that is given twice: of two amounts, or two merchants, it is unclear which one was meant. */
+export function refuseTwice(command: Command): void {
+  for (const option of command.options) {
+    let isGiven = false;
+    command.on(`option:${option.name()}`, () => {
+      if (isGiven && option.required) command.error(`error: option '${option.flags}' is given twice`);
+      isGiven = true;
+    });
+  }
+  for (const verb of command.commands) refuseTwice(verb);
+}
