@@ -1,14 +1,13 @@
 /**
  * `npm run bench [-- payouts|statement|overload …]`: measures every promise about payments, or one of the other three.
  *
- * Options of the whole run: `--quick` (one short round, small tables), `--only payments,filled,open,sessions,reads,wallet,
- * drain,page`, `--json`, and the figures `--rounds`, `--seconds`, `--warmup-seconds`, `--connections`, `--merchants`,
- * `--payments`, `--backlog`, `--pages`. Invariant: however it ends, no process that it started is left running.
+ * `--help` names every option (`help.ts`). Invariant: however it ends, no process that it started is left running.
  */
 
 import { messageOf } from '../src/commands/output.ts';
 import { UsageError } from '../src/usecases/operator.ts';
 import { benchAll } from './full.ts';
+import { HELP } from './help.ts';
 import { benchOverload } from './overload.ts';
 import { benchPayouts } from './payouts.ts';
 import { benchStatement } from './statement.ts';
@@ -23,7 +22,7 @@ const BENCHES: Readonly<Record<string, (args: string[]) => Promise<void>>> = {
   overload: benchOverload,
 };
 
-const USAGE = `npm run bench [-- ${Object.keys(BENCHES).join('|')}] [options]; docs/performance.md says what each measures, and its options`;
+const USAGE = `npm run bench [-- ${Object.keys(BENCHES).join('|')}] [options]; --help names the options of each`;
 
 /** Exit status of a process that was ended by the signal. */
 const ENDED_BY = { SIGINT: 130, SIGTERM: 143 } as const;
@@ -44,7 +43,7 @@ function isOfParseArgs(error: unknown): boolean {
 const [name = '', ...rest] = process.argv.slice(2);
 const named = BENCHES[name];
 try {
-  if (process.argv.includes('--help')) console.log(USAGE);
+  if (process.argv.includes('--help')) console.log(HELP);
   else if (named !== undefined) await named(rest);
   else if (name === '' || name.startsWith('-')) await benchAll(process.argv.slice(2));
   else throw new UsageError(`there is no bench called ${name}: say one of ${Object.keys(BENCHES).join(', ')}`);

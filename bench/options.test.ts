@@ -36,10 +36,14 @@ test('a request for help, or for an unknown option, is answered with the usage',
   const main = builtProgram('bench/main.js');
   const run = (...args: string[]) => spawnSync(process.execPath, [main, ...args], { encoding: 'utf8' });
   const helped = run('--help');
-  expect([helped.status, helped.stdout]).toEqual([
-    0,
-    expect.stringContaining('all|payments|payouts|statement|overload'),
-  ]);
+  expect([helped.status, helped.stderr]).toEqual([0, '']);
+  expect(helped.stdout).toMatch(/^Usage: mbongo bench \[bench\] \[options\]\n/);
+  for (const name of ['all', 'payments', 'payouts', 'statement', 'overload', '--quick', '--only <parts>', '--json']) {
+    expect(helped.stdout).toContain(`\n  ${name} `);
+  }
+  expect(helped.stdout).toContain(PARTS.join(','));
+  expect(helped.stdout).toMatch(/--warmup-seconds <count> .*\(default: 20, with --quick 2\)\n/);
+  for (const of of ['payouts', 'statement', 'overload']) expect(run(of, '--help').stdout).toBe(helped.stdout);
   const wrong = run('payouts', '--frobnicate');
   expect([wrong.status, wrong.stderr]).toEqual([2, expect.stringContaining('npm run bench')]);
   expect(wrong.stderr).not.toContain('    at ');

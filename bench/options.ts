@@ -33,7 +33,7 @@ export interface BenchOptions extends Teller {
   readonly parts: ReadonlySet<Part>;
 }
 
-const FULL: Settings = {
+export const FULL: Settings = {
   rounds: 3,
   seconds: 8,
   warmupSeconds: 20,
@@ -45,7 +45,7 @@ const FULL: Settings = {
 };
 
 /** For a developer who wants an answer within a few minutes. */
-const QUICK: Settings = {
+export const QUICK: Settings = {
   rounds: 1,
   seconds: 2,
   warmupSeconds: 2,
@@ -79,7 +79,8 @@ export function readOptions(args: readonly string[]): BenchOptions {
   };
 }
 
-function optionOf(name: keyof Settings): string {
+/** The option that sets a figure, without its dashes. */
+export function optionOf(name: keyof Settings): string {
   return name === 'warmupSeconds' ? 'warmup-seconds' : name;
 }
 
