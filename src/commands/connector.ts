@@ -48,7 +48,7 @@ export async function connectorResume(
   requireSender(name);
   if (options.yes !== true) {
     const { since, by, why } = requireHold(await readHold(deps, name));
-    throw new OperatorError(`${by} holds ${name} since ${timeOf(since)} (${why}): add --yes to send what waits`);
+    throw new OperatorError(`${by} has held ${name} since ${timeOf(since)} (${why}): add --yes to send what waits`);
   }
   await resumeConnector(deps, name);
   return {

@@ -75,7 +75,7 @@ function holdsCheck(held: readonly { readonly sender: Sender; readonly hold: Hol
   if (held.length === 0) return ok(name, 'payouts and refunds may be sent through every connector');
   const each = held.map(({ sender: { connector }, hold: { since, by, why } }) => {
     const reason = why === null ? '' : ` (${why})`;
-    return `${by} holds ${connector} since ${spanOf(now - since)}${reason}; mbongo connector resume ${connector} ends it`;
+    return `${by} has held ${connector} for ${spanOf(now - since)}${reason}; mbongo connector resume ${connector} ends it`;
   });
   return warn(name, each.join('. '));
 }

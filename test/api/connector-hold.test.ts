@@ -172,7 +172,7 @@ describe('mbongo connector', () => {
     const asked = await cli.run(['connector', 'resume', MOMO]);
     expect(asked.status).toBe(1);
     expect(asked.err).toMatch(
-      /^mbongo: amina holds mtn-momo-disbursement since .* \(pays twice\): add --yes to send what waits\n$/,
+      /^mbongo: amina has held mtn-momo-disbursement since .* \(pays twice\): add --yes to send what waits\n$/,
     );
     const done = await cli.run(['connector', 'resume', MOMO, '--yes', ...said('luc')]);
     expect([done.status, done.err]).toEqual([0, '']);
@@ -202,7 +202,7 @@ describe('mbongo connector', () => {
     await cli.run(['connector', 'hold', 'mastercard', ...said()]);
     const { out } = await cli.run('doctor');
     expect(out).toMatch(
-      /^warn {3}holds {10}amina holds mastercard since .* \(pays twice\); mbongo connector resume mastercard ends it$/m,
+      /^warn +holds +amina has held mastercard for .* \(pays twice\); mbongo connector resume mastercard ends it$/m,
     );
   });
 });
