@@ -53,7 +53,7 @@ export async function connectorResume(
   await resumeConnector(deps, name);
   return {
     document: documentOf(name, undefined),
-    lines: [`${name} is no longer held: what waits is sent within a few seconds`],
+    lines: [`${name} is no longer held: what waits is sent within half a minute`],
   };
 }
 

@@ -151,8 +151,8 @@ export interface CardReversal {
 
 /** The status of an order at the network. */
 export interface CardOrderStatus {
-  /** The network's own term for it. */
-  readonly word: string;
+  /** The network's own term for it; null: the network has no such order. */
+  readonly word: string | null;
   /** Whether money was taken from it, or will be. */
   readonly isTaken: boolean;
 }

@@ -18,7 +18,7 @@ import { instantParameter } from './wire.ts';
 export const MOST_WATCHED = 256;
 /** An event that was not tried within this time is late: its first try is due at once. */
 const LATE_MS = 60_000;
-/** How many due rows of each shard are read if some must be passed over: a suspended merchant's, what an operator holds. */
+/** How many due rows of each shard are read if some must be passed over, such as a suspended merchant's. */
 const MOST_PASSED = 100;
 
 /** Since when the most overdue work of a kind has been due. */
@@ -80,14 +80,13 @@ const IN_EACH_SHARD = `from generate_series(0, ${SHARDS - 1}) s(shard) cross joi
 function firstDue(kind: DueKind): string {
   const due: Due = DUE[kind];
   const { table, column, indexed, really, connector } = due;
-  const isHeld = kind === 'payout' || kind === 'refund' ? `$2::jsonb ? ${connector}` : undefined;
-  const first = `select * from ${table} t where t.shard = s.shard::int2 and ${isDue({ table, column, indexed })}
+  const notHeld = kind === 'payout' || kind === 'refund' ? ` and not $2::jsonb ? ${connector}` : '';
+  const first = `select * from ${table} t where t.shard = s.shard::int2 and ${isDue({ table, column, indexed })}${notHeld}
   order by t.${column} limit`;
-  const passed = [really, isHeld === undefined ? undefined : `not ${isHeld}`].filter((one) => one !== undefined);
   const one =
-    passed.length === 0
+    really === undefined
       ? `${first} 1`
-      : `select * from (${first} ${MOST_PASSED}) t where ${passed.join(' and ')} order by t.${column} limit 1`;
+      : `select * from (${first} ${MOST_PASSED}) t where ${really} order by t.${column} limit 1`;
   return `select '${kind}', d.${column} ${IN_EACH_SHARD} (${one}) d`;
 }
 

@@ -21,6 +21,12 @@ export const TOO_LATE: Extract<Answer, { kind: 'not_sent' }> = {
   reason: 'the attempt was written too long ago',
 };
 
+/** The answer when an operator has held the connector since the attempt was written: it was not called. */
+export const HELD: Extract<Answer, { kind: 'not_sent' }> = {
+  kind: 'not_sent',
+  reason: 'an operator holds the connector',
+};
+
 /** Whether a call brought no result: the upstream has certainly not taken the order, or whether it has is unknown. */
 export function isUnsure(answer: Answer): answer is Extract<Answer, { kind: 'not_sent' | 'unknown' }> {
   return answer.kind === 'not_sent' || answer.kind === 'unknown';

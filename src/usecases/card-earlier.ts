@@ -9,7 +9,8 @@ import type { AttemptAnswer } from '../domain/answer.ts';
 import { hasAskedForMoney, nextAfterHint } from '../domain/attempt.ts';
 import { guardedUpdate } from '../domain/change.ts';
 import { settleByEarlier } from '../domain/earlier-attempt.ts';
-import { isPaid } from '../domain/payment.ts';
+import { isFinal, isPaid } from '../domain/payment.ts';
+import { LATE_GIVEN_BACK } from '../domain/reason.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import type { Settlement, SettlementRows } from '../domain/settlement.ts';
 import { readSettlement, settleByInquiry, settlementContext, soundAlarm, upstreamOf } from './attempt-settle.ts';
@@ -37,32 +38,45 @@ export type Earlier =
  * or while the network is away, add nothing to ask about.
  */
 export async function askEarlier(deps: Deps, card: CardConnector, attempt: Attempt): Promise<Earlier> {
-  return askOrder(deps, card, attempt, await earlierTries(deps, attempt));
+  return askOrder(deps, card, { newest: attempt, tries: await earlierTries(deps, attempt), isItsOwn: true });
 }
 
-/** What became of these attempts at one payment; `newest` is named if the network contradicts itself. */
-async function askOrder(deps: Deps, card: CardConnector, newest: Attempt, tries: readonly Attempt[]): Promise<Earlier> {
-  if (tries.length === 0) return { kind: 'none' };
-  if (tries.some(({ status }) => status === 'approved')) return { kind: 'booked_aside' };
+/** Attempts at one payment. */
+interface Tried {
+  /** Named if the network contradicts itself. */
+  readonly newest: Attempt;
+  readonly tries: readonly Attempt[];
+  /** Whether the payment is the one that is about to be paid: the network has just been told of its order. */
+  readonly isItsOwn: boolean;
+}
+
+/** What became of attempts at one payment. */
+async function askOrder(deps: Deps, card: CardConnector, { newest, tries, isItsOwn }: Tried): Promise<Earlier> {
+  const left = tries.filter(isNotGivenBack);
+  if (left.length === 0) return { kind: 'none' };
+  if (left.some(({ status }) => status === 'approved')) return { kind: 'booked_aside' };
   const askedAt = deps.clock.now();
-  const [order, said] = await Promise.all([card.orderStatus(newest.payment_id), askAboutAll(deps, tries)]);
+  const [order, said] = await Promise.all([card.orderStatus(newest.payment_id), askAboutAll(deps, left)]);
   for (const { attempt, answer } of said) {
     if (answer.kind !== 'approved') continue;
     deps.log.warn('earlier_attempt_paid', { attempt_id: attempt.id, transaction_id: attempt.payment_id });
     return { kind: 'paid', attempt, answer, askedAt };
   }
   const isOpen = said.some(({ answer }) => answer.kind === 'unknown' || answer.kind === 'waiting');
-  const isTaken = order?.isTaken === true;
+  // What was given back is still in the order's status.
+  const isTaken = order?.isTaken === true && left.length === tries.length;
   // The network says that the order is paid, and by none of our attempts: asking again could make the customer pay twice.
   if (isTaken && !isOpen) soundAlarm(deps, { alarm: 'contradiction', attempt: newest });
-  if (order === undefined || isOpen || isTaken) return unclear(deps, tries);
+  // An order that the network does not know has taken nothing, unless it has just been told of it.
+  const isUnknown = order === undefined || (order.word === null && isItsOwn);
+  if (isUnknown || isOpen || isTaken) return unclear(deps, left);
   return { kind: 'none' };
 }
 
 /** How many of a session's payments are inquired about, the newest: older ones were, before the newer ones were tried. */
 const ASKED_MOST = 4;
 
-/** `taken`: one has paid, and its payment has been settled by it. */
+/** `taken`: one has paid, and its payment with it, which has ended the session. */
 export type EarlierInSession = 'none' | 'taken' | 'booked_aside' | 'unclear';
 
 /**
@@ -76,25 +90,31 @@ export async function askEarlierInSession(
 ): Promise<EarlierInSession> {
   // At version 1 a payment is as it was collected: nothing has been tried. One that is paid has ended the session.
   const tried = others.filter((one) => one.version > 1 && !isPaid(one));
-  for (const payment of tried.slice(-ASKED_MOST)) {
-    const tries = await triesThatAsked(deps, payment.shard, payment.id);
+  const asked = await Promise.all(tried.map(({ shard, id }) => triesThatAsked(deps, shard, id)));
+  for (const tries of asked.filter(({ length }) => length > 0).slice(-ASKED_MOST)) {
     const newest = tries.at(-1);
     if (newest === undefined) continue;
-    const earlier = await askOrder(deps, card, newest, tries);
+    const earlier = await askOrder(deps, card, { newest, tries, isItsOwn: false });
     if (earlier.kind === 'none') continue;
     if (earlier.kind !== 'paid') return earlier.kind;
     const { attempt, answer, askedAt } = earlier;
-    await settleByInquiry(deps, attempt, undefined, answer, { at: askedAt, inquiry: 'hint' });
-    return 'taken';
+    const after = await settleByInquiry(deps, attempt, undefined, answer, { at: askedAt, inquiry: 'hint' });
+    if (isPaid(after)) return 'taken';
+    return isFinal(after.status) ? 'booked_aside' : 'unclear';
   }
   return 'none';
 }
 
 /** Stands in for `askEarlier` while the network is away and cannot be asked. */
 export async function guessEarlier(deps: Deps, attempt: Attempt): Promise<Earlier> {
-  const others = await earlierTries(deps, attempt);
+  const others = (await earlierTries(deps, attempt)).filter(isNotGivenBack);
   if (others.some(({ status }) => status === 'approved')) return { kind: 'booked_aside' };
   return others.length === 0 ? { kind: 'none' } : unclear(deps, others);
+}
+
+/** An operator has returned its money: whatever the network says of it, the payer has not paid. */
+function isNotGivenBack({ reason }: Attempt): boolean {
+  return reason !== LATE_GIVEN_BACK;
 }
 
 /** Brings forward the inquiries about attempts that may have paid, also in case the customer does not come back. */

@@ -24,6 +24,7 @@ import { readSettlement, settleByAnswer } from './attempt-settle.ts';
 import { RETURN_LIFE_MS } from './card-challenge.ts';
 import { askEarlier, type Earlier, type PaidEarlier, readWithEarlier, settleEarlier } from './card-earlier.ts';
 import type { Deps } from './deps.ts';
+import { findPaidAsideInSession } from './paid-aside.ts';
 import { commitDecision, commitOrFind, type Receipt, type Reply, refusalOf, retryWhileUnavailable } from './perform.ts';
 
 /** 45 s from the change that allowed it, longer than PAY can take: the inquiry round leaves the attempt alone until then. */
@@ -147,11 +148,16 @@ async function payUnlessPaid(
   }
 }
 
-/** Whether the session may pay: its credential may have been revoked, or its merchant suspended, since the submit. */
+/**
+ * Whether the session may pay: since the submit its credential may have been revoked, its merchant suspended, or money come for
+ * its order too late to count.
+ */
 async function isStillAllowed(deps: Deps, { shard, payment_id }: Attempt): Promise<boolean> {
   const payment = await deps.store.payment.get(shard, payment_id);
   const session = payment && (await deps.store.session.caller(shard, payment.session_id));
-  return session !== undefined && refusalOf(() => requireMintingSecret(session, deps.clock.now())) === undefined;
+  if (payment === undefined || session === undefined) return false;
+  if ((await findPaidAsideInSession(deps, payment, session.payments)) !== undefined) return false;
+  return refusalOf(() => requireMintingSecret(session, deps.clock.now())) === undefined;
 }
 
 async function payOnce(

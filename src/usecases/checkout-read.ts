@@ -8,7 +8,7 @@
 import { requireMintingSecret } from '../domain/credential.ts';
 import { feeColumns } from '../domain/fee.ts';
 import type { Checkout } from '../domain/page-records.ts';
-import { isFinal } from '../domain/payment.ts';
+import { isFinal, isPaid } from '../domain/payment.ts';
 import type { Attempt, Merchant, OneTimeCode, Payment, PaymentMethod, Session } from '../domain/records.ts';
 import { isSessionOpen } from '../domain/session.ts';
 import { isChoosable, isSubmitted, type SubmittedMethod } from '../domain/submission.ts';
@@ -16,7 +16,7 @@ import type { BankAccount } from '../domain/transfer-records.ts';
 import type { SessionCaller } from './callers.ts';
 import type { Deps } from './deps.ts';
 import { bankAccountsFor, offeredTo } from './method-reach.ts';
-import { findPaidAside } from './paid-aside.ts';
+import { findPaidAsideInSession } from './paid-aside.ts';
 
 /** A method that the customer can choose, with its fee and total in minor units. */
 export interface Offer {
@@ -53,7 +53,7 @@ export interface PageView {
   readonly now: number;
   /** Whether a payment can still be started on the session (see `isSessionOpen`). */
   readonly isOpen: boolean;
-  /** Whether the payment ended unpaid, and yet money has come for it. */
+  /** Whether the payment ended unpaid, and yet money has come for its session's order. */
   readonly isPaidAside: boolean;
 }
 
@@ -77,7 +77,7 @@ export async function readPage(deps: Deps, checkout: Checkout): Promise<PageView
     payment.status === 'pending_otp_verification' ? deps.store.code.get(shard, payment.id) : undefined,
     payment.attempt_id === null ? undefined : deps.store.attempt.get(shard, payment.attempt_id),
     accountsOf(deps, payment, choosing),
-    isFinal(payment.status) && payment.status !== 'refunded' ? findPaidAside(deps, [payment]) : undefined,
+    isFinal(payment.status) && !isPaid(payment) ? findPaidAsideInSession(deps, payment, session.payments) : undefined,
   ]);
   const caller: SessionCaller = { kind: 'session', merchant, session, fingerprint: undefined };
   const carriers = choosing ? deps.connectors.carriersFor(payment.currency) : [];

@@ -18,6 +18,7 @@ import { shardOfWallet } from '../domain/wallet.ts';
 import type { SessionCaller } from './callers.ts';
 import { type CodeCalls, countedOnce } from './code-calls.ts';
 import type { Deps } from './deps.ts';
+import { findPaidAsideInSession, paidBefore } from './paid-aside.ts';
 import { readByPaymentId } from './payment-read.ts';
 import { type Answering, type Decision, perform, type Reply } from './perform.ts';
 import { approvedStep } from './wallet-approve.ts';
@@ -46,9 +47,11 @@ interface Rows {
   readonly resends: number;
   /** The tries that were left when these rows were read. */
   readonly left: Left;
+  /** Whether money has come for the session's order, too late to count. */
+  readonly isPaidAside: boolean;
 }
 
-/** @throws Refusal 1201, 1204, 1205, 1301 or 1302. */
+/** @throws Refusal 1201, 1204, 1205, 1301 or 1302; 1110 when the order has been paid, too late to count. */
 export function verifyCode(
   deps: Deps,
   caller: SessionCaller,
@@ -77,16 +80,18 @@ export function verifyCode(
 async function readRows(deps: Deps, caller: SessionCaller, paymentId: string): Promise<Rows> {
   const payment = await readByPaymentId(deps, caller, paymentId);
   const number = payment.wallet_number;
-  const [code, wallet] = await Promise.all([
+  const [code, wallet, aside] = await Promise.all([
     deps.store.code.get(payment.shard, payment.id),
     number === null ? undefined : deps.store.wallet.get(shardOfWallet(number), number),
+    findPaidAsideInSession(deps, payment, caller.session.payments),
   ]);
   // Read after the wallet, whose guarded version ensures that no other payment was made from it in between.
   const account = number === null ? undefined : await deps.store.account.get(shardOfWallet(number), number);
   const now = deps.clock.now();
   const most = guardedCalls('codes', caller.merchant.settings.rate_limits);
   const resends = resendsLeft(code?.resends ?? 0, mostResends(caller.merchant), payment.expires_at, now).count;
-  return { payment, code, wallet, account, most, resends, left: triesLeft(code, now, most) };
+  const left = triesLeft(code, now, most);
+  return { payment, code, wallet, account, most, resends, left, isPaidAside: aside !== undefined };
 }
 
 function requireTry({ payment, left: { count, seconds } }: Rows): void {
@@ -98,6 +103,7 @@ function decide(deps: Deps, rows: Rows, given: string, tell: CodeCalls['tell']):
   const now = deps.clock.now();
   if (code === undefined || payment.status !== 'pending_otp_verification') throw refuseState(payment);
   requireInTime(payment, now);
+  if (rows.isPaidAside) throw paidBefore(payment, 'payment_id');
   const tries = [...recentTries(code, now), now];
   const counted = guardedUpdate('one_time_code', code, { tries });
   const then = triesLeft({ tries }, now, rows.most);

@@ -71,7 +71,10 @@ export function openHolds(
   const asked = new Map<string, { readonly at: number; readonly held: Promise<boolean> }>();
   const held = new Set<string>();
   const read = async (connector: string): Promise<boolean> => {
+    const begun = deps.clock.now();
     const isHeld = (await readHold(deps, connector)) !== undefined;
+    // What is that old says nothing any more: whoever asked sends nothing, and asks again.
+    if (!isWithin(LIFE_MS, begun, deps.clock.now())) throw new Error(`the hold of ${connector} was not read in time`);
     if (isHeld === held.has(connector)) return isHeld;
     if (isHeld) held.add(connector);
     else held.delete(connector);
@@ -90,7 +93,8 @@ export function openHolds(
   return {
     senders,
     isHeld,
-    look: async () => void (await Promise.all(senders.map(({ connector }) => isHeld(connector)))),
+    // What cannot be read keeps no other work from being claimed: each order is asked about again before it is sent.
+    look: async () => void (await Promise.allSettled(senders.map(({ connector }) => isHeld(connector)))),
     held: () => senders.filter(({ connector }) => held.has(connector)),
   };
 }

@@ -4,9 +4,10 @@
  * Invariant: nobody who has paid so is asked for the same money again, by whatever method, or told that nothing was charged.
  */
 
+import { lateMoneyOf } from '../domain/late-money.ts';
 import { isPaid } from '../domain/payment.ts';
-import { LATE_GIVEN_BACK } from '../domain/reason.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
+import { Refusal } from '../domain/refusal.ts';
 import type { Deps } from './deps.ts';
 
 /** An attempt that has paid for one of these payments although none of them took its money; undefined: there is none. */
@@ -19,5 +20,26 @@ export async function findPaidAside(
   const found = await Promise.all(
     tried.flatMap(({ shard, id }) => [store.attempt.turnedAway(shard, id), store.attempt.ofCardPayment(shard, id)]),
   );
-  return found.flat().find(({ status, reason }) => status === 'approved' && reason !== LATE_GIVEN_BACK);
+  return found.flat().find(isKept);
+}
+
+/** The same for all payments of a payment's session; `inSession` is how many the session has. */
+export async function findPaidAsideInSession(
+  deps: Pick<Deps, 'store'>,
+  payment: Payment,
+  inSession: number,
+): Promise<Attempt | undefined> {
+  const { shard, session_id } = payment;
+  return findPaidAside(deps, inSession < 2 ? [payment] : await deps.store.payment.ofSession(shard, session_id));
+}
+
+/** The order has been paid, too late to count: it is not paid a second time. `field` is what the caller sent it by. */
+export function paidBefore({ id }: Payment, field: string): Refusal {
+  return new Refusal(1110, { transactionId: id, details: [{ field, code: 'PAID_BEFORE' }] });
+}
+
+/** Whether the money waits in suspense, or its merchant was given it: the payer has not got it back. */
+function isKept(attempt: Attempt): boolean {
+  const late = lateMoneyOf(attempt);
+  return late === 'waits' || late === 'merchant';
 }

@@ -81,18 +81,14 @@ export async function collectPayment(
   const { offered, onlyAccount } = await methodsFor(deps, caller, method);
   const form = method === 'card' ? await formFor(deps, caller, command, id, offered, answering) : undefined;
   if (form !== undefined && 'status' in form) return form;
-  const isAllowed = (): void =>
-    requireCollectable(deps, caller.session, caller.merchant, command, offered, deps.clock.now());
-  // What is refused in any case is refused below, and costs the network nothing.
-  const earlier =
-    isNative(method) && refusalOf(isAllowed) === undefined ? await refusalByEarlier(deps, caller) : undefined;
-  if (earlier !== undefined) return refuse(deps.store, answering, earlier);
   let paying: NativeIntended | undefined;
+  let checked = caller.session;
   const decide = (rows: Rows): Decision<Collected> => {
     const { session, siblings, shown } = rows;
     // The customer started again twice: the page shows the payment that the first request made.
     if (shown.leadsTo !== undefined) return { answer: { payment: shown.leadsTo } };
     if (session === undefined) throw new Refusal(1001);
+    if (isNative(method) && session.version !== checked.version) throw new SessionMoved(session);
     const now = deps.clock.now();
     requireCollectable(deps, session, caller.merchant, command, offered, now);
     const payment: Payment = {
@@ -111,13 +107,47 @@ export async function collectPayment(
     };
   };
   const collect = (to: Answering<Collected>): Promise<Reply> =>
-    perform(deps.store, to, rowsOf(deps, caller, command), decide);
-  const reply = await alsoInDoubt(deps, answering, collect, () => paying);
+    perform(deps.store, to, rowsOf(deps, { ...caller, session: checked }, command), decide);
+  let reply: Reply | undefined;
+  while (reply === undefined) {
+    const refused = isNative(method)
+      ? await refusalBefore(deps, { ...caller, session: checked }, command, offered)
+      : undefined;
+    if (refused !== undefined) return refuse(deps.store, answering, refused);
+    paying = undefined;
+    reply = await alsoInDoubt(deps, answering, collect, () => paying).catch((error: unknown) => {
+      if (!(error instanceof SessionMoved)) throw error;
+      checked = error.session;
+      return undefined;
+    });
+  }
   const { native_pay_token: token } = command;
   if (paying !== undefined && reply.replayed !== true && isNative(method) && token !== undefined) {
     deps.background(payByToken(deps, paying, method, token));
   }
   return reply;
+}
+
+/** What a submit has asked for meanwhile must be inquired about, too, before a token is sent. */
+class SessionMoved extends Error {
+  readonly session: SessionCaller['session'];
+
+  constructor(session: SessionCaller['session']) {
+    super('the session has moved');
+    this.session = session;
+  }
+}
+
+/** Inquires before a token is sent; what would be refused in any case costs the network nothing. */
+async function refusalBefore(
+  deps: Deps,
+  caller: SessionCaller,
+  command: PaymentCollectCommand,
+  offered: readonly PaymentMethod[],
+): Promise<Refusal | undefined> {
+  const { session, merchant } = caller;
+  const isAllowed = (): void => requireCollectable(deps, session, merchant, command, offered, deps.clock.now());
+  return refusalOf(isAllowed) === undefined ? refusalByEarlier(deps, caller) : undefined;
 }
 
 /** The methods that the merchant offers, read as far as `method` needs; for a bank transfer also its account, if only one. */
@@ -137,7 +167,7 @@ async function methodsFor(
 }
 
 interface Rows {
-  readonly session: Session | undefined;
+  readonly session: SessionCaller['session'] | undefined;
   /** Read only if the collect ends them. */
   readonly siblings: readonly Payment[];
   readonly shown: PageNow;

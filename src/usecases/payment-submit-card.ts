@@ -10,12 +10,13 @@ import type { Authentication, CardConnector, Challenge } from '../connectors/con
 import type { AttemptAnswer } from '../domain/answer.ts';
 import { challengeAttempt, type ThreeDsResult } from '../domain/authentication.ts';
 import { guard } from '../domain/change.ts';
-import type { Payment } from '../domain/records.ts';
+import type { Payment, Session } from '../domain/records.ts';
 import { Refusal, type RefusalDetail, refuseField } from '../domain/refusal.ts';
 import { type SettlementRows, settleAttempt } from '../domain/settlement.ts';
 import {
   type BrowserFacts,
   type CardMeans,
+  PaymentMoved,
   requireSubmittable,
   type Submitted,
   SubmitUnderWay,
@@ -37,6 +38,7 @@ import {
 import { cardOf, networkDown } from './card-form.ts';
 import { cardOrderOf, PAY_LIFE_MS } from './card-pay.ts';
 import { cachedFirst, type Deps } from './deps.ts';
+import { paidBefore } from './paid-aside.ts';
 import { outcomeOf } from './payment-submit-outcome.ts';
 import { submitByAttempt } from './payment-submit-upstream.ts';
 import { type Answering, type Decision, perform, type Reply, refusalOf, refuse } from './perform.ts';
@@ -73,15 +75,19 @@ export async function submitByCard(
     msisdn: null,
     callLifeMs: PAY_LIFE_MS,
   };
-  const check = (found: Payment): void => requireForm(found, formId);
-  check(payment);
-  const { shard, id, payments: count } = caller.session;
+  requireForm(payment, formId);
+  const { shard, id, payments: count, version } = caller.session;
   const others =
     count < 2 ? [] : (await deps.store.payment.ofSession(shard, id)).filter((one) => one.id !== payment.id);
+  const check = (found: Payment, session: Session): void => {
+    requireForm(found, formId);
+    // Another submit had the session meanwhile: what it asked for must be inquired about, too.
+    if (others.length > 0 && session.version !== version) throw new PaymentMoved(found.id);
+  };
   const before = await askEarlierInSession(deps, card, others);
   // The payment that was found paid has consumed the session: this submit starts over, and finds that.
   if (before === 'taken') throw new SubmitUnderWay(payment.id);
-  const refused = before === 'none' ? undefined : (before === 'unclear' ? unclearBefore : paidBefore)(payment).refusal;
+  const refused = before === 'none' ? undefined : (before === 'unclear' ? unclearBefore : paidAside)(payment).refusal;
   if (refused !== undefined) return refuse(deps.store, answering, refused);
   const hasWaited = others.length > 0;
   return submitByAttempt(deps, { caller, payment, intention, answering, check, hasWaited }, (intended) =>
@@ -119,7 +125,7 @@ async function authenticateAndPay(submit: Submit, facts: BrowserFacts): Promise<
     const isAway = said.kind === 'not_sent' || said.kind === 'unknown';
     const earlier = isAway ? await guessEarlier(deps, attempt) : await askEarlier(deps, card, attempt);
     if (earlier.kind === 'paid') return recordEarlier(submit, earlier);
-    if (earlier.kind === 'booked_aside') return giveBack('the order was paid before', paidBefore(payment));
+    if (earlier.kind === 'booked_aside') return giveBack('the order was paid before', paidAside(payment));
     if (earlier.kind === 'unclear') return giveBack(earlier.reason, unclearBefore(payment));
   }
   switch (said.kind) {
@@ -162,9 +168,8 @@ function unclearBefore({ id }: Payment): Unasked & { readonly refusal: Refusal }
 }
 
 /** An earlier attempt's money is in suspense: a new collect would take it a second time. */
-function paidBefore({ id }: Payment): Unasked & { readonly refusal: Refusal } {
-  const details = [{ field: 'session_id', code: 'PAID_BEFORE' }] as const;
-  return { ...NOT_ASKED, refusal: new Refusal(1110, { transactionId: id, details }) };
+function paidAside(payment: Payment): Unasked & { readonly refusal: Refusal } {
+  return { ...NOT_ASKED, refusal: paidBefore(payment, 'session_id') };
 }
 
 /** An earlier attempt, settled as not sent, has paid after all: the submit answers with its outcome. */
@@ -177,7 +182,7 @@ function recordEarlier(submit: Submit, paid: PaidEarlier): Promise<Reply> {
     if (change === undefined && rows.attempt.status === 'intended') {
       // Its money was booked as late meanwhile: this attempt ends as if that had been known before.
       const answer = { kind: 'not_sent', reason: 'the order was paid before' } as const;
-      return decideAnswer(submit, rows, settling, { answer, heard: undefined, unasked: paidBefore(payment) });
+      return decideAnswer(submit, rows, settling, { answer, heard: undefined, unasked: paidAside(payment) });
     }
     // The inquiry round has settled it in another way meanwhile.
     if (payment.status === 'pending') return { refusal: unclearBefore(payment).refusal };

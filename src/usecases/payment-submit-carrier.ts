@@ -26,6 +26,7 @@ import type { SessionCaller } from './callers.ts';
 import { askEarlierByPhone, type EarlierByPhone } from './carrier-earlier.ts';
 import { carrierOrderOf } from './carrier-order.ts';
 import { cachedFirst, type Deps } from './deps.ts';
+import { paidBefore } from './paid-aside.ts';
 import { asSubmitted, outcomeOf } from './payment-submit-outcome.ts';
 import { submitByAttempt } from './payment-submit-upstream.ts';
 import { type Answering, perform, type Reply, refusalOf, refuse } from './perform.ts';
@@ -86,11 +87,12 @@ function answerTaken(
   );
 }
 
-function refusalBy(earlier: EarlierByPhone, { id }: Payment): Refusal | undefined {
+function refusalBy(earlier: EarlierByPhone, payment: Payment): Refusal | undefined {
+  const { id } = payment;
   const field = 'mobile_money_phone_number';
   switch (earlier.kind) {
     case 'paid_aside':
-      return new Refusal(1110, { transactionId: id, details: [{ field, code: 'PAID_BEFORE' }] });
+      return paidBefore(payment, field);
     case 'unclear': {
       const { carrier } = earlier.attempt;
       const details = [{ field, code: 'EARLIER_PROMPT_OPEN', words: { carrier } }] as const;

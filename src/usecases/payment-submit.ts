@@ -29,7 +29,7 @@ import type { SessionCaller } from './callers.ts';
 import { challengeUrl } from './card-challenge.ts';
 import type { Deps } from './deps.ts';
 import { offeredFor } from './method-reach.ts';
-import { findPaidAside } from './paid-aside.ts';
+import { findPaidAsideInSession, paidBefore } from './paid-aside.ts';
 import { submitByTransfer } from './payment-submit-bank.ts';
 import { submitByCard } from './payment-submit-card.ts';
 import { submitToCarrier } from './payment-submit-carrier.ts';
@@ -159,10 +159,8 @@ async function refusalIfPaidAside(
 ): Promise<Refusal | undefined> {
   // What is closed is refused as such, by the method's own submit.
   if (refusalOf(() => requireSubmittable(session, payment, deps.clock.now())) !== undefined) return undefined;
-  const payments = session.payments < 2 ? [payment] : await deps.store.payment.ofSession(session.shard, session.id);
-  if ((await findPaidAside(deps, payments)) === undefined) return undefined;
-  const details = [{ field: NAMED[method], code: 'PAID_BEFORE' }] as const;
-  return new Refusal(1110, { transactionId: payment.id, details });
+  if ((await findPaidAsideInSession(deps, payment, session.payments)) === undefined) return undefined;
+  return paidBefore(payment, NAMED[method]);
 }
 
 /**

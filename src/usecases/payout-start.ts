@@ -23,13 +23,13 @@ import {
 } from '../domain/payout-outgoing.ts';
 import type { Attempt, Merchant } from '../domain/records.ts';
 import { shardOfWallet } from '../domain/wallet.ts';
-import { CALL_LIFE_MS, callWithinDeadline } from './attempt-ask.ts';
+import { CALL_LIFE_MS } from './attempt-ask.ts';
 import { type Intention, newAttempt } from './attempt-intend.ts';
 import { recordOutgoing } from './attempt-outgoing.ts';
 import { inquirePreviousAttempt } from './attempt-previous.ts';
 import { carrierOrderOf } from './carrier-order.ts';
 import { cachedFirst, type Deps, idsOf, newId } from './deps.ts';
-import { notSent, outcomeOfCall, postpone, type Started } from './outgoing-start.ts';
+import { notSent, outcomeOfCall, postpone, type Started, sendUnlessHeld } from './outgoing-start.ts';
 import { commitOrFind } from './perform.ts';
 
 /** Starts a line; `line` is as it was when it was leased to us. */
@@ -72,7 +72,7 @@ async function sendToPhone(deps: Deps, sending: Sending): Promise<Started> {
     return notSent();
   }
   const { attempt, line } = intended;
-  const answer = await callWithinDeadline(deps, attempt, () => pay(deps, attempt, sending));
+  const answer = await sendUnlessHeld(deps, attempt, () => pay(deps, attempt, sending));
   // A line that remembers another attempt must be read with all of its attempts.
   const order = line.late_attempt_id === null ? lineOrder(line, deps.payoutText) : undefined;
   const written = recordOutgoing(deps, attempt, order, answer);

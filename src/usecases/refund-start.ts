@@ -14,14 +14,14 @@ import type { Attempt, Merchant, Payment, UpstreamMethod } from '../domain/recor
 import type { RefundContext, RefundRows } from '../domain/refund.ts';
 import { isOverRefunded } from '../domain/refund-order.ts';
 import { intendRefund, refundOrder } from '../domain/refund-outgoing.ts';
-import { CALL_LIFE_MS, callWithinDeadline } from './attempt-ask.ts';
+import { CALL_LIFE_MS } from './attempt-ask.ts';
 import { type Intention, newAttempt } from './attempt-intend.ts';
 import { recordOutgoing } from './attempt-outgoing.ts';
 import { inquirePreviousAttempt, type PreviousAttempt } from './attempt-previous.ts';
 import { PAY_LIFE_MS } from './card-pay.ts';
 import { carrierOrderOf } from './carrier-order.ts';
 import { type Deps, idsOf, newId } from './deps.ts';
-import { notSent, outcomeOfCall, postpone, type Started } from './outgoing-start.ts';
+import { notSent, outcomeOfCall, postpone, type Started, sendUnlessHeld } from './outgoing-start.ts';
 import { commitOrFind } from './perform.ts';
 import { CALLED_OFF } from './refund-decide.ts';
 import { refundOfAttempt } from './refund-read.ts';
@@ -61,7 +61,7 @@ export async function startRefund(deps: Deps, known: Refund): Promise<Started> {
   }
   if (rows === undefined || rows === 'held_back') return notSent();
   const { attempt } = rows;
-  const answer = await callWithinDeadline(deps, attempt, () => giver.give(deps, rows));
+  const answer = await sendUnlessHeld(deps, attempt, () => giver.give(deps, rows));
   // A refund that remembers another attempt must be read with all of its attempts.
   const order = rows.refund.late_attempt_id === null ? refundOrder(rows) : undefined;
   const written = recordOutgoing(deps, attempt, order, answer);

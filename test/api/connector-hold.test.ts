@@ -4,14 +4,18 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { SENDERS } from '../../src/connectors/registry.ts';
+import type { Setting } from '../../src/domain/records.ts';
+import { manualClock } from '../../src/platform/clock.ts';
 import { holdConnector, resumeConnector } from '../../src/usecases/connector-hold.ts';
 import { AGE_LIMITS_MS } from '../../src/usecases/database-metrics.ts';
+import { openHolds } from '../../src/usecases/holds.ts';
+import { startLine } from '../../src/usecases/payout-start.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
 import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
 import { creditsOnCard, readyToPay, submitCard } from './card-payments.ts';
 import { rowsOf } from './flows.ts';
 import { balances, createPayout, lines, payee, readBatch, settled } from './payout-flows.ts';
-import { creditsOf, openPayer } from './payout-lines.ts';
+import { creditsOf, openPayer, untilLine } from './payout-lines.ts';
 import { minted, paidByPhone, readBack, refunded, untilRefund } from './refund-flows.ts';
 import { openSecond } from './second-gateway.ts';
 
@@ -116,6 +120,83 @@ describe('payouts to phones', () => {
     expect(page).toContain('\nmbongo_connector_held{connector="mastercard"} 0\n');
     await resume();
     await settled(world, payer, held.json.batch_id);
+  });
+
+  test('however many are held, what no round has taken is seen', async () => {
+    const { store, deps } = world.gateway;
+    const payer = await openPayer(world, 1_000_00n);
+    await hold();
+    const held = [await createPayout(world, payer, { beneficiaries: lines(60, '1.00') })];
+    held.push(await createPayout(world, payer, { beneficiaries: lines(60, '1.00') }));
+    await world.pass(40_000);
+    const toWallet = `update payout_line set connector = null where id =
+      (select max(id) from payout_line where merchant_id = $1) returning id`;
+    const [line] = await rowsOf<{ id: string }>(world, toWallet, [payer.merchant.id]);
+    const at = deps.clock.now() + 600_000;
+    const overdue = (await store.watched(at, AGE_LIMITS_MS, ['mtn-momo'])).overdue.map(({ kind }) => kind);
+    expect(overdue).toContain('payout');
+    await rowsOf(world, "update payout_line set connector = 'mtn-momo' where id = $1", [line?.id ?? '']);
+    await resume();
+    for (const { json } of held) await settled(world, payer, json.batch_id);
+  });
+});
+
+describe('what a process knows', () => {
+  test('a hold that began while a line was being committed stops it all the same', async () => {
+    const { deps } = world.gateway;
+    const payer = await openPayer(world, 100_00n);
+    await hold();
+    await createPayout(world, payer, { beneficiaries: [{ phone_number: payee(71), amount: '1.00' }] });
+    await world.pass(40_000);
+    await resume();
+    await world.clock.advance(1_001);
+    const now = deps.clock.now();
+    const [line] = await deps.store.payoutLine.leaseDue(now, now + 30_000, 1, []);
+    const merchant = line && (await deps.store.merchant.get(line.shard, line.merchant_id));
+    if (line === undefined || merchant === undefined) throw new Error('no line is due');
+    const store: typeof deps.store = {
+      ...deps.store,
+      async commit(change) {
+        const outcome = await deps.store.commit(change);
+        if (change.inserts?.some(({ table }) => table === 'attempt') === true) {
+          // The database answers late, and an operator is quicker.
+          await holdConnector(deps, MOMO, SAY);
+          await world.clock.advance(4_000);
+        }
+        return outcome;
+      },
+    };
+    await (await startLine({ ...deps, store }, line, merchant)).written;
+    await passLeases();
+    expect(creditsOf(world, payee(71))).toEqual([]);
+    await resume();
+    await untilLine(world, line, 'completed');
+    expect(creditsOf(world, payee(71))).toHaveLength(1);
+  });
+
+  /** A store that answers questions about holds by `answer`. */
+  const storeWith = (answer: (found: Setting | undefined) => Promise<Setting | undefined>) => {
+    const { setting } = world.gateway.deps.store;
+    return { setting: { get: async (shard: number, id: string) => answer(await setting.get(shard, id)) } };
+  };
+
+  test('an answer that took five seconds to come is not relied on', async () => {
+    const { deps } = world.gateway;
+    const clock = manualClock(0);
+    const store = storeWith(async (found) => {
+      await clock.advance(5_000);
+      return found;
+    });
+    await expect(openHolds({ store, clock, log: deps.log }, SENDERS).isHeld(MOMO)).rejects.toThrow('not read in time');
+  });
+
+  test('what cannot be read keeps no other work from being claimed', async () => {
+    const { clock, log } = world.gateway.deps;
+    const store = storeWith(() => Promise.reject(new Error('the shard of settings is away')));
+    const holds = openHolds({ store, clock, log }, SENDERS);
+    await holds.look();
+    expect(holds.held()).toEqual([]);
+    await expect(holds.isHeld(MOMO)).rejects.toThrow('away');
   });
 });
 

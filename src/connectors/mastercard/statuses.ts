@@ -114,8 +114,9 @@ export function readRefund(said: Said, ordered: Ordered): Reading<Answer> {
   return { ...reading, answer: { kind: 'declined', reason: 'carrier_failed', providerReference: null } };
 }
 
-/** The status of an order; undefined if the network does not name one. */
+/** The status of an order; undefined if the network does not say. */
 export function readOrderStatus(said: Said): CardOrderStatus | undefined {
+  if (said.kind === 'said' && isNotFound(said, 'order')) return { word: null, isTaken: false };
   const word = said.kind === 'said' && said.status === 200 ? wordAt(said.body, 'status') : undefined;
   return word === undefined ? undefined : { word, isTaken: TAKEN.has(word) };
 }

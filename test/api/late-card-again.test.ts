@@ -1,0 +1,218 @@
+/**
+ * Card money that came although the network had turned the try away, or said no: it is not asked for again.
+ */
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { bookLateMoney } from '../../src/usecases/attempt-book.ts';
+import { inquireAttempt } from '../../src/usecases/attempt-inquire.ts';
+import { collectPayment, type PaymentCollectCommand } from '../../src/usecases/payment-collect.ts';
+import { submitPayment } from '../../src/usecases/payment-submit.ts';
+import { collectBody, type World } from '../support/world.ts';
+import { type CardPaying, collectByCard, collectCardWith, submitCard } from './card-payments.ts';
+import { textOf, visitor } from './checkout-flows.ts';
+import { callerOf, plainly, submitOf } from './direct-calls.ts';
+import { type FickleDesk, openFickleDesk } from './fickle-desk.ts';
+import { refusal } from './fickle-network.ts';
+import { codeOn, collectWith, expectRefusal, payFromWallet, rowsOf, statusOf, whileTimePasses } from './flows.ts';
+
+let desk: FickleDesk;
+let world: World;
+beforeAll(async () => {
+  desk = await openFickleDesk();
+  ({ world } = desk);
+});
+afterEach(() => desk.reset());
+afterAll(() => desk.close());
+
+const collected = (amount = '12.50'): Promise<CardPaying> =>
+  collectByCard(world, desk.merchant, { minted: { ttl_seconds: 7_200, amount } });
+const again = async (first: CardPaying): Promise<CardPaying> => ({
+  ...first,
+  ...(await collectCardWith(world, first.token)),
+});
+const byToken = ({ token }: CardPaying) => {
+  const more = { native_pay_token: 'tok_approved', native_pay_token_type: 'google_pay' };
+  return world.call('POST', '/payments/collect', { bearer: token, body: collectBody(world, 'google_pay', more) });
+};
+const pays = (): number => desk.network.count('pay');
+
+/** The only attempt at a payment. */
+async function tryOf({ transaction_id }: CardPaying) {
+  const found = 'select id, shard, status, reason from attempt where payment_id = $1';
+  const [row] = await rowsOf<{ id: string; shard: number; status: string; reason: string }>(world, found, [
+    transaction_id,
+  ]);
+  if (row === undefined) throw new Error('no try has been made');
+  return row;
+}
+const took = async (paying: CardPaying): Promise<void> => desk.network.took((await tryOf(paying)).id);
+
+async function turnAway(paying: CardPaying): Promise<void> {
+  desk.network.issuer = 'SUCCESSFUL';
+  desk.network.instead('pay', refusal('SERVER_BUSY'));
+  expectRefusal(await submitCard(world, paying), 502, '1404');
+  desk.network.instead('pay', undefined);
+}
+async function decline(paying: CardPaying): Promise<void> {
+  Object.assign(desk.network, { issuer: 'SUCCESSFUL', pays: 'DECLINED' });
+  expectRefusal(await submitCard(world, paying), 402, '1502');
+  desk.network.pays = 'APPROVED';
+}
+/** The network says now that this try, whose payment has ended, was paid. */
+async function paidLate(paying: CardPaying): Promise<void> {
+  await took(paying);
+  const { deps } = world.gateway;
+  const { shard, id } = await tryOf(paying);
+  const attempt = await deps.store.attempt.get(shard, id);
+  if (attempt !== undefined) await inquireAttempt(deps, attempt, 'hint');
+  expect(await tryOf(paying)).toMatchObject({ status: 'approved', reason: 'late_success' });
+}
+
+test('a token is not sent when the inquiry before it finds that a declined payment was paid', async () => {
+  const first = await collected();
+  await decline(first);
+  await took(first);
+  const before = pays();
+  const said = await byToken(first);
+  await world.gateway.background.idle();
+  expect(pays()).toBe(before);
+  expectRefusal(said, 400, '1110', 'PAID_BEFORE');
+});
+
+test('two tabs: one is turned away and charged while the other inquires about an earlier payment', async () => {
+  const { network } = desk;
+  const c = await collected();
+  await turnAway(c);
+  const b = await again(c);
+  const a = await again(c);
+  const slow = network.hold('inquire');
+  const second = submitCard(world, b);
+  await slow.asked;
+  await turnAway(a);
+  await took(a);
+  const before = pays();
+  const order = { id: b.transaction_id, amount: '12.50', currency: 'USD', reference: b.transaction_id };
+  const form = { session: { id: b.form }, order, sourceOfFunds: { provided: { card: {} } } };
+  network.instead('form', { status: 200, body: JSON.stringify(form) });
+  slow.answer();
+  await whileTimePasses(world, second);
+  expect(pays()).toBe(before);
+});
+
+test('a token that came while a card submit held the session is not sent once that was turned away and charged', async () => {
+  const first = await collected();
+  desk.network.issuer = 'SUCCESSFUL';
+  const slow = desk.network.hold('pay');
+  const submitted = submitCard(world, first);
+  await slow.asked;
+  // Authenticated now; its commit comes after the submit has ended.
+  const caller = await callerOf(world, desk.merchant, first);
+  slow.answer(refusal('SERVER_BUSY'));
+  expectRefusal(await submitted, 502, '1404');
+  await took(first);
+  const before = pays();
+  const command = {
+    method: 'google_pay',
+    fee_covered_by: 'merchant',
+    delivery_behaviour: 'direct_delivery',
+    language: 'en',
+    page: 'none',
+    native_pay_token: 'tok_approved',
+  } as PaymentCollectCommand;
+  await collectPayment(world.gateway.deps, caller, command, plainly as never).catch(() => undefined);
+  await world.gateway.background.idle();
+  expect(pays()).toBe(before);
+});
+
+test('a charged card is not charged again after four payments of the session that were tried otherwise', async () => {
+  const first = await collected();
+  await turnAway(first);
+  await took(first);
+  const poor = await world.wallet({ balance: 0n });
+  for (let n = 0; n < 4; n += 1) {
+    const other = { ...first, ...(await collectWith(world, first.token)) };
+    expectRefusal(await payFromWallet(world, other, poor), 402, '1201');
+  }
+  const last = await again(first);
+  const before = pays();
+  await whileTimePasses(world, submitCard(world, last));
+  expect(pays()).toBe(before);
+});
+
+test.each(['card', 'token'] as const)('once the money has been given back, the order can be paid by %s', async (by) => {
+  const first = await collected();
+  await decline(first);
+  await paidLate(first);
+  const to = { to: 'payer', by: 'amina', why: 'given back at the portal' } as const;
+  await bookLateMoney(world.gateway.deps, (await tryOf(first)).id, to);
+  const paid = by === 'card' ? await submitCard(world, await again(first)) : await byToken(first);
+  expect(paid.status, paid.text).toBe(200);
+});
+
+test('a customer back from the issuer is not charged if another payment of the session has paid late meanwhile', async () => {
+  const first = await collected();
+  await turnAway(first);
+  const second = await again(first);
+  desk.network.issuer = 'PENDING';
+  const submitted = await submitCard(world, second);
+  expect(submitted.status, submitted.text).toBe(202);
+  await paidLate(first);
+  const before = pays();
+  desk.network.issuer = 'SUCCESSFUL';
+  for (let n = 0; n < 12; n += 1) await world.pass(60_000);
+  expect(pays()).toBe(before);
+});
+
+test('nor is a wallet debited by a code that was sent before', async () => {
+  const first = await collected('600.00');
+  await turnAway(first);
+  const wallet = await world.wallet({ balance: 1_000_00n });
+  const second = { ...first, ...(await collectWith(world, first.token)) };
+  const asked = await payFromWallet(world, second, wallet);
+  expect(asked.json.status, asked.text).toBe('pending_otp_verification');
+  await paidLate(first);
+  const body = { payment_id: second.payment_id, otp_code: await codeOn(world, wallet.phone) };
+  const said = await world.call('POST', '/payments/verify-otp', { bearer: second.token, body });
+  expectRefusal(said, 400, '1110', 'PAID_BEFORE');
+});
+
+test('a submit that meets the approval of its own payment is not told that money came too late', async () => {
+  const { deps } = world.gateway;
+  const paying = await collected();
+  await turnAway(paying);
+  await took(paying);
+  const caller = await callerOf(world, desk.merchant, paying);
+  const { attempt } = deps.store;
+  let asked = false;
+  const store: typeof deps.store = {
+    ...deps.store,
+    attempt: {
+      ...attempt,
+      async ofCardPayment(shard, id) {
+        // The inquiry round approves the payment by its first try just now, in time.
+        const own = asked ? undefined : await attempt.get(shard, (await tryOf(paying)).id);
+        asked = true;
+        if (own !== undefined) await inquireAttempt(deps, own, 'hint');
+        return attempt.ofCardPayment(shard, id);
+      },
+    },
+  };
+  const browser = { accept: undefined, userAgent: undefined, language: undefined, address: undefined };
+  const command = submitOf(paying, { method: 'card', formId: paying.form, browser });
+  const said = await submitPayment({ ...deps, store }, caller, command, plainly as never).catch((error) => error);
+  expect(await statusOf(world, paying)).toBe('approved');
+  expect(said.more?.details?.[0]?.code).not.toBe('PAID_BEFORE');
+});
+
+test('no page of a session whose money has come late says that nothing has been charged', async () => {
+  const first = await collected();
+  await decline(first);
+  const { payment_method: _none, ...body } = collectBody(world, 'none');
+  const made = await world.call('POST', '/payments/collect-redirect', { bearer: first.token, body });
+  expect(made.status, made.text).toBe(200);
+  const customer = visitor(world);
+  const page = await customer.open(made.json.redirect_url);
+  await paidLate(first);
+  await world.pass(2 * 60 * 60_000);
+  await world.pass(1_000);
+  expect(textOf(await customer.open(page.url))).not.toContain('Nothing has been charged');
+});
