@@ -1,7 +1,8 @@
 /**
- * Card money that came although the network had turned the try away, or said no: it is not asked for again.
+ * Card money that came although the network had turned the try away, or said no: it is not asked for again, on the same session,
+ * whatever its customer does next (decision 30).
  */
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { bookLateMoney } from '../../src/usecases/attempt-book.ts';
 import { inquireAttempt } from '../../src/usecases/attempt-inquire.ts';
 import { collectPayment, type PaymentCollectCommand } from '../../src/usecases/payment-collect.ts';
@@ -52,6 +53,14 @@ async function turnAway(paying: CardPaying): Promise<void> {
   expectRefusal(await submitCard(world, paying), 502, '1404');
   desk.network.instead('pay', undefined);
 }
+/** The first payment of a session, whose PAY the network turned away; `taken`: and carried out all the same. */
+async function turnedAway({ taken }: { readonly taken: boolean }): Promise<CardPaying> {
+  const first = await collected();
+  await turnAway(first);
+  if (taken) await took(first);
+  return first;
+}
+
 async function decline(paying: CardPaying): Promise<void> {
   Object.assign(desk.network, { issuer: 'SUCCESSFUL', pays: 'DECLINED' });
   expectRefusal(await submitCard(world, paying), 402, '1502');
@@ -66,6 +75,62 @@ async function paidLate(paying: CardPaying): Promise<void> {
   if (attempt !== undefined) await inquireAttempt(deps, attempt, 'hint');
   expect(await tryOf(paying)).toMatchObject({ status: 'approved', reason: 'late_success' });
 }
+
+describe('a payment that was turned away and carried out', () => {
+  test('another payment’s submit asks for nothing, and the first payment is paid', async () => {
+    const first = await turnedAway({ taken: true });
+    const second = await again(first);
+    const before = pays();
+    const submitted = await whileTimePasses(world, submitCard(world, second));
+    expect(submitted.status, submitted.text).not.toBe(200);
+    expect(pays()).toBe(before);
+    expect(await statusOf(world, first)).toBe('approved');
+    expect(await statusOf(world, second)).toBe('cancelled');
+  });
+
+  test('nor does a token of Google Pay', async () => {
+    const first = await turnedAway({ taken: true });
+    const before = pays();
+    const collected = await byToken(first);
+    await world.gateway.background.idle();
+    expect(collected.status, collected.text).not.toBe(201);
+    expect(pays()).toBe(before);
+    expect(await statusOf(world, first)).toBe('approved');
+  });
+});
+
+describe('a payment that was turned away, and of which the network cannot say more', () => {
+  test('the submit may be repeated, and is told that an earlier try is open', async () => {
+    const first = await turnedAway({ taken: false });
+    const second = await again(first);
+    const before = pays();
+    desk.network.instead('inquire', refusal('SERVER_BUSY'));
+    expectRefusal(await submitCard(world, second), 502, '1404', 'EARLIER_TRY_OPEN');
+    expectRefusal(await byToken(first), 502, '1404', 'EARLIER_TRY_OPEN');
+    expect(pays()).toBe(before);
+  });
+});
+
+test('if it was not carried out, the second payment pays', async () => {
+  const second = await again(await turnedAway({ taken: false }));
+  const submitted = await submitCard(world, second);
+  expect(submitted.json.status, submitted.text).toBe('approved');
+});
+
+test('a submit that was allowed before the clock was set back does not ask for money half an hour later', async () => {
+  const { network } = desk;
+  const paying = await collected();
+  network.issuer = 'SUCCESSFUL';
+  const before = pays();
+  const slow = network.hold('form');
+  const submitted = submitCard(world, paying);
+  await slow.asked;
+  world.clock.setBack(3_600_000);
+  await world.clock.advance(1_800_000);
+  slow.answer();
+  expectRefusal(await submitted, 502, '1404');
+  expect(pays()).toBe(before);
+});
 
 test('a token is not sent when the inquiry before it finds that a declined payment was paid', async () => {
   const first = await collected();
