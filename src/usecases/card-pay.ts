@@ -140,6 +140,7 @@ async function payUnlessPaid(
     case 'none':
       // Whoever may not pay now may be allowed to before the challenge is over; nothing has been charged until then.
       if (await isStillAllowed(deps, known)) return payOnce(deps, card, known, heard, receipt);
+      deps.log.info('challenge_not_charged', { attempt_id: known.id, transaction_id: known.payment_id });
       return stillOpen(deps, known, { kind: 'unknown', reason: 'the session may not pay' });
     case 'paid':
     case 'booked_aside':

@@ -26,6 +26,9 @@ test.each(['suspended', 'revoked'] as const)('back from the issuer, pays nothing
   await answerChallenge(world, paying, 'pass');
   await postCallback(world, callbackFor(world, paying));
   expect(capturesOf(world, paying)).toEqual([]);
+  expect(
+    world.log.lines.some((line) => line.includes('challenge_not_charged') && line.includes(paying.transaction_id)),
+  ).toBe(true);
   await untilLater(
     world,
     async () => ((await paymentStatus(paying.transaction_id)) === 'processing' ? undefined : true),
