@@ -77,6 +77,5 @@ export function versionOf(view: PageView): string {
   const tried = attempt === undefined ? '' : `${attempt.id.slice(-6)}.${attempt.status}`;
   const passed = (state === 'phone' && isLate(view)) || (state === 'code' && isCodeOver(view));
   const sent = state === 'code' ? (view.code?.resends ?? 0) : '';
-  const aside = view.isPaidAside ? 'aside' : '';
-  return `${state}.${payment.id.slice(-6)}.${payment.version}.${tried}.${sent}.${passed ? 'over' : ''}.${aside}`;
+  return `${state}.${payment.id.slice(-6)}.${payment.version}.${tried}.${sent}.${passed ? 'over' : ''}`;
 }

@@ -20,6 +20,8 @@ export const MOST_WATCHED = 256;
 const LATE_MS = 60_000;
 /** How many due rows of each shard are read if some must be passed over, such as a suspended merchant's. */
 const MOST_PASSED = 100;
+/** How many due rows of each shard are read if what an operator holds must be passed over. */
+const MOST_HELD = 2_000;
 
 /** Since when the most overdue work of a kind has been due. */
 export interface Overdue {
@@ -80,13 +82,15 @@ const IN_EACH_SHARD = `from generate_series(0, ${SHARDS - 1}) s(shard) cross joi
 function firstDue(kind: DueKind): string {
   const due: Due = DUE[kind];
   const { table, column, indexed, really, connector } = due;
-  const notHeld = kind === 'payout' || kind === 'refund' ? ` and not $2::jsonb ? ${connector}` : '';
-  const first = `select * from ${table} t where t.shard = s.shard::int2 and ${isDue({ table, column, indexed })}${notHeld}
+  const held = kind === 'payout' || kind === 'refund' ? `not $2::jsonb ? ${connector}` : undefined;
+  const first = `select * from ${table} t where t.shard = s.shard::int2 and ${isDue({ table, column, indexed })}
   order by t.${column} limit`;
+  const others =
+    held === undefined ? undefined : `select * from (${first} ${MOST_HELD}) t where ${held} order by t.${column} limit`;
   const one =
     really === undefined
-      ? `${first} 1`
-      : `select * from (${first} ${MOST_PASSED}) t where ${really} order by t.${column} limit 1`;
+      ? `${others ?? first} 1`
+      : `select * from (${others ?? first} ${MOST_PASSED}) t where ${really} order by t.${column} limit 1`;
   return `select '${kind}', d.${column} ${IN_EACH_SHARD} (${one}) d`;
 }
 

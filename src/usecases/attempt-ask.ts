@@ -27,6 +27,12 @@ export const HELD: Extract<Answer, { kind: 'not_sent' }> = {
   reason: 'an operator holds the connector',
 };
 
+/** The answer when it could not be read whether the connector is held: it was not called. */
+export const HOLD_UNREAD: Extract<Answer, { kind: 'not_sent' }> = {
+  kind: 'not_sent',
+  reason: 'whether the connector is held could not be read',
+};
+
 /** Whether a call brought no result: the upstream has certainly not taken the order, or whether it has is unknown. */
 export function isUnsure(answer: Answer): answer is Extract<Answer, { kind: 'not_sent' | 'unknown' }> {
   return answer.kind === 'not_sent' || answer.kind === 'unknown';

@@ -53,7 +53,7 @@ export interface PageView {
   readonly now: number;
   /** Whether a payment can still be started on the session (see `isSessionOpen`). */
   readonly isOpen: boolean;
-  /** Whether the payment ended unpaid, and yet money has come for its session's order. */
+  /** Whether the payment is over, unpaid, and yet money has come for its session's order. */
   readonly isPaidAside: boolean;
 }
 
@@ -77,7 +77,7 @@ export async function readPage(deps: Deps, checkout: Checkout): Promise<PageView
     payment.status === 'pending_otp_verification' ? deps.store.code.get(shard, payment.id) : undefined,
     payment.attempt_id === null ? undefined : deps.store.attempt.get(shard, payment.attempt_id),
     accountsOf(deps, payment, choosing),
-    isFinal(payment.status) && !isPaid(payment) ? findPaidAsideInSession(deps, payment, session.payments) : undefined,
+    isOver(payment, isOpen, now) ? findPaidAsideInSession(deps, payment, session.payments) : undefined,
   ]);
   const caller: SessionCaller = { kind: 'session', merchant, session, fingerprint: undefined };
   const carriers = choosing ? deps.connectors.carriersFor(payment.currency) : [];
@@ -98,6 +98,19 @@ export async function readPage(deps: Deps, checkout: Checkout): Promise<PageView
     isOpen,
     isPaidAside: aside !== undefined,
   };
+}
+
+/** Statuses in which time alone ends a payment, also before a round has written that. */
+const TIMED: ReadonlySet<Payment['status']> = new Set([
+  'pending',
+  'pending_otp_verification',
+  'pendingBankProofUpload',
+]);
+
+/** Whether the page says, or may say at once, that nothing can be paid any more. */
+function isOver(payment: Payment, isOpen: boolean, now: number): boolean {
+  if (isPaid(payment)) return false;
+  return isFinal(payment.status) || (TIMED.has(payment.status) && (!isOpen || payment.expires_at <= now));
 }
 
 /** The given numbers; a phone whose carrier does not take the currency is left out, so that the page asks for one. */

@@ -11,7 +11,6 @@ import { DUE_KINDS } from '../store/due.ts';
 import { MOST_WATCHED, type Waiting, type Watched } from '../store/watch-reads.ts';
 import { auditMetrics } from './audit-metrics.ts';
 import type { Deps } from './deps.ts';
-import { heldRoutes } from './holds.ts';
 import { endsWithin } from './patience.ts';
 
 const FRESH_MS = 5_000;
@@ -40,8 +39,16 @@ export function databaseMetrics(deps: Pick<Deps, 'store' | 'clock' | 'holds'>, m
   const read = async (): Promise<void> => {
     const now = deps.clock.now();
     try {
+      // What is kept back on purpose is not overdue; what cannot be read may be.
       await deps.holds.look();
-      const [found] = await Promise.all([deps.store.watched(now, AGE_LIMITS_MS, heldRoutes(deps.holds)), tellAudit()]);
+      const [found] = await Promise.all([
+        deps.store.watched(
+          now,
+          AGE_LIMITS_MS,
+          deps.holds.held().map(({ route }) => route),
+        ),
+        tellAudit(),
+      ]);
       watched = found;
       at = now;
       up({}, 1);

@@ -1,7 +1,8 @@
 /**
  * What is known of holds: operators put them in force, and end them (`connector-hold.ts`).
  *
- * Invariant: nothing is sent on knowledge that is older than a second, and nothing is sent when it cannot be read.
+ * Invariant: nothing is sent on knowledge that is older than a second, or, while the database is slow, than the few seconds that
+ * its answer took; and nothing is sent when it cannot be read.
  */
 
 import type { Sender } from '../connectors/connector.ts';
@@ -55,14 +56,18 @@ export interface Holds {
   readonly senders: readonly Sender[];
   /** Whether payouts and refunds through that connector must wait. */
   isHeld(connector: string): Promise<boolean>;
-  /** Asks about every sender, for `held`. */
+  /** Asks about every sender, for `held` and `waiting`. */
   look(): Promise<void>;
   /** The senders that were held when they were last asked about. */
   held(): readonly Sender[];
+  /** These, and those of which it could not be read. */
+  waiting(): readonly Sender[];
 }
 
-/** 1 s within which a hold, and its end, take effect here. */
+/** 1 s for which an answer is used again. */
 const LIFE_MS = 1_000;
+/** 4 s that an answer may take: later, it says nothing any more. */
+const READ_MOST_MS = 4_000;
 
 export function openHolds(
   deps: Reads & { readonly clock: Clock; readonly log: Log },
@@ -73,8 +78,8 @@ export function openHolds(
   const read = async (connector: string): Promise<boolean> => {
     const begun = deps.clock.now();
     const isHeld = (await readHold(deps, connector)) !== undefined;
-    // What is that old says nothing any more: whoever asked sends nothing, and asks again.
-    if (!isWithin(LIFE_MS, begun, deps.clock.now())) throw new Error(`the hold of ${connector} was not read in time`);
+    if (!isWithin(READ_MOST_MS, begun, deps.clock.now()))
+      throw new Error(`the hold of ${connector} was not read in time`);
     if (isHeld === held.has(connector)) return isHeld;
     if (isHeld) held.add(connector);
     else held.delete(connector);
@@ -87,19 +92,31 @@ export function openHolds(
     if (last !== undefined && isWithin(LIFE_MS, last.at, now)) return last.held;
     const reading = read(connector);
     asked.set(connector, { at: now, held: reading });
-    reading.catch(() => asked.delete(connector));
+    reading.catch(() => {
+      if (asked.get(connector)?.held === reading) asked.delete(connector);
+    });
     return reading;
+  };
+  const unread = new Set<string>();
+  const look = async ({ connector }: Sender): Promise<void> => {
+    const isRead = await isHeld(connector).then(
+      () => true,
+      () => false,
+    );
+    if (isRead) unread.delete(connector);
+    else unread.add(connector);
   };
   return {
     senders,
     isHeld,
-    // What cannot be read keeps no other work from being claimed: each order is asked about again before it is sent.
-    look: async () => void (await Promise.allSettled(senders.map(({ connector }) => isHeld(connector)))),
+    // What cannot be read keeps no other connector's work from being claimed. The store has logged why.
+    look: async () => void (await Promise.all(senders.map(look))),
     held: () => senders.filter(({ connector }) => held.has(connector)),
+    waiting: () => senders.filter(({ connector }) => held.has(connector) || unread.has(connector)),
   };
 }
 
 /** What payout lines and refunds that must wait give as their connector. */
-export function heldRoutes({ held }: Pick<Holds, 'held'>): string[] {
-  return held().map(({ route }) => route);
+export function waitingRoutes({ waiting }: Pick<Holds, 'waiting'>): string[] {
+  return waiting().map(({ route }) => route);
 }

@@ -9,7 +9,7 @@ import type { Answer } from '../domain/answer.ts';
 import { guardedUpdate } from '../domain/change.ts';
 import type { PayoutLine, Refund } from '../domain/outgoing-records.ts';
 import type { Attempt } from '../domain/records.ts';
-import { callWithinDeadline, HELD, isUnsure, TOO_LATE } from './attempt-ask.ts';
+import { callWithinDeadline, HELD, HOLD_UNREAD, isUnsure, TOO_LATE } from './attempt-ask.ts';
 import type { CallOutcome } from './call-outcome.ts';
 import type { Deps } from './deps.ts';
 import { rethrowUnlessTransient } from './perform.ts';
@@ -29,15 +29,17 @@ export function notSent(outcome: CallOutcome = 'not_called'): Started {
 /** Sends an order's money, unless too much time has passed since its attempt was written, or its connector is held by now. */
 export function sendUnlessHeld(deps: Deps, attempt: Attempt, send: () => Promise<Answer>): Promise<Answer> {
   return callWithinDeadline(deps, attempt, async () => {
-    // Whoever cannot read that it may send sends nothing.
-    const isHeld = await deps.holds.isHeld(attempt.connector).catch(() => true);
+    const isHeld = await deps.holds.isHeld(attempt.connector).catch(() => undefined);
+    if (isHeld === undefined) return HOLD_UNREAD;
     return isHeld ? HELD : send();
   });
 }
 
+const NOT_CALLED: readonly Answer[] = [TOO_LATE, HELD, HOLD_UNREAD];
+
 /** How our call went: not at all if our own commit took too long, or the connector was held meanwhile. */
 export function outcomeOfCall(answer: Answer): CallOutcome {
-  if (answer === TOO_LATE || answer === HELD) return 'not_called';
+  if (NOT_CALLED.includes(answer)) return 'not_called';
   return isUnsure(answer) ? 'silent' : 'answered';
 }
 

@@ -82,7 +82,7 @@ export async function submitByCard(
   const check = (found: Payment, session: Session): void => {
     requireForm(found, formId);
     // Another submit had the session meanwhile: what it asked for must be inquired about, too.
-    if (others.length > 0 && session.version !== version) throw new PaymentMoved(found.id);
+    if (session.payments > 1 && session.version !== version) throw new PaymentMoved(found.id);
   };
   const before = await askEarlierInSession(deps, card, others);
   // The payment that was found paid has consumed the session: this submit starts over, and finds that.

@@ -11,7 +11,7 @@ import type { Merchant } from '../domain/records.ts';
 import type { CallOutcome } from './call-outcome.ts';
 import type { Deps } from './deps.ts';
 import { createFairQueue, type FairQueueLimits } from './fair-queue.ts';
-import { heldRoutes } from './holds.ts';
+import { waitingRoutes } from './holds.ts';
 import { createIdle, type Idle } from './idle.ts';
 import { createWriting } from './outgoing-start.ts';
 import { carrierOf, isLeased, openCarriers } from './payout-carriers.ts';
@@ -111,7 +111,7 @@ export function createDispatcher(deps: Deps, limits: FairQueueLimits = LIMITS, e
 
   return {
     offer,
-    busy: () => [...new Set([...crowded(), ...heldRoutes(deps.holds)])],
+    busy: () => [...new Set([...crowded(), ...waitingRoutes(deps.holds)])],
     isFull: () => queue.waitingInAll() >= limits.waitingInAll,
     hasRoomFor({ merchant_id, beneficiaries }) {
       // New batches may fill half of the queue; the other half is for leased lines. A merchant with nothing queued still gets a

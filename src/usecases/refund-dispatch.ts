@@ -10,7 +10,7 @@ import { START_LEASE_MS } from '../domain/payout.ts';
 import type { CallOutcome } from './call-outcome.ts';
 import type { Deps } from './deps.ts';
 import { createFairQueue, type FairQueueLimits } from './fair-queue.ts';
-import { heldRoutes } from './holds.ts';
+import { waitingRoutes } from './holds.ts';
 import { createIdle, type Idle, idleInTime } from './idle.ts';
 import { createWriting } from './outgoing-start.ts';
 import { startRefund } from './refund-start.ts';
@@ -75,7 +75,7 @@ export async function startDueRefunds(
   for (let claims = 0; claims < MOST_CLAIMS; claims += 1) {
     await deps.holds.look();
     const now = deps.clock.now();
-    const held = heldRoutes(deps.holds);
+    const held = waitingRoutes(deps.holds);
     const due = await deps.store.refund.leaseDue(now, now + START_LEASE_MS, CLAIMED_AT_ONCE, held);
     for (const refund of due) dispatcher.offer(refund);
     found += due.length;

@@ -7,7 +7,7 @@ import { PAY_LIFE_MS } from '../../src/usecases/card-pay.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { collectCardWith, fillForm, readyToPay, submitCard } from './card-payments.ts';
 import { callerOf } from './direct-calls.ts';
-import { rowsOf, statusOf, untilStatus } from './flows.ts';
+import { statusOf } from './flows.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -33,15 +33,12 @@ test('a submit that died before it reached the network does not keep the session
   );
   for (let n = 0; n < 10 && (await statusOf(world, first)) !== 'pending'; n += 1) await world.pass(60_000);
   expect(await statusOf(world, first)).toBe('pending');
-  console.log(await rowsOf(world, 'select status, reason from attempt where payment_id = $1', [first.transaction_id]));
   const second = { ...first, ...(await collectCardWith(world, first.token)) };
   await fillForm(world, second.form, 'frictionless');
   let submitted = await submitCard(world, second);
   for (let n = 0; n < 5 && submitted.status !== 200; n += 1) {
     await world.pass(60_000);
     submitted = await submitCard(world, second);
-    console.log(submitted.status, submitted.text.slice(0, 300));
   }
   expect(submitted.status, submitted.text).toBe(200);
-  void untilStatus;
 });

@@ -163,6 +163,24 @@ test('two tabs: one is turned away and charged while the other inquires about an
   expect(pays()).toBe(before);
 });
 
+test('nor if the first was authenticated when the session had no other payment', async () => {
+  const a = await collected();
+  desk.network.issuer = 'SUCCESSFUL';
+  const caller = await callerOf(world, desk.merchant, a);
+  const b = await again(a);
+  await turnAway(b);
+  await took(b);
+  const before = pays();
+  const order = { id: a.transaction_id, amount: '12.50', currency: 'USD', reference: a.transaction_id };
+  const form = { session: { id: a.form }, order, sourceOfFunds: { provided: { card: {} } } };
+  desk.network.instead('form', { status: 200, body: JSON.stringify(form) });
+  const browser = { accept: undefined, userAgent: undefined, language: undefined, address: undefined };
+  const command = submitOf(a, { method: 'card', formId: a.form, browser });
+  const submitted = submitPayment(world.gateway.deps, caller, command, plainly as never).catch((error) => error);
+  await whileTimePasses(world, submitted);
+  expect(pays()).toBe(before);
+});
+
 test('a token that came while a card submit held the session is not sent once that was turned away and charged', async () => {
   const first = await collected();
   desk.network.issuer = 'SUCCESSFUL';
@@ -277,7 +295,9 @@ test('no page of a session whose money has come late says that nothing has been 
   const customer = visitor(world);
   const page = await customer.open(made.json.redirect_url);
   await paidLate(first);
-  await world.pass(2 * 60 * 60_000);
+  // First before a round has written that its time is over.
+  await world.clock.advance(2 * 60 * 60_000);
+  expect(textOf(await customer.open(page.url))).not.toContain('Nothing has been charged');
   await world.pass(1_000);
   expect(textOf(await customer.open(page.url))).not.toContain('Nothing has been charged');
 });

@@ -190,12 +190,25 @@ describe('what a process knows', () => {
     await expect(openHolds({ store, clock, log: deps.log }, SENDERS).isHeld(MOMO)).rejects.toThrow('not read in time');
   });
 
+  test('one that took a second and a half is: a slow database stops no payout', async () => {
+    const { deps } = world.gateway;
+    const clock = manualClock(0);
+    const store = storeWith(async (found) => {
+      await clock.advance(1_500);
+      return found;
+    });
+    const holds = openHolds({ store, clock, log: deps.log }, SENDERS);
+    expect(await holds.isHeld(MOMO)).toBe(false);
+    await holds.look();
+    expect(holds.waiting()).toEqual([]);
+  });
+
   test('what cannot be read keeps no other work from being claimed', async () => {
     const { clock, log } = world.gateway.deps;
     const store = storeWith(() => Promise.reject(new Error('the shard of settings is away')));
     const holds = openHolds({ store, clock, log }, SENDERS);
     await holds.look();
-    expect(holds.held()).toEqual([]);
+    expect([holds.held(), holds.waiting()]).toEqual([[], SENDERS]);
     await expect(holds.isHeld(MOMO)).rejects.toThrow('away');
   });
 });
