@@ -176,7 +176,7 @@ test('nor if the first was authenticated when the session had no other payment',
   desk.network.instead('form', { status: 200, body: JSON.stringify(form) });
   const browser = { accept: undefined, userAgent: undefined, language: undefined, address: undefined };
   const command = submitOf(a, { method: 'card', formId: a.form, browser });
-  const submitted = submitPayment(world.gateway.deps, caller, command, plainly as never).catch((error) => error);
+  const submitted = submitPayment(world.gateway.deps, caller, command, plainly).catch((error) => error);
   await whileTimePasses(world, submitted);
   expect(pays()).toBe(before);
 });
@@ -193,15 +193,22 @@ test('a token that came while a card submit held the session is not sent once th
   expectRefusal(await submitted, 502, '1404');
   await took(first);
   const before = pays();
-  const command = {
+  const command: PaymentCollectCommand = {
     method: 'google_pay',
     fee_covered_by: 'merchant',
     delivery_behaviour: 'direct_delivery',
+    notify_url: undefined,
+    success_redirect_url: undefined,
+    fail_redirect_url: undefined,
+    amount: undefined,
+    currency: undefined,
+    transactional_currency: undefined,
+    customer_reference: undefined,
     language: 'en',
     page: 'none',
     native_pay_token: 'tok_approved',
-  } as PaymentCollectCommand;
-  await collectPayment(world.gateway.deps, caller, command, plainly as never).catch(() => undefined);
+  };
+  await collectPayment(world.gateway.deps, caller, command, plainly).catch(() => undefined);
   await world.gateway.background.idle();
   expect(pays()).toBe(before);
 });
@@ -281,7 +288,7 @@ test('a submit that meets the approval of its own payment is not told that money
   };
   const browser = { accept: undefined, userAgent: undefined, language: undefined, address: undefined };
   const command = submitOf(paying, { method: 'card', formId: paying.form, browser });
-  const said = await submitPayment({ ...deps, store }, caller, command, plainly as never).catch((error) => error);
+  const said = await submitPayment({ ...deps, store }, caller, command, plainly).catch((error) => error);
   expect(await statusOf(world, paying)).toBe('approved');
   expect(said.more?.details?.[0]?.code).not.toBe('PAID_BEFORE');
 });
