@@ -9,11 +9,11 @@
 
 import type { InquiryAnswer } from '../domain/answer.ts';
 import { isFinal } from '../domain/payment.ts';
-import { LATE_GIVEN_BACK } from '../domain/reason.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import { settleByInquiry } from './attempt-settle.ts';
 import type { SessionCaller } from './callers.ts';
 import type { Deps } from './deps.ts';
+import { isPaidAside } from './paid-aside.ts';
 import { type AttemptAnswered, askAboutAll } from './upstream-inquire.ts';
 
 /** What became of the earlier attempts. */
@@ -48,8 +48,7 @@ export async function askEarlierByPhone(
 ): Promise<EarlierByPhone> {
   const tries = await earlierTries(deps, session.payments, payment);
   if (tries.length === 0) return { kind: 'none' };
-  if (tries.some(({ status, reason }) => status === 'approved' && reason !== LATE_GIVEN_BACK))
-    return { kind: 'paid_aside' };
+  if (tries.some(isPaidAside)) return { kind: 'paid_aside' };
   const at = deps.clock.now();
   // An attempt known to be waiting is inquired about, however many attempts followed it.
   const waiting = tries.filter(({ status }) => status === 'waiting');

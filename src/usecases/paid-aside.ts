@@ -20,7 +20,7 @@ export async function findPaidAside(
   const found = await Promise.all(
     tried.flatMap(({ shard, id }) => [store.attempt.turnedAway(shard, id), store.attempt.ofCardPayment(shard, id)]),
   );
-  return found.flat().find(isKept);
+  return found.flat().find(isPaidAside);
 }
 
 /** The same for all payments of a payment's session; `inSession` is how many the session has. */
@@ -39,7 +39,7 @@ export function paidBefore({ id }: Payment, field: string): Refusal {
 }
 
 /** Whether the money waits in suspense, or its merchant was given it: the payer has not got it back. */
-function isKept(attempt: Attempt): boolean {
+export function isPaidAside(attempt: Attempt): boolean {
   const late = lateMoneyOf(attempt);
   return late === 'waits' || late === 'merchant';
 }
