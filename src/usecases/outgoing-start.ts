@@ -1,8 +1,7 @@
 /**
  * What starting a payout line and starting a refund have in common.
  *
- * Invariant: an upstream's slot is free as soon as it has answered, before the answer is written. The dispatcher counts as idle
- * only after those writes.
+ * Invariant: nothing is sent too long after its attempt was written, or to an upstream that an operator holds.
  */
 
 import type { Answer } from '../domain/answer.ts';
@@ -14,16 +13,9 @@ import type { CallOutcome } from './call-outcome.ts';
 import type { Deps } from './deps.ts';
 import { rethrowUnlessTransient } from './perform.ts';
 
-/** How a start went. */
-export interface Started {
-  readonly outcome: CallOutcome;
-  /** Settles when the upstream's answer has been written. */
-  readonly written: Promise<unknown>;
-}
-
-/** Nothing was sent; `outcome` is that of an inquiry about the previous attempt, if one was made. */
-export function notSent(outcome: CallOutcome = 'not_called'): Started {
-  return { outcome, written: Promise.resolve() };
+/** Whether this process still holds the order's lease; once it has run out, the round claims the order anew. */
+export function isLeased({ next_start_at: until }: Pick<PayoutLine | Refund, 'next_start_at'>, now: number): boolean {
+  return until !== null && now < until;
 }
 
 /** Sends an order's money, unless too much time has passed since its attempt was written, or its connector is held by now. */
@@ -51,23 +43,4 @@ export async function postpone(
   next_start_at: number,
 ): Promise<void> {
   await store.commit({ updates: [guardedUpdate(table, order, { next_start_at })] }).catch(rethrowUnlessTransient);
-}
-
-/** Writes in progress of answers that upstreams have given. */
-export interface Writing {
-  /** Tracks a write. If it fails, the attempt stays open, and the inquiry round settles it. */
-  follow(written: Promise<unknown>, failed: (error: unknown) => void): void;
-  isEmpty(): boolean;
-}
-
-/** `ended` is called whenever a write has ended. */
-export function createWriting(ended: () => void): Writing {
-  let count = 0;
-  const wait = async (written: Promise<unknown>, failed: (error: unknown) => void): Promise<void> => {
-    count += 1;
-    await written.catch(failed);
-    count -= 1;
-    ended();
-  };
-  return { follow: (written, failed) => void wait(written, failed), isEmpty: () => count === 0 };
 }

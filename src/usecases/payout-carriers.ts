@@ -8,6 +8,7 @@ import type { PayoutLine } from '../domain/outgoing-records.ts';
 import type { CallOutcome } from './call-outcome.ts';
 import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts';
 import type { Deps } from './deps.ts';
+import { isLeased } from './outgoing-start.ts';
 
 export interface Carriers {
   /** Whether the line's carrier may be called now. A line that has to wait is parked, and offered again. */
@@ -42,11 +43,6 @@ interface Carrier {
 
 export function carrierOf({ connector }: Pick<PayoutLine, 'connector'>): string {
   return connector ?? WALLETS;
-}
-
-/** Whether the line's lease still lasts; once it has run out, the round claims the line anew. */
-export function isLeased({ next_start_at: until }: PayoutLine, now: number): boolean {
-  return until !== null && now < until;
 }
 
 /** `offer` takes lines that need not wait any more. */

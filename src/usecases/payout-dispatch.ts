@@ -8,19 +8,18 @@
 import { isWithin } from '../domain/elapsed.ts';
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import type { Merchant } from '../domain/records.ts';
-import type { CallOutcome } from './call-outcome.ts';
 import type { Deps } from './deps.ts';
-import { createFairQueue, type FairQueueLimits } from './fair-queue.ts';
+import type { FairQueueLimits } from './fair-queue.ts';
 import { waitingRoutes } from './holds.ts';
-import { createIdle, type Idle } from './idle.ts';
-import { createWriting } from './outgoing-start.ts';
-import { carrierOf, isLeased, openCarriers } from './payout-carriers.ts';
+import { isLeased } from './outgoing-start.ts';
+import { carrierOf, openCarriers } from './payout-carriers.ts';
 import { startLine } from './payout-start.ts';
+import { createSender, notSent, type Sender, type Sent } from './sender.ts';
 
 /** The connector that pays; null: one of our own wallets is credited. */
 type Routed = Pick<PayoutLine, 'connector'>;
 
-export interface Dispatcher {
+export interface Dispatcher extends Pick<Sender<PayoutLine>, 'idle' | 'close'> {
   /** Takes on a line that has just been committed, or that the round has claimed. Returns false when there is no room. */
   offer(line: PayoutLine, from?: 'commit' | 'claim'): boolean;
   /**
@@ -36,10 +35,6 @@ export interface Dispatcher {
    * four times the limit waiting.
    */
   hasRoomFor(batch: Pick<PayoutBatch, 'merchant_id'> & { readonly beneficiaries: readonly Routed[] }): boolean;
-  /** Resolves when nothing is queued or in flight, and all answers have been written. */
-  idle: Idle['idle'];
-  /** Stops: queued lines are left to other processes' rounds, lines in flight are finished. */
-  close(): Promise<void>;
 }
 
 const LIMITS: FairQueueLimits = { atReceiver: 64, inAll: 512, waitingAtReceiver: 10_000, waitingInAll: 20_000 };
@@ -68,10 +63,7 @@ interface Held {
 export function createDispatcher(deps: Deps, limits: FairQueueLimits = LIMITS, enough: number = ENOUGH): Dispatcher {
   const merchantOf = rememberMerchants(deps);
   const claimed = new Map<string, number>();
-  let closed = false;
 
-  const { idle, tell } = createIdle(() => writing.isEmpty() && queue.isEmpty());
-  const writing = createWriting(tell);
   const count = ({ line, isClaimed }: Held, more: number): void => {
     if (!isClaimed) return;
     const name = carrierOf(line);
@@ -79,30 +71,28 @@ export function createDispatcher(deps: Deps, limits: FairQueueLimits = LIMITS, e
   };
   const hasEnough = (carrier: string): boolean => (claimed.get(carrier) ?? 0) >= enough;
 
-  const start = async (held: Held): Promise<CallOutcome> => {
+  const send = async (held: Held): Promise<Sent> => {
     count(held, -1);
     const { line } = held;
-    const about = { transaction_id: line.id, merchant_id: line.merchant_id };
-    if (closed || !isLeased(line, deps.clock.now())) return 'not_called';
-    if (!carriers.admits(line)) return 'silent';
+    if (!isLeased(line, deps.clock.now())) return notSent();
+    if (!carriers.admits(line)) return notSent('silent');
     try {
-      const { outcome, written } = await startLine(deps, line, await merchantOf(line));
-      writing.follow(written, (error) => deps.log.error('payout_not_recorded', about, error));
-      carriers.heard(line, outcome);
-      return outcome;
+      const sent = await startLine(deps, line, await merchantOf(line));
+      carriers.heard(line, sent.outcome);
+      return sent;
     } catch (error) {
-      deps.log.error('payout_not_started', about, error);
       carriers.heard(line, 'not_called');
-      return 'not_called';
+      throw error;
     }
   };
-  const queue = createFairQueue(deps.clock, limits, start, tell);
+  const about = ({ line }: Held) => ({ transaction_id: line.id, merchant_id: line.merchant_id });
+  const sender = createSender<Held>(deps, limits, { kind: 'payout', about, send });
 
   const offer: Dispatcher['offer'] = (line, from = 'commit') => {
-    if (closed || line.status !== 'pending' || line.next_start_at === null) return false;
+    if (line.status !== 'pending' || line.next_start_at === null) return false;
     const held = { line, isClaimed: from === 'claim' };
     count(held, 1);
-    const isTaken = queue.add(line.merchant_id, carrierOf(line), held);
+    const isTaken = sender.add(line.merchant_id, carrierOf(line), held);
     if (!isTaken) count(held, -1);
     return isTaken;
   };
@@ -112,28 +102,26 @@ export function createDispatcher(deps: Deps, limits: FairQueueLimits = LIMITS, e
   return {
     offer,
     busy: () => [...new Set([...crowded(), ...waitingRoutes(deps.holds)])],
-    isFull: () => queue.waitingInAll() >= limits.waitingInAll,
+    isFull: () => sender.waitingInAll() >= limits.waitingInAll,
     hasRoomFor({ merchant_id, beneficiaries }) {
       // New batches may fill half of the queue; the other half is for leased lines. A merchant with nothing queued still gets a
       // place while at least half of that other half is free.
-      const waiting = queue.waitingInAll();
+      const waiting = sender.waitingInAll();
       const place = waiting < NEWCOMERS_MOST * limits.waitingInAll ? 1 : 0;
       const room = Math.min(enough, Math.max(place, limits.waitingInAll / 2 - waiting));
       // What is held does not come back to this queue, and so cannot fill it.
       const shut = new Set(crowded());
       const goesTo = [...new Set(beneficiaries.map(carrierOf))];
-      const waitingFor = (one: string): number => queue.waiting(merchant_id, one) + carriers.parked(merchant_id, one);
+      const waitingFor = (one: string): number => sender.waiting(merchant_id, one) + carriers.parked(merchant_id, one);
       return (
         goesTo.some((one) => !shut.has(one) && waitingFor(one) < room) &&
         goesTo.every((one) => waitingFor(one) < BESIDE_MOST * room)
       );
     },
-    idle,
+    idle: sender.idle,
     close() {
-      closed = true;
       carriers.close();
-      queue.clear();
-      return idle();
+      return sender.close();
     },
   };
 }

@@ -29,11 +29,12 @@ import { recordOutgoing } from './attempt-outgoing.ts';
 import { inquirePreviousAttempt } from './attempt-previous.ts';
 import { carrierOrderOf } from './carrier-order.ts';
 import { cachedFirst, type Deps, idsOf, newId } from './deps.ts';
-import { notSent, outcomeOfCall, postpone, type Started, sendUnlessHeld } from './outgoing-start.ts';
+import { outcomeOfCall, postpone, sendUnlessHeld } from './outgoing-start.ts';
 import { commitOrFind } from './perform.ts';
+import { notSent, type Sent } from './sender.ts';
 
 /** Starts a line; `line` is as it was when it was leased to us. */
-export async function startLine(deps: Deps, line: PayoutLine, merchant: Merchant): Promise<Started> {
+export async function startLine(deps: Deps, line: PayoutLine, merchant: Merchant): Promise<Sent> {
   // A suspended merchant's line waits until its lease runs out, and is then claimed again.
   if (merchant.status !== 'ALLOWED') return notSent();
   if (line.receipt_mode === 'wallet') {
@@ -56,7 +57,7 @@ interface Sending {
   readonly msisdn: string;
 }
 
-async function sendToPhone(deps: Deps, sending: Sending): Promise<Started> {
+async function sendToPhone(deps: Deps, sending: Sending): Promise<Sent> {
   const before = await inquirePreviousAttempt(deps, sending.line);
   if (before.kind === 'taken') return notSent('answered');
   if (before.kind === 'unclear') {

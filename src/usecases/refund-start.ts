@@ -21,10 +21,11 @@ import { inquirePreviousAttempt, type PreviousAttempt } from './attempt-previous
 import { PAY_LIFE_MS } from './card-pay.ts';
 import { carrierOrderOf } from './carrier-order.ts';
 import { type Deps, idsOf, newId } from './deps.ts';
-import { notSent, outcomeOfCall, postpone, type Started, sendUnlessHeld } from './outgoing-start.ts';
+import { outcomeOfCall, postpone, sendUnlessHeld } from './outgoing-start.ts';
 import { commitOrFind } from './perform.ts';
 import { CALLED_OFF } from './refund-decide.ts';
 import { refundOfAttempt } from './refund-read.ts';
+import { notSent, type Sent } from './sender.ts';
 
 /** A refund's attempt, with the refund and its payment. */
 interface Intended extends RefundRows {
@@ -38,7 +39,7 @@ interface Giver {
 }
 
 /** Sends a refund unless another process has changed it; `known` is as it was when it was leased to this process. */
-export async function startRefund(deps: Deps, known: Refund): Promise<Started> {
+export async function startRefund(deps: Deps, known: Refund): Promise<Sent> {
   const giver = giverOf(deps, known);
   if (giver === undefined) {
     // It is claimed again whenever its lease runs out, until the upstream is configured, or an operator pays it by hand.

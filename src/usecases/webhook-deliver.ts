@@ -11,14 +11,14 @@ import { afterLateTry, afterTry, DELIVERY_TIMEOUT_MS, readRetryAfter, type Try }
 import type { OutboundAnswer } from '../platform/platform.ts';
 import type { CallOutcome } from './call-outcome.ts';
 import { cachedFirst, type Deps, idsOf } from './deps.ts';
-import { createFairQueue, type FairQueueLimits } from './fair-queue.ts';
-import { createIdle, type Idle } from './idle.ts';
+import type { FairQueueLimits } from './fair-queue.ts';
 import { commitDecision } from './perform.ts';
+import { createSender, notSent, type Sender } from './sender.ts';
 import { createSigner, type Signer } from './webhook-sign.ts';
 
 export type CourierDeps = Pick<Deps, 'store' | 'clock' | 'random' | 'secrets' | 'outbound' | 'log'>;
 
-export interface Courier {
+export interface Courier extends Pick<Sender<WebhookEvent>, 'idle' | 'close'> {
   /**
    * Takes on an event that has just been committed, or that the round has claimed. Returns false when there is no room
    * for it, or nothing to post: then it is left to the round.
@@ -29,10 +29,6 @@ export interface Courier {
    * answers, by when it should have handled what was turned away before. At most `most`; 0: unknown.
    */
   retryAfterMs(event: WebhookEvent, most: number): number;
-  /** Resolves when nothing is queued or in flight, and all outcomes have been written. */
-  idle: Idle['idle'];
-  /** Stops: queued events are left to other processes' rounds, posts in flight are finished. */
-  close(): Promise<void>;
 }
 
 /** A host may serve many merchants: even if some of their paths hang, every other merchant keeps one post. */
@@ -53,53 +49,29 @@ const CHANCE = 1_000_000;
  */
 export function createCourier(deps: CourierDeps, limits: FairQueueLimits = LIMITS): Courier {
   const sign = createSigner(deps);
-  let closed = false;
-  let recording = 0;
-
-  const { idle, tell } = createIdle(() => recording === 0 && queue.isEmpty());
-  /** Posts once. The receiver's slot is free as soon as it has answered, before the outcome is written. */
-  const post = async (event: WebhookEvent): Promise<CallOutcome> => {
-    // Too little of the lease is left for a whole try: the round will claim the event anew.
-    if (closed || deps.clock.now() + DELIVERY_TIMEOUT_MS > event.next_at) return 'not_called';
-    try {
+  const sender = createSender<WebhookEvent>(deps, limits, {
+    kind: 'webhook',
+    about: (event) => ({ event_id: event.id, merchant_id: event.merchant_id }),
+    send: async (event) => {
+      // Too little of the lease is left for a whole try: the round will claim the event anew.
+      if (deps.clock.now() + DELIVERY_TIMEOUT_MS > event.next_at) return notSent();
       const result = await tryOnce(deps, sign, event);
-      void writeDown(event, result);
-      return outcomeOfTry(result);
-    } catch (error) {
-      deps.log.error('webhook_not_posted', { event_id: event.id, merchant_id: event.merchant_id }, error);
-      return 'not_called';
-    }
-  };
-  const writeDown = async (event: WebhookEvent, result: Try): Promise<void> => {
-    recording += 1;
-    try {
-      await record(deps, event, result);
-    } catch (error) {
-      // The outcome is lost: when the event's lease runs out, it is tried again.
-      deps.log.error('webhook_not_recorded', { event_id: event.id, merchant_id: event.merchant_id }, error);
-    }
-    recording -= 1;
-    tell();
-  };
-  const queue = createFairQueue(deps.clock, limits, post, tell);
-
+      return { outcome: outcomeOfTry(result), written: record(deps, event, result) };
+    },
+  });
   return {
     offer(event) {
-      if (closed || event.status !== 'waiting' || event.url === null) return false;
-      return queue.add(event.merchant_id, originOf(event.url), event);
+      if (event.status !== 'waiting' || event.url === null) return false;
+      return sender.add(event.merchant_id, originOf(event.url), event);
     },
     retryAfterMs({ merchant_id, url }, most) {
       if (url === null) return 0;
       const receiver = originOf(url);
-      const silence = queue.silence(merchant_id, receiver);
-      return silence > 0 ? Math.min(most, silence) : queue.sendAway(merchant_id, receiver, most);
+      const silence = sender.silence(merchant_id, receiver);
+      return silence > 0 ? Math.min(most, silence) : sender.sendAway(merchant_id, receiver, most);
     },
-    idle,
-    close() {
-      closed = true;
-      queue.clear();
-      return idle();
-    },
+    idle: sender.idle,
+    close: sender.close,
   };
 }
 
