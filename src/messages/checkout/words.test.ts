@@ -42,3 +42,8 @@ describe.each(LANGUAGES)('%s', (language) => {
     }
   });
 });
+
+test('a line of French never begins with its punctuation', () => {
+  for (const word of words) expect(checkoutTemplate('fr', word), word).not.toMatch(/ [:;?!»]|« /);
+  expect(checkoutTemplate('fr', 'which_number')).toMatch(/\u00a0\?$/);
+});

@@ -17,7 +17,7 @@ export type CheckoutWord = keyof typeof en;
 
 const TABLES: { readonly [language in Language]: { readonly [word in CheckoutWord]: string } } = {
   en,
-  fr,
+  fr: keepTogether(fr),
   es,
   ru,
   zh,
@@ -36,4 +36,10 @@ export function checkoutText(
 /** The text as it is written, names still in braces. */
 export function checkoutTemplate(language: Language, word: CheckoutWord): string {
   return TABLES[language][word];
+}
+
+/** French sets a blank before high punctuation and within quotation marks; a line must not break there. */
+function keepTogether(words: typeof fr): typeof fr {
+  const kept = Object.entries(words).map(([word, text]) => [word, text.replace(/ (?=[:;?!»])|(?<=«) /g, '\u00a0')]);
+  return Object.fromEntries(kept) as typeof fr;
 }
