@@ -170,6 +170,23 @@ export function movePayment(
 }
 
 /**
+ * Moves a payment by a fact that nobody can have stated before: what `movePayment` does, for a step that is decided on the state.
+ *
+ * @throws StateConflict also when the fact repeats what is known
+ */
+export function advancePayment(
+  payment: Payment,
+  fact: PaymentFact,
+  reason: Reason | null,
+  now: number,
+  columns?: PaymentColumns,
+): Moved {
+  const moved = movePayment(payment, fact, reason, now, columns);
+  if (moved === undefined) throw new StateConflict('payment', payment, fact);
+  return moved;
+}
+
+/**
  * The columns that every move writes besides the status, changed or not, so that the moves of a batch are one statement (there is
  * one per set of columns). The version guard ensures that unchanged values are still those that were read.
  */

@@ -7,7 +7,7 @@
 import { type Change, revise } from './change.ts';
 import { paymentTransfers, transitAccount } from './ledger.ts';
 import { type Machine, StateConflict, step } from './machine.ts';
-import { movePayment } from './payment.ts';
+import { advancePayment } from './payment.ts';
 import type { Payment } from './records.ts';
 import type { Proof, ProofStatus } from './transfer-records.ts';
 import { collectEvent, eventInsert } from './webhook.ts';
@@ -66,8 +66,7 @@ export function decideProof(
   const next = step(PROOF, proof.status, decided);
   if (next.kind !== 'moved') throw new StateConflict('proof', proof, decided);
   const fact = verdict === 'approved' ? 'proof_approved' : 'proof_declined';
-  const moved = movePayment(payment, fact, verdict === 'approved' ? null : 'proof_declined', now);
-  if (moved === undefined) throw new StateConflict('payment', payment, fact);
+  const moved = advancePayment(payment, fact, verdict === 'approved' ? null : 'proof_declined', now);
   const { update, after } = revise('proof', proof, { status: next.to, note, decided_at: now });
   const event = eventInsert(collectEvent(moved.payment, ids.event, now));
   const source = transitAccount(payment.shard, BANK_TRANSFER, payment.currency);

@@ -18,7 +18,6 @@ import {
   type SettlementContext,
 } from './attempt-settlement.ts';
 import { type Change, guard, type Insert, revise, type Transfer, type Update } from './change.ts';
-import type { NewId } from './ids.ts';
 import { lateTransfer, paymentTransfers, transitAccount } from './ledger.ts';
 import { StateConflict, step } from './machine.ts';
 import { factOfDecline, isFinal, type Moved, movePayment, type PaymentColumns, type PaymentFact } from './payment.ts';
@@ -231,27 +230,20 @@ function sessionAfter(
   return consumeSession(rows, session, context);
 }
 
-/** Consumes a session for the payment that holds it, and ends the session's other open payments. */
+/**
+ * What a payment writes when it consumes its session: the session, and the end of its other open payments.
+ *
+ * @throws StateConflict when the session has paid already
+ */
 export function consumeSession(
-  rows: Pick<SettlementRows, 'payment' | 'sessionPayments'>,
+  { payment, sessionPayments }: Pick<SettlementRows, 'payment' | 'sessionPayments'>,
   session: Session,
-  context: Pick<SettlementContext, 'now' | 'newId'>,
+  { now, newId }: Pick<SettlementContext, 'now' | 'newId'>,
+  columns?: Pick<Partial<Session>, 'payments'>,
 ): { updates: Update[]; inserts: Insert[] } {
-  const { payment } = rows;
-  const siblings = endSiblings(payment, rows.sessionPayments, context.now, context.newId);
-  return { updates: [consume(session, payment.id), ...siblings.updates], inserts: siblings.inserts };
-}
-
-/** What ends a consumed session's other open payments. */
-export function endSiblings(
-  payment: Payment,
-  all: readonly Payment[],
-  now: number,
-  newId: NewId,
-): { updates: Update[]; inserts: Insert[] } {
-  const updates: Update[] = [];
+  const updates: Update[] = [consume(session, payment.id, columns)];
   const inserts: Insert[] = [];
-  for (const sibling of siblingsOf(payment, all)) {
+  for (const sibling of siblingsOf(payment, sessionPayments)) {
     const moved = movePayment(sibling, 'sibling_paid', 'sibling_paid', now);
     if (moved === undefined) continue;
     updates.push(moved.update);

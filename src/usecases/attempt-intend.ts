@@ -7,8 +7,7 @@
 
 import { type Change, merged } from '../domain/change.ts';
 import { requireMintingSecret } from '../domain/credential.ts';
-import { StateConflict } from '../domain/machine.ts';
-import { movePayment } from '../domain/payment.ts';
+import { advancePayment } from '../domain/payment.ts';
 import type { Attempt, Payment, Session, UpstreamMethod } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { reviseSession } from '../domain/session.ts';
@@ -104,8 +103,7 @@ function opened(
   session: Session,
   now: number,
 ): { readonly change: Change; readonly answer: Intended } {
-  const moved = movePayment(payment, 'attempt_intended', null, now, { attempt_id: attempt.id, submitted_at: now });
-  if (moved === undefined) throw new StateConflict('payment', payment, 'attempt_intended');
+  const moved = advancePayment(payment, 'attempt_intended', null, now, { attempt_id: attempt.id, submitted_at: now });
   const held = reviseSession(session, { submitting_payment_id: payment.id });
   return {
     change: { updates: [held.update, moved.update], inserts: [moved.history, { table: 'attempt', row: attempt }] },

@@ -8,9 +8,8 @@
  */
 
 import { guard, guardedUpdate, merged } from '../domain/change.ts';
-import { StateConflict } from '../domain/machine.ts';
 import { type Left, mostResends, recentTries, resendsLeft, triesLeft } from '../domain/one-time-code.ts';
-import { movePayment, refuseState, requireInTime } from '../domain/payment.ts';
+import { advancePayment, refuseState, requireInTime } from '../domain/payment.ts';
 import type { Account, OneTimeCode, Payment, Wallet } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { guardedCalls } from '../domain/traffic-limit.ts';
@@ -117,8 +116,7 @@ function decide(deps: Deps, rows: Rows, given: string, tell: CodeCalls['tell']):
       refusal: new Refusal(1201, { transactionId: payment.id }),
     };
   }
-  const moved = movePayment(payment, 'code_confirmed', null, now);
-  if (moved === undefined) throw new StateConflict('payment', payment, 'code_confirmed');
+  const moved = advancePayment(payment, 'code_confirmed', null, now);
   const approved = approvedStep(deps, moved, wallet.id, now);
   return {
     // A right code says nothing about the PIN, so the count of wrong PINs stays.

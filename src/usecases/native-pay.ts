@@ -9,8 +9,7 @@ import type { CardConnector } from '../connectors/connector.ts';
 import type { Change } from '../domain/change.ts';
 import type { Attempt, Payment, PaymentMethod, Session } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
-import { consume } from '../domain/session.ts';
-import { endSiblings } from '../domain/settlement.ts';
+import { consumeSession } from '../domain/settlement.ts';
 import { CommitUnknown } from '../store/errors.ts';
 import { callWithinDeadline } from './attempt-ask.ts';
 import { type Intention, newAttempt, orderOf } from './attempt-intend.ts';
@@ -86,12 +85,13 @@ export function intendByToken(
     now,
   );
   const payment: Payment = { ...collected, attempt_id: attemptId, submitted_at: now };
-  const ended = endSiblings(payment, siblings, now, idsOf(deps));
-  const consumed = consume(session, payment.id, { payments: session.payments + 1 });
+  const rows = { payment, sessionPayments: siblings };
+  const context = { now, newId: idsOf(deps) };
+  const consumed = consumeSession(rows, session, context, { payments: session.payments + 1 });
   return {
     change: {
-      updates: [consumed, ...ended.updates],
-      inserts: [{ table: 'payment', row: payment }, { table: 'attempt', row: attempt }, ...ended.inserts],
+      updates: consumed.updates,
+      inserts: [{ table: 'payment', row: payment }, { table: 'attempt', row: attempt }, ...consumed.inserts],
     },
     payment,
     attempt,

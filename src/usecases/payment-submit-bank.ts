@@ -6,13 +6,11 @@
  */
 
 import { isId } from '../domain/ids.ts';
-import { StateConflict } from '../domain/machine.ts';
-import { movePayment } from '../domain/payment.ts';
+import { advancePayment } from '../domain/payment.ts';
 import { PROOF_LIFE_MS } from '../domain/proof.ts';
 import type { Payment, Session } from '../domain/records.ts';
 import { Refusal, refuseField } from '../domain/refusal.ts';
-import { consume } from '../domain/session.ts';
-import { endSiblings } from '../domain/settlement.ts';
+import { consumeSession } from '../domain/settlement.ts';
 import {
   methodColumns,
   requireMine,
@@ -79,12 +77,11 @@ function decide(deps: Deps, caller: SessionCaller, rows: Rows): Decision<Submitt
     submitted_at: now,
     expires_at: now + PROOF_LIFE_MS,
   };
-  const moved = movePayment(payment, 'transfer_promised', null, now, columns);
-  if (moved === undefined) throw new StateConflict('payment', payment, 'transfer_promised');
-  const ended = endSiblings(payment, rows.siblings, now, idsOf(deps));
-  const consumed = consume(session, payment.id);
+  const moved = advancePayment(payment, 'transfer_promised', null, now, columns);
+  const ending = { payment, sessionPayments: rows.siblings };
+  const consumed = consumeSession(ending, session, { now, newId: idsOf(deps) });
   return {
-    change: { updates: [consumed, moved.update, ...ended.updates], inserts: [moved.history, ...ended.inserts] },
+    change: { updates: [moved.update, ...consumed.updates], inserts: [moved.history, ...consumed.inserts] },
     answer: { payment: moved.payment, bankAccount: account },
   };
 }

@@ -8,13 +8,11 @@
 
 import { guard, guardedUpdate, merged } from '../domain/change.ts';
 import { type MintedBy, requireMintingSecret } from '../domain/credential.ts';
-import { StateConflict } from '../domain/machine.ts';
 import { CODE_LIFE_MS, CODE_THRESHOLDS, expiryWithCode, writeCode } from '../domain/one-time-code.ts';
-import { movePayment, type PaymentColumns } from '../domain/payment.ts';
+import { advancePayment, type PaymentColumns } from '../domain/payment.ts';
 import type { Merchant, Payment, Session, Wallet } from '../domain/records.ts';
 import { Refusal, refuseField } from '../domain/refusal.ts';
-import { consume } from '../domain/session.ts';
-import { endSiblings } from '../domain/settlement.ts';
+import { consumeSession } from '../domain/settlement.ts';
 import {
   type AccountMeans,
   methodColumns,
@@ -153,14 +151,14 @@ function pay(submit: Submit, opened: Opened, now: number): Decision<Submitted> {
   const ready: Payment = { ...payment, ...columns };
   if ((account?.balance ?? 0n) < ready.total_minor) throw new Refusal(1201, { transactionId: payment.id });
   const unlocked = guardedUpdate('wallet', wallet, { pin_failures: 0, pin_failed_at: null, locked_until: null });
-  const ended = endSiblings(payment, siblings, now, idsOf(deps));
   const codeAsked = asksForCode(merchant, payment);
   // Without a text sender no code could ever arrive: refused before the session is consumed.
   if (codeAsked && deps.connectors.texts === undefined) throw new Refusal(1402, { transactionId: payment.id });
   const paying = { ...opened, payment: ready, columns };
+  const consumed = consumeSession({ payment, sessionPayments: siblings }, session, { now, newId: idsOf(deps) });
   const change = codeAsked ? askCode(submit, paying, now) : approve(submit, paying, now);
   return {
-    change: merged({ updates: [consume(session, payment.id), unlocked] }, ended, change.change),
+    change: merged({ updates: [unlocked] }, consumed, change.change),
     answer: { payment: change.payment },
   };
 }
@@ -188,16 +186,14 @@ interface Paying extends Opened {
 }
 
 function approve({ deps }: Submit, { payment, columns, wallet }: Paying, now: number): Step {
-  const moved = movePayment(payment, 'account_debited', null, now, columns);
-  if (moved === undefined) throw new StateConflict('payment', payment, 'account_debited');
+  const moved = advancePayment(payment, 'account_debited', null, now, columns);
   return approvedStep(deps, moved, wallet.id, now);
 }
 
 function askCode({ deps, code }: Submit, { payment, columns, wallet }: Paying, now: number): Step {
   const expiry = { expires_at: now + CODE_LIFE_MS };
   const waiting = { expires_at: expiryWithCode(payment, expiry), ...columns };
-  const moved = movePayment(payment, 'code_asked', null, now, waiting);
-  if (moved === undefined) throw new StateConflict('payment', payment, 'code_asked');
+  const moved = advancePayment(payment, 'code_asked', null, now, waiting);
   return {
     change: {
       updates: [moved.update],

@@ -6,8 +6,7 @@
  */
 
 import type { ProofType } from '../domain/file-type.ts';
-import { StateConflict } from '../domain/machine.ts';
-import { movePayment, refuseState, requireInTime } from '../domain/payment.ts';
+import { advancePayment, refuseState, requireInTime } from '../domain/payment.ts';
 import type { Payment } from '../domain/records.ts';
 import type { Proof } from '../domain/transfer-records.ts';
 import { findProofsOf } from './archive-find.ts';
@@ -89,8 +88,7 @@ interface Rows {
 function decide({ payment, prepared, now }: Rows, command: ProofUploadCommand): Decision<ProofUploaded> {
   if (payment.status !== 'pendingBankProofUpload' || prepared === undefined) throw refuseState(payment);
   requireInTime(payment, now);
-  const moved = movePayment(payment, 'proof_uploaded', null, now);
-  if (moved === undefined) throw new StateConflict('payment', payment, 'proof_uploaded');
+  const moved = advancePayment(payment, 'proof_uploaded', null, now);
   const { shard } = payment;
   const { id, digest, sealed } = prepared;
   const proof: Proof = {

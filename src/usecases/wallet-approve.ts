@@ -6,7 +6,7 @@
 
 import type { Change } from '../domain/change.ts';
 import { paymentTransfers, walletAccount } from '../domain/ledger.ts';
-import type { movePayment } from '../domain/payment.ts';
+import type { Moved } from '../domain/payment.ts';
 import type { Payment } from '../domain/records.ts';
 import { collectEvent, eventInsert } from '../domain/webhook.ts';
 import { type Deps, newId } from './deps.ts';
@@ -20,7 +20,7 @@ export interface Step {
 /** What an approved wallet payment writes: its money, fee, timeline and event. */
 export function approvedStep(
   deps: Pick<Deps, 'clock' | 'random'>,
-  moved: NonNullable<ReturnType<typeof movePayment>>,
+  moved: Moved,
   walletNumber: string,
   now: number,
 ): Step {
