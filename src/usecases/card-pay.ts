@@ -157,7 +157,7 @@ async function isStillAllowed(deps: Deps, { shard, payment_id }: Attempt): Promi
   const payment = await deps.store.payment.get(shard, payment_id);
   const session = payment && (await deps.store.session.caller(shard, payment.session_id));
   if (payment === undefined || session === undefined) return false;
-  if ((await findPaidAsideInSession(deps, payment, session.payments)) !== undefined) return false;
+  if ((await findPaidAsideInSession(deps, payment, session)) !== undefined) return false;
   return refusalOf(() => requireMintingSecret(session, deps.clock.now())) === undefined;
 }
 

@@ -77,7 +77,7 @@ export async function readPage(deps: Deps, checkout: Checkout): Promise<PageView
     payment.status === 'pending_otp_verification' ? deps.store.code.get(shard, payment.id) : undefined,
     payment.attempt_id === null ? undefined : deps.store.attempt.get(shard, payment.attempt_id),
     accountsOf(deps, payment, choosing),
-    isOver(payment, isOpen, now) ? findPaidAsideInSession(deps, payment, session.payments) : undefined,
+    isOver(payment, isOpen, now) ? findPaidAsideInSession(deps, payment, session) : undefined,
   ]);
   const caller: SessionCaller = { kind: 'session', merchant, session, fingerprint: undefined };
   const carriers = choosing ? deps.connectors.carriersFor(payment.currency) : [];

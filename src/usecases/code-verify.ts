@@ -82,7 +82,7 @@ async function readRows(deps: Deps, caller: SessionCaller, paymentId: string): P
   const [code, wallet, aside] = await Promise.all([
     deps.store.code.get(payment.shard, payment.id),
     number === null ? undefined : deps.store.wallet.get(shardOfWallet(number), number),
-    findPaidAsideInSession(deps, payment, caller.session.payments),
+    findPaidAsideInSession(deps, payment, caller.session),
   ]);
   // Read after the wallet, whose guarded version ensures that no other payment was made from it in between.
   const account = number === null ? undefined : await deps.store.account.get(shardOfWallet(number), number);

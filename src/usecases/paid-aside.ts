@@ -6,7 +6,7 @@
 
 import { lateMoneyOf } from '../domain/late-money.ts';
 import { isPaid } from '../domain/payment.ts';
-import type { Attempt, Payment } from '../domain/records.ts';
+import type { Attempt, Payment, Session } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Deps } from './deps.ts';
 
@@ -23,14 +23,18 @@ export async function findPaidAside(
   return found.flat().find(isPaidAside);
 }
 
-/** The same for all payments of a payment's session; `inSession` is how many the session has. */
+/**
+ * The same for all payments of a payment's session. `known` is a session at hand, which spares a read if it is that one and has
+ * no other payment; any live session of a merchant may finish a payment of another (contract §3).
+ */
 export async function findPaidAsideInSession(
   deps: Pick<Deps, 'store'>,
   payment: Payment,
-  inSession: number,
+  known: Pick<Session, 'id' | 'payments'>,
 ): Promise<Attempt | undefined> {
   const { shard, session_id } = payment;
-  return findPaidAside(deps, inSession < 2 ? [payment] : await deps.store.payment.ofSession(shard, session_id));
+  const isAlone = known.id === session_id && known.payments < 2;
+  return findPaidAside(deps, isAlone ? [payment] : await deps.store.payment.ofSession(shard, session_id));
 }
 
 /** The order has been paid, too late to count: it is not paid a second time. `field` is what the caller sent it by. */

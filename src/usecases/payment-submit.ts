@@ -159,7 +159,7 @@ async function refusalIfPaidAside(
 ): Promise<Refusal | undefined> {
   // What is closed is refused as such, by the method's own submit.
   if (refusalOf(() => requireSubmittable(session, payment, deps.clock.now())) !== undefined) return undefined;
-  if ((await findPaidAsideInSession(deps, payment, session.payments)) === undefined) return undefined;
+  if ((await findPaidAsideInSession(deps, payment, session)) === undefined) return undefined;
   return paidBefore(payment, NAMED[method]);
 }
 

@@ -4,7 +4,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bookLateMoney } from '../../src/usecases/attempt-book.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { mint } from '../support/world.ts';
 import {
+  codeOn,
   collect,
   collectWith,
   expectRefusal,
@@ -62,4 +64,20 @@ test('once it has been given back, the order can be paid', async () => {
   await bookLateMoney(world.gateway.deps, first.id, { to: 'payer', by: 'amina', why: 'given back at the portal' });
   const paid = await payFromWallet(world, paying, await world.wallet());
   expect(paid.json.status, paid.text).toBe('approved');
+});
+
+test('a code that another session of the merchant sends does not pay what has been paid aside', async () => {
+  const { world, carrier } = desk;
+  const first = await collect(world, merchant, { minted: { amount: '600.00' } });
+  carrier.answer(TURNED_AWAY);
+  expectRefusal(await payByPhone(world, first, numberEnding('42')), 502, '1404');
+  const wallet = await world.wallet({ balance: 1_000_00n });
+  const second = { ...first, ...(await collectWith(world, first.token)) };
+  const asked = await payFromWallet(world, second, wallet);
+  expect(asked.json.status, asked.text).toBe('pending_otp_verification');
+  await desk.hearOf(await desk.tryOf(first.transaction_id, 0), 'SUCCESSFUL');
+  const body = { payment_id: second.payment_id, otp_code: await codeOn(world, wallet.phone) };
+  const { token: bearer } = await mint(world, merchant);
+  const said = await world.call('POST', '/payments/verify-otp', { bearer, body });
+  expectRefusal(said, 400, '1110', 'PAID_BEFORE');
 });
