@@ -8,7 +8,7 @@ import { formatMinor } from '../domain/money.ts';
 import type { BankAccount } from '../domain/transfer-records.ts';
 import { type Html, html, type Piece } from '../messages/html.ts';
 import { joinSentences } from '../messages/messages.ts';
-import { faultLine, moment, money, noticeOf, pathOf, returnLink, type Shown, text } from './shown.ts';
+import { about, faultLine, moment, money, noticeOf, pathOf, returnLink, type Shown, text } from './shown.ts';
 
 /** Radio buttons, one per account; a single account is selected already. */
 export function accountChoice(shown: Shown): Html {
@@ -25,17 +25,27 @@ export function accountChoice(shown: Shown): Html {
 
 /** Waiting for the transfer: its facts, and below them the form for its proof. */
 export function proofMain(shown: Shown): Html {
-  const { payment, accounts } = shown.view;
-  const [account] = accounts;
+  const { payment } = shown.view;
   const fault = shown.faults.fields.file;
   const [before = '', after = ''] = text(shown, 'proof_until', { date: '\u0000' }).split('\u0000');
-  return html`<section class="card">${noticeOf(shown)}<h1>${text(shown, 'bank_title', { amount: money(shown, payment.total_minor) })}</h1>
-<p>${text(shown, 'bank_text')}</p>${account === undefined ? undefined : facts(shown, account)}
+  return html`<section class="card">${noticeOf(shown)}${request(shown)}
 <h2>${text(shown, 'proof_title')}</h2><p class="soft">${before}${moment(shown, payment.expires_at)}${joinSentences(shown.language, after, text(shown, 'proof_later'))}</p>
 <form method="post" action="${pathOf(shown, 'proof')}" enctype="multipart/form-data" data-once novalidate>
 <div class="field"><label class="label" for="file">${text(shown, 'proof_file')}</label><input id="file" name="file" type="file" accept="image/jpeg,image/png,application/pdf" required${fault === undefined ? undefined : html` aria-invalid="true" aria-describedby="file-fault" autofocus`}>${
     fault === undefined ? undefined : faultLine('file-fault', fault)
   }</div><button class="button">${text(shown, 'proof_send')}</button></form><p class="back">${returnLink(shown, 'quiet', true)}</p></section>`;
+}
+
+/**
+ * What to transfer, and where; or, once money has come in another way, that nothing is to be paid. A customer who had made the
+ * transfer before can still prove it.
+ */
+function request(shown: Shown): Html {
+  const { payment, accounts, isPaidAside } = shown.view;
+  if (isPaidAside) return html`<h1>${text(shown, 'paid_before')}</h1>${about(shown)}`;
+  const [account] = accounts;
+  return html`<h1>${text(shown, 'bank_title', { amount: money(shown, payment.total_minor) })}</h1>
+<p>${text(shown, 'bank_text')}</p>${account === undefined ? undefined : facts(shown, account)}`;
 }
 
 function facts(shown: Shown, account: BankAccount): Html {

@@ -53,7 +53,7 @@ export interface PageView {
   readonly now: number;
   /** Whether a payment can still be started on the session (see `isSessionOpen`). */
   readonly isOpen: boolean;
-  /** Whether the payment is over, unpaid, and yet money has come for its session's order. */
+  /** Whether the payment is over, or asks for a bank transfer, and yet money has come for its session's order. */
   readonly isPaidAside: boolean;
 }
 
@@ -77,7 +77,7 @@ export async function readPage(deps: Deps, checkout: Checkout): Promise<PageView
     payment.status === 'pending_otp_verification' ? deps.store.code.get(shard, payment.id) : undefined,
     payment.attempt_id === null ? undefined : deps.store.attempt.get(shard, payment.attempt_id),
     accountsOf(deps, payment, choosing),
-    isOver(payment, isOpen, now) ? findPaidAsideInSession(deps, payment, session) : undefined,
+    mustKnowAside(payment, isOpen, now) ? findPaidAsideInSession(deps, payment, session) : undefined,
   ]);
   const caller: SessionCaller = { kind: 'session', merchant, session, fingerprint: undefined };
   const carriers = choosing ? deps.connectors.carriersFor(payment.currency) : [];
@@ -111,6 +111,14 @@ const TIMED: ReadonlySet<Payment['status']> = new Set([
 function isOver(payment: Payment, isOpen: boolean, now: number): boolean {
   if (isPaid(payment)) return false;
   return isFinal(payment.status) || (TIMED.has(payment.status) && (!isOpen || payment.expires_at <= now));
+}
+
+/**
+ * Whether the page has to know if money has come too late: where it says that nothing can be paid, and where it asks for a bank
+ * transfer, which nothing could refuse. Every other way to pay is refused when it is tried.
+ */
+function mustKnowAside(payment: Payment, isOpen: boolean, now: number): boolean {
+  return payment.status === 'pendingBankProofUpload' || isOver(payment, isOpen, now);
 }
 
 /** The given numbers; a phone whose carrier does not take the currency is left out, so that the page asks for one. */

@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { host, stepOf, textOf, visitor } from './checkout-flows.ts';
 import { numberEnding } from './flows.ts';
+import { addAccount } from './transfer-flows.ts';
 import { openWaveringDesk, TURNED_AWAY, type WaveringDesk } from './wavering-desk.ts';
 
 let desk: WaveringDesk;
@@ -29,4 +30,24 @@ test('after the time to pay is over, the page of a payer whose money came says s
   const late = textOf(await customer.open(page.url));
   expect(late).not.toContain('Nothing has been charged');
   expect(late).toContain('Do not pay again: ask the shop');
+});
+
+test('a page that asks for a bank transfer asks for none once the money has come by phone', async () => {
+  const { world, carrier } = desk;
+  const merchant = await world.merchant();
+  const account = await addAccount(world, merchant);
+  const hosted = await host(world, merchant);
+  const customer = visitor(world);
+  const page = await customer.open(hosted.url);
+  carrier.answer(TURNED_AWAY);
+  await customer.send(stepOf(page, 'pay'), { method: 'mobile_money', phone: numberEnding('42') });
+  await customer.send(stepOf(page, 'pay'), { method: 'bank_transfer', account: account.id });
+  const asked = await customer.open(page.url);
+  expect(textOf(asked)).toContain(account.account_number);
+  await desk.hearOf(await desk.tryOf(hosted.transaction_id, 0), 'SUCCESSFUL');
+  const late = await customer.open(page.url);
+  expect(textOf(late)).toContain('Do not pay again: ask the shop');
+  expect(textOf(late)).not.toContain(account.account_number);
+  // A customer who had made the transfer before can still send its proof.
+  expect(stepOf(late, 'proof')).toBeDefined();
 });
