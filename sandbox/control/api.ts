@@ -22,6 +22,15 @@ const faultsBody = Type.Object({
   drop_rate: rate,
   refuse_rate: rate,
   error_rate: rate,
+  refusal: Type.Optional(
+    Type.Union([
+      Type.Object({
+        status: Type.Integer({ minimum: 400, maximum: 599 }),
+        code: Type.String({ pattern: '^[A-Z][A-Z_]{0,79}$' }),
+      }),
+      Type.Null(),
+    ]),
+  ),
   answer_lost_rate: rate,
   duplicate_callback_rate: rate,
   lose_callback_rate: rate,
@@ -86,13 +95,14 @@ export function controlApi(app: FastifyInstance, { book, settings, faults, start
 
 /** Picks only the known parts: unknown fields of the body must not get into a plan. */
 function faultChange(body: Partial<FaultPlan>): Partial<FaultPlan> {
-  const { delay_ms, drop_rate, refuse_rate, error_rate, answer_lost_rate } = body;
+  const { delay_ms, drop_rate, refuse_rate, error_rate, refusal, answer_lost_rate } = body;
   const { duplicate_callback_rate, lose_callback_rate, status, hang } = body;
   return {
     ...(delay_ms === undefined ? {} : { delay_ms }),
     ...(drop_rate === undefined ? {} : { drop_rate }),
     ...(refuse_rate === undefined ? {} : { refuse_rate }),
     ...(error_rate === undefined ? {} : { error_rate }),
+    ...(refusal === undefined ? {} : { refusal }),
     ...(answer_lost_rate === undefined ? {} : { answer_lost_rate }),
     ...(duplicate_callback_rate === undefined ? {} : { duplicate_callback_rate }),
     ...(lose_callback_rate === undefined ? {} : { lose_callback_rate }),

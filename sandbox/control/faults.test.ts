@@ -91,6 +91,16 @@ describe('over HTTP', () => {
     expect((await momo.pay(paying)).status).toBe(202);
   });
 
+  test('an ordered refusal meets requests for money alone, and takes nothing', async () => {
+    expect((await setFaults({ upstream: 'mtn', refusal: { status: 200, code: 'NO' } })).status).toBe(400);
+    await setFaults({ upstream: 'mtn', refusal: { status: 404, code: 'PAYER_NOT_FOUND' } });
+    const refused = await momo.pay(paying);
+    expect(refused).toMatchObject({ status: 404, json: { code: 'PAYER_NOT_FOUND' } });
+    expect(await momo.status(refused.reference)).toMatchObject({ status: 404, json: { code: 'RESOURCE_NOT_FOUND' } });
+    await setFaults({ upstream: 'mtn', refusal: null });
+    expect((await momo.pay(paying)).status).toBe(202);
+  });
+
   test('a request whose answer is lost was taken all the same', async () => {
     const reference = newReference();
     await setFaults({ upstream: 'mtn', answer_lost_rate: 1 });

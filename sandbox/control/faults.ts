@@ -6,6 +6,9 @@
 export const upstreams = ['mtn', 'cardnet', 'inbox', 'sms'] as const;
 export type Upstream = (typeof upstreams)[number];
 
+/** An HTTP status of 400 or more, and the `code` of the error's body. */
+export type MoneyRefusal = { readonly status: number; readonly code: string };
+
 /** Rates range from 0 (never) to 1 (always). */
 export type FaultPlan = {
   /** Every request waits this long before anything else happens. */
@@ -16,6 +19,8 @@ export type FaultPlan = {
   readonly refuse_rate: number;
   /** 500 before anything is taken. */
   readonly error_rate: number;
+  /** What MTN answers every well-formed request to pay or transfer, without taking it; null: what it would answer anyway. */
+  readonly refusal: MoneyRefusal | null;
   /** The request is taken, then the connection is cut without an answer. */
   readonly answer_lost_rate: number;
   /** A callback is sent twice. */
@@ -52,6 +57,7 @@ const noFaults: FaultPlan = {
   drop_rate: 0,
   refuse_rate: 0,
   error_rate: 0,
+  refusal: null,
   answer_lost_rate: 0,
   duplicate_callback_rate: 0,
   lose_callback_rate: 0,

@@ -17,7 +17,7 @@ const titles: Readonly<Record<Upstream, string>> = {
   sms: 'Text messages',
 };
 
-type RateName = Exclude<keyof FaultPlan, 'delay_ms' | 'status' | 'hang'>;
+type RateName = Exclude<keyof FaultPlan, 'delay_ms' | 'refusal' | 'status' | 'hang'>;
 const rates: readonly (readonly [RateName, string])[] = [
   ['drop_rate', 'Vanishes, no answer'],
   ['refuse_rate', 'Refused with 503'],
@@ -82,6 +82,8 @@ function controlMain({ book, settings, faults }: ControlParts, refused: boolean)
       ${newest.length > 0 ? bookTable(newest) : html`<p>No money has moved yet. Pay with a number that ends in <code>01</code>.</p>`}</section>
     <section class="card stack"><h2>For programs</h2><pre tabindex="0">curl -X POST $SANDBOX/control/faults -H 'Content-Type: application/json' \\
   -d '{"upstream":"mtn","answer_lost_rate":0.1,"lose_callback_rate":0.5}'
+curl -X POST $SANDBOX/control/faults -H 'Content-Type: application/json' \\
+  -d '{"upstream":"mtn","refusal":{"status":404,"code":"PAYER_NOT_FOUND"}}'
 curl -X POST $SANDBOX/control/seed -H 'Content-Type: application/json' -d '{"seed":"run-7"}'
 curl -X POST $SANDBOX/control/cardnet/sessions/$SESSION_ID -H 'Content-Type: application/json' \\
   -d '{"number":"4508750015741019","expiry_month":1,"expiry_year":39,"security_code":"100"}'

@@ -9,6 +9,7 @@ import type { Faults } from '../control/faults.ts';
 import type { World } from '../world.ts';
 import type { Movements } from './movements.ts';
 import { createProduct, type Product } from './product.ts';
+import type { WireError } from './request.ts';
 import { mtnRoutes } from './routes.ts';
 import type { MtnCredentials } from './tokens.ts';
 
@@ -30,24 +31,33 @@ export async function registerMtn(app: FastifyInstance, parts: MtnParts): Promis
   await app.register(async (scope) => mtnRoutes(scope, products, hooks), { prefix });
 }
 
-function collection({ world, collections, collectionCredentials }: MtnParts): Product {
+/** The refusal that the faults of MTN order, in its own form. */
+function refusedBy(faults: Faults): WireError | undefined {
+  const { refusal } = faults.plans().mtn;
+  if (refusal === null) return undefined;
+  return { status: refusal.status, body: { code: refusal.code, message: 'The request is refused.' } };
+}
+
+function collection({ world, faults, collections, collectionCredentials }: MtnParts): Product {
   return createProduct(world, {
     name: 'collection',
     resource: 'requesttopay',
     party: 'payer',
     movements: collections,
     credentials: collectionCredentials,
+    refused: () => refusedBy(faults),
     hasAccount: (msisdn) => (behaviourOf(msisdn).answer === 'down' ? undefined : true),
   });
 }
 
-function disbursement({ world, disbursements, disbursementCredentials }: MtnParts): Product {
+function disbursement({ world, faults, disbursements, disbursementCredentials }: MtnParts): Product {
   return createProduct(world, {
     name: 'disbursement',
     resource: 'transfer',
     party: 'payee',
     movements: disbursements,
     credentials: disbursementCredentials,
+    refused: () => refusedBy(faults),
     hasAccount: (msisdn) => {
       const { answer, decision } = payoutBehaviourOf(msisdn);
       return answer === 'down' ? undefined : decision !== 'no_account';

@@ -24,6 +24,8 @@ export type ProductParts = {
   readonly party: PartyName;
   readonly movements: Movements;
   readonly credentials: MtnCredentials;
+  /** The refusal that every request meets just now; undefined: none. */
+  readonly refused: () => WireError | undefined;
   /** Undefined if the carrier is down for that number. */
   readonly hasAccount: (msisdn: string) => boolean | undefined;
 };
@@ -50,7 +52,7 @@ function found(body: object): Said {
 }
 
 export function createProduct(world: World, parts: ProductParts): Product {
-  const { name, resource, party, movements, credentials, hasAccount } = parts;
+  const { name, resource, party, movements, credentials, refused, hasAccount } = parts;
   const tokens = createTokens(world, credentials);
 
   const subscriptionError = (headers: Headers): WireError | undefined => {
@@ -87,6 +89,8 @@ export function createProduct(world: World, parts: ProductParts): Product {
       if (denied !== undefined) return refusal(denied);
       const parsed = parseMoneyRequest(headers, body, party);
       if (parsed.kind === 'error') return refusal(parsed.error);
+      const refusing = refused();
+      if (refusing !== undefined) return refusal(refusing);
       const taken = movements.take(parsed.request);
       if (taken === 'down') return refusal(down);
       if (taken === 'duplicate') return refusal(duplicate);
