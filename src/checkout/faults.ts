@@ -72,6 +72,8 @@ const DETAILS: { readonly [code: string]: CheckoutWord } = {
   NO_CARRIER: 'no_carrier',
   CARRIER_CURRENCY: 'carrier_currency',
   CARRIER_DOWN: 'carrier_down',
+  CARRIER_REFUSES: 'carrier_refuses',
+  PAYER_UNKNOWN: 'payer_unknown',
   EARLIER_PROMPT_OPEN: 'earlier_open',
   EARLIER_TRY_OPEN: 'earlier_open',
   PAID_BEFORE: 'paid_before',

@@ -6,7 +6,7 @@
  */
 
 import assert from 'node:assert/strict';
-import type { Answer, InquiryAnswer } from '../domain/answer.ts';
+import type { Answer, InquiryAnswer, LastingRefusal } from '../domain/answer.ts';
 import type { CallbackHint, CarrierOrder, Inquiry } from './connector.ts';
 
 /** The course that an order takes at the simulator. */
@@ -39,7 +39,11 @@ export interface Documented {
   readonly to: 'start' | 'inquire';
   readonly status: number;
   readonly body: string;
-  readonly means: { readonly kind: (Answer | InquiryAnswer)['kind']; readonly reason?: string };
+  readonly means: {
+    readonly kind: (Answer | InquiryAnswer)['kind'];
+    readonly reason?: string;
+    readonly lasting?: LastingRefusal;
+  };
 }
 
 export interface ConformanceWorld<Order extends CarrierOrder> {
@@ -242,6 +246,7 @@ function wordChecks<Order extends CarrierOrder>(): readonly Check<Order>[] {
           const reason = 'reason' in answer ? answer.reason : undefined;
           assert.equal(answer.kind, means.kind, `${name}: ${answer.kind}`);
           if (means.reason !== undefined) assert.equal(reason, means.reason, name);
+          assert.equal(answer.kind === 'not_sent' ? answer.lasting : undefined, means.lasting, name);
         }
       },
     },

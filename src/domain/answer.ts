@@ -6,6 +6,12 @@
 
 import type { DeclineReason } from './reason.ts';
 
+/**
+ * Why the same order would be refused again: the upstream knows no such payer, or it refuses what only the gateway's operator can
+ * change (access, address, market, currency, the form of our requests).
+ */
+export type LastingRefusal = 'payer_unknown' | 'operator_needed';
+
 /** What an upstream said. */
 export type Answer =
   /** The money moved. */
@@ -14,8 +20,8 @@ export type Answer =
   | { readonly kind: 'waiting'; readonly providerReference: string | null }
   /** Final: no money moved. */
   | { readonly kind: 'declined'; readonly reason: DeclineReason; readonly providerReference: string | null }
-  /** The order certainly was not accepted: nothing happened, and nothing will. */
-  | { readonly kind: 'not_sent'; readonly reason: string }
+  /** The order certainly was not accepted: nothing happened, and nothing will. Unless `lasting`, it may be accepted later. */
+  | { readonly kind: 'not_sent'; readonly reason: string; readonly lasting?: LastingRefusal }
   /** The order may or may not have been accepted. */
   | { readonly kind: 'unknown'; readonly reason: string };
 

@@ -154,6 +154,10 @@ export const en = {
     UNKNOWN_EXPECTATION: 'The header {field} asks for something that this server does not know. Leave it out.',
     NOT_JSON: 'The body is not JSON. Send it with Content-Type: application/json.',
     CARRIER_DOWN: '{carrier} cannot be reached just now; no money moved. Try again a little later.',
+    CARRIER_REFUSES:
+      '{carrier} does not take payments from us at present; no money moved. Sending it again does not help: pay another way.',
+    PAYER_UNKNOWN:
+      '{carrier} knows no account under this number; no money moved. Check the number, or pay another way.',
     EARLIER_PROMPT_OPEN:
       '{carrier} has not said yet what became of an earlier try, which may have paid. Try again a little later; do not collect again before.',
     EARLIER_TRY_OPEN:

@@ -167,6 +167,10 @@ export const es = {
     NOT_JSON: 'El cuerpo no es JSON. Envíelo con Content-Type: application/json.',
     CARRIER_DOWN:
       'No se puede contactar con {carrier} en este momento; no se movió dinero. Inténtelo de nuevo un poco más tarde.',
+    CARRIER_REFUSES:
+      '{carrier} no acepta nuestros pagos por ahora; no se ha movido dinero. Repetirlo no sirve: pague de otra manera.',
+    PAYER_UNKNOWN:
+      '{carrier} no conoce ninguna cuenta con este número; no se ha movido dinero. Compruebe el número o pague de otra manera.',
     EARLIER_PROMPT_OPEN:
       '{carrier} aún no ha dicho qué fue de un intento anterior, que puede haber pagado. Inténtelo de nuevo un poco más tarde y no repita el cobro antes.',
     EARLIER_TRY_OPEN:

@@ -186,6 +186,10 @@ export const fr = {
     UNKNOWN_EXPECTATION: 'L’en-tête {field} demande ce que ce serveur ne connaît pas. Ne l’envoyez pas.',
     NOT_JSON: 'Le corps n’est pas du JSON. Envoyez-le avec Content-Type: application/json.',
     CARRIER_DOWN: '{carrier} n’est pas joignable en ce moment ; aucun argent n’a bougé. Réessayez un peu plus tard.',
+    CARRIER_REFUSES:
+      '{carrier} n’accepte pas nos paiements actuellement ; aucun argent n’a bougé. Renvoyer l’appel n’y change rien : payez autrement.',
+    PAYER_UNKNOWN:
+      '{carrier} ne connaît aucun compte à ce numéro ; aucun argent n’a bougé. Vérifiez le numéro, ou payez autrement.',
     EARLIER_PROMPT_OPEN:
       '{carrier} n’a pas encore dit ce qu’est devenu un essai précédent, qui a peut-être payé. Réessayez un peu plus tard, et ne recommencez pas la collecte avant.',
     EARLIER_TRY_OPEN:

@@ -154,6 +154,10 @@ export const ln = {
     UNKNOWN_EXPECTATION: 'En-tête {field} ezali kosenga likambo oyo serveur oyo eyebi te. Kotinda yango te.',
     NOT_JSON: 'Body ezali JSON te. Tinda yango na Content-Type: application/json.',
     CARRIER_DOWN: '{carrier} ezali kozwama sikoyo te; mbongo eningani te. Meka lisusu mwa moke na nsima.',
+    CARRIER_REFUSES:
+      '{carrier} ezali kondima bafuti na biso sikoyo te; mbongo eningani te. Kozongela yango esalisaka te: futa na lolenge mosusu.',
+    PAYER_UNKNOWN:
+      '{carrier} eyebi compte moko te na nimero oyo; mbongo eningani te. Talá nimero, to futa na lolenge mosusu.',
     EARLIER_PROMPT_OPEN:
       '{carrier} eyebisi naino te oyo lifuti omekamaki liboso ekomi; ekoki kozala elongaki. Meka lisusu mwa moke na nsima; kobanda collect lisusu te liboso ya wana.',
     EARLIER_TRY_OPEN:

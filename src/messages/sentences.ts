@@ -174,6 +174,8 @@ export const WORDS: { readonly [code in DetailCode]: readonly string[] } = {
   UNKNOWN_EXPECTATION: ['field'],
   NOT_JSON: [],
   CARRIER_DOWN: ['carrier'],
+  CARRIER_REFUSES: ['carrier'],
+  PAYER_UNKNOWN: ['carrier'],
   EARLIER_PROMPT_OPEN: ['carrier'],
   EARLIER_TRY_OPEN: [],
   PAID_BEFORE: [],

@@ -118,6 +118,8 @@ export const zh = {
     UNKNOWN_EXPECTATION: '请求头 {field} 要求了本服务器不支持的内容。请去掉它。',
     NOT_JSON: '请求体不是 JSON。请以 Content-Type: application/json 发送。',
     CARRIER_DOWN: '目前无法连接 {carrier}；资金没有变动。请稍后重试。',
+    CARRIER_REFUSES: '{carrier} 目前不接受我们的付款请求；资金没有变动。重复提交无济于事：请用其他方式支付。',
+    PAYER_UNKNOWN: '{carrier} 没有该号码的账户；资金没有变动。请核对号码，或用其他方式支付。',
     EARLIER_PROMPT_OPEN: '{carrier} 尚未告知之前的尝试结果，该尝试可能已经付款。请稍后重试，在此之前不要重新发起收款。',
     EARLIER_TRY_OPEN: '之前的尝试可能已经付款，卡组织尚未确认。请稍后重试，在此之前不要重新发起收款。',
     PAID_BEFORE: '此付款之前的一次尝试已经付款，但时间太晚，未能自动计入。请不要重新发起收款：请让运营方入账。',

@@ -19,13 +19,14 @@ export interface CallMade extends UpstreamCall {
 /** How many attempts of each shard are read. */
 const NEWEST = 50;
 
-/** An `intended` or `authenticated` attempt is in flight: it says nothing yet. */
+/** An `intended` or `authenticated` attempt is in flight: it says nothing yet. A carrier that knows no such payer has answered. */
 const CALLS: Statement = {
   name: 'upstream_calls',
-  text: `select a.connector, a.carrier, a.created_at, a.status in ('challenged', 'waiting', 'approved', 'declined'),
+  text: `select a.connector, a.carrier, a.created_at,
+  a.status in ('challenged', 'waiting', 'approved', 'declined') or a.reason is not distinct from 'payer_unknown',
   a.status = 'unknown' and a.inquiries > 0 and a.not_found_at is null
 from generate_series(0, ${SHARDS - 1}) s(shard) cross join lateral (
-  select connector, carrier, created_at, status, inquiries, not_found_at from attempt
+  select connector, carrier, created_at, status, reason, inquiries, not_found_at from attempt
   where shard = s.shard::int2 and id >= $1 order by id desc limit ${NEWEST}) a
 where a.status not in ('intended', 'authenticated')`,
 };

@@ -7,9 +7,9 @@
  */
 
 import type { CollectConnector } from '../connectors/connector.ts';
-import type { Answer } from '../domain/answer.ts';
+import type { Answer, LastingRefusal } from '../domain/answer.ts';
 import type { Attempt, Payment, Session } from '../domain/records.ts';
-import { Refusal, refuseField } from '../domain/refusal.ts';
+import { type DetailCode, Refusal, refuseField } from '../domain/refusal.ts';
 import { type Settlement, type SettlementRows, settleAttempt } from '../domain/settlement.ts';
 import {
   type MobileMoneyMeans,
@@ -35,9 +35,9 @@ import { type Answering, perform, type Reply, refusalOf, refuse } from './perfor
  * Asks the carrier of `msisdn` to take the money, fee included. If the carrier gives no answer, the payment stays `processing`
  * until the carrier answers an inquiry (contract §4).
  *
- * @throws Refusal 1103 when no carrier serves number and currency; 1202 when the amount is out
- * of limits; 1404 when the carrier certainly did not take the request, or cannot say what became of an earlier attempt that it
- * had turned away; 1110 when such an attempt has paid too late to count; and as `requireSubmittable`, for the session and the
+ * @throws Refusal 1103 when no carrier serves number and currency, or the carrier knows no account under the number; 1202 when the
+ * amount is out of limits; 1404 when the carrier certainly did not take the request, or cannot say what became of an earlier
+ * attempt that it had turned away; 1110 when such an attempt has paid too late to count; and as `requireSubmittable`, for the session and the
  * payment.
  */
 export async function submitToCarrier(
@@ -138,7 +138,12 @@ async function callAndRecord(
 ): Promise<Reply> {
   const { attempt, session } = intended;
   const answer = await start(deps, caller, intended, connector);
-  const asked = { at: attempt.created_at, inquiry: false } as const;
+  const lasting = answer.kind === 'not_sent' ? answer.lasting : undefined;
+  const asked = {
+    at: attempt.created_at,
+    inquiry: false,
+    ...(lasting === 'payer_unknown' ? { reason: lasting } : {}),
+  } as const;
   const settle = (rows: SettlementRows): Settlement =>
     settleAttempt(rows, answer, settlementContext(deps, connector, asked));
   if (answer.kind === 'waiting' && answering.receipt === undefined && mayTellFirst(deps, intended)) {
@@ -155,7 +160,7 @@ async function callAndRecord(
       const settled = settling(settle(rows));
       const { change } = settled;
       // Whatever our call returned, the carrier may have said otherwise since: the settled state is answered.
-      if (settled.attempt.status === 'not_sent') return { change, refusal: carrierDown(attempt) };
+      if (settled.attempt.status === 'not_sent') return { change, refusal: turnedAway(attempt, lasting) };
       return { change, answer: { payment: asSubmitted(settled.payment) } };
     });
   return whileRecording(deps, attempt.id, () => writeCallAnswer(deps, record));
@@ -186,10 +191,18 @@ function start(
   return callWithinDeadline(deps, attempt, () => connector.start(order));
 }
 
-function carrierDown(attempt: Attempt): Refusal {
-  return new Refusal(1404, {
-    transactionId: attempt.payment_id,
-    retryAfter: 10,
-    details: [{ field: 'mobile_money_phone_number', code: 'CARRIER_DOWN', words: { carrier: attempt.carrier } }],
+/** What a submit answers that the carrier has turned away: whether to come back, to name another number, or neither. */
+function turnedAway({ payment_id: transactionId, carrier }: Attempt, lasting: LastingRefusal | undefined): Refusal {
+  const about = (code: DetailCode) => ({
+    transactionId,
+    details: [{ field: 'mobile_money_phone_number', code, words: { carrier } }],
   });
+  switch (lasting) {
+    case 'payer_unknown':
+      return new Refusal(1103, about('PAYER_UNKNOWN'));
+    case 'operator_needed':
+      return new Refusal(1404, { ...about('CARRIER_REFUSES'), retryable: false });
+    default:
+      return new Refusal(1404, { ...about('CARRIER_DOWN'), retryAfter: 10 });
+  }
 }

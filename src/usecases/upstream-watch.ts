@@ -12,6 +12,7 @@ import type {
   TextSender,
   Upstream,
 } from '../connectors/connector.ts';
+import type { LastingRefusal } from '../domain/answer.ts';
 
 export interface UpstreamCall {
   readonly connector: string;
@@ -28,7 +29,9 @@ export type UpstreamWatch = <A>(
   outcomeOf: (answer: A) => string,
 ) => Promise<A>;
 
-const kindOf = ({ kind }: { readonly kind: string }): string => kind;
+/** One word for an answer: its kind, or why it refuses for good. */
+const kindOf = ({ kind, lasting }: { readonly kind: string; readonly lasting?: LastingRefusal }): string =>
+  lasting ?? kind;
 
 /** The same upstreams, watched. */
 export function watchUpstreams(connectors: Connectors, watch: UpstreamWatch): Connectors {

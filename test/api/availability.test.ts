@@ -138,6 +138,18 @@ describe('a carrier', () => {
     expect(await statusOf('mobile_money')).toEqual({ ...ALL, 'Vodacom M-Pesa': 'degraded' });
   });
 
+  test('that knows no account under the numbers works; one that refuses us is down', async () => {
+    world.sandbox.faults.set('mtn', { refusal: { status: 404, code: 'PAYER_NOT_FOUND' } });
+    await times(3, async () => expect(await payFrom(vodacom())).toBe(400));
+    expect(await statusOf('mobile_money')).toEqual(ALL);
+    world.sandbox.faults.set('mtn', { refusal: { status: 500, code: 'NOT_ALLOWED' } });
+    await times(3, async () => expect(await payFrom(airtel())).toBe(502));
+    await untilLater(world, async () =>
+      (await statusOf('mobile_money'))['Airtel Money'] === 'down' ? true : undefined,
+    );
+    expect(await statusOf('mobile_money')).toEqual({ ...ALL, 'Airtel Money': 'down' });
+  });
+
   test('that declines customers works', async () => {
     await times(3, () => payFrom(numberEnding('02')));
     await world.pass(10_000);

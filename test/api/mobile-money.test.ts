@@ -159,6 +159,35 @@ describe('numbers that decide by themselves', () => {
     expect(debitsOf(world, other)).toMatchObject([{ times: 1 }]);
   });
 
+  test.each([
+    [404, 'PAYER_NOT_FOUND', 400, '1103', 'PAYER_UNKNOWN', 'payer_unknown'],
+    [500, 'PAYER_NOT_FOUND', 400, '1103', 'PAYER_UNKNOWN', 'payer_unknown'],
+    [400, 'BAD_REQUEST', 502, '1404', 'CARRIER_REFUSES', 'not_sent'],
+    [409, 'INVALID_CURRENCY', 502, '1404', 'CARRIER_REFUSES', 'not_sent'],
+    [500, 'NOT_ALLOWED_TARGET_ENVIRONMENT', 502, '1404', 'CARRIER_REFUSES', 'not_sent'],
+  ])(
+    'a carrier that refuses for good (%i %s) is not called down, and sending it again is not advised',
+    async (status, code, http, error, detail, reason) => {
+      const paying = await collect(world, merchant, { method: 'mobile_money' });
+      const msisdn = numberEnding('01');
+      world.sandbox.faults.set('mtn', { refusal: { status, code } });
+      const refused = await payByPhone(world, paying, msisdn);
+      expectRefusal(refused, http, error, detail);
+      expect(refused.json).toMatchObject({ retryable: false, retry_after: null });
+      expect(refused.json.message).toContain('Vodacom M-Pesa');
+      expect(operatorCalled(code)).toBe(detail === 'CARRIER_REFUSES');
+      const { timeline, ...detailed } = await detailOf(world, paying);
+      expect(detailed.status).toBe('pending');
+      expect(timeline.at(-1)).toMatchObject({ status: 'pending', reason });
+
+      // Nothing was taken: another submit of the same payment pays, once.
+      world.sandbox.faults.clear();
+      expect((await payByPhone(world, paying, msisdn)).status).toBe(200);
+      await untilStatus(world, paying, 'approved');
+      expect(debitsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
+    },
+  );
+
   test('07: three callbacks, out of order, are one event', async () => {
     const before = callbacksLogged();
     const paying = await pushed(world, merchant, '07');
@@ -189,6 +218,11 @@ describe('numbers that decide by themselves', () => {
     expect(debitsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
   });
 });
+
+/** Whether the log calls the operator about that refusal of the carrier. */
+function operatorCalled(code: string): boolean {
+  return world.log.lines.some((line) => line.includes('mtn_momo_operator_needed') && line.includes(code));
+}
 
 /** How many of the carriers' callbacks the gateway has answered. */
 function callbacksLogged(): number {

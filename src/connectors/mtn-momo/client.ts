@@ -98,7 +98,8 @@ export function createMtnMomoClient(
     log.info('mtn_momo_token_renewed', { product });
     const another = await tokens.insteadOf(token);
     const rest = timeLeft();
-    return another === undefined || rest <= 0 ? first : call(`Bearer ${another}`, rest);
+    if (another === undefined) return NO_TOKEN;
+    return rest <= 0 ? OUT_OF_TIME : call(`Bearer ${another}`, rest);
   };
 
   return {
@@ -159,7 +160,7 @@ async function fetchToken(
   return undefined;
 }
 
-/** Failures before the request itself: nothing of it was sent. */
+/** Failures before the request itself, or after a 401: nothing of it was done. */
 const NO_TOKEN: Said = { kind: 'not_sent', reason: 'no_token' };
 const OUT_OF_TIME: Said = { kind: 'not_sent', reason: 'out_of_time' };
 

@@ -145,7 +145,7 @@ test('a token that is refused again and again is renewed once per call', async (
   });
   const asking = createMtnMomo({ ...credentials, baseUrl: upstream.url }, carrier.doors);
   const ordered = order('completes');
-  expect((await asking.start(ordered)).kind).toBe('not_sent');
+  expect(await asking.start(ordered)).toMatchObject({ kind: 'not_sent', lasting: 'operator_needed' });
   const asked = upstream.arrived.filter(({ path }) => path === '/collection/v1_0/requesttopay');
   expect(asked.map(({ headers }) => headers.authorization)).toEqual(['Bearer token-1', 'Bearer token-2']);
   expect(asked.map(({ headers }) => headers['x-reference-id'])).toEqual([ordered.reference, ordered.reference]);

@@ -123,12 +123,25 @@ describe('a failure that we have to fix', () => {
     [400, 'BAD_REQUEST', { kind: 'declined', reason: 'carrier_failed' }],
     [500, 'INVALID_CURRENCY', { kind: 'declined', reason: 'carrier_failed' }],
     [500, 'NOT_ALLOWED', { kind: 'not_sent' }],
+    [400, 'NOT_ALLOWED_TARGET_ENVIRONMENT', { kind: 'not_sent' }],
+    [403, 'FORBIDDEN_IP', { kind: 'not_sent' }],
+    [404, '', { kind: 'not_sent' }],
   ])('a start that is answered %i %s calls the operator', async (status, code, answer) => {
     const before = alarms().length;
     const { connector: asking } = await facing({ status, body: JSON.stringify({ code, message: '' }) });
     expect(await asking.payOut(payout())).toMatchObject(answer);
     expect(alarms()).toHaveLength(before + 1);
   });
+
+  test.each([400, 404, 409, 500])(
+    'a receiver who is unknown at once (%i) fails the transfer, and calls nobody',
+    async (status) => {
+      const before = alarms().length;
+      const { connector: asking } = await facing({ status, body: '{"code":"PAYEE_NOT_FOUND","message":""}' });
+      expect(await asking.payOut(payout())).toMatchObject({ kind: 'declined', reason: 'payee_unknown' });
+      expect(alarms()).toHaveLength(before);
+    },
+  );
 
   test.each([
     ['PAYEE_NOT_FOUND', 'payee_unknown'],

@@ -5,10 +5,17 @@
  * receiver or a merchant as if it were theirs.
  */
 
+import type { LastingRefusal } from '../../domain/answer.ts';
 import type { DeclineReason } from '../../domain/reason.ts';
 
-/** The answer to a refusal before anything was accepted: it may be sent again later (`not_sent`), or it is finally declined. */
-type Refusal = 'not_sent' | DeclineReason;
+/**
+ * What a refusal before anything was accepted means: the order may be sent again later (`not_sent`), is refused for a lasting
+ * reason, or is finally declined.
+ */
+type Refusal = 'not_sent' | LastingRefusal | PayoutDecline;
+
+/** Only a transfer is declined at once: a payer is present, and may try again by another number or method. */
+type PayoutDecline = 'carrier_failed' | 'payee_unknown' | 'payee_blocked';
 
 export interface Product {
   /** The first part of its paths; log lines name it. */
@@ -21,9 +28,10 @@ export interface Product {
   /** Statuses with which their front end or their checks reject a request: malformed, token, address, path, rate, closed. */
   readonly turnedAway: { readonly [status: number]: Refusal };
   /**
-   * Codes that come with a 500 and are documented as refusals before anything is accepted. After any other 500 it may have been.
+   * Codes that are documented as refusals before anything is accepted. They count before the status, beside a 500 or any 4xx;
+   * after a 500 with another code the request may have been accepted.
    */
-  readonly refusedWith500: { readonly [code: string]: Refusal };
+  readonly refusals: { readonly [code: string]: Refusal };
   /** Terms that only an operator can do something about: our account, its funds and limits, what it is allowed. */
   readonly ours: ReadonlySet<string>;
 }
@@ -93,22 +101,23 @@ export const COLLECTION: Product = {
   rejected: 'customer_rejected',
   // The payer is present and may try again, so every refusal leaves the payment open.
   turnedAway: {
-    400: 'not_sent',
-    401: 'not_sent',
-    403: 'not_sent',
-    404: 'not_sent',
+    // Their errors page: wrong headers or address, unsupported characters, another currency, notes that are too long.
+    400: 'operator_needed',
+    401: 'operator_needed',
+    403: 'operator_needed',
+    404: 'operator_needed',
     429: 'not_sent',
     503: 'not_sent',
   },
-  refusedWith500: {
-    NOT_ALLOWED: 'not_sent',
-    NOT_ALLOWED_TARGET_ENVIRONMENT: 'not_sent',
-    INVALID_CALLBACK_URL_HOST: 'not_sent',
-    INVALID_CURRENCY: 'not_sent',
+  refusals: {
+    PAYER_NOT_FOUND: 'payer_unknown',
+    NOT_ALLOWED: 'operator_needed',
+    NOT_ALLOWED_TARGET_ENVIRONMENT: 'operator_needed',
+    INVALID_CALLBACK_URL_HOST: 'operator_needed',
+    INVALID_CURRENCY: 'operator_needed',
+    PAYEE_NOT_FOUND: 'operator_needed',
+    PAYEE_NOT_ALLOWED_TO_RECEIVE: 'operator_needed',
     SERVICE_UNAVAILABLE: 'not_sent',
-    PAYER_NOT_FOUND: 'not_sent',
-    PAYEE_NOT_FOUND: 'not_sent',
-    PAYEE_NOT_ALLOWED_TO_RECEIVE: 'not_sent',
   },
   ours: new Set(['PAYEE_NOT_FOUND', 'PAYEE_NOT_ALLOWED_TO_RECEIVE', 'PAYEE_LIMIT_REACHED']),
 };
@@ -122,21 +131,21 @@ export const DISBURSEMENT: Product = {
   // access to it, passes or gets fixed, so the transfer waits.
   turnedAway: {
     400: 'carrier_failed',
-    401: 'not_sent',
-    403: 'not_sent',
-    404: 'not_sent',
+    401: 'operator_needed',
+    403: 'operator_needed',
+    404: 'operator_needed',
     429: 'not_sent',
     503: 'not_sent',
   },
-  refusedWith500: {
-    NOT_ALLOWED: 'not_sent',
-    NOT_ALLOWED_TARGET_ENVIRONMENT: 'not_sent',
-    INVALID_CALLBACK_URL_HOST: 'not_sent',
-    INVALID_CURRENCY: 'carrier_failed',
-    SERVICE_UNAVAILABLE: 'not_sent',
-    PAYER_NOT_FOUND: 'not_sent',
+  refusals: {
     PAYEE_NOT_FOUND: 'payee_unknown',
     PAYEE_NOT_ALLOWED_TO_RECEIVE: 'payee_blocked',
+    INVALID_CURRENCY: 'carrier_failed',
+    NOT_ALLOWED: 'operator_needed',
+    NOT_ALLOWED_TARGET_ENVIRONMENT: 'operator_needed',
+    INVALID_CALLBACK_URL_HOST: 'operator_needed',
+    PAYER_NOT_FOUND: 'operator_needed',
+    SERVICE_UNAVAILABLE: 'not_sent',
   },
   ours: new Set([
     'NOT_ENOUGH_FUNDS',

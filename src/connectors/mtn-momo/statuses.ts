@@ -59,15 +59,28 @@ export function readStart(said: Said, product: Product): Reading<Answer> {
     return { answer: { kind: 'waiting', providerReference: null } };
   }
   const reason = `${said.status} ${code ?? 'without a code'}`;
-  const refusal = product.turnedAway[said.status] ?? (said.status === 500 ? refusedWith(product, code) : undefined);
-  if (refusal === undefined) return { answer: { kind: 'unknown', reason } };
-  if (refusal === 'not_sent') return withAlarm({ kind: 'not_sent', reason }, product, code);
-  const answer = { kind: 'declined', reason: refusal, providerReference: null } as const;
-  return refusal === 'carrier_failed' ? { answer, alarm: { kind: 'ours', what: reason } } : { answer };
+  const refusal = refusalOf(product, said.status, code);
+  switch (refusal) {
+    case undefined:
+      return { answer: { kind: 'unknown', reason } };
+    case 'not_sent':
+      return { answer: { kind: 'not_sent', reason } };
+    case 'payer_unknown':
+      return { answer: { kind: 'not_sent', reason, lasting: refusal } };
+    case 'operator_needed':
+      return { answer: { kind: 'not_sent', reason, lasting: refusal }, alarm: { kind: 'ours', what: reason } };
+    default: {
+      const answer = { kind: 'declined', reason: refusal, providerReference: null } as const;
+      return refusal === 'carrier_failed' ? { answer, alarm: { kind: 'ours', what: reason } } : { answer };
+    }
+  }
 }
 
-function refusedWith({ refusedWith500 }: Product, code: string | undefined) {
-  return code !== undefined && Object.hasOwn(refusedWith500, code) ? refusedWith500[code] : undefined;
+/** What a refusal means: by its code where that is documented, otherwise by its status; undefined if it may be none. */
+function refusalOf({ refusals, turnedAway }: Product, status: number, code: string | undefined) {
+  const isRefused = status === 500 || (status >= 400 && status < 500);
+  if (isRefused && code !== undefined && Object.hasOwn(refusals, code)) return refusals[code];
+  return turnedAway[status];
 }
 
 function withAlarm<A>(answer: A, { ours }: Product, word: string | undefined): Reading<A> {

@@ -55,6 +55,8 @@ export const en = {
   no_carrier: 'Mobile money is not available for this number. It works with: {countries}.',
   carrier_currency: '{carrier} does not take this currency. It takes: {currencies}.',
   carrier_down: '{carrier} cannot be reached now. Nothing has been charged. Try again shortly, or pay another way.',
+  carrier_refuses: '{carrier} does not take our payments at present. Nothing has been charged. Please pay another way.',
+  payer_unknown: '{carrier} knows no account under this number. Check the number, or pay another way.',
   earlier_open:
     'An earlier try may have paid. We are finding out: wait a moment, then try again. Do not pay another way meanwhile.',
   paid_before: 'An earlier try has paid. Do not pay again: ask the shop.',

@@ -58,6 +58,8 @@ export const es = {
   carrier_currency: '{carrier} no acepta esta moneda. Acepta: {currencies}.',
   carrier_down:
     'No se puede contactar con {carrier}. No se ha cobrado nada. Inténtelo más tarde o pague de otra forma.',
+  carrier_refuses: '{carrier} no acepta nuestros pagos por ahora. No se ha cobrado nada. Pague de otra manera.',
+  payer_unknown: '{carrier} no conoce ninguna cuenta con este número. Compruebe el número o pague de otra manera.',
   earlier_open:
     'Puede que un intento anterior haya pagado. Lo estamos comprobando: espere un momento e inténtelo de nuevo. No pague de otra forma mientras tanto.',
   paid_before: 'Un intento anterior ya pagó. No pague de nuevo: pregunte a la tienda.',

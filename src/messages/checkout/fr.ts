@@ -57,6 +57,8 @@ export const fr = {
   no_carrier: 'Le mobile money n’est pas disponible pour ce numéro. Il fonctionne avec : {countries}.',
   carrier_currency: '{carrier} n’accepte pas cette devise. Il accepte : {currencies}.',
   carrier_down: '{carrier} n’est pas joignable. Rien n’a été débité. Réessayez un peu plus tard, ou payez autrement.',
+  carrier_refuses: '{carrier} n’accepte pas nos paiements actuellement. Rien n’a été débité. Veuillez payer autrement.',
+  payer_unknown: '{carrier} ne connaît aucun compte à ce numéro. Vérifiez le numéro, ou payez autrement.',
   earlier_open:
     'Un essai précédent a peut-être abouti. Nous vérifions : patientez un instant, puis réessayez. Ne payez pas autrement entre-temps.',
   paid_before: 'Un essai précédent a payé. Ne payez pas une seconde fois : demandez à la boutique.',

@@ -57,6 +57,8 @@ export const ln = {
   no_carrier: 'Mobile money ezali te mpo na nimero oyo. Esalaka na: {countries}.',
   carrier_currency: '{carrier} endimaka mbongo ya lolenge oyo te. Endimaka: {currencies}.',
   carrier_down: '{carrier} ezwami te sikoyo. Mbongo elongwe te. Meka lisusu mwa nsima, to futa na lolenge mosusu.',
+  carrier_refuses: '{carrier} ezali kondima bafuti na biso sikoyo te. Mbongo elongwe te. Futa na lolenge mosusu.',
+  payer_unknown: '{carrier} eyebi compte moko te na nimero oyo. Talá nimero, to futa na lolenge mosusu.',
   earlier_open:
     'Lifuti oyo emekamaki liboso ekoki kozala elongaki. Tozali koluka koyeba: zela mwa moke, na nsima meka lisusu. Kofuta na lolenge mosusu te liboso ya wana.',
   paid_before: 'Lifuti oyo emekamaki liboso elongaki. Kofuta lisusu te: tuna butiki.',

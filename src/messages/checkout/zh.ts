@@ -57,6 +57,8 @@ export const zh = {
   no_carrier: '该号码不能使用移动支付。可用的有：{countries}。',
   carrier_currency: '{carrier} 不支持该货币。支持：{currencies}。',
   carrier_down: '现在无法连接 {carrier}。没有扣款。请稍后重试，或用其他方式付款。',
+  carrier_refuses: '{carrier} 目前不接受我们的付款请求。没有扣款。请用其他方式付款。',
+  payer_unknown: '{carrier} 没有该号码的账户。请核对号码，或用其他方式付款。',
   earlier_open: '之前的尝试可能已经付款。我们正在确认：请稍等片刻再试。在此期间请不要用其他方式付款。',
   paid_before: '之前的尝试已经付款。请不要再次付款：请询问商家。',
   wallet_currency: '该账户的货币是 {currency}。请使用付款货币的账户。',

@@ -154,6 +154,12 @@ export function bodyFor(product: Product, ordered: Ordered, more: object): strin
   });
 }
 
+function meansOf(meaning: string): Documented['means'] {
+  if (meaning === 'waiting' || meaning === 'not_sent' || meaning === 'unknown') return { kind: meaning };
+  if (meaning === 'operator_needed' || meaning === 'payer_unknown') return { kind: 'not_sent', lasting: meaning };
+  return { kind: 'declined', reason: meaning };
+}
+
 function documentedBy(product: Product, ordered: Ordered): Documented[] {
   const inquiry = (name: string, more: object, kind: Documented['means']['kind'], reason?: string): Documented => ({
     name,
@@ -167,10 +173,7 @@ function documentedBy(product: Product, ordered: Ordered): Documented[] {
     to: 'start',
     status,
     body: code === '' ? '' : JSON.stringify({ code, message: 'in their words' }),
-    means:
-      meaning === 'waiting' || meaning === 'not_sent' || meaning === 'unknown'
-        ? { kind: meaning }
-        : { kind: 'declined', reason: meaning },
+    means: meansOf(meaning),
   });
   return [
     inquiry('PENDING', { status: 'PENDING' }, 'waiting'),
@@ -187,13 +190,20 @@ function documentedBy(product: Product, ordered: Ordered): Documented[] {
     ]),
     start(202, '', 'waiting'),
     start(409, 'RESOURCE_ALREADY_EXIST', 'waiting'),
-    start(400, 'BAD_REQUEST', product === COLLECTION ? 'not_sent' : 'carrier_failed'),
+    start(400, 'BAD_REQUEST', product === COLLECTION ? 'operator_needed' : 'carrier_failed'),
+    // No other token can be had from this upstream than the one that it refuses.
     start(401, '', 'not_sent'),
-    start(403, 'FORBIDDEN_IP', 'not_sent'),
-    start(404, 'RESOURCE_NOT_FOUND', 'not_sent'),
+    start(403, 'FORBIDDEN_IP', 'operator_needed'),
+    start(404, 'RESOURCE_NOT_FOUND', 'operator_needed'),
+    start(404, '', 'operator_needed'),
     start(429, '', 'not_sent'),
     start(503, 'SERVICE_UNAVAILABLE', 'not_sent'),
-    ...Object.entries(product.refusedWith500).map(([code, meaning]) => start(500, code, meaning)),
+    ...Object.entries(product.refusals).flatMap(([code, meaning]) =>
+      [400, 403, 404, 409, 500].map((status) => start(status, code, meaning)),
+    ),
+    start(409, 'MOON_IS_FULL', 'unknown'),
+    start(502, 'PAYER_NOT_FOUND', 'unknown'),
+    start(504, 'NOT_ALLOWED', 'unknown'),
     start(500, 'INTERNAL_PROCESSING_ERROR', 'unknown'),
     start(500, 'NOT_ENOUGH_FUNDS', 'unknown'),
     start(500, 'toString', 'unknown'),
