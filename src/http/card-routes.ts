@@ -39,15 +39,14 @@ export function cardRoutes(deps: Deps): Route[] {
       description:
         'Asks the card network about a payment that is not final; a final payment is answered from the database. The path ' +
         'takes the `transaction_id`, which is also the network’s order id, or the `customer_reference`, which means the ' +
-        'newest payment with that reference. If that payment was made by another method, its `upstream_status` is null; the ' +
-        '`transaction_id` of such a payment is refused with 1205.',
+        'newest payment with that reference. Of a payment by another method the `upstream_status` is null.',
       credential: 'session',
       limit: 'payments',
       loadClass: 'read',
       allowConsumed: true,
       params: OrderParams,
       answers: { 200: CheckStatusAnswer },
-      refusals: [1204, 1205],
+      refusals: [1204],
       run: async (call) => {
         const { payment, upstreamStatus } = await checkStatus(deps, call.caller, call.params.order_id);
         return call.reply(200, { ...presentStatus(payment), upstream_status: upstreamStatus });

@@ -26,10 +26,10 @@ export interface UpstreamChecked {
 }
 
 /**
- * Checks a payment by transaction_id, which is also the network's order id, or by customer_reference: then the newest payment,
- * by any method (contract §4). For a payment by another method than a card no network is asked.
+ * Checks a payment by transaction_id, which is also the network's order id, or by customer_reference: then the newest payment
+ * (contract §4). For a payment by another method than a card no network is asked.
  *
- * @throws Refusal 1204 for an order that is unknown or another merchant's, 1205 for a transaction_id of another method.
+ * @throws Refusal 1204 for an order that is unknown or another merchant's.
  */
 export async function checkStatus(deps: Deps, caller: SessionCaller, orderId: string): Promise<UpstreamChecked> {
   const known = await paymentOf(deps, caller, orderId);
@@ -71,7 +71,7 @@ function isUnderWay(deps: Deps, attempt: Attempt): boolean {
 async function paymentOf(deps: Deps, { merchant }: SessionCaller, orderId: string): Promise<Payment> {
   const { shard, id } = merchant;
   const named = isId('txn', orderId) ? await findPayment(deps, shard, orderId) : undefined;
-  if (named?.merchant_id === id) return requireCard(named, 'order_id');
+  if (named?.merchant_id === id) return named;
   const newest = await findNewestPayment(deps, shard, id, orderId);
   if (newest === undefined) throw new Refusal(1204);
   return newest;
@@ -82,10 +82,10 @@ function mayBeCard({ method }: Payment): boolean {
   return method === 'card' || method === 'google_pay' || method === 'apple_pay' || method === 'none';
 }
 
-function requireCard(payment: Payment, field: string): Payment {
+function requireCard(payment: Payment): Payment {
   const { method, status: state } = payment;
   if (mayBeCard(payment)) return payment;
-  const details = [{ field, code: 'NOT_A_CARD', words: { method } }] as const;
+  const details = [{ field: 'transaction_id', code: 'NOT_A_CARD', words: { method } }] as const;
   throw new Refusal(1205, { transactionId: payment.id, words: { state }, details });
 }
 
@@ -111,7 +111,7 @@ export interface CardRead {
 
 /** Reads what is known of a card payment's authentication; clients poll this after the challenge. */
 export async function readCardStatus(deps: Deps, caller: SessionCaller, transactionId: string): Promise<CardRead> {
-  const payment = requireCard(await readByTransactionId(deps, caller, transactionId), 'transaction_id');
+  const payment = requireCard(await readByTransactionId(deps, caller, transactionId));
   const attempt = await attemptOf(deps, payment);
   const isAsked = attempt?.status === 'challenged';
   return {

@@ -10,7 +10,7 @@ import {
   readyToPay,
   submitCard,
 } from './card-payments.ts';
-import { collect, collectWith, expectRefusal } from './flows.ts';
+import { collect, collectWith, expectRefusal, payFromWallet } from './flows.ts';
 
 let world: World;
 let merchant: MerchantCreated;
@@ -101,8 +101,25 @@ describe('reads', () => {
       expectRefusal(await get(`/payments/check-status/${name}`), 404, '1204');
     }
     expectRefusal(await get(`/payments/cardnet/status/${stranger.transaction_id}`), 404, '1204');
-    expectRefusal(await get(`/payments/check-status/${wallet.transaction_id}`), 409, '1205', 'NOT_A_CARD');
     expectRefusal(await get(`/payments/cardnet/status/${wallet.transaction_id}`), 409, '1205', 'NOT_A_CARD');
+  });
+
+  test('a payment by another method is read under each of its names, and no network has a word for it', async () => {
+    const wallet = await world.wallet();
+    const paying = await collect(world, merchant);
+    expect((await payFromWallet(world, paying, wallet)).json).toMatchObject({ status: 'approved' });
+    const [byReference, byId] = await Promise.all(
+      [paying.reference, paying.transaction_id].map((name) =>
+        world.call('GET', `/payments/check-status/${name}`, { bearer: paying.token }),
+      ),
+    );
+    expect(byId?.status, byId?.text).toBe(200);
+    expect(byId?.json).toMatchObject({
+      transaction_id: paying.transaction_id,
+      status: 'approved',
+      upstream_status: null,
+    });
+    expect(byId?.json).toEqual(byReference?.json);
   });
 
   test('a reference means its newest payment, of whatever method', async () => {
