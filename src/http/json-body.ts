@@ -35,7 +35,14 @@ export function readJsonBody(bytes: Buffer): JsonBody {
   if (fault !== undefined) return refused(fault.path === '' ? 'body' : fault.path, fault.code);
   if (walk.rounded === true && writesCardNumber(text)) return refused('body', 'CARD_DATA');
   if (walk.keys !== countKeys(text)) return refused(duplicateKey(text), 'DUPLICATE_KEY');
-  return { kind: 'object', value: value as JsonObject, nulls: text.includes('null') };
+  const read = walk.beyond === true ? JSON.parse(text, withinDoubles) : value;
+  return { kind: 'object', value: read as JsonObject, nulls: text.includes('null') };
+}
+
+/** A number that no double reaches counts as the largest one: JSON and its canonical form have no infinity. */
+function withinDoubles(_key: string, value: unknown): unknown {
+  if (value === Number.POSITIVE_INFINITY) return Number.MAX_VALUE;
+  return value === Number.NEGATIVE_INFINITY ? -Number.MAX_VALUE : value;
 }
 
 /** Reads a form in a browser's usual encoding as the object that JSON would have given; a repeated field is refused. */
@@ -65,6 +72,8 @@ interface Walk {
   readonly escapes: boolean;
   /** Whether a whole number was met that a double does not hold exactly. */
   rounded?: boolean;
+  /** Whether a number was met that no double reaches. */
+  beyond?: boolean;
 }
 
 interface Fault {
@@ -117,9 +126,9 @@ function inspectText(text: string, walk: Walk): Fault | undefined {
   return holdsCardNumber(text) ? CARD : undefined;
 }
 
-/** Beyond what a double holds, two different bodies would read as one. */
+/** What a number means is for its field to say: here it may only not be a card's. */
 function inspectNumber(value: number, walk: Walk): Fault | undefined {
-  if (!Number.isFinite(value)) return { code: 'INVALID_FORMAT', path: '' };
+  walk.beyond ||= !Number.isFinite(value);
   const size = Math.abs(value);
   if (size < 1e12 || !Number.isInteger(value)) return undefined;
   walk.rounded ||= size > Number.MAX_SAFE_INTEGER;

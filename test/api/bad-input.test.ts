@@ -39,7 +39,8 @@ describe('amounts', () => {
         expectRefusal(await mintWith({ ...MINT, amount }), 400, '1101', 'INVALID_AMOUNT');
       }
       for (const amount of ['1e400', '-1e400', '1e999']) {
-        expect((await mintRaw(`{"amount":${amount},"currency":"usd","customer_reference":"x"}`)).status).toBe(400);
+        const raw = `{"amount":${amount},"currency":"usd","customer_reference":"x"}`;
+        expectRefusal(await mintRaw(raw), 400, '1101', 'INVALID_AMOUNT');
       }
       expectRefusal(await mintWith({ ...MINT, amount: null }), 400, '1109', 'REQUIRED');
     });
@@ -200,6 +201,22 @@ describe('fields', () => {
       const body = { ...base, ...change };
       expectRefusal(await world.call('POST', `/payments/${name}`, { bearer: paying.token, body }), 400, code);
     });
+  });
+
+  test('a number that no double reaches is ignored in an unknown field, and of the wrong type or size in a known one', async () => {
+    const named = '"amount":"5","currency":"usd"';
+    const key = { 'idempotency-key': 'beyond-doubles' };
+    const minted = await mintRaw(`{${named},"customer_reference":"x","extra":{"n":[1e999,-1e999]}}`, key);
+    expect(minted.status, minted.text).toBe(201);
+    const again = await mintRaw(`{"extra":{"n":[1e999,-1e999]},${named},"customer_reference":"x"}`, key);
+    expect(again.text).toBe(minted.text);
+    expectRefusal(await mintRaw(`{${named},"customer_reference":1e999}`), 400, '1110', 'WRONG_TYPE');
+    expectRefusal(
+      await mintRaw(`{${named},"customer_reference":"x","ttl_seconds":1e999}`),
+      400,
+      '1110',
+      'OUT_OF_RANGE',
+    );
   });
 
   test('unknown fields are ignored, and null in an optional one counts as absent', async () => {
