@@ -98,6 +98,7 @@ export type DetailCode =
   | 'PAYOUT_TOTAL'
   | 'INVALID_DATE'
   | 'INVALID_INSTANT'
+  | 'YEAR_OUT_OF_RANGE'
   | 'DATE_PAST'
   | 'DUPLICATE_DATE'
   | 'PAYOUT_FUNDS'

@@ -56,18 +56,19 @@ interface SpanQuery {
 export function spanFaults({ from, to }: SpanQuery): RefusalDetail[] {
   const [begin, end] = [readInstant(from), readInstant(to)];
   const faults: RefusalDetail[] = [];
-  if (begin === null) faults.push({ field: 'from', code: 'INVALID_INSTANT' });
-  if (end === null) faults.push({ field: 'to', code: 'INVALID_INSTANT' });
-  if (begin && end && endOf(end) <= startOf(begin)) faults.push({ field: 'to', code: 'DATES_REVERSED' });
+  if (typeof begin === 'string') faults.push(instantFault('from', begin));
+  if (typeof end === 'string') faults.push(instantFault('to', end));
+  if (isInstant(begin) && isInstant(end) && endOf(end) <= startOf(begin))
+    faults.push({ field: 'to', code: 'DATES_REVERSED' });
   return faults;
 }
 
 /** Reads a span in which `spanFaults` has found none. */
 export function readSpan({ from, to }: SpanQuery): Span {
-  const [begin, end] = [readInstant(from) ?? undefined, readInstant(to) ?? undefined];
+  const [begin, end] = [readInstant(from), readInstant(to)];
   return {
-    from: begin === undefined ? undefined : startOf(begin),
-    until: end === undefined ? undefined : endOf(end),
+    from: isInstant(begin) ? startOf(begin) : undefined,
+    until: isInstant(end) ? endOf(end) : undefined,
   };
 }
 
@@ -84,17 +85,31 @@ interface Instant {
 const startOf = ({ at }: Instant): number => at;
 const endOf = ({ at, wholeDay }: Instant): number => at + (wholeDay ? DAY_MS : 1);
 
-/** Undefined if there is no text, null if it is no date. */
-function readInstant(text: string | undefined): Instant | null | undefined {
+/** What is wrong with a text that was given for an instant. */
+type InstantFault = 'INVALID_INSTANT' | 'YEAR_OUT_OF_RANGE';
+
+function instantFault(field: string, code: InstantFault): RefusalDetail {
+  return code === 'YEAR_OUT_OF_RANGE'
+    ? { field, code, words: { first: String(YEARS.first), last: String(YEARS.last) } }
+    : { field, code };
+}
+
+function isInstant(read: Instant | InstantFault | undefined): read is Instant {
+  return typeof read === 'object';
+}
+
+/** Undefined if there is no text. */
+function readInstant(text: string | undefined): Instant | InstantFault | undefined {
   if (text === undefined) return undefined;
   const [whole, day = '', time] = FORM.exec(text) ?? [];
-  if (whole === undefined) return null;
+  if (whole === undefined) return 'INVALID_INSTANT';
   const midnight = Date.parse(`${day}T00:00:00Z`);
   // `Date.parse` reads the 30th of February as a day of March.
-  if (Number.isNaN(midnight) || !new Date(midnight).toISOString().startsWith(day)) return null;
+  if (Number.isNaN(midnight) || !new Date(midnight).toISOString().startsWith(day)) return 'INVALID_INSTANT';
   const year = new Date(midnight).getUTCFullYear();
   const at = time === undefined ? midnight : Date.parse(whole);
-  if (Number.isNaN(at) || year < YEARS.first || year > YEARS.last) return null;
+  if (Number.isNaN(at)) return 'INVALID_INSTANT';
+  if (year < YEARS.first || year > YEARS.last) return 'YEAR_OUT_OF_RANGE';
   return { at, wholeDay: time === undefined };
 }
 

@@ -218,10 +218,20 @@ function missing(field: string, value: unknown): RefusalDetail[] {
   return value === undefined || value === null ? [fault(field, 'REQUIRED')] : [];
 }
 
+/** Later years are taken for slips. */
+const LAST_DATE = '2999-12-31';
+
+function outOfYears(field: string, today: string): RefusalDetail {
+  return fault(field, 'YEAR_OUT_OF_RANGE', { first: yearOf(today), last: yearOf(LAST_DATE) });
+}
+
+const yearOf = (date: string): string => date.slice(0, 'yyyy'.length);
+
 function readDate(deps: Checking, field: string, given: unknown, today: string): Reading<string> {
   if (typeof given !== 'string' || !deps.calendar.isDate(given)) return { faults: [fault(field, 'INVALID_DATE')] };
   // Dates of this form sort as texts.
-  return given < today ? { faults: [fault(field, 'DATE_PAST', { today })] } : { faults: [], value: given };
+  if (given < today) return { faults: [fault(field, 'DATE_PAST', { today })] };
+  return given > LAST_DATE ? { faults: [outOfYears(field, today)] } : { faults: [], value: given };
 }
 
 function readOccurrences(given: unknown): Reading<number> {

@@ -118,6 +118,7 @@ export const en = {
     INVALID_DATE: '{field} is not a date that exists. Write year, month and day, such as 2027-01-31.',
     INVALID_INSTANT:
       '{field} is neither a day, such as 2026-11-30, nor an instant with its zone, such as 2026-11-30T12:00:00Z. In an address a + is written %2B.',
+    YEAR_OUT_OF_RANGE: '{field} is a date of a year that cannot be used here. Choose one from {first} to {last}.',
     DATE_PAST: '{field} has passed: it is {today} where your payouts run. Choose today or a later date.',
     DUPLICATE_DATE: '{field} repeats a date. Name each date once.',
     PAYOUT_FUNDS:

@@ -129,6 +129,7 @@ export const es = {
     INVALID_DATE: '{field} no es una fecha que exista. Escriba año, mes y día, por ejemplo 2027-01-31.',
     INVALID_INSTANT:
       '{field} no es ni un día, como 2026-11-30, ni un instante con su zona, como 2026-11-30T12:00:00Z. En una dirección, + se escribe %2B.',
+    YEAR_OUT_OF_RANGE: '{field} es una fecha de un año que no se acepta aquí. Elija uno de {first} a {last}.',
     DATE_PAST:
       '{field} ya ha pasado: hoy es {today} donde se ejecutan sus desembolsos. Elija hoy o una fecha posterior.',
     DUPLICATE_DATE: '{field} repite una fecha. Nombre cada fecha una sola vez.',

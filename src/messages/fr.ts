@@ -147,6 +147,8 @@ export const fr = {
     INVALID_DATE: '{field} n’est pas une date qui existe. Écrivez l’année, le mois et le jour, par exemple 2027-01-31.',
     INVALID_INSTANT:
       '{field} n’est ni un jour, comme 2026-11-30, ni un instant avec son fuseau, comme 2026-11-30T12:00:00Z. Dans une adresse, + s’écrit %2B.',
+    YEAR_OUT_OF_RANGE:
+      '{field} est une date d’une année qui n’est pas acceptée ici. Choisissez une année de {first} à {last}.',
     DATE_PAST:
       '{field} est passée : nous sommes le {today} là où vos versements s’exécutent. Choisissez aujourd’hui ou une date ultérieure.',
     DUPLICATE_DATE: '{field} répète une date. Nommez chaque date une seule fois.',

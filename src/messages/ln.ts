@@ -117,6 +117,7 @@ export const ln = {
     INVALID_DATE: '{field} ezali mokolo oyo ezali te. Koma mbula, sanza na mokolo, neti 2027-01-31.',
     INVALID_INSTANT:
       '{field} ezali mokolo te, neti 2026-11-30, mpe ntango elongo na zone na yango te, neti 2026-11-30T12:00:00Z. Na adresse, + ekomamaka %2B.',
+    YEAR_OUT_OF_RANGE: '{field} ezali na mobu oyo endimami awa te. Poná mobu banda {first} kino {last}.',
     DATE_PAST: '{field} esi eleki: lelo ezali {today} esika kofuta na yo esalemaka. Pona lelo to mokolo ya nsima.',
     DUPLICATE_DATE: '{field} ezongeli mokolo. Tanga mokolo na mokolo mbala moko.',
     PAYOUT_FUNDS:

@@ -147,6 +147,7 @@ export const WORDS: { readonly [code in DetailCode]: readonly string[] } = {
   PAYOUT_TOTAL: ['currency', 'maximum'],
   INVALID_DATE: ['field'],
   INVALID_INSTANT: ['field'],
+  YEAR_OUT_OF_RANGE: ['field', 'first', 'last'],
   DATE_PAST: ['field', 'today'],
   DUPLICATE_DATE: ['field'],
   PAYOUT_FUNDS: ['available', 'currency', 'needed'],

@@ -87,6 +87,7 @@ export const zh = {
     INVALID_DATE: '{field} 不是真实存在的日期。请写年、月、日，例如 2027-01-31。',
     INVALID_INSTANT:
       '{field} 既不是日期（例如 2026-11-30），也不是带时区的时刻（例如 2026-11-30T12:00:00Z）。在地址中，+ 要写成 %2B。',
+    YEAR_OUT_OF_RANGE: '{field} 的年份在此不可用。请选择 {first} 年至 {last} 年。',
     DATE_PAST: '{field} 已经过去：您的付款执行地现在是 {today}。请选择今天或以后的日期。',
     DUPLICATE_DATE: '{field} 的日期重复。每个日期只能写一次。',
     PAYOUT_FUNDS:

@@ -7,7 +7,7 @@
 import { Temporal } from 'temporal-polyfill';
 import type { Calendar } from './platform.ts';
 
-const DATE = /^[12]\d{3}-\d{2}-\d{2}$/;
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
 /** Names only: an offset such as +01:00 has no clock changes, and is not a place. */
 const ZONE = /^[A-Za-z][A-Za-z0-9_+-]*(\/[A-Za-z0-9_+-]+)*$/;
 

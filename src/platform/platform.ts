@@ -24,7 +24,7 @@ export interface Clock {
  * 23, a zone a name of the IANA's table. Malformed ones throw, so check with `isDate` and `isZone` first.
  */
 export interface Calendar {
-  /** Whether there is such a date; years outside 1000 to 2999 count as typing errors. */
+  /** Whether there is such a date, in a year of four digits. */
   isDate(text: string): boolean;
   isZone(text: string): boolean;
   /** The date in that zone at an instant. */

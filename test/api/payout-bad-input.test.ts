@@ -149,6 +149,17 @@ const CASES: readonly (readonly [string, Fields, string, readonly string[]])[] =
     ['scheduled_dates[0] INVALID_DATE', 'scheduled_dates[1] INVALID_DATE'],
   ],
   ['a time for a date', scheduled(['2027-01-01T00:00:00Z']), '1110', ['scheduled_dates[0] INVALID_DATE']],
+  [
+    'a year that is a slip',
+    scheduled(['2999-12-31', '3000-01-01', '9999-12-31', '3001-02-29', '0026-12-01']),
+    '1110',
+    [
+      'scheduled_dates[1] YEAR_OUT_OF_RANGE',
+      'scheduled_dates[2] YEAR_OUT_OF_RANGE',
+      'scheduled_dates[3] INVALID_DATE',
+      'scheduled_dates[4] DATE_PAST',
+    ],
+  ],
   ['yesterday', scheduled(['2026-11-19']), '1110', ['scheduled_dates[0] DATE_PAST']],
   [
     'a date twice',
@@ -174,6 +185,12 @@ const CASES: readonly (readonly [string, Fields, string, readonly string[]])[] =
     recurring({ recurring_start_date: '2026-11-19' }),
     '1110',
     ['recurring_start_date DATE_PAST'],
+  ],
+  [
+    'a start in a year that is a slip',
+    recurring({ recurring_start_date: '3026-12-01' }),
+    '1110',
+    ['recurring_start_date YEAR_OUT_OF_RANGE'],
   ],
   ['no occurrence', recurring({ recurring_occurrences: 0 }), '1110', ['recurring_occurrences OUT_OF_RANGE']],
   ['367 occurrences', recurring({ recurring_occurrences: 367 }), '1110', ['recurring_occurrences OUT_OF_RANGE']],
