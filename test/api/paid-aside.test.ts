@@ -81,3 +81,25 @@ test('a code that another session of the merchant sends does not pay what has be
   const said = await world.call('POST', '/payments/verify-otp', { bearer, body });
   expectRefusal(said, 400, '1110', 'PAID_BEFORE');
 });
+
+test('a refused call is not remembered under its key: once the money has been given back, the same call pays', async () => {
+  const { world } = desk;
+  const [byWallet, byPhone] = [await paidAside(), await paidAside()];
+  const wallet = await world.wallet();
+  const headers = { 'idempotency-key': 'until-given-back' };
+  const submits = [
+    () => payFromWallet(world, byWallet, wallet, headers),
+    () => payByPhone(world, byPhone, numberEnding('42'), headers),
+  ];
+  for (const submit of submits) expectRefusal(await submit(), 400, '1110', 'PAID_BEFORE');
+  for (const { transaction_id } of [byWallet, byPhone]) {
+    const first = await desk.tryOf(transaction_id, 0);
+    await bookLateMoney(world.gateway.deps, first.id, { to: 'payer', by: 'amina', why: 'given back at the portal' });
+  }
+  desk.carrier.answer({ status: 202, body: '' });
+  const answers = await Promise.all(submits.map((submit) => submit()));
+  expect(answers.map(({ status, json }) => [status, json.status])).toEqual([
+    [200, 'approved'],
+    [200, 'pending_mobile_money_verification'],
+  ]);
+});
