@@ -14,10 +14,10 @@ import type { PaymentSubmitCommand } from '../domain/submission.ts';
 import { guardedCalls } from '../domain/traffic-limit.ts';
 import type { SessionCaller } from './callers.ts';
 import { type CodeCalls, countedOnce } from './code-calls.ts';
-import { sendCode } from './code-send.ts';
+import { sendCode, sendCodeInDoubt } from './code-send.ts';
 import type { Deps } from './deps.ts';
 import { readByPaymentId } from './payment-read.ts';
-import { type Answering, perform, type Reply } from './perform.ts';
+import { type Answering, mayHaveHappened, perform, type Reply } from './perform.ts';
 
 export interface CodeResent {
   readonly payment: Payment;
@@ -47,6 +47,11 @@ export async function resendCode(
   const mayCallOn = guardedCalls('resends', caller.merchant.settings.rate_limits) > most;
   let resent: CodeResent | undefined;
   const countOnce = countedOnce(calls);
+  const sendBy = (send: typeof sendCode): void => {
+    if (resent === undefined) return;
+    const { payment, sentTo: phone } = resent;
+    deps.background(send(deps, payment, caller.merchant, { phone, code: text, language }));
+  };
   const reply = await perform(
     deps.store,
     answering,
@@ -72,11 +77,11 @@ export async function resendCode(
       const updates: Update[] = [guardedUpdate('one_time_code', fresh, row), ...prolonged(payment, row)];
       return { change: { updates }, answer: resent };
     },
-  );
-  if (resent !== undefined && reply.replayed !== true) {
-    const { payment, sentTo } = resent;
-    deps.background(sendCode(deps, payment, caller.merchant, { phone: sentTo, code: text, language }));
-  }
+  ).catch((error: unknown) => {
+    if (mayHaveHappened(error)) sendBy(sendCodeInDoubt);
+    throw error;
+  });
+  if (reply.replayed !== true) sendBy(sendCode);
   return reply;
 }
 

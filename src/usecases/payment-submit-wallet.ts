@@ -23,9 +23,18 @@ import {
 } from '../domain/submission.ts';
 import { lockedFor } from '../domain/wallet.ts';
 import type { SessionCaller } from './callers.ts';
-import { sendCode } from './code-send.ts';
+import { sendCode, sendCodeInDoubt } from './code-send.ts';
 import { type Deps, idsOf } from './deps.ts';
-import { type Answering, type Decision, perform, type Reply, refusalOf, refuse, weigh } from './perform.ts';
+import {
+  type Answering,
+  type Decision,
+  mayHaveHappened,
+  perform,
+  type Reply,
+  refusalOf,
+  refuse,
+  weigh,
+} from './perform.ts';
 import {
   countOf,
   countWrongPin,
@@ -78,7 +87,13 @@ export async function submitFromWallet(
       asked = decision.answer?.payment.status === 'pending_otp_verification' ? decision.answer.payment : undefined;
       return decision;
     },
-  );
+  ).catch((error: unknown) => {
+    if (first.wallet !== undefined && asked !== undefined && mayHaveHappened(error)) {
+      const text = { phone: first.wallet.phone, code, language };
+      deps.background(sendCodeInDoubt(deps, asked, caller.merchant, text));
+    }
+    throw error;
+  });
   if (first.wallet !== undefined && reply.replayed !== true) {
     const text = { phone: first.wallet.phone, code, language };
     if (asked !== undefined) deps.background(sendCode(deps, asked, caller.merchant, text));
