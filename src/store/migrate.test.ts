@@ -29,6 +29,14 @@ test('missing migrations are applied in order, once, however many processes star
   expect(await read('select n from one')).toEqual([{ n: 7 }]);
 });
 
+test('so they are where the database gives another isolation to transactions that name none', async () => {
+  const { rows } = await database.pool.query<{ name: string }>('select current_database() as name');
+  await database.pool.query(`alter database ${rows[0]?.name} set default_transaction_isolation = serializable`);
+  const all = [...readMigrations(), made('9001-one.sql', 'create table one (n int); select pg_sleep(0.3)')];
+  const answers = await Promise.all([migrate(database.url, all), migrate(database.url, all)]);
+  expect(answers.flat()).toEqual(['9001-one.sql']);
+});
+
 test('a file that fails leaves nothing behind and is named with its line', async () => {
   const bad = made('9001-bad.sql', 'create table half (n int);\ninsert into nowhere values (1);');
   await expect(migrate(database.url, [...readMigrations(), bad])).rejects.toThrow(/9001-bad\.sql failed at line 2/);

@@ -15,7 +15,8 @@ export async function inTransaction<A>(
   lock: keyof typeof LOCKS,
   work: () => Promise<A>,
 ): Promise<A> {
-  await client.query('begin');
+  // The database may have another default: after its wait for the lock, the work must see what the one before it has committed.
+  await client.query('begin isolation level read committed');
   try {
     await client.query('select pg_advisory_xact_lock($1)', [LOCKS[lock]]);
     const answer = await work();

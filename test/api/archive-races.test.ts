@@ -79,6 +79,14 @@ test('two runs at once move each row once', async () => {
   expect(await everything(client)).toEqual({ digests, left: days * SHARDS_USED });
 });
 
+test('two runs at once move each row once, whatever isolation the database gives to transactions that name none', async () => {
+  const { rows } = await client.query<{ name: string }>('select current_database() as name');
+  await client.query(`alter database ${rows[0]?.name} set default_transaction_isolation = 'repeatable read'`);
+  await writePast(world.store, world.clock.now(), 100);
+  const both = await Promise.all([archive(), archive()]);
+  expect(both.reduce((sum, { rows }) => sum + rows.payment, 0)).toBe(100 * SHARDS_USED);
+});
+
 test('a locked row is not waited for, and leaves the next time', async () => {
   await writePast(world.store, world.clock.now(), 1);
   await client.query('begin');
