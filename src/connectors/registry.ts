@@ -122,7 +122,7 @@ type DirectedRoutes = { readonly [use in ReachedCarrier['use']]: Routes };
 
 /** The routes of the file, by direction, without those of connectors that are off or of markets that are not configured. */
 function openRoutes(config: ConnectorsConfig, collects: Configured, payouts: Configured): DirectedRoutes {
-  const file = config.carrierRoutes ?? `routes/${config.mode}.json`;
+  const file = fileOf(config);
   const all = parseRoutes(contentOf(config), file);
   const known = new Set([...Object.keys(COLLECT), ...Object.keys(PAYOUT)]);
   for (const { connector, carrier, country } of all.entries) {
@@ -145,12 +145,18 @@ function leadsTo(connectors: Configured, { connector, market }: Route): boolean 
   return found !== undefined && (market === undefined || market === found.market);
 }
 
-function contentOf({ carrierRoutes, mode }: ConnectorsConfig): unknown {
+/** The file's name in messages, with the variable that names it. */
+function fileOf({ carrierRoutes, mode }: ConnectorsConfig): string {
+  return carrierRoutes === undefined ? `routes/${mode}.json` : `CARRIER_ROUTES ${carrierRoutes}`;
+}
+
+function contentOf(config: ConnectorsConfig): unknown {
+  const { carrierRoutes, mode } = config;
   if (carrierRoutes === undefined) return mode === 'sandbox' ? sandboxRoutes : productionRoutes;
   try {
     return JSON.parse(readFileSync(carrierRoutes, 'utf8'));
   } catch (cause) {
     const why = cause instanceof SyntaxError ? 'is not JSON' : 'cannot be read';
-    throw new Error(`${carrierRoutes}: the file of routes ${why}`, { cause });
+    throw new Error(`${fileOf(config)}: the file of routes ${why}`, { cause });
   }
 }

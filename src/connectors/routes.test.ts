@@ -186,12 +186,14 @@ describe('a file of routes', () => {
     [JSON.stringify([{ ...entry, connector: 'airtel-money' }]), 'MTN MoMo in UG names the connector "airtel-money"'],
   ])('%s is refused, naming it', (content, complaint) => {
     expect(() => openFile(content)).toThrow(complaint);
-    expect(() => openFile(content)).toThrow(folder);
+    expect(() => openFile(content)).toThrow(`CARRIER_ROUTES ${folder}`);
   });
 
   test('that does not exist is refused, naming it', () => {
     const carrierRoutes = join(folder, 'nowhere.json');
-    expect(() => open({ mode: 'production', mtnMomo, carrierRoutes })).toThrow(`${carrierRoutes}: the file of routes`);
+    expect(() => open({ mode: 'production', mtnMomo, carrierRoutes })).toThrow(
+      `CARRIER_ROUTES ${carrierRoutes}: the file of routes`,
+    );
   });
 
   test.each([
