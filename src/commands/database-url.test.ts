@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { createTestDatabase } from '../../test/support/database.ts';
+import { migrate } from '../store/migrate.ts';
 import { usingDatabaseUrl } from './database-url.ts';
 
 /** What is said of an address when its first use fails with that code. */
@@ -27,6 +29,14 @@ test.each([
   ['postgresql://u:50%25@db.example:5432/mbongo', '28P01', /: the server rejects .*percent-encoded/],
   ['postgresql://u:a/b@db.example:5432/mbongo', '28P01', /: the server rejects .*percent-encoded/],
   ['postgresql://u:p@db.example/mbongo?host=10.0.0.7', 'ETIMEDOUT', /: nothing answers there$/],
+  ['postgresql://u:p@db.example/mbongo', 'DEPTH_ZERO_SELF_SIGNED_CERT', /: db\.example: .*certificate.*sslrootcert=/],
+  ['postgresql://u:p@db.example/mbongo', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', /: db\.example: .*sslrootcert=/],
+  [
+    'postgresql://u:p@10.0.0.7/mbongo',
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+    /: 10\.0\.0\.7: .*certificate names other hosts/,
+  ],
+  ['postgresql://u:p@db.example/mbongo', 'CERT_HAS_EXPIRED', /: db\.example: .*certificate has expired/],
   ['postgresql:///mbongo?host=/run/postgresql', 'ENOENT', /: a file or socket that it names does not exist$/],
 ])(
   '%s that fails with %s names what is certain, and hints at the encoding where that may be the cause',
@@ -34,3 +44,23 @@ test.each([
     expect(await saidOf(url, code)).toMatch(line);
   },
 );
+
+test('a role that owns only a schema learns that it needs the database as well', async () => {
+  const database = await createTestDatabase();
+  const role = `schema_owner_${Date.now()}`;
+  const url = Object.assign(new URL(database.url), {
+    username: role,
+    password: role,
+    search: `options=-csearch_path%3D${role}`,
+  });
+  try {
+    await database.pool.query(
+      `create role ${role} login password '${role}'; create schema ${role} authorization ${role}; drop schema archive cascade`,
+    );
+    const said = await usingDatabaseUrl(url.href, () => migrate(url.href)).catch(String);
+    expect(said).toMatch(/DATABASE_URL cannot be used: its role lacks a privilege: it must own the database/);
+  } finally {
+    await database.pool.query(`drop owned by ${role}; drop role ${role}`);
+    await database.drop();
+  }
+});

@@ -7,7 +7,10 @@
 
 const HINT = 'the characters # % / ? @ in a password must be percent-encoded, for example @ as %40';
 
-/** Codes of the system and of the server (SQLSTATE) which mean that the address is wrong, or that nothing answers there. */
+const UNTRUSTED =
+  'nobody whom this machine trusts has issued its certificate: name the issuer, as in ?sslmode=verify-full&sslrootcert=/etc/mbongo/ca.crt';
+
+/** Codes of the system, of TLS and of the server (SQLSTATE) which mean that the address is wrong, or that nothing answers there. */
 const REASONS: { readonly [code: string]: string } = {
   ERR_INVALID_URL: 'it is malformed',
   ENOENT: 'a file or socket that it names does not exist',
@@ -21,15 +24,30 @@ const REASONS: { readonly [code: string]: string } = {
   '28P01': 'the server rejects the user name or the password',
   '28000': 'the server does not let this user connect from here',
   '3D000': 'the server has no such database',
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate names other hosts: use one of those',
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED,
+  SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT: UNTRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
 };
 
 /** The server's codes for a state of the server or its roles: the address is right. */
 const STATES: { readonly [code: string]: string } = {
   '25006': 'the server accepts no changes: it is a standby or read-only; name the primary',
-  '42501': 'its role lacks a privilege: it must own the schema and everything in it',
-  '53300': 'the server has too many connections',
+  '42501': 'its role lacks a privilege: it must own the database, and everything of the gateway in it',
+  '53300': 'the server, or this role, has as many connections as are allowed: plan for ten per process',
   '57P03': 'the server is starting or stopping',
 };
+
+/** What poolers between us and the server answer. */
+const POOLERS: { readonly [code: string]: string } = {
+  '08P01': 'a pooler refuses the settings with which the gateway connects',
+  SETTINGS_DROPPED: 'a pooler drops the settings with which the gateway connects, and the role has others',
+  '42P05': 'a pooler does not keep prepared statements apart',
+};
+const POOLER_HINT = 'see “A pooler in between” in docs/deploying.md';
 
 /** Messages of driver errors that have no code. */
 const CUT = /^(timeout expired|Connection terminated|Connection ended)/;
@@ -55,10 +73,10 @@ export async function usingDatabaseUrl<V>(url: string | undefined, run: () => Pr
 function reasonOf(error: unknown, url: string): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const inner: unknown = error instanceof AggregateError ? error.errors[0] : undefined;
-  const code: unknown = 'code' in error ? error.code : undefined;
-  const state = typeof code === 'string' ? STATES[code] : undefined;
+  const code = codeIn(error);
+  const state = stateOf(error) ?? stateOf(error.cause);
   if (state !== undefined) return state;
-  const known = typeof code === 'string' ? REASONS[code] : undefined;
+  const known = code === undefined ? undefined : REASONS[code];
   if (known === undefined && inner !== undefined) return reasonOf(inner, url);
   const said = known ?? reasonOfText(error);
   if (said === undefined) return undefined;
@@ -68,6 +86,19 @@ function reasonOf(error: unknown, url: string): string | undefined {
   const isAboutForm = error instanceof URIError || code === 'ERR_INVALID_URL';
   if (isAboutForm || isAboutPassword) return `${said}; ${HINT}`;
   return server.name === undefined ? said : `${server.name}: ${said}`;
+}
+
+/** What the server's code says of its state, or of a pooler's; a failed migration's cause has one. */
+function stateOf(error: unknown): string | undefined {
+  const code = codeIn(error);
+  const pooler = code === undefined ? undefined : POOLERS[code];
+  if (pooler !== undefined) return `${pooler}: ${POOLER_HINT}`;
+  return code === undefined ? undefined : STATES[code];
+}
+
+function codeIn(error: unknown): string | undefined {
+  const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' ? code : undefined;
 }
 
 const WRONG_PASSWORD = '28P01';

@@ -68,9 +68,12 @@ export async function openWorld(around: Surroundings, logTo: LogTo): Promise<Wor
     const secrets = openSecrets({ masterKeys, random, transactionIds });
     const testClock = config.mode === 'sandbox' ? shiftableClock() : undefined;
     const clock = testClock ?? systemClock();
-    store = await openStore({ url: database.url });
-    await claim({ clock, secrets, mode: config.mode, store }, testClock);
-    return { config, databaseUrl: database.url, clock, testClock, random, secrets, log, store, close };
+    const opened = await usingDatabaseUrl(config.databaseUrl, async () => {
+      store = await openStore({ url: database.url });
+      await claim({ clock, secrets, mode: config.mode, store }, testClock);
+      return store;
+    });
+    return { config, databaseUrl: database.url, clock, testClock, random, secrets, log, store: opened, close };
   } catch (error) {
     await close();
     throw error;

@@ -12,6 +12,7 @@ import type { Group } from './archive-groups.ts';
 import { type ArchivedTable, hasMonth, makeMonth, monthIn, monthSource } from './archive-tables.ts';
 import { listOf } from './columns.ts';
 import { codeOf, HELD } from './errors.ts';
+import { beginningWith } from './session-settings.ts';
 import { columnsOf } from './tables.ts';
 import { inTransaction } from './transaction.ts';
 
@@ -48,9 +49,8 @@ const ids = (rows: readonly { readonly id: string }[]): string[] => rows.map(({ 
 /** Opens a connection of its own, which may take its time without blocking others. */
 export async function connectArchiver(url: string): Promise<pg.Client> {
   const client = new pg.Client({
-    connectionString: url,
+    ...beginningWith(url, ['TimeZone=UTC', 'DateStyle=ISO', 'statement_timeout=60s', 'lock_timeout=2s', 'jit=off']),
     application_name: 'mbongo archive',
-    options: '-c TimeZone=UTC -c DateStyle=ISO -c statement_timeout=60s -c lock_timeout=2s -c jit=off',
   });
   client.on('error', () => undefined); // The query that was under way reports it.
   await client.connect();

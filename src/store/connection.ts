@@ -11,6 +11,7 @@
 import pg from 'pg';
 import { ConnectionLost, codeOf, isUnprepared, READ_ONLY, Refused, StoreUnavailable, serverErrorOf } from './errors.ts';
 import { type Execution, prepare, runPipeline, Silent, Untranslatable } from './pipeline.ts';
+import { beginningWith, followSettings } from './session-settings.ts';
 import { watchdog } from './watchdog.ts';
 
 export interface ConnectionOptions {
@@ -121,7 +122,7 @@ export function openConnection(options: ConnectionOptions): Connection {
     // Reported once per outage, not once per caller.
     if (!away) options.onError(new StoreUnavailable(`the database cannot be reached (${code ?? 'no code'})`));
     away = true;
-    throw new StoreUnavailable();
+    throw new StoreUnavailable(undefined, code);
   };
 
   const attemptToConnect = (): Promise<Connected> => {
@@ -139,9 +140,16 @@ export function openConnection(options: ConnectionOptions): Connection {
     // Reports idle connections that break; a pipeline in flight gets the error itself.
     client.on('error', (error) => drop(connection, new ConnectionLost(false, codeOf(error))));
     client.on('end', () => drop(connection, new ConnectionLost(false, undefined)));
+    const requireSettings = followSettings(client.connection);
     // Not the driver's own limit, which knows of no pause of this process.
     const heard = watchdog(Math.min(limitMs, RUN_LIMIT_MS), () => client.connection.stream.destroy());
     await client.connect().finally(heard);
+    try {
+      requireSettings();
+    } catch (error) {
+      client.connection.stream.destroy();
+      throw error;
+    }
     if (closed) {
       await client.end();
       throw new StoreUnavailable('the store is closed');
@@ -248,9 +256,8 @@ function newClient({ url, name, patient }: ConnectionOptions, limitMs: number): 
     ...(patient === true ? ['plan_cache_mode=force_custom_plan'] : PLAN_SETTINGS),
   ];
   return new pg.Client({
-    connectionString: url,
+    ...beginningWith(url, settings),
     application_name: `mbongo ${name}`,
-    options: settings.map((setting) => `-c ${setting.replaceAll(' ', '\\ ')}`).join(' '),
     keepAlive: true,
   });
 }

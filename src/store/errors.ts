@@ -26,9 +26,18 @@ export class StoreBusy extends Error {
 /** The database cannot be reached, or the store is closed. Nothing was written; try later. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
-  constructor(message = 'the database cannot be reached') {
+  /** The code of what kept us from connecting, if it has one. */
+  readonly code: string | undefined;
+  constructor(message = 'the database cannot be reached', code?: string) {
     super(message);
+    this.code = code;
   }
+}
+
+/** A new connection does not begin with our settings: a pooler that stands in between has dropped them. */
+export class SettingsDropped extends Error {
+  override readonly name = 'SettingsDropped';
+  readonly code = 'SETTINGS_DROPPED';
 }
 
 /** The database refused a statement. `code` is the SQLSTATE, `constraint` the constraint's name if one was broken. */

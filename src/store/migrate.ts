@@ -32,7 +32,7 @@ export type Migration = { name: string; sql: string; checksum: string };
  * that pools transactions (the lock lives as long as its transaction). A database with newer migrations than this code knows is
  * left as it is: during a deployment both versions run.
  *
- * @param url connection string of the database; its role must own the schema
+ * @param url connection string of the database; its role must own the database
  * @throws Error that names the file when one was edited after it was applied, comes too late, or fails
  */
 export async function migrate(url: string, migrations: Migration[] = readMigrations()): Promise<string[]> {

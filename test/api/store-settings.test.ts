@@ -1,0 +1,96 @@
+/**
+ * The settings of the store's connections, where the server, the address or a pooler has others.
+ */
+import { once } from 'node:events';
+import { connect, createServer, type Server } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { usingDatabaseUrl } from '../../src/commands/database-url.ts';
+import { openStore } from '../../src/store/store.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { aMerchant, NOON } from './store-records.ts';
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const { rows } = await database.pool.query<{ name: string }>('select current_database() as name');
+  await database.pool.query(`alter database ${rows[0]?.name} set TimeZone = 'Asia/Kolkata'`);
+});
+afterAll(() => database.drop());
+
+test('options of DATABASE_URL are in force beside the settings of the gateway, and do not replace them', async () => {
+  const store = await openStore({
+    url: `${database.url}?options=-c%20lock_timeout%3D7s%20-c%20TimeZone%3DAsia%2FTokyo`,
+  });
+  try {
+    await store.commit({ claims: [{ table: 'merchant', row: aMerchant(1) }] });
+    expect((await store.merchant.get(0, aMerchant(1).id))?.created_at).toBe(NOON);
+  } finally {
+    await store.close();
+  }
+});
+
+test('a pooler that drops the settings is recognised, before an instant is misread', async () => {
+  const pooler = await openPooler(database.url);
+  try {
+    const opening = usingDatabaseUrl(pooler.url, () => openStore({ url: pooler.url }));
+    await expect(opening).rejects.toThrow(
+      /^DATABASE_URL cannot be used: a pooler drops the settings .*docs\/deploying\.md$/,
+    );
+  } finally {
+    pooler.server.close();
+  }
+});
+
+test('one that refuses them is recognised as well', async () => {
+  const pooler = await openPooler(database.url, 'refuses');
+  try {
+    const opening = usingDatabaseUrl(pooler.url, () => openStore({ url: pooler.url }));
+    await expect(opening).rejects.toThrow(
+      /^DATABASE_URL cannot be used: a pooler refuses the settings .*docs\/deploying\.md$/,
+    );
+  } finally {
+    pooler.server.close();
+  }
+});
+
+/** A pooler that passes on everything but the parameter `options` of a connection's first message; or refuses that, as PgBouncer does. */
+async function openPooler(
+  target: string,
+  how: 'drops' | 'refuses' = 'drops',
+): Promise<{ url: string; server: Server }> {
+  const { hostname, port } = new URL(target);
+  const server = createServer((near) => {
+    const far = connect(Number(port), hostname);
+    near.once('data', (first) => {
+      if (how === 'refuses') {
+        const fields = 'SFATAL\0C08P01\0Munsupported startup parameter: options\0\0';
+        const head = Buffer.from('E\0\0\0\0');
+        head.writeInt32BE(fields.length + 4, 1);
+        near.end(Buffer.concat([head, Buffer.from(fields)]));
+        return;
+      }
+      const parts = first.subarray(8).toString('latin1').split('\0');
+      parts.splice(parts.indexOf('options'), 2);
+      const rest = Buffer.from(parts.join('\0'), 'latin1');
+      const head = Buffer.from(first.subarray(0, 8));
+      head.writeInt32BE(rest.length + 8, 0);
+      far.write(Buffer.concat([head, rest]));
+      near.pipe(far);
+    });
+    far.pipe(near);
+    for (const [socket, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      socket.on('error', () => undefined);
+      socket.on('close', () => other.destroy());
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const url = new URL(target);
+  url.port = String(address !== null && typeof address === 'object' ? address.port : 0);
+  return { url: url.href, server };
+}
