@@ -21,6 +21,14 @@ export function whenToldToStop(): Promise<string> {
 }
 
 /**
+ * SIGUSR2 is for supervisors: without a handler it would end this process in the middle of its work, and a service manager may send
+ * it to all processes of a unit. `told` is called for each.
+ */
+export function outliveReplacing(told: () => void): void {
+  process.on('SIGUSR2', told);
+}
+
+/**
  * The result of `opening`; undefined if the process was told to stop meanwhile. Nothing is in flight yet, and anything written is
  * one transaction: if `opening` still succeeds, its result is closed again; if the database does not answer within
  * `STOP_LIMIT_MS`, the process exits.

@@ -19,7 +19,7 @@ import { messageOf, printError, type Surroundings } from './output.ts';
 import { openSandbox } from './serve-demo.ts';
 import type { Role } from './serve-processes.ts';
 import { closeTooMany, openSupervised, type Supervised } from './serve-supervised.ts';
-import { openUnlessTold, REPLACED_MS, STOP_LIMIT_MS, whenToldToStop } from './serve-told.ts';
+import { openUnlessTold, outliveReplacing, REPLACED_MS, STOP_LIMIT_MS, whenToldToStop } from './serve-told.ts';
 import { openWorld, type World } from './world.ts';
 
 /**
@@ -42,6 +42,7 @@ function settleBuffers(): void {
 /** Returns the exit status, once the gateway has stopped. */
 export async function serve(around: Surroundings, role: Role, json: boolean): Promise<number> {
   const stopping = whenToldToStop();
+  outliveReplacing(() => undefined);
   setFlagsFromString(HEAP_GROWTH);
   settleBuffers();
   const supervised = openSupervised();
@@ -97,6 +98,7 @@ async function runGateway(world: World, serving: Serving): Promise<number> {
   const { createOutbound, openMetrics, assembleGateway } = await loading;
   const sandbox = config.mode === 'sandbox';
   if (supervised === undefined) {
+    outliveReplacing(() => log.warn('not_replaced', { reason: 'only a supervisor replaces processes: --processes' }));
     for (const { about, detail } of warningsOf(config)) log.warn('configuration', { about, detail });
   }
   const outbound = createOutbound({

@@ -215,6 +215,17 @@ describe('mbongo serve', () => {
     expect(await ended(child)).toBe(0);
   });
 
+  it('outlives SIGUSR2, which a supervisor alone can carry out, and says so', async () => {
+    const child = desk.startWith({ LOG_LEVEL: 'warn' }, 'pipe');
+    const logged = said(child.stdout);
+    const { url } = await ready(child);
+    child.kill('SIGUSR2');
+    expect((await fetch(`${url}/health`)).status).toBe(200);
+    child.kill('SIGTERM');
+    expect(await ended(child)).toBe(0);
+    expect(await logged).toContain('"event":"not_replaced"');
+  });
+
   it('works as a worker without answering requests, and seeds nothing', async () => {
     const child = desk.start('--role', 'worker');
     expect(await ready(child)).toEqual({ type: 'ready', notes: [] });
