@@ -282,12 +282,18 @@ function addWebhookCommands(program: Command, addVerb: AddVerb, around: Surround
     .option('--from <time>', 'only those made at or after this time')
     .option('--after <id>', 'those after this event: the next page')
     .option('--limit <count>', 'how many to list at most', '50');
-  addVerb(webhook, 'replay', 'send events again', async () => (await load()).webhookReplay)
+  addVerb(
+    webhook,
+    'replay',
+    'send one event again, or all of a span; a span needs --yes',
+    async () => (await load()).webhookReplay,
+  )
     .option('--event <id>', 'the event to send again')
     .option('--from <time>', 'or all events made at or after this time: 2026-03-01T08:00:00Z')
     .option('--to <time>', 'and before this time (default: now)')
     .option('--merchant <id>', "only this merchant's")
-    .option('--status <status>', 'only with this status, for example dead');
+    .option('--status <status>', 'only with this status, for example dead')
+    .option('--yes', 'confirm a span; without it nothing is sent');
   webhook
     .command('listen')
     .description('receive webhooks on this machine and show each one, until stopped')

@@ -1,15 +1,17 @@
 /**
  * `mbongo webhook`: lists events, sends them again, and rotates the signing secret.
+ *
+ * Invariant: the events of a span are not sent again without --yes.
  */
 
 import { statesOf } from '../domain/machine.ts';
 import type { WebhookEvent } from '../domain/records.ts';
 import { DELIVERY } from '../domain/webhook.ts';
-import { requireId, requireMerchant, requireSpan, UsageError } from '../usecases/operator.ts';
-import { replayEvent, replayRange } from '../usecases/webhook-replay.ts';
+import { OperatorError, requireId, requireMerchant, requireSpan, UsageError } from '../usecases/operator.ts';
+import { countRange, type EventRange, replayEvent, replayRange } from '../usecases/webhook-replay.ts';
 import { rotateWebhookSecret } from '../usecases/webhook-secret-rotate.ts';
 import { readDuration, readLimit, readStatus, readTime } from './options.ts';
-import { endOfPage, type Output, table, timeOf } from './output.ts';
+import { counted, endOfPage, type Output, table, timeOf } from './output.ts';
 import type { Tools } from './tools.ts';
 
 export interface WebhookListOptions {
@@ -65,10 +67,11 @@ export interface WebhookReplayOptions {
   readonly status?: string;
   readonly from?: string;
   readonly to?: string;
+  readonly yes?: true;
 }
 
 export async function webhookReplay({ deps }: Tools, options: WebhookReplayOptions): Promise<Output> {
-  const { event, merchant, status, from, to } = options;
+  const { event, merchant, status, from, to, yes } = options;
   const merchantId = merchant === undefined ? undefined : (await requireMerchant(deps, merchant)).id;
   if ((event === undefined) === (from === undefined)) {
     throw new UsageError('name the events: --event for one, or --from (and --to if needed) for all in a span');
@@ -85,16 +88,42 @@ export async function webhookReplay({ deps }: Tools, options: WebhookReplayOptio
   }
   const span = { from: readTime(from ?? ''), to: to === undefined ? deps.clock.now() : readTime(to) };
   requireSpan(span, ', or before now if --to is left out');
-  const replayed = await replayRange(deps, {
+  const range: EventRange = {
     ...span,
     merchantId,
     status: status === undefined ? undefined : readStatus(status, statesOf(DELIVERY), 'an event'),
-  });
+  };
+  if (yes !== true) {
+    const found = await whatReplays({ deps }, range);
+    if (found !== undefined) throw new OperatorError(`${found}: add --yes to do it`);
+  }
+  const replayed = yes === true ? await replayRange(deps, range) : 0;
   const what = replayed === 1 ? '1 event is due again: it is' : `${replayed} events are due again: they are`;
   return {
     document: { replayed },
     lines: [replayed === 0 ? 'There is nothing to send again.' : `${what} sent as soon as a worker runs.`],
   };
+}
+
+/** 5 merchants at most are named before a replay. */
+const MOST_NAMED = 5;
+
+/** What replaying the range would send, and whose; undefined: nothing. */
+async function whatReplays({ deps }: Tools, range: EventRange): Promise<string | undefined> {
+  const shares = await countRange(deps, range);
+  if (shares.length === 0) return undefined;
+  const named = await Promise.all(
+    shares.slice(0, MOST_NAMED).map(async ({ merchantId, events }) => {
+      const { name } = await requireMerchant(deps, merchantId);
+      return `${events} of ${merchantId} (${name})`;
+    }),
+  );
+  const others = shares.length - named.length;
+  const whose = [...named, ...(others === 0 ? [] : [`the rest of ${counted(others, 'other merchant')}`])].join(', ');
+  const sum = (of: 'events' | 'delivered'): number => shares.reduce((total, share) => total + share[of], 0);
+  const span = `made from ${timeOf(range.from)} until ${timeOf(range.to)}`;
+  const before = sum('delivered') === 0 ? 'none' : sum('delivered');
+  return `this sends ${counted(sum('events'), 'webhook')} again, ${span}, ${before} of them delivered before: ${whose}`;
 }
 
 export async function webhookSecretRotate(

@@ -53,24 +53,56 @@ export async function replayEvent(
   });
 }
 
-/** Makes every event of the range due now. Returns how many there were; events archived meanwhile are left out. */
-export async function replayRange(deps: ReplayDeps, { merchantId, from, to, status }: EventRange): Promise<number> {
-  const shards = merchantId === undefined ? Array.from({ length: SHARDS }, (_, shard) => shard) : [shardOf(merchantId)];
-  let replayed = 0;
-  for (const shard of shards) {
-    for (let beyond: string | undefined, isLast = false; !isLast; ) {
-      const filter = { shard, merchantId, status, from, until: to, beyond, order: 'oldest', limit: PAGE } as const;
-      const { rows, next } = await deps.store.pageOfEvents(filter);
-      const sent = await Promise.all(rows.map((event) => replayListed(deps, event)));
-      replayed += sent.filter(Boolean).length;
-      beyond = next;
-      isLast = next === undefined;
+/** What replaying a range would send of one merchant. */
+export interface ReplayShare {
+  readonly merchantId: string;
+  readonly events: number;
+  /** Of these, how many its receiver has acknowledged before. */
+  readonly delivered: number;
+}
+
+/** What `replayRange` would send again now, by merchant, the largest share first. Nothing is changed. */
+export async function countRange(deps: Pick<ReplayDeps, 'store'>, range: EventRange): Promise<readonly ReplayShare[]> {
+  const shares = new Map<string, ReplayShare>();
+  for await (const events of pagesOf(deps, range)) {
+    for (const { merchant_id, status } of events) {
+      const share = shares.get(merchant_id) ?? { merchantId: merchant_id, events: 0, delivered: 0 };
+      const delivered = share.delivered + (status === 'delivered' ? 1 : 0);
+      shares.set(merchant_id, { ...share, events: share.events + 1, delivered });
     }
+  }
+  return [...shares.values()].toSorted((one, other) => other.events - one.events);
+}
+
+/** Makes every event of the range due now. Returns how many there were; events archived meanwhile are left out. */
+export async function replayRange(deps: ReplayDeps, range: EventRange): Promise<number> {
+  let replayed = 0;
+  for await (const events of pagesOf(deps, range)) {
+    const sent = await Promise.all(events.map((event) => replayListed(deps, event)));
+    replayed += sent.filter(Boolean).length;
   }
   return replayed;
 }
 
-/** Makes a listed event due now. Returns false if it has no target, or has been archived since it was listed. */
+/** The events of a range that have a target, a page at a time. */
+async function* pagesOf({ store }: Pick<ReplayDeps, 'store'>, { merchantId, from, to, status }: EventRange) {
+  const shards = merchantId === undefined ? Array.from({ length: SHARDS }, (_, shard) => shard) : [shardOf(merchantId)];
+  const filter = { merchantId, status, notStatus: 'no_target', from, until: to, order: 'oldest', limit: PAGE } as const;
+  for (const shard of shards) {
+    for (let beyond: string | undefined, isLast = false; !isLast; ) {
+      const { rows, next }: Awaited<ReturnType<typeof store.pageOfEvents>> = await store.pageOfEvents({
+        ...filter,
+        shard,
+        beyond,
+      });
+      yield rows;
+      beyond = next;
+      isLast = next === undefined;
+    }
+  }
+}
+
+/** Makes a listed event due now. Returns false if it has been archived since it was listed. */
 function replayListed(deps: ReplayDeps, { shard, id }: WebhookEvent): Promise<boolean> {
   return commitDecision(
     deps.store,

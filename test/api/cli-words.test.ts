@@ -1,9 +1,7 @@
 /**
  * What the command line says to people: the words that are true, and the way out.
  */
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeId } from '../../src/domain/ids.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { TEST_MASTER_KEY } from '../support/operator-world.ts';
@@ -19,34 +17,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await database.drop();
   await cli.close();
-});
-
-async function change(text: string): Promise<void> {
-  const client = new pg.Client({ connectionString: database.url });
-  await client.connect();
-  await client.query(text);
-  await client.end();
-}
-
-describe('webhook replay', () => {
-  it('does not say that events are sent while no worker runs', async () => {
-    await cli.json('merchant list');
-    const [id, other] = [1, 2].map((byte) => makeId('evt', Date.UTC(2026, 1), new Uint8Array(16).fill(byte), 7));
-    const replay = async (words: string): Promise<string> => (await cli.run(`webhook replay ${words}`)).out;
-    expect(await replay('--from 2026-01-01')).toBe('There is nothing to send again.\n');
-    const event = (name: string | undefined): Promise<void> =>
-      change(
-        `insert into webhook_event (shard, id, version, merchant_id, transaction_id, sequence, type, url, body, status,
-           attempts, next_at, created_at, last_error)
-         values (7, '${name}', 3, 'mch_x', 'txn_x', 1, 'payment.approved', 'https://shop.example/hook', '{}', 'dead', 9,
-           now(), '2026-02-01', 'http_500')`,
-      );
-    await event(id);
-    expect(await replay('--from 2026-01-01')).toBe('1 event is due again: it is sent as soon as a worker runs.\n');
-    await event(other);
-    expect(await replay('--from 2026-01-01')).toBe('2 events are due again: they are sent as soon as a worker runs.\n');
-    expect(await replay(`--event ${id}`)).toBe(`${id} is due again: it is sent as soon as a worker runs.\n`);
-  });
 });
 
 describe('an operator who mistyped', () => {

@@ -1,0 +1,111 @@
+/**
+ * `mbongo webhook replay`: one event at once, those of a span only with --yes, and the words that are true.
+ */
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { makeId, shardOf } from '../../src/domain/ids.ts';
+import { type CommandLine, openCommandLine } from '../support/command-line.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { TEST_MASTER_KEY } from '../support/operator-world.ts';
+
+let database: TestDatabase;
+let cli: CommandLine;
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  cli = await openCommandLine(database.url, TEST_MASTER_KEY);
+});
+
+afterEach(async () => {
+  await database.drop();
+  await cli.close();
+});
+
+async function query<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  const { rows } = await client.query<Row>(text, values);
+  await client.end();
+  return rows;
+}
+
+async function makeMerchant(name: string): Promise<string> {
+  const { out } = await cli.run(['merchant', 'create', '--name', name, '--no-float', '--json']);
+  return String((JSON.parse(out) as { merchant_id: string }).merchant_id);
+}
+
+/** Writes an event of 1 February 2026; `number` tells it from others. */
+async function makeEvent(merchantId: string, number: number, status = 'dead'): Promise<string> {
+  const shard = shardOf(merchantId);
+  const id = makeId('evt', Date.UTC(2026, 1), new Uint8Array(16).fill(number), shard);
+  await query(
+    `insert into webhook_event (shard, id, version, merchant_id, transaction_id, sequence, type, url, body, status,
+       attempts, next_at, created_at, delivered_at, last_error)
+     values ($1, $2, 3, $3, 'txn_x', 1, 'payment.approved', $5, '{}', $4, 9, '2026-02-01', '2026-02-01',
+       case when $4 = 'delivered' then '2026-02-01'::timestamptz end, 'http_500')`,
+    [shard, id, merchantId, status, status === 'no_target' ? null : 'https://shop.example/hook'],
+  );
+  return id;
+}
+
+/** How many times the events have been changed. */
+async function versions(): Promise<number[]> {
+  const rows = await query<{ version: number }>('select version from webhook_event order by version');
+  return rows.map(({ version }) => version);
+}
+
+const replay = (words: string) => cli.run(`webhook replay ${words}`);
+
+describe('webhook replay', () => {
+  it('does not say that events are sent while no worker runs', async () => {
+    const merchant = await makeMerchant('Boutique');
+    const said = async (words: string): Promise<string> => (await replay(words)).out;
+    expect(await said('--from 2026-01-01')).toBe('There is nothing to send again.\n');
+    const id = await makeEvent(merchant, 1);
+    const all = '--from 2026-01-01 --yes';
+    expect(await said(all)).toBe('1 event is due again: it is sent as soon as a worker runs.\n');
+    await makeEvent(merchant, 2);
+    expect(await said(all)).toBe('2 events are due again: they are sent as soon as a worker runs.\n');
+    expect(await said(`--event ${id}`)).toBe(`${id} is due again: it is sent as soon as a worker runs.\n`);
+  });
+
+  it('of a span needs --yes: without it, it says what it would send, and of whom, and changes nothing', async () => {
+    const [one, other] = [await makeMerchant('Boutique Kivu'), await makeMerchant('Chez Amani')];
+    await makeEvent(one, 1);
+    await makeEvent(other, 2);
+    await makeEvent(other, 3, 'delivered');
+    await makeEvent(other, 4, 'no_target');
+    const span = '--from 2026-01-01 --to 2026-03-01';
+    const made = 'made from 2026-01-01T00:00:00.000Z until 2026-03-01T00:00:00.000Z';
+    const asked = await replay(span);
+    expect(asked).toEqual({
+      status: 1,
+      out: '',
+      err:
+        `mbongo: this sends 3 webhooks again, ${made}, 1 of them delivered before: ` +
+        `2 of ${other} (Chez Amani), 1 of ${one} (Boutique Kivu): add --yes to do it\n`,
+    });
+    const dead = await replay(`${span} --status dead --merchant ${other}`);
+    expect([dead.status, dead.err]).toEqual([
+      1,
+      `mbongo: this sends 1 webhook again, ${made}, none of them delivered before: 1 of ${other} (Chez Amani): add --yes to do it\n`,
+    ]);
+    expect(await versions()).toEqual([3, 3, 3, 3]);
+    expect(await cli.json(`webhook replay ${span} --status dead --merchant ${other} --yes`)).toEqual({ replayed: 1 });
+    expect(await versions()).toEqual([3, 3, 3, 4]);
+    expect(await cli.json(`webhook replay ${span} --yes`)).toEqual({ replayed: 3 });
+    expect(await versions()).toEqual([3, 4, 4, 5]);
+  });
+
+  it('of a span names the merchants with the most events, and how many others there are', async () => {
+    for (let number = 1; number <= 7; number += 1) {
+      const merchant = await makeMerchant(`Shop ${number}`);
+      for (let event = 0; event < number; event += 1) await makeEvent(merchant, number * 10 + event);
+    }
+    const { status, err } = await replay('--from 2026-01-01');
+    expect(status).toBe(1);
+    expect(err).toMatch(
+      /sends 28 webhooks .*: 7 of mch_\w+ \(Shop 7\), .* 3 of mch_\w+ \(Shop 3\), the rest of 2 other merchants: add --yes/,
+    );
+  });
+});
