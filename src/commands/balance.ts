@@ -6,19 +6,27 @@ import { formatMinor } from '../domain/money.ts';
 import { creditBalance } from '../usecases/balance-credit.ts';
 import { readBalances } from '../usecases/balances-read.ts';
 import { requireAmount, requireCurrency, requireMerchant } from '../usecases/operator.ts';
+import { toldOfCredit } from './credited.ts';
 import { type Output, table } from './output.ts';
 import type { Tools } from './tools.ts';
 
 export async function balanceCredit(
   { deps }: Tools,
-  options: { readonly merchant: string; readonly currency: string; readonly amount: string },
+  options: {
+    readonly merchant: string;
+    readonly currency: string;
+    readonly amount: string;
+    readonly reference?: string;
+  },
 ): Promise<Output> {
+  const { merchant, amount, reference = null } = options;
   const currency = requireCurrency(options.currency);
-  const credited = await creditBalance(deps, options.merchant, currency, requireAmount(options.amount, currency));
+  const credited = await creditBalance(deps, merchant, currency, requireAmount(amount, currency), reference);
   const available = formatMinor(credited.available, currency);
+  const told = toldOfCredit(credited);
   return {
-    document: { merchant_id: credited.merchant_id, currency, available },
-    lines: [`${credited.merchant_id}  ${available} ${currency} available`],
+    document: { merchant_id: credited.merchant_id, currency, available, ...told.document },
+    lines: [`${credited.merchant_id}  ${available} ${currency} available`, ...told.lines],
   };
 }
 

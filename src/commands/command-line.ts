@@ -163,6 +163,9 @@ function addBenchCommand(program: Command, around: Surroundings, ended: Ended): 
     .action(async (args: string[]) => ended(await (await import('./bench.ts')).bench(around, args)));
 }
 
+const CREDITED_ONCE =
+  "a receipt's or a bank's; under one reference money is credited once, however often this is given";
+
 function addMoneyCommands(program: Command, addVerb: AddVerb): void {
   const wallet = program.command('wallet').description("customers' wallets and flash accounts");
   const loadWallet = () => import('./wallet.ts');
@@ -175,13 +178,15 @@ function addMoneyCommands(program: Command, addVerb: AddVerb): void {
     .addOption(new Option('--kind <kind>', 'the kind of account').choices(['wallet', 'flash']).default('wallet'));
   addVerb(wallet, 'credit', 'put money into a wallet or a flash account', async () => (await loadWallet()).walletCredit)
     .requiredOption('--number <number>', 'its number')
-    .requiredOption('--amount <amount>', "in the wallet's currency");
+    .requiredOption('--amount <amount>', "in the wallet's currency")
+    .option('--reference <reference>', CREDITED_ONCE);
   const balance = program.command('balance').description("merchants' balances");
   const loadBalance = () => import('./balance.ts');
   addVerb(balance, 'credit', "put money into a merchant's balance", async () => (await loadBalance()).balanceCredit)
     .requiredOption('--merchant <id>', "the merchant's id")
     .requiredOption('--currency <code>', 'the currency')
-    .requiredOption('--amount <amount>', 'the amount');
+    .requiredOption('--amount <amount>', 'the amount')
+    .option('--reference <reference>', CREDITED_ONCE);
   addVerb(balance, 'show', "show a merchant's balances", async () => (await loadBalance()).balanceShow).requiredOption(
     '--merchant <id>',
     "the merchant's id",

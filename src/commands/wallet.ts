@@ -7,6 +7,7 @@ import type { WalletKind } from '../domain/records.ts';
 import { requireAmountOrZero, requireCurrency, UsageError } from '../usecases/operator.ts';
 import { creditWallet } from '../usecases/wallet-credit.ts';
 import { openWallet } from '../usecases/wallet-open.ts';
+import { toldOfCredit } from './credited.ts';
 import type { Output } from './output.ts';
 import type { Tools } from './tools.ts';
 
@@ -34,10 +35,12 @@ export async function walletOpen({ deps }: Tools, options: WalletOpenOptions): P
 
 export async function walletCredit(
   { deps }: Tools,
-  options: { readonly number: string; readonly amount: string },
+  options: { readonly number: string; readonly amount: string; readonly reference?: string },
 ): Promise<Output> {
-  const { wallet, balance } = await creditWallet(deps, options.number, options.amount);
-  return outputOf(wallet.id, wallet.currency, formatMinor(balance, wallet.currency));
+  const { wallet, balance, ...credited } = await creditWallet(deps, options.number, options.amount, options.reference);
+  const { document, lines } = outputOf(wallet.id, wallet.currency, formatMinor(balance, wallet.currency));
+  const told = toldOfCredit(credited);
+  return { document: { ...document, ...told.document }, lines: [...lines, ...told.lines] };
 }
 
 function outputOf(wallet_number: string, currency: string, balance: string): Output {

@@ -31,6 +31,7 @@ import type {
 } from './records.ts';
 import type { TransferCause } from './transfer-cause.ts';
 import type { BankAccount, Proof, ProofFile } from './transfer-records.ts';
+import type { TransferReference } from './transfer-reference.ts';
 
 /** Every table that a change may write, and its record type. */
 export interface Tables {
@@ -46,6 +47,7 @@ export interface Tables {
   pin_guard: PinGuard;
   account: Account;
   ledger_transfer: LedgerTransfer;
+  transfer_reference: TransferReference;
   webhook_event: WebhookEvent;
   webhook_attempt: WebhookAttempt;
   idempotency: IdempotencyRecord;

@@ -93,7 +93,11 @@ export const StatementAnswer = Type.Object({
       transaction_id: nullable(Text),
       refund_id: nullable(Text),
       customer_reference: nullable(Text, 'Your own reference of the payment, the payout or the refunded payment.'),
-      reference: nullable(Text, 'Of a settlement: the reference under which the money was paid out to your bank.'),
+      reference: nullable(
+        Text,
+        'Of a settlement: the reference under which the money was paid out to your bank. Of a balance_credit: the one that ' +
+          'the operator gave, if any.',
+      ),
     }),
   ),
   next_cursor: NextCursor,

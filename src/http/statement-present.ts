@@ -5,6 +5,7 @@
  */
 
 import type { Currency } from '../domain/currency.ts';
+import { isId } from '../domain/ids.ts';
 import type { MerchantAccount } from '../domain/ledger.ts';
 import { formatMinor } from '../domain/money.ts';
 import type { Standing, StatementLine, StatementPage } from '../usecases/statement-read.ts';
@@ -53,12 +54,14 @@ function presentLine(currency: Currency, line: StatementLine) {
   };
 }
 
-/** What a line belongs to; the operator's credits belong to nothing that has a name. */
+/** What a line belongs to, or the operator's reference of it. A credit without one names the merchant itself. */
 export function namesOf({ cause, causeId }: Pick<StatementLine, 'cause' | 'causeId'>) {
-  const settled = cause === 'settlement';
+  if (cause === 'settlement' || cause === 'balance_credit') {
+    return { transaction_id: null, refund_id: null, reference: isId('mch', causeId) ? null : causeId };
+  }
   return {
-    transaction_id: !settled && causeId.startsWith('txn_') ? causeId : null,
-    refund_id: !settled && causeId.startsWith('rfd_') ? causeId : null,
-    reference: settled ? causeId : null,
+    transaction_id: causeId.startsWith('txn_') ? causeId : null,
+    refund_id: causeId.startsWith('rfd_') ? causeId : null,
+    reference: null,
   };
 }

@@ -68,6 +68,7 @@ export function openNouns(readers: Readers, recent: Recent): Nouns {
     wallet: { get: byId('wallet') },
     pinGuard: { get: byId('pin_guard'), reap: rounds.reapPinGuards },
     account: { get: byId('account') },
+    transferReference: { get: byId('transfer_reference') },
     accounts: { ofMerchant: many(readers.keyed(MERCHANT_ACCOUNTS)) },
     event: {
       get: byId('webhook_event'),

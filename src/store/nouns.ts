@@ -28,6 +28,7 @@ import type {
   WebhookSecret,
 } from '../domain/records.ts';
 import type { BankAccount, Proof, ProofFile, ProofStatus } from '../domain/transfer-records.ts';
+import type { TransferReference } from '../domain/transfer-reference.ts';
 import type { AttemptReads } from './attempt-reads.ts';
 import type { JournalFilter } from './journal-reads.ts';
 import type { PayoutBatchReads } from './payout-batch-reads.ts';
@@ -117,6 +118,7 @@ export interface Nouns {
     reap(before: number, limit: number): Promise<number>;
   };
   readonly account: { get(shard: number, id: string): Promise<Account | undefined> };
+  readonly transferReference: { get(shard: number, id: string): Promise<TransferReference | undefined> };
   readonly accounts: {
     /** A merchant's accounts, in the order of their ids. */
     ofMerchant(shard: number, merchantId: string): Promise<Account[]>;

@@ -159,6 +159,13 @@ export const TABLES: Catalogue = {
     cause_id: 'text',
     at: 'timestamptz',
   },
+  transfer_reference: {
+    shard: 'int2',
+    id: 'text',
+    transfer_id: 'text',
+    amount_minor: 'int8',
+    created_at: 'timestamptz',
+  },
   webhook_event: {
     ...versioned,
     merchant_id: 'text',

@@ -18,8 +18,8 @@ import {
   OperatorError,
   readAfter,
   requireAttribution,
-  requireLine,
   requireMerchant,
+  requireReference,
 } from './operator.ts';
 
 export interface SettleOrder {
@@ -64,7 +64,7 @@ export async function requireSettleable(
 }
 
 function nameOf(reference: string | null): string | null {
-  return reference === null ? null : requireLine(reference, 'the reference', TEXT_MOST);
+  return reference === null ? null : requireReference(reference);
 }
 
 interface Named {
@@ -127,9 +127,6 @@ function settledBefore(reference: string): OperatorError {
     `${reference} was already settled within the last day, as the merchant's statement shows: for another settlement, use another reference`,
   );
 }
-
-/** 140 characters: what a statement can show. */
-const TEXT_MOST = 140;
 
 function tooLittle(available: bigint, currency: Currency): OperatorError {
   return new OperatorError(`only ${formatMinor(available, currency)} ${currency} are available: settle at most that`);

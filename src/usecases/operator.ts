@@ -190,6 +190,14 @@ export function requireLine(text: string, noun: string, most: number): string {
   throw new UsageError(`${noun} must be one line of 1 to ${most} characters in UTF-8, without invisible characters`);
 }
 
+/** 140 characters of an operator's reference of money that moves: what a statement can show. */
+const REFERENCE_MOST = 140;
+
+/** The reference under which an operator moves money. */
+export function requireReference(text: string): string {
+  return requireLine(text, 'the reference', REFERENCE_MOST);
+}
+
 /** A currency's code, as the operator wrote it. */
 export function requireCurrency(text: string): Currency {
   if (isCurrency(text)) return text;

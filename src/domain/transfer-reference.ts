@@ -1,0 +1,21 @@
+/**
+ * The references under which operators move money: a bank's, a receipt's.
+ *
+ * Invariant: under one reference, one account's money moves once for each cause. Unlike a remembered reply, which is forgotten
+ * after a day, a reference is kept for good: a command may be repeated long after its outcome was lost.
+ */
+
+import type { Keyed } from './records.ts';
+import type { TransferCause } from './transfer-cause.ts';
+
+/** What a reference has been used for. `id` is made of the cause, the account and the reference. */
+export interface TransferReference extends Keyed {
+  readonly transfer_id: string;
+  readonly amount_minor: bigint;
+  readonly created_at: number;
+}
+
+/** The key of a reference in the account's shard. */
+export function referenceKey(cause: TransferCause, accountId: string, reference: string): string {
+  return `${cause}:${accountId}:${reference}`;
+}
