@@ -2,8 +2,8 @@
  * Which rows leave the live tables together, and when they may: the rules of the archive, in SQL.
  *
  * Invariant: no row leaves that the gateway may still change by itself: rows that are open, due, held, waited for or inquired
- * about stay, and so do all rows that belong to them. Groups are moved in this order, so that rows that stay never lack others
- * that they need.
+ * about stay, and so do all rows that belong to them. The groups of a shard are moved in this order, so that rows that stay never
+ * lack others that they need.
  */
 
 import type { Prefix } from '../domain/ids.ts';
@@ -24,8 +24,8 @@ export interface Group {
   readonly prefix: Prefix;
   /** Whether root `t` of shard `$1` and all its members may leave; `$3` is the instant before which they must have been final. */
   readonly finalSql: string;
-  /** Whether everything that must leave before the root has left; a dry run assumes so, and may count a few sessions too many. */
-  readonly aloneSql?: string;
+  /** The ids of the roots, of this group or of one before it, that must have left before root `t`. */
+  readonly firstSql?: string;
   /** SQL that completes roots `$2`, if some may only leave together. */
   readonly whole?: string;
   /** Whether a root that leaves may free another one that was examined before it. */
@@ -117,8 +117,7 @@ const PAYMENTS: Group = {
     and not ${REFUND_OPEN}
     and not ${undelivered('t')}
     and not exists (select from proof f where f.payment_id = t.id and f.shard = t.shard and f.status = 'waiting')`,
-  aloneSql: `not exists (select from checkout c
-    where c.shard = t.shard and c.id = t.checkout_id and c.payment_id = t.id)`,
+  firstSql: 'select c.id from checkout c where c.shard = t.shard and c.id = t.checkout_id and c.payment_id = t.id',
   members: [
     ...eventsOf('payment'),
     ...(['proof_file', 'proof'] as const).map((table) => ({
@@ -151,8 +150,9 @@ const PAYOUT_LINES: Group = {
   finalSql: `not exists (select from payout_line o
     where o.batch_id = t.batch_id and o.occurrence = t.occurrence and o.shard = t.shard
     and (o.completed_at is null or o.completed_at >= ${CUTOFF} or o.id = any(${ASKED_ABOUT}) or o.id = any(${PAID_LATE})
-      or exists (select from payout_line again where again.shard = o.shard and again.retry_of = o.id)
       or ${unsettled('o', 'attempt_id', 'late_attempt_id')} or ${undelivered('o')}))`,
+  firstSql: `select again.id from payout_line o join payout_line again on again.shard = o.shard and again.retry_of = o.id
+    where o.batch_id = t.batch_id and o.occurrence = t.occurrence and o.shard = t.shard`,
   whole: `select distinct o.id from payout_line t join payout_line o
     on o.batch_id = t.batch_id and o.occurrence = t.occurrence and o.shard = t.shard
     where t.shard = $1 and t.id = any(${ROOTS})`,
@@ -179,7 +179,7 @@ const PAYOUT_BATCHES: Group = {
     and (t.cancelled_at is null or t.closed_at < ${CUTOFF})
     and not exists (select from payout_line o where o.batch_id = t.id and o.shard = t.shard
       and (o.completed_at is null or o.completed_at >= ${CUTOFF}))`,
-  aloneSql: 'not exists (select from payout_line o where o.batch_id = t.id and o.shard = t.shard)',
+  firstSql: 'select o.id from payout_line o where o.batch_id = t.id and o.shard = t.shard',
   members: [{ table: 'payout_batch', key: 'id', keys: ROOTS }],
 };
 
@@ -188,7 +188,7 @@ const SESSIONS: Group = {
   prefix: 'ses',
   finalSql: `t.expires_at < ${CUTOFF} and not exists (select from payment p where p.session_id = t.id and p.shard = t.shard
     and (p.completed_at is null or p.completed_at >= ${CUTOFF}))`,
-  aloneSql: 'not exists (select from payment p where p.session_id = t.id and p.shard = t.shard)',
+  firstSql: 'select p.id from payment p where p.session_id = t.id and p.shard = t.shard',
   members: [{ table: 'session', key: 'id', keys: ROOTS }],
 };
 

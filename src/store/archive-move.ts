@@ -8,7 +8,7 @@
 
 import pg from 'pg';
 import { firstIdAt } from '../domain/ids.ts';
-import type { Group } from './archive-groups.ts';
+import { GROUPS, type Group } from './archive-groups.ts';
 import { type ArchivedTable, hasMonth, makeMonth, monthIn, monthSource } from './archive-tables.ts';
 import { listOf } from './columns.ts';
 import { codeOf, HELD } from './errors.ts';
@@ -36,9 +36,12 @@ export interface SliceMoved {
   readonly busy: boolean;
 }
 
+/** A dry run of one shard: the ids of the roots that would have left so far. */
+export type WouldLeave = Set<string>;
+
 export interface Archiver {
-  /** Moves the roots of a slice that may leave; with `dry`, only counts them. */
-  slice(group: Group, slice: Slice, dry: boolean): Promise<SliceMoved>;
+  /** Moves the roots of a slice that may leave; with `left`, a dry run, it only counts them, and adds them to `left`. */
+  slice(group: Group, slice: Slice, left: WouldLeave | undefined): Promise<SliceMoved>;
   close(): Promise<void>;
 }
 
@@ -61,12 +64,12 @@ export async function connectArchiver(url: string): Promise<pg.Client> {
 export async function openArchiver(url: string): Promise<Archiver> {
   const client = await connectArchiver(url);
   return {
-    async slice(group, slice, dry) {
-      const { seen, fits } = await look(client, group, slice, dry);
+    async slice(group, slice, left) {
+      const { seen, fits } = await look(client, group, slice, left);
       const reached = seen.length < LOOKED_AT ? undefined : seen.at(-1);
-      const roots = fits.length === 0 ? [] : await wholeOf(client, group, slice, fits);
+      const roots = fits.length === 0 ? [] : await wholeOf(client, group, slice, fits, left);
       if (roots.length === 0) return { moved: new Map(), reached, busy: false };
-      if (dry) return { moved: await count(client, group, slice, roots), reached, busy: false };
+      if (left !== undefined) return { moved: await count(client, group, slice, roots, left), reached, busy: false };
       try {
         await makeMonths(client, group, slice, roots);
         const moved = await inTransaction(client, 'archive', () => move(client, group, slice, roots));
@@ -80,27 +83,53 @@ export async function openArchiver(url: string): Promise<Archiver> {
   };
 }
 
+/** A root as it was read: in a dry run, `first` are the roots that would have to leave before it. */
+interface RootSeen {
+  readonly id: string;
+  readonly fits: boolean | null;
+  readonly first: readonly string[] | null;
+}
+
+/** SQL: the columns of `RootSeen`. A dry run finds roots that only would have left, so it cannot ask whether they are there. */
+function seenSql({ finalSql, firstSql }: Group, isDry: boolean): string {
+  if (firstSql === undefined) return `t.id, ${finalSql} as fits, null::text[] as first`;
+  if (!isDry) return `t.id, (${finalSql}) and not exists (${firstSql}) as fits, null::text[] as first`;
+  return `t.id, ${finalSql} as fits, array(${firstSql}) as first`;
+}
+
+/** The roots that may leave; in a dry run also because others would have left, and each once. */
+function leavingOf(rows: readonly RootSeen[], left: WouldLeave | undefined): string[] {
+  const leaving = rows.filter(({ fits, first }) => fits === true && (first ?? []).every((id) => left?.has(id)));
+  return ids(left === undefined ? leaving : leaving.filter(({ id }) => !left.has(id)));
+}
+
 /** The next roots, and which of them may leave. Ids sort by time: roots that are too young are not read. */
-async function look(client: pg.ClientBase, group: Group, { shard, after, cutoff }: Slice, dry: boolean) {
+async function look(
+  client: pg.ClientBase,
+  group: Group,
+  { shard, after, cutoff }: Slice,
+  left: WouldLeave | undefined,
+): Promise<{ readonly seen: readonly string[]; readonly fits: readonly string[] }> {
   const { root, prefix } = group;
-  const found = await client.query<{ id: string; fits: boolean | null }>(
-    `select t.id, ${dry ? group.finalSql : mayLeave(group)} as fits from ${root} t
+  const found = await client.query<RootSeen>(
+    `select ${seenSql(group, left !== undefined)} from ${root} t
      where t.shard = $1 and t.id > $2 and t.id < $4 order by t.id limit ${LOOKED_AT}`,
     [shard, after, instant(cutoff), firstIdAt(prefix, cutoff)],
   );
-  return { seen: ids(found.rows), fits: ids(found.rows.filter(({ fits }) => fits === true)) };
-}
-
-/** SQL: whether root `t` may leave, as everything is now. */
-function mayLeave({ finalSql, aloneSql = 'true' }: Group): string {
-  return `(${finalSql}) and ${aloneSql}`;
+  return { seen: ids(found.rows), fits: leavingOf(found.rows, left) };
 }
 
 /** The roots, with all those that may only leave together with them, as far as they may leave. */
-async function wholeOf(client: pg.ClientBase, group: Group, slice: Slice, roots: readonly string[]): Promise<string[]> {
+async function wholeOf(
+  client: pg.ClientBase,
+  group: Group,
+  slice: Slice,
+  roots: readonly string[],
+  left: WouldLeave | undefined,
+): Promise<string[]> {
   if (group.whole === undefined) return [...roots];
   const found = await client.query<{ id: string }>(group.whole, [slice.shard, roots]);
-  return stillFinal(client, group, slice, ids(found.rows));
+  return stillFinal(client, group, slice, ids(found.rows), left);
 }
 
 /** Those of the roots that may leave as everything is now. */
@@ -109,23 +138,38 @@ async function stillFinal(
   group: Group,
   { shard, cutoff }: Slice,
   roots: readonly string[],
+  left: WouldLeave | undefined,
 ): Promise<string[]> {
-  const found = await client.query<{ id: string }>(
-    `select t.id from ${group.root} t where t.shard = $1 and t.id = any($2::text[]) and ${mayLeave(group)}`,
+  const found = await client.query<RootSeen>(
+    `select ${seenSql(group, left !== undefined)} from ${group.root} t where t.shard = $1 and t.id = any($2::text[])`,
     [shard, roots, instant(cutoff)],
   );
-  return ids(found.rows);
+  return leavingOf(found.rows, left);
 }
 
-async function count(client: pg.ClientBase, group: Group, { shard }: Slice, roots: readonly string[]): Promise<Moved> {
+/** Tables whose rows are roots of a group, and may be members of another group as well. */
+const ROOT_TABLES: ReadonlySet<string> = new Set(GROUPS.map(({ root }) => root));
+
+/** Counts what would leave with the roots; a member that would have left before, as a root of its own, is not counted again. */
+async function count(
+  client: pg.ClientBase,
+  group: Group,
+  { shard }: Slice,
+  roots: readonly string[],
+  left: WouldLeave,
+): Promise<Moved> {
   const counts = new Map<ArchivedTable, number>();
   for (const { table, key, keys } of group.members) {
-    const found = await client.query<{ count: string }>(
-      `select count(*) from ${table} t where t.shard = $1 and t.${key} = any(${keys})`,
-      [shard, roots],
-    );
-    add(counts, table, Number(found.rows[0]?.count));
+    const from = `from ${table} t where t.shard = $1 and t.${key} = any(${keys})`;
+    if (ROOT_TABLES.has(table)) {
+      const found = await client.query<{ id: string }>(`select t.id ${from}`, [shard, roots]);
+      add(counts, table, ids(found.rows).filter((id) => !left.has(id)).length);
+    } else {
+      const found = await client.query<{ count: string }>(`select count(*) ${from}`, [shard, roots]);
+      add(counts, table, Number(found.rows[0]?.count));
+    }
   }
+  for (const root of roots) left.add(root);
   return counts;
 }
 
@@ -172,7 +216,7 @@ async function move(client: pg.ClientBase, group: Group, slice: Slice, found: re
     for (const month of months) await makeMonth(client, table, month);
   }
   const moved = new Map<ArchivedTable, number>();
-  const roots = await stillFinal(client, group, slice, found);
+  const roots = await stillFinal(client, group, slice, found, undefined);
   // Roots that may only leave together never leave in part.
   if (roots.length === 0 || (group.whole !== undefined && roots.length < found.length)) return moved;
   for (const { table, key, keys } of group.members) {

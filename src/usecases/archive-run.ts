@@ -9,7 +9,7 @@ import { cutoffOf, isMonth, OLDEST_MONTHS, YOUNGEST_MONTHS } from '../domain/arc
 import { SHARDS } from '../domain/ids.ts';
 import { GROUPS, type Group } from '../store/archive-groups.ts';
 import type { Dropped, Month, NotDropped } from '../store/archive-months.ts';
-import type { Moved } from '../store/archive-move.ts';
+import type { Moved, WouldLeave } from '../store/archive-move.ts';
 import { ARCHIVED_TABLES, type ArchivedTable } from '../store/archive-tables.ts';
 import { type OperatorDeps, OperatorError, UsageError } from './operator.ts';
 
@@ -50,10 +50,10 @@ export async function runArchive(deps: ArchiveDeps, { months, dry, rest }: Archi
   const rows = new Map<ArchivedTable, number>(ARCHIVED_TABLES.map((table) => [table, 0]));
   let busy = 0;
   const archiver = await deps.store.archive.open();
-  const step = async (group: Group, shard: number, after: string): Promise<Walked> => {
+  const step: Step = async (group, shard, after, left) => {
     for (let tries = 1; ; tries += 1) {
       const begun = deps.clock.wall();
-      const done = await archiver.slice(group, { shard, after, cutoff }, dry);
+      const done = await archiver.slice(group, { shard, after, cutoff }, left);
       addTo(rows, done.moved);
       if (done.busy && tries === TRIES) busy += 1;
       // A step that moved nothing has put no load on the database, so no pause follows.
@@ -63,7 +63,10 @@ export async function runArchive(deps: ArchiveDeps, { months, dry, rest }: Archi
     }
   };
   try {
-    for (const group of GROUPS) await walk(group, step, dry);
+    for (let shard = 0; shard < SHARDS; shard += 1) {
+      const left: WouldLeave | undefined = dry ? new Set() : undefined;
+      for (const group of GROUPS) await walk(group, shard, step, left);
+    }
   } finally {
     await archiver.close();
   }
@@ -75,23 +78,19 @@ interface Walked {
   readonly hasMoved: boolean;
 }
 
-/** Walks every shard from its beginning; for a group with `again`, repeatedly while rows move: rows that left may free others. */
-async function walk(
-  group: Group,
-  step: (group: Group, shard: number, after: string) => Promise<Walked>,
-  dry: boolean,
-): Promise<void> {
-  for (let shard = 0; shard < SHARDS; shard += 1) {
-    let isOver = false;
-    while (!isOver) {
-      let hasMoved = false;
-      for (let after: string | undefined = ''; after !== undefined; ) {
-        const done = await step(group, shard, after);
-        hasMoved ||= done.hasMoved;
-        after = done.reached;
-      }
-      isOver = dry || group.again !== true || !hasMoved;
+type Step = (group: Group, shard: number, after: string, left: WouldLeave | undefined) => Promise<Walked>;
+
+/** Walks a shard from its beginning; for a group with `again`, repeatedly while rows move: rows that left may free others. */
+async function walk(group: Group, shard: number, step: Step, left: WouldLeave | undefined): Promise<void> {
+  let isOver = false;
+  while (!isOver) {
+    let hasMoved = false;
+    for (let after: string | undefined = ''; after !== undefined; ) {
+      const done: Walked = await step(group, shard, after, left);
+      hasMoved ||= done.hasMoved;
+      after = done.reached;
     }
+    isOver = group.again !== true || !hasMoved;
   }
 }
 

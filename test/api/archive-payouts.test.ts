@@ -7,7 +7,7 @@ import { cancelPayout } from '../../src/usecases/payout-cancel.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { archive, growOld } from './archive-scenes.ts';
 import { bearerOf, numberEnding, rowsOf } from './flows.ts';
-import { createPayout, settled } from './payout-flows.ts';
+import { createPayout, lines, settled } from './payout-flows.ts';
 import { openPayer } from './payout-lines.ts';
 
 let world: World;
@@ -46,6 +46,34 @@ test('three generations of failed lines, and a batch that was cancelled while it
   await world.gateway.courier.idle();
   await growOld(world);
   expect(await left()).toEqual({ lines: 4, batches: 4 });
-  expect((await archive(world)).rows).toMatchObject({ payout_line: 4, payout_batch: 4 });
+  const said = await archive(world, { dry: true });
+  expect(await left()).toEqual({ lines: 4, batches: 4 });
+  const { rows } = await archive(world);
+  expect(rows).toMatchObject({ payout_line: 4, payout_batch: 4 });
+  expect(said.rows).toEqual(rows);
   expect(await left()).toEqual({ lines: 0, batches: 0 });
+});
+
+test('a dry run counts a payout once that is examined in two steps, and not the batch of one that stays', async () => {
+  await setMerchant(world.gateway.deps, merchant.merchant.id, { payout_approval_from: new Map([['usd', null]]) });
+  // A step examines 200 lines.
+  const batches = [];
+  for (let number = 0; number < 3; number += 1) {
+    const { json, text } = await createPayout(world, merchant, { beneficiaries: lines(90) });
+    expect(json.success, text).toBe(true);
+    await settled(world, merchant, json.batch_id);
+    batches.push(String(json.batch_id));
+  }
+  await world.gateway.courier.idle();
+  await growOld(world);
+  await rowsOf(
+    world,
+    `update webhook_event set status = 'waiting' where id = (select min(e.id) from webhook_event e
+       join payout_line l on l.shard = e.shard and l.id = e.transaction_id where l.batch_id = $1)`,
+    [batches[1]],
+  );
+  const said = await archive(world, { dry: true });
+  const { rows } = await archive(world);
+  expect(rows).toMatchObject({ payout_line: 180, payout_batch: 2 });
+  expect(said.rows).toEqual(rows);
 });
