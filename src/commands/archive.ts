@@ -5,7 +5,7 @@
  */
 
 import type { Month } from '../store/archive-months.ts';
-import { dropArchived, listArchive, requireOldest, runArchive } from '../usecases/archive-run.ts';
+import { dropArchived, listArchive, requireDroppable, runArchive } from '../usecases/archive-run.ts';
 import { OperatorError, UsageError } from '../usecases/operator.ts';
 import { pause } from '../usecases/patience.ts';
 import { type Output, table, timeOf } from './output.ts';
@@ -57,7 +57,7 @@ export interface DropOptions {
 
 export async function archiveDrop({ deps }: Tools, { month, yes }: DropOptions): Promise<Output> {
   if (yes !== true) {
-    const found = await requireOldest(deps, month);
+    const found = await requireDroppable(deps, month);
     throw new OperatorError(`${rowsOf(found)} rows of ${month} would be deleted for ever: add --yes to do it`);
   }
   const dropped = await dropArchived(deps, month);

@@ -49,11 +49,24 @@ export type NotDropped =
 
 export type Dropped = { readonly kind: 'dropped'; readonly month: Month } | NotDropped;
 
+/** Whether a month can be dropped, as everything is now. */
+export type Droppable = { readonly kind: 'droppable'; readonly month: Month } | NotDropped;
+
 /** The archive's months, the oldest first. Counts every row. */
 export async function listMonths(url: string): Promise<Month[]> {
   const client = await connectArchiver(url);
   try {
     return await readMonths(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Whether the month could be dropped now, for the same reasons as `dropMonth`. Nothing is changed. */
+export async function examineMonth(url: string, month: string): Promise<Droppable> {
+  const client = await connectArchiver(url);
+  try {
+    return await examine(client, month);
   } finally {
     await client.end();
   }
@@ -85,28 +98,40 @@ async function keep(client: pg.ClientBase, entry: JournalEntry): Promise<void> {
   );
 }
 
-async function drop(client: pg.ClientBase, wanted: string): Promise<Dropped> {
+async function examine(client: pg.ClientBase, wanted: string): Promise<Droppable> {
   const names = await monthTables(client);
   const months = [...new Set(names.map(({ month }) => month))].toSorted();
   if (!months.includes(wanted)) return { kind: 'unknown' };
   const [oldest] = months;
   if (oldest !== undefined && oldest !== wanted) return { kind: 'older', month: oldest };
-  const next = startOfMonth(monthsLater(wanted, 1));
-  const begins = new Date(next).toISOString();
+  const begins = startAfter(wanted);
   const live = await client.query('select from ledger_transfer where at < $1::timestamptz limit 1', [begins]);
   if (live.rowCount !== 0) return { kind: 'live_lines' };
   const open = `select from archive.ledger_transfer
     where at < $1::timestamptz and at >= coalesce(${CLOSED_UNTIL}, '-infinity') limit 1`;
   if ((await client.query(open, [begins])).rowCount !== 0) return { kind: 'open_days' };
-  const attempts = await countLate(client, next);
+  const attempts = await countLate(client, Date.parse(begins));
   if (attempts > 0) return { kind: 'late_money', attempts };
   const tables = names.filter(({ month }) => month === wanted);
-  const month = await readMonth(client, wanted, tables);
-  await client.query(`drop table ${tables.map(({ table }) => `archive.${monthTable(table, wanted)}`).join(', ')}`);
+  return { kind: 'droppable', month: await readMonth(client, wanted, tables) };
+}
+
+/** The instant with which the month after this one begins. */
+function startAfter(month: string): string {
+  return new Date(startOfMonth(monthsLater(month, 1))).toISOString();
+}
+
+async function drop(client: pg.ClientBase, wanted: string): Promise<Dropped> {
+  const examined = await examine(client, wanted);
+  if (examined.kind !== 'droppable') return examined;
+  const { month } = examined;
+  await client.query(
+    `drop table ${month.tables.map(({ table }) => `archive.${monthTable(table, wanted)}`).join(', ')}`,
+  );
   await client.query(
     `insert into setting as s (shard, id, version, value) values (0, $1, 1, $2)
      on conflict (shard, id) do update set value = excluded.value, version = s.version + 1 where s.value < excluded.value`,
-    [LEDGER_BEGINS, begins.slice(0, 'yyyy-mm-dd'.length)],
+    [LEDGER_BEGINS, startAfter(wanted).slice(0, 'yyyy-mm-dd'.length)],
   );
   return { kind: 'dropped', month };
 }

@@ -9,7 +9,15 @@ import type { Change, Outcome } from '../domain/change.ts';
 import type { PayoutLine } from '../domain/outgoing-records.ts';
 import type { Attempt, JournalEntry, Payment, WebhookEvent } from '../domain/records.ts';
 import { closeAccountDays, firstTransferDay, LAST_CLOSED_DAY } from './account-days.ts';
-import { type Dropped, dropMonth, LEDGER_BEGINS, listMonths, type Month } from './archive-months.ts';
+import {
+  type Droppable,
+  type Dropped,
+  dropMonth,
+  examineMonth,
+  LEDGER_BEGINS,
+  listMonths,
+  type Month,
+} from './archive-months.ts';
 import { type Archiver, openArchiver } from './archive-move.ts';
 import { type ArchiveReads, openArchiveReads } from './archive-reads.ts';
 import { type Audited, type AuditFinding, auditAll, auditRecent } from './audit.ts';
@@ -100,6 +108,8 @@ export interface Archive extends ArchiveReads {
   open(): Promise<Archiver>;
   /** The oldest first. */
   months(): Promise<Month[]>;
+  /** Whether a month could be dropped now. */
+  examine(month: string): Promise<Droppable>;
   /** Drops a month; `entry` is what the journal keeps of it. */
   drop(month: string, entry?: JournalEntry): Promise<Dropped>;
   /** The first day (UTC) whose ledger lines are kept; undefined if none have ever been dropped. */
@@ -178,6 +188,7 @@ export async function openStore({ url, onError = () => undefined }: StoreOptions
       ...openArchiveReads(lists),
       open: () => openArchiver(url),
       months: () => listMonths(url),
+      examine: (month) => examineMonth(url, month),
       drop: (month, entry) => dropMonth(url, month, entry),
       ledgerBegins: async () => (await nouns.setting.get(0, LEDGER_BEGINS))?.value,
     },

@@ -103,15 +103,12 @@ export function listArchive({ store }: Pick<ArchiveDeps, 'store'>): Promise<read
   return store.archive.months();
 }
 
-/** The month, if it is the oldest of the archive: only that one can be dropped. @throws OperatorError otherwise */
-export async function requireOldest({ store }: Pick<ArchiveDeps, 'store'>, month: string): Promise<Month> {
+/** The month, if it could be dropped now. @throws OperatorError as `dropArchived`; nothing is changed. */
+export async function requireDroppable({ store }: Pick<ArchiveDeps, 'store'>, month: string): Promise<Month> {
   requireMonth(month);
-  const months = await store.archive.months();
-  const found = months.find((one) => one.month === month);
-  if (found === undefined) throw notDropped({ kind: 'unknown' }, month);
-  const older = months.find((one) => one.month < month);
-  if (older !== undefined) throw notDropped({ kind: 'older', month: older.month }, month);
-  return found;
+  const examined = await store.archive.examine(month);
+  if (examined.kind !== 'droppable') throw notDropped(examined, month);
+  return examined.month;
 }
 
 /** Drops the oldest month for ever. @throws OperatorError that says why it is not dropped. */

@@ -71,6 +71,29 @@ async function expectReadAndKept(): Promise<void> {
   }
 }
 
+/** What keeps a month from being dropped is said without --yes, too. */
+async function expectPreviewed(drop: string): Promise<void> {
+  const expectRefused = async (why: RegExp): Promise<void> => {
+    for (const words of [drop, `${drop} --yes`]) {
+      const { status, out, err } = await line.run(words);
+      expect([words, status, out]).toEqual([words, 1, '']);
+      expect(err).toMatch(why);
+    }
+  };
+  const setting = "update setting set value = $1 where id = 'last_closed_day'";
+  const [closed] = await rowsOf<{ value: string }>(world, "select value from setting where id = 'last_closed_day'");
+  await rowsOf(world, setting, [dayOf(START - DAY)]);
+  await expectRefused(/days of .* are not closed yet/);
+  await rowsOf(world, setting, [closed?.value]);
+  await rowsOf(
+    world,
+    `with gone as (delete from archive.ledger_transfer where id = (select min(id) from archive.ledger_transfer) returning *)
+     insert into ledger_transfer select * from gone`,
+  );
+  await expectRefused(/ledger lines of .* are not archived yet/);
+  await line.json('archive --older-than 1y');
+}
+
 test('moves what is old, lists it, and drops it when told to twice', async () => {
   const dry = await line.json('archive --older-than 12m --dry-run');
   expect(dry).toMatchObject({ dry_run: true, rows: { payment: 7 }, busy_steps: 0 });
@@ -88,6 +111,7 @@ test('moves what is old, lists it, and drops it when told to twice', async () =>
   await expectReadAndKept();
   const { payouts } = await line.json('payout list');
   expect(payouts).toContainEqual(expect.objectContaining({ batch_id: dated, ...counts }));
+  await expectPreviewed(`archive drop --month ${MONTH}`);
   const refused = await line.run(`archive drop --month ${MONTH}`);
   expect([refused.status, refused.out]).toEqual([1, '']);
   expect(refused.err).toContain(`rows of ${MONTH} would be deleted for ever: add --yes`);
