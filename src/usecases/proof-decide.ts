@@ -27,17 +27,19 @@ export async function declineProof(deps: OperatorDeps, proofId: string, reason: 
 }
 
 async function decide(deps: OperatorDeps, proofId: string, verdict: ProofVerdict): Promise<ProofDecided> {
-  const { shard } = await requireProof(deps, proofId);
+  const known = await requireProof(deps, proofId);
+  const { shard } = known;
   const ids = {
     event: newId(deps, 'evt', shard),
     transfers: [newId(deps, 'trf', shard), newId(deps, 'trf', shard)],
   } as const;
   return decideOnce(deps, shard, 'see `mbongo proof show`', async () => {
+    const payment = await requirePaymentOf(deps, known);
+    // Read after its payment: another operator's decision that shows in the payment shows in the proof, too.
     const proof = await requireProof(deps, proofId);
     if (proof.status !== 'waiting') {
       throw new OperatorError(`${proof.id} has already been ${proof.status}: a proof is decided once`);
     }
-    const payment = await requirePaymentOf(deps, proof);
     const { change, ...answer } = decideProof(proof, payment, verdict, { ids, now: deps.clock.now() });
     return { change, answer };
   });

@@ -304,6 +304,20 @@ describe('a decision', () => {
     await expect(approveProof(operator(), proofId, null)).rejects.toThrow('a proof is decided once');
   });
 
+  test('that another decision overtakes while it reads is told what was decided', async () => {
+    const { proofId } = await proven();
+    const { store } = operator();
+    let other: Promise<unknown> | undefined;
+    const get: typeof store.payment.get = async (...key) => {
+      // The proof has been read; the other operator decides before the payment is.
+      other ??= approveProof(operator(), proofId, null);
+      await other;
+      return store.payment.get(...key);
+    };
+    const overtaken = { ...operator(), store: { ...store, payment: { ...store.payment, get } } };
+    await expect(declineProof(overtaken, proofId, 'none')).rejects.toThrow('has already been approved');
+  });
+
   test('is refused for an unknown proof and an unusable note', async () => {
     const { proofId } = await proven();
     await expect(approveProof(operator(), 'prf_nothing', null)).rejects.toThrow('the proof id is not valid');
