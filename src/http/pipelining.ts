@@ -1,8 +1,9 @@
 /**
- * Limits how many requests of one connection are unanswered.
+ * Limits how many requests of one connection are unanswered, and keeps their answers in order.
  *
  * For a client that sends requests without reading answers, each answer is kept in memory: 64 KiB of requests, which arrive in
- * one piece, can ask for a hundred megabytes. Invariant: no more than a few answers are ever held for one connection.
+ * one piece, can ask for a hundred megabytes. Invariants: no more than a few answers are ever held for one connection, and what
+ * ends the connection is said after the answers to what was asked before.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -13,7 +14,11 @@ const MOST_UNANSWERED = 16;
 
 /** Kept on the connection itself, because every request looks it up. */
 const UNANSWERED = Symbol('unanswered');
-type Counted = Socket & { [UNANSWERED]?: number };
+/** The newest request: the only one that may not have arrived whole. */
+const NEWEST = Symbol('newest');
+/** What is to be said before the connection ends. */
+const LAST_WORD = Symbol('last word');
+type Counted = Socket & { [UNANSWERED]?: number; [NEWEST]?: IncomingMessage; [LAST_WORD]?: () => void };
 
 /** Counts a request of a connection until it has been answered. Returns false if too many are unanswered. */
 export function isInTurn(request: IncomingMessage, response: ServerResponse): boolean {
@@ -21,10 +26,29 @@ export function isInTurn(request: IncomingMessage, response: ServerResponse): bo
   const count = (socket[UNANSWERED] ?? 0) + 1;
   if (count > MOST_UNANSWERED || socket.destroyed) return false;
   socket[UNANSWERED] = count;
+  socket[NEWEST] = request;
   response.once('close', () => {
     socket[UNANSWERED] = (socket[UNANSWERED] ?? 1) - 1;
+    sayLastWord(socket);
   });
   return true;
+}
+
+/**
+ * Calls `say`, which ends the connection, once every request that has arrived whole is answered: such a request may have moved
+ * money, and its client must not take another answer for its own. Never calls it if the connection closes before, and only the
+ * first one of a connection.
+ */
+export function afterOwedAnswers(socket: Counted, say: () => void): void {
+  if (socket[LAST_WORD] !== undefined) return;
+  socket[LAST_WORD] = say;
+  sayLastWord(socket);
+}
+
+function sayLastWord(socket: Counted): void {
+  const { [UNANSWERED]: unanswered = 0, [NEWEST]: newest, [LAST_WORD]: say } = socket;
+  const unfinished = newest === undefined || newest.complete ? 0 : 1;
+  if (unanswered <= unfinished) say?.();
 }
 
 /** Whether a client is still owed something: an answer, or the rest of one that has not left yet. */

@@ -1,8 +1,8 @@
 /**
  * What never became a request: bad framing, headers too large, a client too slow (reliability §2.8).
  *
- * Invariant: it is answered in the envelope where an answer can still be sent, and the connection is closed: what
- * follows on it might be the rest of a smuggled request.
+ * Invariant: it is answered in the envelope where an answer can still be sent, after the answers to the requests before it, and
+ * the connection is closed: what follows on it might be the rest of a smuggled request.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -12,6 +12,7 @@ import { DEFAULT_LANGUAGE, type Language } from '../messages/messages.ts';
 import { negotiate } from '../messages/negotiate.ts';
 import { badFraming, renderEnvelope } from './envelope.ts';
 import { ANSWER_HEADERS, type ExchangeParts, JSON_TYPE } from './exchange.ts';
+import { afterOwedAnswers } from './pipelining.ts';
 
 const STATUSES: { readonly [code: string]: number } = {
   HPE_HEADER_OVERFLOW: 431,
@@ -31,8 +32,20 @@ export function answerClientError(
   socket: Socket,
   language: Language = DEFAULT_LANGUAGE,
 ): void {
-  // The client is gone, or an answer is already on its way: there is nobody to tell.
-  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable || isAnswering(socket)) {
+  // The client is gone: there is nobody to tell.
+  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) socket.destroy();
+  else afterOwedAnswers(socket, () => endWith(parts, requestId, error, socket, language));
+}
+
+/** Says what was wrong, unless the very request that is at fault is being answered, and closes the connection. */
+function endWith(
+  parts: ExchangeParts,
+  requestId: string,
+  error: NodeJS.ErrnoException,
+  socket: Socket,
+  language: Language,
+): void {
+  if (isAnswering(socket)) {
     socket.destroy();
     return;
   }

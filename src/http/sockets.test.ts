@@ -95,6 +95,7 @@ describe('headers given twice', () => {
 
 describe('what is not HTTP', () => {
   const head = `POST /api/v1/orders HTTP/1.1\r\nHost: x\r\nAuthorization: ${world.merchantAuth}\r\nContent-Type: application/json\r\nIdempotency-Key: framing\r\n`;
+  const CHUNKED = 'Transfer-Encoding: chunked\r\n\r\n';
 
   it.each([
     ['two lengths', `${head}Content-Length: 5\r\nContent-Length: 6\r\n\r\n{"a":1}`],
@@ -115,6 +116,26 @@ describe('what is not HTTP', () => {
     expect(statuses(answer)).toEqual([400]);
     expect(errorCode(answer) ?? 'none').toMatch(/^1403$|^none$/);
     expect(world.rows.runs).toBe(before);
+  });
+
+  it.each([
+    ['after a request', (whole: string) => `${whole}something\r\n\r\n`, [201, 400]],
+    ['after two', (whole: string) => `${whole}${whole}something\r\n\r\n`, [201, 201, 400]],
+    ['after a request, in the body of the next one', (whole: string) => `${whole}${head}${CHUNKED}zz\r\n`, [201, 400]],
+    [
+      'after a request, in headers that are too large',
+      (whole: string) => `${whole}${head}X-A: ${'a'.repeat(20_000)}`,
+      [201, 431],
+    ],
+  ])('%s: what was asked before is answered first', async (_name, bytesAfter, expected) => {
+    const socket = open(world);
+    let answer = '';
+    socket.on('data', (chunk) => {
+      answer += chunk.toString('latin1');
+    });
+    socket.write(bytesAfter(request([])));
+    await once(socket, 'close');
+    expect(statuses(answer)).toEqual(expected);
   });
 
   it('headers that are too large: 431', async () => {
