@@ -125,6 +125,7 @@ export type DetailCode =
   | 'REQUEST_LATE'
   | 'UNKNOWN_EXPECTATION'
   | 'NOT_JSON'
+  | 'BODY_ENCODED'
   | 'CARRIER_DOWN'
   | 'CARRIER_REFUSES'
   | 'PAYER_UNKNOWN'

@@ -142,6 +142,11 @@ export function notJson(): Refusal {
   return new Refusal(1403, { http: 415, details: [{ field: 'Content-Type', code: 'NOT_JSON' }] });
 }
 
+/** `header` says that the body is compressed, or coded in another way that is not undone here. */
+export function encodedBody(header: string): Refusal {
+  return new Refusal(1403, { http: 415, details: [{ field: header, code: 'BODY_ENCODED' }] });
+}
+
 export function notForm(): Refusal {
   return new Refusal(1403, { http: 415, details: [{ field: 'Content-Type', code: 'NOT_FORM' }] });
 }

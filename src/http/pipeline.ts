@@ -30,7 +30,7 @@ import {
   senderOf,
 } from './call-counts.ts';
 import type { clientAddressReader } from './client-address.ts';
-import { notForm, notJson } from './envelope.ts';
+import { encodedBody, notForm, notJson } from './envelope.ts';
 import {
   type ExchangeParts,
   envelopeFor,
@@ -51,7 +51,14 @@ import {
 import { type JsonBody, readFormBody } from './json-body.ts';
 import { codeGuard, guardHeaders, type Limits } from './limits.ts';
 import { type FileRule, isForm, readForm, type UploadedFile } from './multipart.ts';
-import { hasBody, isPlainJson, isUrlEncoded, readFingerprint, readPipelineHeaders } from './request-headers.ts';
+import {
+  codingOf,
+  hasBody,
+  isPlainJson,
+  isUrlEncoded,
+  readFingerprint,
+  readPipelineHeaders,
+} from './request-headers.ts';
 import { type Call, fullPath, type Rendered, type Route, type Streamed } from './route.ts';
 import {
   type BodyShape,
@@ -141,9 +148,11 @@ export function createPipeline(parts: PipelineParts, route: Route): Pipeline {
 
 const MISSING: PresentedCredential = { kind: 'missing' };
 
-/** Refuses a body of another type than the route takes. */
+/** Refuses a body of another type than the route takes, and one that would have to be decoded first. */
 function requireType(route: Route, { headers }: FastifyRequest): void {
   if (route.method === 'GET' || route.rawBody === true) return;
+  const coding = hasBody(headers) ? codingOf(headers) : undefined;
+  if (coding !== undefined) throw encodedBody(coding);
   if (route.upload === undefined ? isPlainJson(headers) : isForm(headers)) return;
   if (route.forms === true && isUrlEncoded(headers)) return;
   // A POST without any body lacks its fields, which the shape reports better.

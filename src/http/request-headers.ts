@@ -65,23 +65,26 @@ export function readFingerprint(value: string | undefined): string | undefined {
   return value.toLowerCase();
 }
 
-/** Exactly JSON, in UTF-8, not compressed: anything else would have to be guessed at. */
+/** Exactly JSON, in UTF-8: anything else would have to be guessed at. */
 const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i;
 
 export function isPlainJson(headers: IncomingMessage['headers']): boolean {
   const type = headers['content-type'];
-  const encoding = headers['content-encoding'];
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') return false;
   return type === 'application/json' || (type !== undefined && JSON_TYPE.test(type));
 }
 
 const URL_ENCODED = /^application\/x-www-form-urlencoded[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i;
 
-/** A form as browsers send it by themselves, in UTF-8 and not compressed. */
+/** A form as browsers send it by themselves, in UTF-8. */
 export function isUrlEncoded(headers: IncomingMessage['headers']): boolean {
-  const encoding = headers['content-encoding'];
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') return false;
   return URL_ENCODED.test(headers['content-type'] ?? '');
+}
+
+/** The header that says that a body is compressed, or coded in another way than in chunks; undefined if none does. */
+export function codingOf(headers: IncomingMessage['headers']): 'Content-Encoding' | 'Transfer-Encoding' | undefined {
+  const { 'content-encoding': content = 'identity', 'transfer-encoding': transfer = 'chunked' } = headers;
+  if (content.toLowerCase() !== 'identity') return 'Content-Encoding';
+  return transfer.toLowerCase() === 'chunked' ? undefined : 'Transfer-Encoding';
 }
 
 /** Whether a request announces a body at all. */

@@ -156,7 +156,11 @@ describe('a request that no route takes', () => {
         '415 1403 Content-Type NOT_JSON',
       ]);
     }
-    expect(faults(await post(world, '{}', { 'content-encoding': 'gzip' }))).toBe('415 1403 Content-Type NOT_JSON');
+    for (const coding of ['gzip', 'deflate', 'br', 'identity, gzip']) {
+      const coded = await post(world, '{}', { 'content-encoding': coding });
+      expect(faults(coded)).toBe('415 1403 Content-Encoding BODY_ENCODED');
+    }
+    expect((await post(world, BODY, { 'content-encoding': 'Identity' })).statusCode).toBe(201);
     for (const type of ['application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"']) {
       expect((await post(world, BODY, { 'content-type': type })).statusCode).toBe(201);
     }

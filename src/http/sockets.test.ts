@@ -93,6 +93,23 @@ describe('headers given twice', () => {
   });
 });
 
+describe('a transfer coding besides chunked', () => {
+  const chunked = `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n\r\n`;
+  const sent = (codings: string) =>
+    exchange(
+      request([`Transfer-Encoding: ${codings}`], chunked).replace(/Content-Length: \d+\r\n/, 'Connection: close\r\n'),
+    );
+
+  it('is not undone: a body that claims one is refused, rather than read as it is', async () => {
+    const before = world.rows.runs;
+    const answer = await sent('gzip, chunked');
+    expect([statuses(answer), errorCode(answer)]).toEqual([[415], '1403']);
+    expect(answer).toContain('"field":"Transfer-Encoding"');
+    expect(world.rows.runs).toBe(before);
+    expect(statuses(await sent('Chunked'))).toEqual([201]);
+  });
+});
+
 describe('what is not HTTP', () => {
   const head = `POST /api/v1/orders HTTP/1.1\r\nHost: x\r\nAuthorization: ${world.merchantAuth}\r\nContent-Type: application/json\r\nIdempotency-Key: framing\r\n`;
   const CHUNKED = 'Transfer-Encoding: chunked\r\n\r\n';

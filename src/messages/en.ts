@@ -154,6 +154,7 @@ export const en = {
     REQUEST_LATE: 'The request did not arrive whole in time. Send it again, all of it at once.',
     UNKNOWN_EXPECTATION: 'The header {field} asks for something that this server does not know. Leave it out.',
     NOT_JSON: 'The body is not JSON. Send it with Content-Type: application/json.',
+    BODY_ENCODED: 'The body is compressed or otherwise encoded. Send it as it is, without the header {field}.',
     CARRIER_DOWN: '{carrier} cannot be reached just now; no money moved. Try again a little later.',
     CARRIER_REFUSES:
       '{carrier} does not take payments from us at present; no money moved. Sending it again does not help: pay another way.',

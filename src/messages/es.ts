@@ -166,6 +166,7 @@ export const es = {
     REQUEST_LATE: 'La solicitud no llegó completa a tiempo. Envíela de nuevo, toda de una vez.',
     UNKNOWN_EXPECTATION: 'El encabezado {field} pide algo que este servidor no conoce. No lo envíe.',
     NOT_JSON: 'El cuerpo no es JSON. Envíelo con Content-Type: application/json.',
+    BODY_ENCODED: 'El cuerpo está comprimido o codificado de otro modo. Envíelo tal cual, sin la cabecera {field}.',
     CARRIER_DOWN:
       'No se puede contactar con {carrier} en este momento; no se movió dinero. Inténtelo de nuevo un poco más tarde.',
     CARRIER_REFUSES:

@@ -187,6 +187,7 @@ export const fr = {
     REQUEST_LATE: 'La requête n’est pas arrivée entière à temps. Renvoyez-la, toute d’un coup.',
     UNKNOWN_EXPECTATION: 'L’en-tête {field} demande ce que ce serveur ne connaît pas. Ne l’envoyez pas.',
     NOT_JSON: 'Le corps n’est pas du JSON. Envoyez-le avec Content-Type: application/json.',
+    BODY_ENCODED: 'Le corps est compressé ou codé d’une autre façon. Envoyez-le tel quel, sans l’en-tête {field}.',
     CARRIER_DOWN: '{carrier} n’est pas joignable en ce moment ; aucun argent n’a bougé. Réessayez un peu plus tard.',
     CARRIER_REFUSES:
       '{carrier} n’accepte pas nos paiements actuellement ; aucun argent n’a bougé. Renvoyer l’appel n’y change rien : payez autrement.',

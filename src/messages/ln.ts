@@ -154,6 +154,7 @@ export const ln = {
     REQUEST_LATE: 'Bosenga ekomi mobimba na ntango te. Tinda yango lisusu, nyonso mbala moko.',
     UNKNOWN_EXPECTATION: 'En-tête {field} ezali kosenga likambo oyo serveur oyo eyebi te. Kotinda yango te.',
     NOT_JSON: 'Body ezali JSON te. Tinda yango na Content-Type: application/json.',
+    BODY_ENCODED: 'Body ekangami to ekomami na lolenge mosusu. Tinda yango ndenge ezali, kozanga header {field}.',
     CARRIER_DOWN: '{carrier} ezali kozwama sikoyo te; mbongo eningani te. Meka lisusu mwa moke na nsima.',
     CARRIER_REFUSES:
       '{carrier} ezali kondima bafuti na biso sikoyo te; mbongo eningani te. Kozongela yango esalisaka te: futa na lolenge mosusu.',

@@ -174,6 +174,7 @@ export const WORDS: { readonly [code in DetailCode]: readonly string[] } = {
   REQUEST_LATE: [],
   UNKNOWN_EXPECTATION: ['field'],
   NOT_JSON: [],
+  BODY_ENCODED: ['field'],
   CARRIER_DOWN: ['carrier'],
   CARRIER_REFUSES: ['carrier'],
   PAYER_UNKNOWN: ['carrier'],

@@ -118,6 +118,7 @@ export const zh = {
     REQUEST_LATE: '请求未能按时完整到达。请一次性重新发送。',
     UNKNOWN_EXPECTATION: '请求头 {field} 要求了本服务器不支持的内容。请去掉它。',
     NOT_JSON: '请求体不是 JSON。请以 Content-Type: application/json 发送。',
+    BODY_ENCODED: '请求体经过压缩或其他编码。请原样发送，不要带 {field} 头。',
     CARRIER_DOWN: '目前无法连接 {carrier}；资金没有变动。请稍后重试。',
     CARRIER_REFUSES: '{carrier} 目前不接受我们的付款请求；资金没有变动。重复提交无济于事：请用其他方式支付。',
     PAYER_UNKNOWN: '{carrier} 没有该号码的账户；资金没有变动。请核对号码，或用其他方式支付。',

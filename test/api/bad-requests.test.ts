@@ -126,7 +126,7 @@ describe('JSON', () => {
         await mintBytes(world, bearer, bytes, 'application/json', ['Content-Encoding: gzip']),
         415,
         '1403',
-        'NOT_JSON',
+        'BODY_ENCODED',
       );
     }
     expect((await mintBytes(world, bearer, gzipSync(text))).status).toBe(400);
