@@ -28,7 +28,7 @@ import { requestMetrics } from './request-metrics.ts';
 import { fullPath, type Route } from './route.ts';
 import type { ServicePage } from './service-page.ts';
 import { type Readiness, servicePages } from './service-pages.ts';
-import { answerClientError, refuseExpectation } from './socket-errors.ts';
+import { answerClientError, refuseExpectation, refuseTunnel } from './socket-errors.ts';
 import { limitConnections, SOCKET_LIMITS, type SocketLimits } from './socket-limits.ts';
 import { createStreams } from './streams.ts';
 import { createTurnAway } from './turn-away.ts';
@@ -101,6 +101,7 @@ export function createServer(parts: ServerParts): FastifyInstance {
   app.server.on('checkExpectation', (request, response) => {
     refuseExpectation(parts, life.nextRequestId(), request, response);
   });
+  app.server.on('connect', (request: IncomingMessage) => refuseTunnel(parts, life.nextRequestId(), request));
   const endIdle = followConnections(app.server, parts.clock);
   limitConnections(app.server, sockets.connections, parts);
   addRequestLife(app, life);

@@ -10,7 +10,7 @@ import type { Socket } from 'node:net';
 import { REFUSALS, type Refusal } from '../domain/refusal.ts';
 import { DEFAULT_LANGUAGE, type Language } from '../messages/messages.ts';
 import { negotiate } from '../messages/negotiate.ts';
-import { badFraming, renderEnvelope } from './envelope.ts';
+import { badFraming, renderEnvelope, wrongMethod } from './envelope.ts';
 import { ANSWER_HEADERS, type ExchangeParts, JSON_TYPE } from './exchange.ts';
 import { afterOwedAnswers } from './pipelining.ts';
 
@@ -21,6 +21,7 @@ const STATUSES: { readonly [code: string]: number } = {
 
 const REASONS: { readonly [status: number]: string } = {
   400: 'Bad Request',
+  405: 'Method Not Allowed',
   408: 'Request Timeout',
   431: 'Request Header Fields Too Large',
 };
@@ -49,11 +50,32 @@ function endWith(
     socket.destroy();
     return;
   }
-  const refusal = badFraming(STATUSES[error.code ?? ''] ?? 400);
-  const { headers, body } = answerTo(parts, { requestId, language }, refusal);
+  write(parts, { requestId, language }, badFraming(STATUSES[error.code ?? ''] ?? 400), socket);
+}
+
+/** CONNECT: nobody here tunnels anything. */
+export function refuseTunnel(parts: ExchangeParts, requestId: string, { headers, socket }: IncomingMessage): void {
+  // Node.js has handed over the bare connection: its errors are nobody else's any more.
+  socket.on('error', () => socket.destroy());
+  const about = { requestId, language: negotiate(headers['accept-language']) };
+  afterOwedAnswers(socket, () => write(parts, about, wrongMethod(METHODS), socket, { allow: METHODS }));
+}
+
+/** Every method that some path takes. */
+const METHODS = 'GET, POST';
+
+/** Writes a refusal to the bare connection, and closes it. */
+function write(
+  parts: ExchangeParts,
+  about: About,
+  refusal: Refusal,
+  socket: Socket,
+  more: { readonly [name: string]: string } = {},
+): void {
+  const { headers, body } = answerTo(parts, about, refusal);
   const head = [
     `HTTP/1.1 ${refusal.http} ${REASONS[refusal.http] ?? REFUSALS[refusal.code].name}`,
-    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    ...Object.entries({ ...headers, ...more }).map(([name, value]) => `${name}: ${value}`),
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
   // A client that goes on sending would otherwise keep the connection for as long as a byte comes now and then.
@@ -79,12 +101,13 @@ export function refuseExpectation(
   response.writeHead(refusal.http, headers).end(body);
 }
 
+interface About {
+  readonly requestId: string;
+  readonly language: Language;
+}
+
 /** The envelope and its headers; also writes the refusal's line in the log. */
-function answerTo(
-  parts: ExchangeParts,
-  { requestId, language }: { readonly requestId: string; readonly language: Language },
-  refusal: Refusal,
-) {
+function answerTo(parts: ExchangeParts, { requestId, language }: About, refusal: Refusal) {
   const body = renderEnvelope(refusal, {
     language,
     requestId,

@@ -60,12 +60,35 @@ describe('what HTTP itself forbids', () => {
     ['no Host', head([]), 400],
     ['two Hosts', head(['Host: x', 'host: y']), 400],
     ['an expectation that nobody knows', head(['Host: x', 'Expect: foo']), 417],
+    ['a tunnel', 'CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n', 405],
   ])('%s: refused in the envelope, with a request id', async (_name, bytes, status) => {
     const answer = await exchange(bytes);
     expect([statuses(answer), errorCode(answer)]).toEqual([[status], '1403']);
     expect(answer).toMatch(/\r\nx-request-id: req_/i);
     expect(answer).toMatch(/\r\nconnection: close/i);
     expect(answer).toContain('"retryable":false');
+  });
+
+  it('a tunnel: says which methods there are, after the answers before it, and survives a client that resets', async () => {
+    const tunnel = 'CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n';
+    const socket = open(world);
+    let answer = '';
+    socket.on('data', (chunk) => {
+      answer += chunk.toString('latin1');
+    });
+    socket.write(`${request([])}${tunnel}`);
+    await once(socket, 'close');
+    expect(statuses(answer)).toEqual([201, 405]);
+    expect(answer).toMatch(/\r\nallow: GET, POST\r\n/i);
+    for (let nth = 0; nth < 20; nth += 1) {
+      const rude = open(world);
+      rude.on('error', () => undefined);
+      await once(rude, 'connect');
+      rude.write(tunnel);
+      rude.resetAndDestroy();
+      await once(rude, 'close');
+    }
+    expect(statuses(await exchange(request([])))).toEqual([201]);
   });
 
   it('a Host header is not required of HTTP/1.0, and 100-continue is answered', async () => {
