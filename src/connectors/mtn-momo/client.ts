@@ -40,7 +40,7 @@ export type MoneyRequest = {
 /** What their server said: `body` is the parsed JSON, undefined when it was empty or not JSON. */
 export type Said =
   | { readonly kind: 'said'; readonly status: number; readonly body: unknown }
-  | { readonly kind: 'not_sent'; readonly reason: string }
+  | { readonly kind: 'not_sent'; readonly reason: string; readonly lasting?: 'operator_needed' }
   | { readonly kind: 'lost'; readonly reason: string };
 
 export interface MtnMomoClient {
@@ -82,7 +82,13 @@ export function createMtnMomoClient(
   const ask: Ask = async (request) =>
     heard(await outbound.request({ trust: 'upstream', answerLimit: ANSWER_LIMIT, ...request }));
 
-  const tokens = createTokens(clock, () => fetchToken(config, product, ask, log));
+  let noToken: Said = NO_TOKEN;
+  const tokens = createTokens(clock, async () => {
+    const fetched = await fetchToken(config, product, ask, log);
+    if ('value' in fetched) return fetched;
+    noToken = fetched;
+    return undefined;
+  });
 
   /** Calls with a token; when the token is refused, once more with another, within the same time. */
   const authorised = async (timeout: number, call: (authorization: string, left: number) => Promise<Said>) => {
@@ -90,7 +96,7 @@ export function createMtnMomoClient(
     // A clock that is set back meanwhile must not extend the time.
     const timeLeft = (): number => Math.min(timeout, deadline - clock.now());
     const token = await tokens.current();
-    if (token === undefined) return NO_TOKEN;
+    if (token === undefined) return noToken;
     const left = timeLeft();
     if (left <= 0) return OUT_OF_TIME;
     const first = await call(`Bearer ${token}`, left);
@@ -98,7 +104,7 @@ export function createMtnMomoClient(
     log.info('mtn_momo_token_renewed', { product });
     const another = await tokens.insteadOf(token);
     const rest = timeLeft();
-    if (another === undefined) return NO_TOKEN;
+    if (another === undefined) return noToken;
     return rest <= 0 ? OUT_OF_TIME : call(`Bearer ${another}`, rest);
   };
 
@@ -145,7 +151,7 @@ async function fetchToken(
   product: Product['name'],
   ask: Ask,
   log: Platform['log'],
-): Promise<FetchedToken | undefined> {
+): Promise<FetchedToken | Said> {
   const basic = Buffer.from(`${config.apiUser}:${config.apiKey}`).toString('base64');
   const said = await ask({
     method: 'POST',
@@ -157,11 +163,15 @@ async function fetchToken(
   if (token !== undefined) return token;
   if (said.kind === 'said') log.error('mtn_momo_token_refused', { product, status: said.status });
   else log.warn('mtn_momo_token_unanswered', { product, outcome: said.kind, reason: said.reason });
-  return undefined;
+  return said.kind === 'said' && CREDENTIALS_REFUSED.has(said.status) ? TOKEN_REFUSED : NO_TOKEN;
 }
+
+/** Statuses by which a token is refused until somebody corrects the credentials or the address. */
+const CREDENTIALS_REFUSED: ReadonlySet<number> = new Set([400, 401, 403, 404]);
 
 /** Failures before the request itself, or after a 401: nothing of it was done. */
 const NO_TOKEN: Said = { kind: 'not_sent', reason: 'no_token' };
+const TOKEN_REFUSED: Said = { kind: 'not_sent', reason: 'token_refused', lasting: 'operator_needed' };
 const OUT_OF_TIME: Said = { kind: 'not_sent', reason: 'out_of_time' };
 
 function heard(answer: OutboundAnswer): Said {

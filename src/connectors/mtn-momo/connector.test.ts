@@ -10,7 +10,7 @@ import type { Reply } from '../scripted-upstream.ts';
 import type { MtnMomoConfig } from './client.ts';
 import { createMtnMomo } from './connector.ts';
 import { COLLECTION } from './products.ts';
-import { bodyFor, type CarrierForTests, CREDENTIALS, endingOf, startCarrier } from './testing/carrier.ts';
+import { bodyFor, type CarrierForTests, CREDENTIALS, endingOf, startCarrier, TOKEN } from './testing/carrier.ts';
 
 const credentials = CREDENTIALS.collection;
 let carrier: CarrierForTests;
@@ -131,9 +131,27 @@ test('an answer about another amount raises an alarm', async () => {
 test('without a token nothing is sent, and an inquiry learns nothing', async () => {
   const upstream = await carrier.scripted(() => ({ status: 401, body: '{"error":"login_failed"}' }));
   const asking = createMtnMomo({ ...credentials, baseUrl: upstream.url }, carrier.doors);
-  expect(await asking.start(order('completes'))).toEqual({ kind: 'not_sent', reason: 'no_token' });
-  expect(await asking.inquire(order('completes'))).toEqual({ kind: 'unknown', reason: 'no_token' });
+  const refused = { kind: 'not_sent', reason: 'token_refused', lasting: 'operator_needed' };
+  expect(await asking.start(order('completes'))).toEqual(refused);
+  expect(await asking.inquire(order('completes'))).toEqual({ kind: 'unknown', reason: 'token_refused' });
   expect(upstream.arrived.map(({ path }) => path)).toEqual(['/collection/token/', '/collection/token/']);
+});
+
+test.each([429, 500, 503])('a token that cannot be had just now (%i) may be had later', async (status) => {
+  let tokens = 0;
+  const upstream = await carrier.scripted(({ path }) => {
+    if (path !== '/collection/token/') return { status: 202, body: '' };
+    tokens += 1;
+    return tokens === 2
+      ? { status, body: '' }
+      : tokens === 1
+        ? { status: 401, body: '' }
+        : { status: 200, body: TOKEN };
+  });
+  const asking = createMtnMomo({ ...credentials, baseUrl: upstream.url }, carrier.doors);
+  expect(await asking.start(order('completes'))).toMatchObject({ lasting: 'operator_needed' });
+  expect(await asking.start(order('completes'))).toEqual({ kind: 'not_sent', reason: 'no_token' });
+  expect((await asking.start(order('completes'))).kind).toBe('waiting');
 });
 
 test('a token that is refused again and again is renewed once per call', async () => {

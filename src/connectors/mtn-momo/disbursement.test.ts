@@ -98,9 +98,10 @@ describe('a transfer', () => {
 
 test('the token of one product is not accepted for the other', async () => {
   const asking = createMtnMomoDisbursement({ ...CREDENTIALS.collection, baseUrl: carrier.url }, carrier.doors);
-  expect(await asking.payOut(payout())).toEqual({ kind: 'not_sent', reason: 'no_token' });
+  const refused = { kind: 'not_sent', reason: 'token_refused', lasting: 'operator_needed' };
+  expect(await asking.payOut(payout())).toEqual(refused);
   const taking = createMtnMomo({ ...credentials, baseUrl: carrier.url }, carrier.doors);
-  expect(await taking.start(payout())).toEqual({ kind: 'not_sent', reason: 'no_token' });
+  expect(await taking.start(payout())).toEqual(refused);
 });
 
 describe('a failure that we have to fix', () => {

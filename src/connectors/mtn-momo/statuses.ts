@@ -51,7 +51,7 @@ export interface Alarm {
 /** What the answer to a request to pay, or to a transfer, means. */
 export function readStart(said: Said, product: Product): Reading<Answer> {
   if (said.kind === 'lost') return { answer: { kind: 'unknown', reason: said.reason } };
-  if (said.kind === 'not_sent') return { answer: { kind: 'not_sent', reason: said.reason } };
+  if (said.kind === 'not_sent') return { answer: said };
   const code = codeOf(said.body);
   if (said.status === 202) return { answer: { kind: 'waiting', providerReference: null } };
   // The reference was accepted earlier: its outcome is for an inquiry to find.

@@ -40,7 +40,8 @@ export const CREDENTIALS = {
 /** Numbers whose ending decides (contract §11): 08 completes and sends no callback. */
 const ENDINGS: Record<Course, string> = { completes: '08', stays_open: '04', carrier_is_down: '06' };
 
-const TOKEN = JSON.stringify({ access_token: 'a-token', token_type: 'access_token', expires_in: 3600 });
+/** The answer to a token request. */
+export const TOKEN = JSON.stringify({ access_token: 'a-token', token_type: 'access_token', expires_in: 3600 });
 
 export type CarrierForTests = Awaited<ReturnType<typeof startCarrier>>;
 
