@@ -117,6 +117,7 @@ function exchange(parts: Exchange): void {
   const { clock, request } = parts;
   const { agent, lanes, rests } = parts.way;
   const { origin, path } = parts.target;
+  const begun = clock.wall();
   let settled = false;
   let controller: Dispatcher.DispatchController | undefined;
 
@@ -149,11 +150,15 @@ function exchange(parts: Exchange): void {
     clearImmediate(reading);
   };
 
+  /** Timers stand still while the machine sleeps, or its host pauses it, but its clock does not. */
+  const isOverdue = (): boolean => Math.abs(clock.wall() - begun) > request.timeout;
+
   const answer = createAnswerReader(request.answerLimit);
   const start = (): void => {
     agent.dispatch(dispatchOptions(origin, path, request), {
       // Called on an established connection, right before the first byte. Aborting here keeps it from being written.
       onRequestStart(started) {
+        if (controller === undefined && isOverdue()) settle(notSent('no connection in time'));
         // A second start means that the library sends again after a cut connection: never, the request may have been delivered.
         if (settled || controller !== undefined) started.abort(new Error('not to be sent'));
         else controller = started;
