@@ -103,6 +103,17 @@ test('in a deadlock with a migration the other transaction goes first, and the f
   }
 });
 
+test('a database whose encoding lacks most of the world’s letters is refused before anything is written', async () => {
+  const name = `mbongo_test_latin_${Date.now()}`;
+  await database.pool.query(`create database ${name} encoding latin1 lc_collate 'C' lc_ctype 'C' template template0`);
+  try {
+    const url = Object.assign(new URL(database.url), { pathname: `/${name}` });
+    await expect(migrate(url.href)).rejects.toThrow(/^the database has the encoding LATIN1.*UTF8/);
+  } finally {
+    await database.pool.query(`drop database ${name} with (force)`);
+  }
+});
+
 test('older code leaves a newer database as it is', async () => {
   const all = readMigrations();
   await migrate(database.url, [...all, made('9001-one.sql', 'create table one (n int)')]);

@@ -33,7 +33,8 @@ export type Migration = { name: string; sql: string; checksum: string };
  * left as it is: during a deployment both versions run.
  *
  * @param url connection string of the database; its role must own the database
- * @throws Error that names the file when one was edited after it was applied, comes too late, or fails
+ * @throws Error when the database's encoding cannot hold every text; Error that names the file when one was edited after it was
+ *   applied, comes too late, or fails
  */
 export async function migrate(url: string, migrations: Migration[] = readMigrations()): Promise<string[]> {
   const client = new pg.Client({
@@ -44,6 +45,7 @@ export async function migrate(url: string, migrations: Migration[] = readMigrati
   client.on('error', () => undefined); // The query that was under way reports it.
   await client.connect();
   try {
+    await requireEncoding(client);
     const applied: string[] = [];
     for (const migration of migrations) {
       if (await applyPatiently(client, migration)) applied.push(migration.name);
@@ -66,6 +68,19 @@ export function readMigrations(dir = fileURLToPath(new URL('./migrations/', impo
     const sql = readFileSync(`${dir}/${name}`, 'utf8');
     return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
   });
+}
+
+/** Encodings that hold every text; the second one stores whatever bytes it is given. */
+const ENCODINGS: readonly unknown[] = ['UTF8', 'SQL_ASCII'];
+
+/** In another encoding the server would refuse a change for one letter in it, and with it what has become of the money. */
+async function requireEncoding(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ server_encoding: string }>('show server_encoding');
+  const encoding = rows[0]?.server_encoding;
+  if (ENCODINGS.includes(encoding)) return;
+  throw new Error(
+    `the database has the encoding ${encoding}: create one with the encoding UTF8, and name that in DATABASE_URL`,
+  );
 }
 
 /** Makes the row types that are missing. Usually none are, and then the lock is not taken. */
