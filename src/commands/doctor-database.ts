@@ -72,9 +72,8 @@ export function migrationCheck(applied: readonly string[], ours: readonly string
 
 export function checkClock(world: World, store: Store): Promise<readonly Check[]> {
   return looking('clock', async () => {
-    const before = world.clock.wall();
-    const there = await store.time();
-    return [skewCheck(Math.max(0, before - there, there - world.clock.wall()))];
+    const { clockDifference } = await import('../usecases/clock-difference.ts');
+    return [skewCheck(await clockDifference({ store, clock: world.clock }))];
   });
 }
 

@@ -10,6 +10,7 @@ import type { Metrics } from '../platform/platform.ts';
 import { DUE_KINDS } from '../store/due.ts';
 import { MOST_WATCHED, type Waiting, type Watched } from '../store/watch-reads.ts';
 import { auditMetrics } from './audit-metrics.ts';
+import { clockDifference } from './clock-difference.ts';
 import type { Deps } from './deps.ts';
 import { endsWithin } from './patience.ts';
 
@@ -28,6 +29,11 @@ const NOTHING: Watched = { overdue: [], attempts: [], waiting: [] };
 export function databaseMetrics(deps: Pick<Deps, 'store' | 'clock' | 'holds'>, metrics: Metrics): () => Promise<void> {
   const tellAudit = auditMetrics(deps, metrics);
   const up = metrics.gauge('mbongo_database_up', 'Whether the last reading of numbers from it succeeded.', []);
+  const difference = metrics.gauge(
+    'mbongo_clock_difference_seconds',
+    "How far this machine's clock is from that of the database, at least.",
+    [],
+  );
   let watched = NOTHING;
   let at = 0;
   let last: { readonly at: number; readonly reading: Promise<void> } | undefined;
@@ -48,6 +54,7 @@ export function databaseMetrics(deps: Pick<Deps, 'store' | 'clock' | 'holds'>, m
           deps.holds.held().map(({ route }) => route),
         ),
         tellAudit(),
+        clockDifference(deps).then((milliseconds) => difference({}, milliseconds / 1_000)),
       ]);
       watched = found;
       at = now;

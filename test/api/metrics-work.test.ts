@@ -45,6 +45,14 @@ const ASKED_AGAIN = 'select id from attempt where payment_id = $1 and next_inqui
 const attempts = (purpose: string, age: string): string =>
   `mbongo_open_attempts{purpose="${purpose}",connector="${purpose === 'payout' ? 'mtn-momo-disbursement' : 'mtn-momo'}",carrier="${CARRIER}",age="${age}"}`;
 
+test('how far its clock is from that of the database is shown', async () => {
+  await world.clock.advance(HOUR);
+  const shown = (await numbers())('mbongo_clock_difference_seconds');
+  const off = Math.abs(world.clock.wall() - Date.now()) / 1_000;
+  expect(off).toBeGreaterThan(60);
+  expect(Math.abs(shown - off)).toBeLessThan(60);
+});
+
 test('a payment from a wallet is a change that won, a final transaction and an acknowledged webhook', async () => {
   const before = await numbers();
   const paying = await collect(world, merchant);

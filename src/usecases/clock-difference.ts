@@ -1,0 +1,14 @@
+/**
+ * How far this machine's clock is from the database's, with which every machine compares its own.
+ *
+ * Invariant: the time that the question takes is never mistaken for a difference.
+ */
+
+import type { Deps } from './deps.ts';
+
+/** Milliseconds that the two clocks certainly differ by. */
+export async function clockDifference({ store, clock }: Pick<Deps, 'store' | 'clock'>): Promise<number> {
+  const before = clock.wall();
+  const there = await store.time();
+  return Math.max(0, before - there, there - clock.wall());
+}
