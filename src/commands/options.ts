@@ -62,17 +62,11 @@ export function readLimit(text: string): number {
   return readWhole(text, 'limit', 1, MOST_LISTED);
 }
 
-/** `--status` of a list, by the name that `nameOf` gives a status; `noun` says in errors what has the status. */
-export function readStatus<S extends string>(
-  text: string,
-  statuses: readonly S[],
-  noun: string,
-  nameOf: (status: S) => string = (status) => status,
-): S {
-  const status = statuses.find((known) => nameOf(known) === text);
+/** `--status` of a list; `noun` says in errors what has the status. Dashes count as underscores. */
+export function readStatus<S extends string>(text: string, statuses: readonly S[], noun: string): S {
+  const status = statuses.find((known) => known === text.replaceAll('-', '_'));
   if (status !== undefined) return status;
-  const names = statuses.map(nameOf).join(', ');
-  throw new UsageError(`${JSON.stringify(text)} is not a status of ${noun}: use one of ${names}`);
+  throw new UsageError(`${JSON.stringify(text)} is not a status of ${noun}: use one of ${statuses.join(', ')}`);
 }
 
 /** Items between commas; `word` alone means no restriction and gives null. */

@@ -12,7 +12,7 @@ export function addPayoutCommands(program: Command, addVerb: AddVerb, addVerbOf:
   const load = () => import('./payout.ts');
   addVerb(payout, 'list', 'list batches, the oldest first', async () => (await load()).payoutList)
     .option('--merchant <id>', "only this merchant's")
-    .option('--status <status>', 'waiting-for-approval, scheduled, paused, started, rejected or cancelled')
+    .option('--status <status>', 'waiting_for_approval, scheduled, paused, started, rejected or cancelled')
     .option('--after <id>', 'those after this batch: the next page')
     .option('--limit <count>', 'how many to list at most', '50');
   addVerbOf(

@@ -7,7 +7,7 @@
 import { formatMinor } from '../domain/money.ts';
 import type { Beneficiary, PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import { batchStatus, type PayoutCounts, sumOfCounts } from '../domain/payout.ts';
-import { BATCH_STATES, type BatchState, stateOf } from '../domain/payout-batch.ts';
+import { BATCH_STATES, stateOf } from '../domain/payout-batch.ts';
 import { hasMore, totalsOf } from '../domain/payout-order.ts';
 import { maskPhone } from '../domain/phone.ts';
 import { payoutText } from '../messages/payout-text.ts';
@@ -37,7 +37,7 @@ export async function payoutList({ deps }: Tools, options: PayoutListOptions): P
   const limit = readLimit(options.limit);
   const batches = await deps.store.payoutBatch.list({
     merchantId: merchant === undefined ? undefined : (await requireMerchant(deps, merchant)).id,
-    state: status === undefined ? undefined : readStatus(status.replaceAll('_', '-'), BATCH_STATES, 'a batch', nameOf),
+    state: status === undefined ? undefined : readStatus(status, BATCH_STATES, 'a batch'),
     after,
     limit,
   });
@@ -46,7 +46,7 @@ export async function payoutList({ deps }: Tools, options: PayoutListOptions): P
   const head = ['batch', 'state', 'status', 'merchant', 'reference', 'people', 'amount', 'dates', 'next', 'made'];
   const rows = payouts.map((payout) => [
     payout.batch_id,
-    nameOf(payout.state),
+    payout.state,
     payout.status,
     payout.merchant_id,
     payout.customer_reference,
@@ -212,16 +212,12 @@ function operating({ deps }: Tools): PayoutOperatorDeps {
   return { ...deps, calendar, payoutText };
 }
 
-function nameOf(state: BatchState): string {
-  return state.replaceAll('_', '-');
-}
-
 async function outputOf({ deps }: Tools, batch: PayoutBatch) {
   const document = documentOf(batch, await countsOf({ deps }, batch));
   const { batch_id, state, pending_count, processing_count, completed_count, failed_count, next_run_at } = document;
   const counts = `${pending_count} pending, ${processing_count} processing, ${completed_count} completed, ${failed_count} failed`;
   const next = next_run_at === null ? [] : [`runs next at ${next_run_at}`];
-  return { document, lines: [`${batch_id}  ${nameOf(state)}; lines: ${counts}`, ...next] };
+  return { document, lines: [`${batch_id}  ${state}; lines: ${counts}`, ...next] };
 }
 
 async function countsOf({ deps }: Tools, batch: PayoutBatch): Promise<PayoutCounts> {

@@ -123,6 +123,13 @@ describe('mbongo payout', () => {
     expect(await cli.json(`${of} --status waiting-for-approval`)).toMatchObject({
       payouts: [{ batch_id: waiting.id }],
     });
+    // One spelling, wherever it is shown.
+    for (const words of [of, `payout show ${waiting.id}`]) {
+      const { out } = await cli.run(words);
+      expect([words, out]).toEqual([words, expect.stringContaining('waiting_for_approval')]);
+      expect(out).not.toContain('waiting-for-approval');
+    }
+    expect((await cli.run('payout list --help')).out).toContain('waiting_for_approval');
     expect(await cli.json(`${of} --status scheduled`)).toMatchObject({ payouts: [{ batch_id: scheduled.id }] });
     for (const status of ['paused', 'started', 'rejected', 'cancelled']) {
       expect(await cli.json(`${of} --status ${status}`)).toEqual({ payouts: [], next: null });
@@ -230,7 +237,7 @@ describe('mbongo payout', () => {
   test.each([
     ['payout show batch_1', 2, 'the batch id is not valid'],
     ['payout show batch_00000000000000000000000000', 1, 'there is no batch'],
-    ['payout list --status open', 2, '"open" is not a status of a batch: use one of waiting-for-approval'],
+    ['payout list --status open', 2, '"open" is not a status of a batch: use one of waiting_for_approval'],
     ['payout list --limit 0', 2, 'the limit must be a whole number from 1 to 1000'],
     ['payout list --merchant mch_1', 2, 'the merchant id is not valid'],
   ])('refuses %j', async (words, exit, message) => {
