@@ -175,7 +175,9 @@ function joinGateway(
     ...(role === 'worker' ? {} : { pages: checkoutPages(deps) }),
     mode: config.mode,
     publicUrl: config.publicUrl,
-    ...(config.mode === 'sandbox' ? { sandboxUrl: `http://127.0.0.1:${config.sandboxPort}` } : {}),
+    ...(config.mode === 'sandbox'
+      ? { sandbox: { url: `http://127.0.0.1:${config.sandboxPort}`, demoFile: config.demoFile } }
+      : {}),
     rateLimitScale: config.rateLimitScale,
     failedAuthentications: config.failedAuthentications,
     trustProxy: config.trustProxy,

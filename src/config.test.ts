@@ -47,6 +47,7 @@ test('an empty environment is a working sandbox', () => {
   expect(readConfig({})).toEqual({
     mode: 'sandbox',
     dataDir: resolve('.data'),
+    demoFile: '.data/demo.json',
     host: '127.0.0.1',
     port: 8080,
     sandboxPort: 8090,
@@ -133,6 +134,7 @@ test('everything that is set is read', () => {
     mode: 'production',
     databaseUrl: 'postgresql://u:p@a:5432/mbongo?sslmode=verify-full',
     dataDir: '/var/lib/mbongo',
+    demoFile: '/var/lib/mbongo/demo.json',
     host: '127.0.0.1',
     port: 8080,
     sandboxPort: 8090,

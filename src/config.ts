@@ -5,7 +5,7 @@
  * never starts with the sandbox's publicly known credentials, without a master key, or with a PUBLIC_URL that is plain http.
  */
 import { accessSync, constants } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import {
   type CardnetConfig,
   type GatewayMode,
@@ -31,6 +31,10 @@ export interface TracesConfig {
   readonly share: number;
 }
 
+const DEFAULT_DATA_DIR = '.data';
+/** The file in the data folder that holds the demo merchant's credential. */
+export const DEMO_FILE = 'demo.json';
+
 export interface Config extends MtnMomoProducts {
   /** `GATEWAY_MODE`. */
   readonly mode: GatewayMode;
@@ -38,6 +42,8 @@ export interface Config extends MtnMomoProducts {
   readonly databaseUrl?: string;
   /** `DATA_DIR`, made absolute. */
   readonly dataDir: string;
+  /** Where a sandbox stores its demo merchant's credential: in `DATA_DIR` as it was given, so perhaps a relative path. */
+  readonly demoFile: string;
   /** `HOST`: the one address to listen on, or a name for it. */
   readonly host: string;
   /** `PORT`; 0 takes any free one. */
@@ -107,7 +113,8 @@ export function readConfig(environment: Environment, defaults: Environment = {})
   const config = {
     mode,
     ...present('databaseUrl', readDatabaseUrl(env)),
-    dataDir: resolve(env.text('DATA_DIR') ?? '.data'),
+    dataDir: resolve(env.text('DATA_DIR') ?? DEFAULT_DATA_DIR),
+    demoFile: join(env.text('DATA_DIR') ?? DEFAULT_DATA_DIR, DEMO_FILE),
     host,
     port,
     sandboxPort,

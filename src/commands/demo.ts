@@ -7,6 +7,7 @@
 
 import { link, readFile, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DEMO_FILE } from '../config.ts';
 import { shardOf } from '../domain/ids.ts';
 import { parseAmount } from '../domain/money.ts';
 import type { Merchant, WalletKind } from '../domain/records.ts';
@@ -25,7 +26,6 @@ export interface Demo {
   readonly wallets: readonly { readonly kind: WalletKind; readonly number: string; readonly phone: string }[];
 }
 
-const FILE = 'demo.json';
 const DEMO_NAME = 'Boutique Kivu';
 const DEMO_PIN = '1234';
 const ACCOUNTS = [
@@ -62,7 +62,7 @@ const BANK_ACCOUNTS = [
 
 /** The demo merchant: made if the database is empty, read from the file afterwards; undefined if there is none. */
 export async function openDemo(deps: OperatorDeps, dataDir: string): Promise<Demo | undefined> {
-  const path = join(dataDir, FILE);
+  const path = join(dataDir, DEMO_FILE);
   const known = await readDemo(path);
   if (known !== undefined) {
     const merchant = await deps.store.merchant.get(shardOf(known.merchant_id), known.merchant_id);

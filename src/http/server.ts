@@ -13,6 +13,7 @@ import type { Clock, Log, Metrics, Random, Secrets, Traces } from '../platform/p
 import { createBodyBudget } from './body-budget.ts';
 import { clientAddressReader } from './client-address.ts';
 import { addPreflights, isOpenToPages } from './cors.ts';
+import type { SandboxPlace } from './docs/guide.ts';
 import { beginExchange, type ExchangeParts, refuse, requestIds } from './exchange.ts';
 import { readJsonBody } from './json-body.ts';
 import { createLimits, failedAuthentications } from './limits.ts';
@@ -52,8 +53,8 @@ export interface ServerParts {
   readonly mode: 'sandbox' | 'production';
   /** The gateway's own address, without a slash at the end. */
   readonly publicUrl: string;
-  /** Where this gateway's sandbox listens; none in production. */
-  readonly sandboxUrl?: string;
+  /** This gateway's sandbox; none in production. */
+  readonly sandbox?: SandboxPlace;
   /** Load shedding: knows how much waits in the store, and so which requests to turn away. */
   readonly limiter: Limiter;
   /** How much time and how many connections clients may take; `SOCKET_LIMITS` where absent. */

@@ -7,6 +7,7 @@
 import { Refusal } from '../domain/refusal.ts';
 import type { Clock, Metrics } from '../platform/platform.ts';
 import { endsWithin } from '../usecases/patience.ts';
+import type { SandboxPlace } from './docs/guide.ts';
 import { docsPages } from './docs/pages.ts';
 import { envelopeOf } from './envelope.ts';
 import { envelopeContext } from './exchange.ts';
@@ -24,8 +25,8 @@ export interface Readiness {
 export interface PageParts {
   readonly routes: readonly Route[];
   readonly publicUrl: string;
-  /** Where this gateway's sandbox listens; none in production. */
-  readonly sandboxUrl?: string;
+  /** This gateway's sandbox; none in production. */
+  readonly sandbox?: SandboxPlace;
   readonly clock: Pick<Clock, 'now' | 'after'>;
   ready(): Promise<Readiness>;
   readonly isDraining?: () => boolean;

@@ -23,9 +23,11 @@ const run = promisify(execFile);
 let world: World;
 let merchant: MerchantCreated;
 let folder: string;
+/** Not the default, and quoted with care. */
+const DATA_DIR = "the shop's data";
 
 beforeAll(async () => {
-  world = await openWorld();
+  world = await openWorld({ env: { DATA_DIR } });
   merchant = await world.merchant();
   folder = await mkdtemp(join(tmpdir(), 'mbongo-docs-'));
 });
@@ -56,14 +58,17 @@ function textOf(node: Node | undefined): string {
 
 /** Runs lines in a shell, in a project’s folder whose demo merchant is that merchant; returns the lines that they print. */
 async function shell(lines: readonly string[], { key_id, secret }: MerchantCreated = merchant): Promise<string[]> {
-  await mkdir(join(folder, '.data'), { recursive: true });
-  await writeFile(join(folder, '.data/demo.json'), JSON.stringify({ key_id, secret }));
+  await mkdir(join(folder, DATA_DIR), { recursive: true });
+  await writeFile(join(folder, DATA_DIR, 'demo.json'), JSON.stringify({ key_id, secret }));
   const { stdout } = await run('bash', ['-c', lines.join('\n')], { cwd: folder });
   return stdout.split('\n');
 }
 
 test('the first page’s commands, pasted one after the other, make a payment and show its webhook', async () => {
   const { key_id, secret } = merchant;
+  for (const page of ['/docs', '/docs/webhooks']) {
+    expect(await (await fetch(world.url + page)).text(), page).toContain('<code>the shop&#39;s data/demo.json</code>');
+  }
   const [start, ...steps] = await blocks('/docs', 'Shell');
   expect([start, steps.length]).toEqual(['npm start', 6]);
 

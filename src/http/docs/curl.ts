@@ -36,6 +36,6 @@ function addressOf({ path, parameters }: Operation): string {
 }
 
 /** In single quotes, in which a shell interprets nothing. */
-function quoted(text: string): string {
+export function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -8,7 +8,7 @@ import { DELIVERY_TIMEOUT_MS, RETRY_WAITS_MS } from '../../domain/webhook.ts';
 import { html } from '../../messages/html.ts';
 import { EVENT, NOTIFY_URL } from '../example.ts';
 import { PAYOUT_WEBHOOK_BODY, WEBHOOK_BODY } from '../examples-money.ts';
-import type { Guide } from './guide.ts';
+import type { Guide, Places } from './guide.ts';
 import { code, heading, table } from './prose.ts';
 import { WEBHOOK_SAMPLES } from './webhook-samples.ts';
 
@@ -62,7 +62,7 @@ const HEADERS = table(
   ],
 );
 
-export function webhooksGuide({ isSandbox }: { readonly isSandbox: boolean }): Guide {
+export function webhooksGuide({ isSandbox, demoFile }: Pick<Places, 'isSandbox' | 'demoFile'>): Guide {
   const seconds = DELIVERY_TIMEOUT_MS / 1_000;
   const main = html`<h1>Webhooks</h1>
 <p class="lead">The gateway reports what became of a payment, payout or refund with a POST to the <code>notify_url</code> of the call that began the payment or payout. An event is committed together with the state it reports: there is no final state without its event.</p>
@@ -78,7 +78,7 @@ ${heading('receive', 'Receive a webhook')}
 <li>Compare <code>amount</code>, <code>currency</code> and <code>customer_reference</code> with your order, then act on <code>status</code>. The <code>amount</code> of a <code>payment.refunded</code> is that of this one refund: add it to the earlier ones.</li>
 </ol>
 ${heading('verify', 'Verify the signature')}
-<p>Webhooks are signed according to <a href="https://www.standardwebhooks.com" rel="noreferrer">Standard Webhooks</a>: the signature is HMAC-SHA256 over <code>id.timestamp.body</code>. The key is the bytes that follow <code>whsec_</code> in the secret, decoded from base64. Every Standard Webhooks library verifies these signatures, and so does the code below, which needs nothing installed. The secret was shown when the merchant was created${isSandbox ? html`; the demo merchant’s is <code>webhook_secret</code> in <code>.data/demo.json</code>` : undefined}.</p>
+<p>Webhooks are signed according to <a href="https://www.standardwebhooks.com" rel="noreferrer">Standard Webhooks</a>: the signature is HMAC-SHA256 over <code>id.timestamp.body</code>. The key is the bytes that follow <code>whsec_</code> in the secret, decoded from base64. Every Standard Webhooks library verifies these signatures, and so does the code below, which needs nothing installed. The secret was shown when the merchant was created${isSandbox ? html`; the demo merchant’s is <code>webhook_secret</code> in <code>${demoFile}</code>` : undefined}.</p>
 ${HEADERS}
 ${WEBHOOK_SAMPLES.map(
   (sample) => html`<h3 id="${sample.id}">${sample.language}</h3>

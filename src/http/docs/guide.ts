@@ -13,12 +13,22 @@ export interface Guide {
   readonly sections: readonly Section[];
 }
 
+/** A gateway's sandbox. */
+export interface SandboxPlace {
+  /** Where it listens. */
+  readonly url: string;
+  /** The file with the demo merchant's credential, as seen from the folder of the start. */
+  readonly demoFile: string;
+}
+
 /** Where things are, for lines that can be pasted. */
 export interface Places {
   /** The API's address, for example `http://127.0.0.1:8080/api/v1`. */
   readonly api: string;
   /** The sandbox's address; that of a start without settings if this gateway has no sandbox. */
   readonly sandbox: string;
+  /** The file with the demo merchant's credential, as seen from the folder of the start. */
+  readonly demoFile: string;
   /** Whether this gateway uses that sandbox. A production gateway tells how to try things elsewhere. */
   readonly isSandbox: boolean;
 }

@@ -16,7 +16,7 @@ import { openDocsAssets } from './assets.ts';
 import { answerWith, type Content, compressed } from './content.ts';
 import { EXPLORER_HEADERS, renderExplorer } from './explorer.ts';
 import { DOCS_HEADERS, renderDocument } from './frame.ts';
-import type { Guide, Places } from './guide.ts';
+import type { Guide, Places, SandboxPlace } from './guide.ts';
 import { goingLiveGuide } from './guide-going-live.ts';
 import { idempotencyGuide } from './guide-idempotency.ts';
 import { paymentsGuide } from './guide-payments.ts';
@@ -29,14 +29,18 @@ import { renderReference } from './reference.ts';
 
 export interface DocsParts {
   readonly publicUrl: string;
-  /** Where this gateway's sandbox listens; none in production. */
-  readonly sandboxUrl?: string;
+  /** This gateway's sandbox; none in production. */
+  readonly sandbox?: SandboxPlace;
   /** The OpenAPI document that the gateway serves. */
   document(): unknown;
 }
 
-/** Where a gateway and its sandbox listen that were started without settings. */
-const ON_YOUR_MACHINE = { api: 'http://127.0.0.1:8080/api/v1', sandbox: 'http://127.0.0.1:8090' };
+/** Where things are of a gateway and its sandbox that were started without settings. */
+const ON_YOUR_MACHINE = {
+  api: 'http://127.0.0.1:8080/api/v1',
+  sandbox: 'http://127.0.0.1:8090',
+  demoFile: '.data/demo.json',
+};
 
 const PAGE = 'text/html; charset=utf-8';
 const FOR_EVER = { 'Cache-Control': 'public, max-age=31536000, immutable' };
@@ -137,9 +141,9 @@ export function docsPages(parts: DocsParts): ServicePage[] {
   ];
 }
 
-function placesOf({ publicUrl, sandboxUrl }: DocsParts): Places {
-  if (sandboxUrl === undefined) return { ...ON_YOUR_MACHINE, isSandbox: false };
-  return { api: `${publicUrl}/api/v1`, sandbox: sandboxUrl, isSandbox: true };
+function placesOf({ publicUrl, sandbox }: DocsParts): Places {
+  if (sandbox === undefined) return { ...ON_YOUR_MACHINE, isSandbox: false };
+  return { api: `${publicUrl}/api/v1`, sandbox: sandbox.url, demoFile: sandbox.demoFile, isSandbox: true };
 }
 
 /** `?lang=` if the reader chose one, else what the browser asks for. */
