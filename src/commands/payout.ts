@@ -14,7 +14,7 @@ import { payoutText } from '../messages/payout-text.ts';
 import { calendar } from '../platform/calendar.ts';
 import { findCounts } from '../usecases/archive-find.ts';
 import { OperatorError, requireId, requireMerchant } from '../usecases/operator.ts';
-import { approvePayout, rejectPayout, requireWaiting } from '../usecases/payout-approve.ts';
+import { approvePayout, rejectPayout, requireApprovable, requireWaiting } from '../usecases/payout-approve.ts';
 import { cancelPayout, requireCancellable } from '../usecases/payout-cancel.ts';
 import { type PayoutOperatorDeps, requireBatch, seeBatch } from '../usecases/payout-operate.ts';
 import { datesPassed, pausePayout, resumePayout } from '../usecases/payout-pause.ts';
@@ -134,8 +134,7 @@ export interface WordOptions {
 
 export async function payoutApprove({ deps }: Tools, batchId: string, options: WordOptions): Promise<Output> {
   if (options.yes !== true) {
-    const batch = await requireBatch(deps, batchId);
-    requireWaiting(batch);
+    const batch = await requireApprovable(operating({ deps }), batchId);
     throw new OperatorError(`${describe(batch)}: add --yes to approve it`);
   }
   const batch = await approvePayout(operating({ deps }), batchId, attributionOf(options));

@@ -10,8 +10,8 @@ import type { Refund } from '../domain/outgoing-records.ts';
 import { maskPhone } from '../domain/phone.ts';
 import { isByHand, REFUND, type RefundRows } from '../domain/refund.ts';
 import { OperatorError, requireId, requireMerchant } from '../usecases/operator.ts';
-import { callOffRefund, executeRefund, requireOpenRefund } from '../usecases/refund-decide.ts';
-import { requireRefund, seeRefund } from '../usecases/refund-read.ts';
+import { callOffRefund, executeRefund, requireCallable, requireExecutable } from '../usecases/refund-decide.ts';
+import { seeRefund } from '../usecases/refund-read.ts';
 import { readLimit, readStatus } from './options.ts';
 import { endOfPage, type Output, table, timeOf } from './output.ts';
 import { attributionOf } from './this-user.ts';
@@ -80,11 +80,11 @@ export async function refundExecute(
   refundId: string,
   options: RefundWordOptions & { readonly reference: string; readonly notTaken?: true },
 ): Promise<Output> {
+  const { reference, notTaken = false } = options;
   if (options.yes !== true) {
-    const refund = await requireOpen({ deps }, refundId);
+    const refund = await requireExecutable(deps, refundId, { reference, notTaken });
     throw new OperatorError(`${describe(refund)}: add --yes if the customer has received the money, for good`);
   }
-  const { reference, notTaken = false } = options;
   return outputOf(await executeRefund(deps, refundId, { reference, notTaken }, attributionOf(options)));
 }
 
@@ -94,16 +94,10 @@ export async function refundFail(
   options: RefundWordOptions & { readonly notTaken?: true },
 ): Promise<Output> {
   if (options.yes !== true) {
-    const refund = await requireOpen({ deps }, refundId);
+    const refund = await requireCallable(deps, refundId, options.notTaken);
     throw new OperatorError(`${describe(refund)}: add --yes to call it off, for good`);
   }
   return outputOf(await callOffRefund(deps, refundId, attributionOf(options), options.notTaken));
-}
-
-async function requireOpen({ deps }: Pick<Tools, 'deps'>, refundId: string): Promise<Refund> {
-  const rows = await requireRefund(deps, refundId);
-  requireOpenRefund(rows);
-  return rows.refund;
 }
 
 function describe(refund: Refund): string {

@@ -26,9 +26,14 @@ export async function runWithTools(
   command: (tools: Tools) => Promise<Output>,
 ): Promise<number> {
   return report(around, json, async () => {
+    const [{ journaled }, { requireAttribution }] = await Promise.all([
+      import('../usecases/journal.ts'),
+      import('../usecases/operator.ts'),
+    ]);
+    // Before anything else, so that a preview does not pass over what would be refused with --yes.
+    requireAttribution(name);
     const world = await openWorld(around, 'errors');
     try {
-      const { journaled } = await import('../usecases/journal.ts');
       const { payoutText } = await import('../messages/payout-text.ts');
       const { clock, random, secrets, log, config, store } = world;
       const alarmed = (): void => undefined;

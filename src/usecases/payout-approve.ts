@@ -10,8 +10,8 @@ import type { PayoutBatch } from '../domain/outgoing-records.ts';
 import { approve, reject, stateOf } from '../domain/payout-batch.ts';
 import { costOfLines } from '../domain/payout-order.ts';
 import { type Attribution, OperatorError, requireAttribution } from './operator.ts';
-import { changeBatch, type PayoutOperatorDeps, tell } from './payout-operate.ts';
-import type { BatchRows } from './payout-run.ts';
+import { changeBatch, type PayoutOperatorDeps, requireBatch, tell } from './payout-operate.ts';
+import { type BatchRows, readBatch } from './payout-run.ts';
 import { availableTo } from './payout-send.ts';
 
 /** @throws OperatorError when there is no such batch, it does not wait for approval, or its merchant's funds do not suffice. */
@@ -22,12 +22,24 @@ export async function approvePayout(
 ): Promise<PayoutBatch> {
   const said = requireAttribution(attribution);
   const batch = await changeBatch(deps, batchId, async (rows, context) => {
-    requireWaiting(rows.batch);
-    if (rows.batch.sending_type === 'immediate') await requireFunds(deps, rows);
+    await checkApproval(deps, rows);
     return approve(rows.batch, rows.first, context);
   });
   tell(deps, 'payout_approved', batch, said);
   return batch;
+}
+
+/** The batch, if it could be approved now. @throws OperatorError as `approvePayout`; nothing is changed. */
+export async function requireApprovable(deps: PayoutOperatorDeps, batchId: string): Promise<PayoutBatch> {
+  const batch = await requireBatch(deps, batchId);
+  const rows = await readBatch(deps, batch);
+  if (rows !== undefined) await checkApproval(deps, rows);
+  return batch;
+}
+
+async function checkApproval(deps: PayoutOperatorDeps, rows: BatchRows): Promise<void> {
+  requireWaiting(rows.batch);
+  if (rows.batch.sending_type === 'immediate') await requireFunds(deps, rows);
 }
 
 /** @throws OperatorError when there is no such batch, or it does not wait for approval. */

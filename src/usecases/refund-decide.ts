@@ -39,7 +39,7 @@ export async function executeRefund(
   { reference, notTaken = false }: ByHand,
   attribution: Attribution,
 ): Promise<RefundRows> {
-  const line = requireLine(reference, 'the reference', REFERENCE_MOST);
+  const line = requireBankReference(reference);
   const verdict = { fact: 'executed_by_hand', reason: null, reference: line, notTaken } as const;
   return decide(deps, refundId, verdict, attribution, (rows) => requireUnpaid(deps, rows, notTaken));
 }
@@ -60,8 +60,33 @@ export async function callOffRefund(
   });
 }
 
+/** The refund, if that could be recorded now. @throws OperatorError as `executeRefund`; nothing is changed. */
+export async function requireExecutable(
+  deps: RefundDecideDeps,
+  refundId: string,
+  { reference, notTaken = false }: ByHand,
+): Promise<Refund> {
+  requireBankReference(reference);
+  const rows = await requireRefund(deps, refundId);
+  requireOpenRefund(rows);
+  await requireUnpaid(deps, rows, notTaken);
+  return rows.refund;
+}
+
+/** The refund, if it could be called off now. @throws OperatorError as `callOffRefund`; nothing is changed. */
+export async function requireCallable(deps: RefundDecideDeps, refundId: string, notTaken = false): Promise<Refund> {
+  const rows = await requireRefund(deps, refundId);
+  requireOpenRefund(rows);
+  if (!notTaken) await requireNotTaken(deps, [rows.refund]);
+  return rows.refund;
+}
+
+function requireBankReference(text: string): string {
+  return requireLine(text, 'the reference', REFERENCE_MOST);
+}
+
 /** Refuses a refund that is over, or that is at an upstream. */
-export function requireOpenRefund({ refund: { id, status } }: RefundRows): void {
+function requireOpenRefund({ refund: { id, status } }: RefundRows): void {
   if (status === 'pending') return;
   if (status === 'processing') {
     throw new OperatorError(

@@ -210,8 +210,8 @@ describe('mbongo payout', () => {
     for (const words of ['pause', 'cancel --yes']) {
       const [verb = '', ...yes] = words.split(' ');
       // The first would reverse the text for a reader of the log.
-      for (const by of ['a\u202eb', ' ']) {
-        const { status, err } = await cli.run(['payout', verb, dated.id, ...yes, '--by', by]);
+      for (const [by, ...confirmed] of [['a\u202eb', ...yes], [' ', ...yes], [' ']]) {
+        const { status, err } = await cli.run(['payout', verb, dated.id, ...confirmed, '--by', by ?? '']);
         expect([status, err]).toEqual([
           2,
           'mbongo: --by must be one line of 1 to 500 characters in UTF-8, without invisible characters\n',

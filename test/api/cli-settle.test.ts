@@ -119,6 +119,10 @@ describe('settle', () => {
       const { status, err } = await cli.run(words);
       expect([status, err]).toEqual([1, expect.stringContaining(reason)]);
     }
+    for (const said of ['--by', '--why']) {
+      const { status, err } = await cli.run(wordsFor(merchant, '40.00', said, ' '));
+      expect([status, err]).toEqual([2, expect.stringContaining(`${said} must be one line`)]);
+    }
     const words = wordsFor(merchant, '40.00', '--reference', 'ACME 11');
     expect((await cli.run([...words, '--yes'])).status).toBe(0);
     const again = 'ACME 11 was already settled within the last day, as the merchant';

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { cancel } from '../../src/domain/payout-batch.ts';
 import { shardOfWallet } from '../../src/domain/wallet.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
-import { approvePayout, rejectPayout } from '../../src/usecases/payout-approve.ts';
+import { approvePayout, rejectPayout, requireApprovable } from '../../src/usecases/payout-approve.ts';
 import { cancelPayout } from '../../src/usecases/payout-cancel.ts';
 import { runDuePayouts } from '../../src/usecases/payout-run.ts';
 import type { World } from '../support/world.ts';
@@ -71,8 +71,12 @@ describe('maker and checker', () => {
     await expect(approvePayout(deps, batch.id, SAY)).rejects.toThrow(
       'costs 30.00 usd with fees, and the merchant has 20.00 usd: it is still waiting',
     );
+    // What operators are told before they confirm.
+    await expect(requireApprovable(deps, batch.id)).rejects.toThrow('it is still waiting');
+    await expect(requireApprovable(deps, rival.id)).rejects.toThrow('has already been approved');
     expect(await batchNow(world, batch)).toMatchObject({ approval: 'waiting', version: batch.version });
     await fund(world, merchant, 10_00n);
+    expect(await requireApprovable(deps, batch.id)).toMatchObject({ id: batch.id, approval: 'waiting' });
     await approvePayout(deps, batch.id, SAY);
     await desk.untilFinal(batch);
     await desk.untilFinal(rival);

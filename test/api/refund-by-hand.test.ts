@@ -140,6 +140,15 @@ describe('an operator', () => {
     await expect(executeRefund(deps, made.refund_id, { reference: ' ' }, SAY)).rejects.toThrow('1 to 64 characters');
     await expect(executeRefund(deps, made.refund_id, { reference: 'a\nb' }, SAY)).rejects.toThrow('1 to 64 characters');
     await expect(callOffRefund(deps, made.refund_id, { by: '', why: null })).rejects.toThrow('one line');
+    for (const yes of [[], ['--yes']]) {
+      for (const words of [
+        ['execute', made.refund_id, '--reference', ' '],
+        ['fail', made.refund_id, '--why', ' '],
+      ]) {
+        const { status, err } = await cli.run(['refund', ...words, ...yes]);
+        expect([status, err]).toEqual([2, expect.stringContaining('must be one line of 1 to')]);
+      }
+    }
     expect((await cli.run('refund list --status odd')).err).toContain('not a status of a refund');
     expect((await cli.run(`refund fail ${made.refund_id} --yes`)).status).toBe(2);
     expect((await readBack(world, merchant, made.refund_id)).status).toBe('pending');
@@ -152,6 +161,13 @@ describe('an operator', () => {
     const { refund_id } = await refunded(world, merchant, paid);
     await untilTurnedAway(world, refund_id);
     expect((await readBack(world, merchant, refund_id)).status).toBe('pending');
+    // With and without --yes: the carrier may have made it after all.
+    const words = [`refund fail ${refund_id} --why down`, `refund execute ${refund_id} --reference BT-9`];
+    for (const word of words.flatMap((one) => [one, `${one} --yes`])) {
+      const { status, err } = await cli.run(word);
+      expect([word, status, err]).toEqual([word, 1, expect.stringMatching(/turned .* away, but may have made it/)]);
+    }
+    for (const word of words) expect((await cli.run(`${word} --not-taken`)).err).toMatch(/: add --yes /);
     await callOffRefund(world.gateway.deps, refund_id, SAY, true);
     world.sandbox.faults.clear();
     await world.pass(60_000);
