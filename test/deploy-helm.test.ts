@@ -129,7 +129,26 @@ describe('templates', () => {
   test('the migration runs first and depends on nothing that the chart creates', () => {
     const job = readText(`${CHART}/templates/migrate.yaml`);
     expect(job).toContain('helm.sh/hook: pre-install,pre-upgrade');
-    expect(job).not.toMatch(/configMapRef|serviceAccountName|volumes:/);
+    expect(job).not.toMatch(/configMapRef|configMap:|serviceAccountName/);
+  });
+
+  test('every pod finds the certificate that issues the database’s, if the Secret has it', () => {
+    for (const name of ['api.yaml', 'migrate.yaml', 'worker.yaml']) {
+      const template = readText(`${CHART}/templates/${name}`);
+      expect(template).toMatch(/volumeMounts:\n {12}\{\{- include "mbongo.databaseCaMount" /);
+      expect(template).toMatch(/volumes:\n {8}\{\{- include "mbongo.databaseCaVolume" /);
+    }
+    const [, volume = ''] =
+      /databaseCaVolume" -\}\}\n([\s\S]*?)\{\{- end/.exec(readText(`${CHART}/templates/_helpers.tpl`)) ?? [];
+    expect(parse(skeleton(volume).replaceAll(/\bword\b/g, 'mbongo'))).toEqual([
+      {
+        name: 'database-ca',
+        secret: { secretName: 'mbongo', optional: true, items: [{ key: 'ca.crt', path: 'ca.crt' }] },
+      },
+    ]);
+    for (const file of [`${CHART}/README.md`, `${CHART}/values.yaml`]) {
+      expect(readText(file)).toContain('sslrootcert=/etc/mbongo-database/ca.crt');
+    }
   });
 
   test('every variable can be set, in the Secret or as a plain value, except the fixed ones', () => {

@@ -75,3 +75,20 @@ affinity:
 priorityClassName: {{ . }}
 {{- end }}
 {{- end }}
+
+{{/* The certificate that issues the database's, for `sslrootcert`: a key of the Secret, which need not have it. */}}
+{{- define "mbongo.databaseCaMount" -}}
+- name: database-ca
+  mountPath: /etc/mbongo-database
+  readOnly: true
+{{- end }}
+
+{{- define "mbongo.databaseCaVolume" -}}
+- name: database-ca
+  secret:
+    secretName: {{ include "mbongo.secret" . }}
+    optional: true
+    items:
+      - key: ca.crt
+        path: ca.crt
+{{- end }}
