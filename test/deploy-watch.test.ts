@@ -123,6 +123,13 @@ describe('alert rules', () => {
     },
   );
 
+  test('an outage of every api, or of every worker, is seen although the others are there', () => {
+    const absent = rules.flatMap(
+      ({ expr }) => /^absent\(mbongo_build_info\{role=~"([^"]+)"\}\)$/.exec(expr)?.[1] ?? [],
+    );
+    expect(absent.sort()).toEqual(['api|all', 'worker|all']);
+  });
+
   test('the runbook has a section for each, and no other', () => {
     const sections = anchorsOf(readText('docs/runbook.md'));
     expect(sections.sort()).toEqual(rules.map(({ alert }) => alert.toLowerCase()).sort());

@@ -106,7 +106,7 @@ async function runGateway(world: World, serving: Serving): Promise<number> {
     requireHttps: !sandbox,
     networks: config.receiverNetworks,
   });
-  const own = openMetrics({ ofProcess: true });
+  const own = openMetrics({ ofProcess: true, role });
   const metrics = supervised?.joined(own) ?? own;
   const traces = config.traces && (await import('../platform/traces.ts')).openTraces(config.traces, world);
   const doors = { clock, calendar, random, secrets, outbound, log, metrics };

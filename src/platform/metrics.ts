@@ -11,6 +11,8 @@ import { VERSION } from './version.ts';
 export interface MetricsOptions {
   /** Whether to report on this process too: memory, processor time, garbage collection, event loop. */
   readonly ofProcess: boolean;
+  /** What this process does: `api`, `worker` or `all` (the default). */
+  readonly role?: string;
 }
 
 /**
@@ -26,7 +28,7 @@ type Lines = () => string[];
  * Counting is a look-up and an addition, because every request does some: 180 ns for a request's two metrics, where the library's
  * own take 570. The library reports on the process.
  */
-export function openMetrics({ ofProcess }: MetricsOptions): Metrics {
+export function openMetrics({ ofProcess, role = 'all' }: MetricsOptions): Metrics {
   const library = new Registry();
   const made = new Map<string, Lines>();
   const add = (name: string, type: string, help: string, lines: Lines): void => {
@@ -50,8 +52,13 @@ export function openMetrics({ ofProcess }: MetricsOptions): Metrics {
   };
   if (ofProcess) {
     collectDefaultMetrics({ register: library, prefix: 'mbongo_' });
-    const build = { version: VERSION, node: process.versions.node };
-    addNumbers('mbongo_build_info', 'gauge', 'Which gateway, on which Node.js.', Object.keys(build))(build).value = 1;
+    const build = { version: VERSION, node: process.versions.node, role };
+    addNumbers(
+      'mbongo_build_info',
+      'gauge',
+      'Which gateway, on which Node.js, and what it does.',
+      Object.keys(build),
+    )(build).value = 1;
   }
   return {
     counter(name, help, labels, known = []) {

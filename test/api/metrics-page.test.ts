@@ -99,8 +99,8 @@ test('every metric is documented, with its type and labels, and no other is', as
 
 test('the version is the package’s', async () => {
   expect(JSON.parse(readText('package.json')).version).toBe(VERSION);
-  const { body } = await openMetrics({ ofProcess: true }).page();
-  expect(body).toContain(`mbongo_build_info{version="${VERSION}",node="${process.versions.node}"} 1`);
+  const { body } = await openMetrics({ ofProcess: true, role: 'api' }).page();
+  expect(body).toContain(`mbongo_build_info{version="${VERSION}",node="${process.versions.node}",role="api"} 1`);
 });
 
 test('frequent scrapes do not make the process measure itself each time', async () => {
