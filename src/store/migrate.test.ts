@@ -37,6 +37,16 @@ test('so they are where the database gives another isolation to transactions tha
   expect(answers.flat()).toEqual(['9001-one.sql']);
 });
 
+test('and where it limits how long a statement takes or waits, which a migration must not heed', async () => {
+  const { rows } = await database.pool.query<{ name: string }>('select current_database() as name');
+  for (const limit of ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout']) {
+    await database.pool.query(`alter database ${rows[0]?.name} set ${limit} = '200ms'`);
+  }
+  const all = [...readMigrations(), made('9001-one.sql', 'create table one (n int); select pg_sleep(0.6)')];
+  const answers = await Promise.all([migrate(database.url, all), migrate(database.url, all)]);
+  expect(answers.flat()).toEqual(['9001-one.sql']);
+});
+
 test('a file that fails leaves nothing behind and is named with its line', async () => {
   const bad = made('9001-bad.sql', 'create table half (n int);\ninsert into nowhere values (1);');
   await expect(migrate(database.url, [...readMigrations(), bad])).rejects.toThrow(/9001-bad\.sql failed at line 2/);
