@@ -49,17 +49,24 @@ export async function checkBooks(world: World, store: Store): Promise<readonly C
 /** The server's version, and whether a newer version of this program has migrated the database. */
 export function checkServer(store: Store): Promise<readonly Check[]> {
   return looking('database', async () => {
-    const { version, size, migrations } = await store.server();
+    const { version, size, unsafe, migrations } = await store.server();
     const said = `PostgreSQL ${Math.floor(version / 10_000)}.${version % 10_000}, ${Math.ceil(size / 1_024 ** 2)} MiB`;
-    const well = version >= OLDEST_POSTGRES;
     return [
-      well ? ok('database', said) : fail('database', `${said}: version 15 or newer is needed, upgrade the server`),
+      serverCheck(said, version, unsafe),
       migrationCheck(
         migrations,
         readMigrations().map(({ name }) => name),
       ),
     ];
   });
+}
+
+function serverCheck(said: string, version: number, unsafe: readonly string[]): Check {
+  const name = 'database';
+  if (version < OLDEST_POSTGRES) return fail(name, `${said}: version 15 or newer is needed, upgrade the server`);
+  if (unsafe.length === 0) return ok(name, said);
+  const what = `${unsafe.join(' and ')} ${unsafe.length === 1 ? 'is' : 'are'} off`;
+  return fail(name, `${what}: payments that were acknowledged may be lost when the server crashes, set it to on`);
 }
 
 /** `openWorld` has applied missing migrations, so only newer ones, unknown to this version, can be a problem. */

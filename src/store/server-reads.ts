@@ -15,6 +15,8 @@ export interface Server {
   readonly version: number;
   /** Bytes. */
   readonly size: number;
+  /** The settings without which a commit that was acknowledged may be lost when the server crashes, as far as they are off. */
+  readonly unsafe: readonly string[];
   /** The names of the migrations that have been applied, in their order. */
   readonly migrations: readonly string[];
 }
@@ -22,7 +24,9 @@ export interface Server {
 const SERVER: Statement = {
   name: 'server',
   text: `select current_setting('server_version_num')::int4, pg_database_size(current_database())::text,
-  (select string_agg(name, ' ' order by name) from schema_migration)`,
+  (select string_agg(name, ' ' order by name) from schema_migration),
+  (select string_agg(name, ' ' order by name) from pg_settings
+   where name in ('fsync', 'full_page_writes', 'synchronous_commit') and setting = 'off')`,
 };
 
 interface ServerRow {
@@ -30,9 +34,11 @@ interface ServerRow {
   readonly size: string;
   /** Separated by spaces; null: there are none. */
   readonly migrations: string | null;
+  /** The same. */
+  readonly unsafe: string | null;
 }
 
-const SERVER_COLUMNS = columnList<ServerRow>({ version: 'int4', size: 'text', migrations: 'text' });
+const SERVER_COLUMNS = columnList<ServerRow>({ version: 'int4', size: 'text', migrations: 'text', unsafe: 'text' });
 
 /** Version and size of the database, and its migrations. */
 export async function readServer(readers: Readers): Promise<Server> {
@@ -41,6 +47,7 @@ export async function readServer(readers: Readers): Promise<Server> {
     version: Number(row?.version),
     size: Number(row?.size),
     migrations: row?.migrations?.split(' ') ?? [],
+    unsafe: row?.unsafe?.split(' ') ?? [],
   };
 }
 

@@ -111,6 +111,16 @@ describe('in a database', () => {
       [id, url],
     );
 
+  it('a database that may lose acknowledged commits when it crashes', async () => {
+    const { pathname } = new URL(database.url);
+    await change(`alter database ${pathname.slice(1)} set synchronous_commit = off`);
+    const { of, status } = await examined();
+    expect(status).not.toBe(0);
+    expect(of('database')).toMatchObject([
+      { status: 'fail', detail: expect.stringMatching(/synchronous_commit is off: .* set it to on$/) },
+    ]);
+  });
+
   it('all is well, except that the sandbox has not been started', async () => {
     const { status, checks } = await examined();
     expect(status).toBe(0);
