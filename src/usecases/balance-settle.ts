@@ -1,7 +1,7 @@
 /**
  * Pays money out of a merchant's available balance to the merchant's own bank.
  *
- * Invariant: it is taken once, also if the command is repeated within a day with the same reference, and never more than is
+ * Invariant: it is taken once, also if the command is repeated with the same reference, however much later, and never more than is
  * available. The ledger line carries the reference of the bank's payment order, so that the statement shows it.
  */
 
@@ -10,9 +10,9 @@ import type { Currency } from '../domain/currency.ts';
 import { merchantAccount, settledAccount } from '../domain/ledger.ts';
 import { formatMinor } from '../domain/money.ts';
 import type { Merchant } from '../domain/records.ts';
+import { referenceKey, type TransferReference } from '../domain/transfer-reference.ts';
 import { type Deps, newId } from './deps.ts';
 import {
-  commandClaim,
   commitOnce,
   type OperatorDeps,
   OperatorError,
@@ -52,12 +52,11 @@ export async function requireSettleable(
   const merchant = await requireMerchant(deps, merchantId);
   const { id, shard } = merchant;
   const debit = merchantAccount(id, 'available', currency);
-  const claim = named === null ? undefined : claimOf(deps, { shard, id, currency, named });
   const [account, settled] = await Promise.all([
     deps.store.account.get(debit.shard, debit.id),
-    claim === undefined ? undefined : deps.store.idempotency.get(shard, claim.row.id),
+    named === null ? undefined : deps.store.transferReference.get(shard, referenceKey('settlement', debit.id, named)),
   ]);
-  if (named !== null && settled !== undefined) throw settledBefore(named);
+  if (named !== null && settled !== undefined) throw settledBefore(settled, named, currency);
   const available = account?.balance ?? 0n;
   if (available < amountMinor) throw tooLittle(available, currency);
   return merchant;
@@ -67,19 +66,7 @@ function nameOf(reference: string | null): string | null {
   return reference === null ? null : requireReference(reference);
 }
 
-interface Named {
-  readonly shard: number;
-  readonly id: string;
-  readonly currency: Currency;
-  readonly named: string;
-}
-
-/** An operator who repeats a command because its outcome was lost does so within a day, with the same reference. */
-function claimOf({ clock }: Pick<Deps, 'clock'>, { shard, id, currency, named }: Named) {
-  return commandClaim(shard, `settle:${id}:${currency}:${named}`, clock.now());
-}
-
-/** @throws OperatorError when there is no such merchant, too little is available, or the reference was used within a day. */
+/** @throws OperatorError when there is no such merchant, too little is available, or the reference has been used. */
 export async function settleBalance(
   deps: OperatorDeps & Pick<Deps, 'log'>,
   { merchantId, currency, amountMinor, reference, by, why }: SettleOrder,
@@ -101,13 +88,14 @@ export async function settleBalance(
     cause_id: named ?? transferId,
     at,
   };
-  const claims = named === null ? [] : [claimOf(deps, { shard, id, currency, named })];
+  const key = referenceKey('settlement', debit.id, transfer.cause_id);
+  const row = { shard, id: key, transfer_id: transferId, amount_minor: amountMinor, created_at: at };
+  const claims = named === null ? [] : [{ table: 'transfer_reference', row } as const];
   const outcome = await commitOnce(deps, shard, transferId, { claims, transfers: [transfer] });
   const read = () => deps.store.account.get(debit.shard, debit.id);
   if (outcome === 'lost') {
-    for (const { row } of claims) {
-      if ((await deps.store.idempotency.get(shard, row.id)) !== undefined) throw settledBefore(transfer.cause_id);
-    }
+    const settled = named === null ? undefined : await deps.store.transferReference.get(shard, key);
+    if (named !== null && settled !== undefined) throw settledBefore(settled, named, currency);
     throw tooLittle((await read())?.balance ?? 0n, currency);
   }
   deps.log.warn('balance_settled_by_operator', {
@@ -122,9 +110,15 @@ export async function settleBalance(
   return { merchantId: id, currency, amountMinor, reference: transfer.cause_id, available, settledAt: at };
 }
 
-function settledBefore(reference: string): OperatorError {
+function settledBefore(
+  { amount_minor, created_at }: TransferReference,
+  reference: string,
+  currency: Currency,
+): OperatorError {
+  const what = `${formatMinor(amount_minor, currency)} ${currency} were settled as ${reference}`;
+  const when = new Date(created_at).toISOString();
   return new OperatorError(
-    `${reference} was already settled within the last day, as the merchant's statement shows: for another settlement, use another reference`,
+    `${what} at ${when}, as the merchant's statement shows: for another settlement, use another reference`,
   );
 }
 
