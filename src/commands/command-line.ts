@@ -90,7 +90,7 @@ function buildProgram(around: Surroundings, version: string, ended: Ended): Comm
   addPayoutCommands(program, addVerb, addVerbOf);
   addRefundCommands(program, addVerb, addVerbOf);
   addConnectorCommands(program, addVerb, addVerbOf);
-  addWebhookCommands(program, addVerb, around, ended);
+  addWebhookCommands(program, addVerb, addVerbOf, around, ended);
   addReconcileCommand(program, addVerbOf);
   addArchiveCommands(program, addVerb);
   addClockCommands(program, addVerb, addVerbOf);
@@ -278,7 +278,13 @@ function addTransferCommands(program: Command, addVerb: AddVerb, addVerbOf: AddV
   );
 }
 
-function addWebhookCommands(program: Command, addVerb: AddVerb, around: Surroundings, ended: Ended): void {
+function addWebhookCommands(
+  program: Command,
+  addVerb: AddVerb,
+  addVerbOf: AddVerbOf,
+  around: Surroundings,
+  ended: Ended,
+): void {
   const webhook = program.command('webhook').description('webhook events and their signing secrets');
   const load = () => import('./webhook.ts');
   addVerb(webhook, 'list', 'list events, the oldest first', async () => (await load()).webhookList)
@@ -287,6 +293,7 @@ function addWebhookCommands(program: Command, addVerb: AddVerb, around: Surround
     .option('--from <time>', 'only those made at or after this time')
     .option('--after <id>', 'those after this event: the next page')
     .option('--limit <count>', 'how many to list at most', '50');
+  addVerbOf(webhook, 'show', 'show an event, and each try with its answer', async () => (await load()).webhookShow);
   addVerb(
     webhook,
     'replay',

@@ -1,5 +1,5 @@
 /**
- * `mbongo webhook`: lists events, sends them again, and rotates the signing secret.
+ * `mbongo webhook`: lists and shows events, sends them again, and rotates the signing secret.
  *
  * Invariant: the events of a span are not sent again without --yes.
  */
@@ -7,6 +7,7 @@
 import { statesOf } from '../domain/machine.ts';
 import type { WebhookEvent } from '../domain/records.ts';
 import { DELIVERY } from '../domain/webhook.ts';
+import { seeEvent } from '../usecases/events-read.ts';
 import { OperatorError, requireId, requireMerchant, requireSpan, UsageError } from '../usecases/operator.ts';
 import { countRange, type EventRange, replayEvent, replayRange } from '../usecases/webhook-replay.ts';
 import { rotateWebhookSecret } from '../usecases/webhook-secret-rotate.ts';
@@ -42,8 +43,8 @@ export async function webhookList({ deps }: Tools, options: WebhookListOptions):
     hostOf(event.url),
     event.status,
     String(event.attempts),
-    event.status === 'waiting' ? timeOf(event.next_at) : '',
-    event.last_error ?? '',
+    nextTry(event) ?? '',
+    event.status === 'no_target' ? 'it has no notify_url' : (event.last_error ?? ''),
   ]);
   return {
     document: { events: events.map(documentOf), next: end.next },
@@ -55,6 +56,42 @@ export async function webhookList({ deps }: Tools, options: WebhookListOptions):
       ...end.lines,
     ],
   };
+}
+
+/** One event with every try. Its body, which may hold a whole phone number, is not shown. */
+export async function webhookShow({ deps }: Tools, eventId: string): Promise<Output> {
+  const { event, tries } = await seeEvent(deps, eventId);
+  const document = documentOf(event);
+  const made = tries.map(({ id, number, at, status_code, duration_ms, error }) => ({
+    try_id: id,
+    number,
+    at: timeOf(at),
+    status_code,
+    duration_ms,
+    error,
+  }));
+  return {
+    document: { ...document, tries: made },
+    lines: [
+      ...Object.entries(document).map(([name, value]) => `${name.padEnd(14)}  ${value ?? ''}`.trimEnd()),
+      '',
+      ...table(
+        ['try', 'at', 'answer', 'ms', 'error'],
+        made.map((one) => [
+          String(one.number),
+          one.at,
+          String(one.status_code ?? ''),
+          String(one.duration_ms),
+          one.error ?? '',
+        ]),
+      ),
+    ],
+  };
+}
+
+/** When it is posted next, if it is. */
+function nextTry({ status, next_at }: WebhookEvent): string | null {
+  return status === 'waiting' ? timeOf(next_at) : null;
 }
 
 function hostOf(url: string | null): string {
@@ -162,7 +199,7 @@ function documentOf(event: WebhookEvent) {
     status,
     attempts,
     last_error,
-    next_at: status === 'waiting' ? timeOf(event.next_at) : null,
+    next_at: nextTry(event),
     created_at: timeOf(event.created_at),
     delivered_at: timeOf(event.delivered_at),
   };

@@ -1,5 +1,5 @@
 /**
- * Reads a merchant's webhook events: a list of them, and one with its tries.
+ * Reads webhook events: for a merchant its own, a list of them or one with its tries; for an operator any.
  *
  * Invariant: no filter or cursor leads to another merchant's events; another merchant's event and an unknown one are answered
  * alike (1204).
@@ -12,6 +12,7 @@ import type { EventPageFilter } from '../store/event-lists.ts';
 import type { ScannedPage } from '../store/scanned-page.ts';
 import { type FindDeps, findEvent, findRows, pageOfBoth } from './archive-find.ts';
 import type { MerchantCaller } from './callers.ts';
+import { OperatorError, requireId } from './operator.ts';
 
 /** The filter of a list of events, newest first. */
 export type EventListing = Omit<EventPageFilter, 'shard' | 'merchantId' | 'notStatus' | 'order'>;
@@ -41,7 +42,18 @@ export function listEvents(
 
 /** One of the merchant's events with its tries. @throws Refusal 1204. */
 export async function readEvent(deps: FindDeps, { merchant }: MerchantCaller, eventId: string): Promise<EventDetail> {
-  const event = await readOwnEvent(deps, merchant, eventId);
+  return withTries(deps, await readOwnEvent(deps, merchant, eventId));
+}
+
+/** An event of any merchant with its tries, live or archived. @throws OperatorError when there is no such event. */
+export async function seeEvent(deps: FindDeps, eventId: string): Promise<EventDetail> {
+  requireId('evt', eventId, 'event');
+  const event = await findEvent(deps, shardOf(eventId), eventId);
+  if (event === undefined) throw new OperatorError(`there is no event ${eventId}: see \`mbongo webhook list\``);
+  return withTries(deps, event);
+}
+
+async function withTries(deps: FindDeps, event: WebhookEvent): Promise<EventDetail> {
   const { webhookAttempts, archive } = deps.store;
   const { shard, id } = event;
   const places = { live: () => webhookAttempts.ofEvent(shard, id), archive: () => archive.event.tries(shard, id) };

@@ -1,5 +1,6 @@
 /**
- * `mbongo webhook replay`: one event at once, those of a span only with --yes, and the words that are true.
+ * `mbongo webhook list`, `show` and `replay`: what became of each event and why; one is sent again at once, those of a span only
+ * with --yes.
  */
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -107,5 +108,60 @@ describe('webhook replay', () => {
     expect(err).toMatch(
       /sends 28 webhooks .*: 7 of mch_\w+ \(Shop 7\), .* 3 of mch_\w+ \(Shop 3\), the rest of 2 other merchants: add --yes/,
     );
+  });
+});
+
+describe('webhook list and show', () => {
+  it('show each status with its reason, and when it is tried next', async () => {
+    const merchant = await makeMerchant('Boutique');
+    const reasons = new Map([
+      ['waiting', '2026-02-01T00:00:00.000Z  http_500'],
+      ['delivered', ''],
+      ['dead', 'http_500'],
+      ['gone', 'http_410'],
+      ['no_target', 'it has no notify_url'],
+    ]);
+    for (const [number, status] of [...reasons.keys()].entries()) await makeEvent(merchant, number + 1, status);
+    await query("update webhook_event set last_error = 'http_410' where status = 'gone'");
+    await query("update webhook_event set last_error = null where status in ('delivered', 'no_target')");
+    for (const [status, reason] of reasons) {
+      const { out } = await cli.run(`webhook list --status ${status}`);
+      const [, row = '', ...more] = out.trimEnd().split('\n');
+      expect(more).toEqual([]);
+      expect(row).toMatch(new RegExp(` ${status} +9 *${reason}$`));
+    }
+  });
+
+  it('show every try of one event, and not its body', async () => {
+    const merchant = await makeMerchant('Boutique');
+    const id = await makeEvent(merchant, 1, 'waiting');
+    await query(`update webhook_event set body = '{"phone_number":"+243810000042"}'`);
+    for (const [number, code, error] of [
+      [1, 500, 'http_500'],
+      [2, null, 'timeout'],
+    ]) {
+      await query(
+        `insert into webhook_attempt (shard, id, event_id, number, at, status_code, duration_ms, error)
+         values ($1, $2, $3, $4, '2026-02-01', $5, 12, $6)`,
+        [shardOf(id), `whd_${number}`, id, number, code, error],
+      );
+    }
+    expect(await cli.json(`webhook show ${id}`)).toMatchObject({
+      event_id: id,
+      status: 'waiting',
+      next_at: '2026-02-01T00:00:00.000Z',
+      tries: [
+        { try_id: 'whd_1', number: 1, at: '2026-02-01T00:00:00.000Z', status_code: 500, duration_ms: 12 },
+        { try_id: 'whd_2', number: 2, status_code: null, error: 'timeout' },
+      ],
+    });
+    const { out } = await cli.run(`webhook show ${id}`);
+    expect(out).toMatch(
+      /\nstatus +waiting\n[\s\S]*\ntry +at +answer +ms +error\n1 +2026-\S+ +500 +12 +http_500\n2 +\S+ +12 +timeout\n$/,
+    );
+    expect(out).not.toContain('+2438');
+    const unknown = await cli.run(`webhook show ${id.replace(/^evt_.{20}/, 'evt_00000000000000000000')}`);
+    expect([unknown.status, unknown.err]).toEqual([1, expect.stringContaining('see `mbongo webhook list`')]);
+    expect((await cli.run('webhook show evt_1')).status).toBe(2);
   });
 });
