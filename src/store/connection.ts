@@ -66,6 +66,8 @@ const LEAST_RUN_MS = 1_000;
 const GLANCE_MS = 250;
 /** How long the server may take to close the connection; then its socket is destroyed. */
 const GOODBYE_MS = 1_000;
+/** A minute, after which it is reported again that the server accepts no changes. */
+const READ_ONLY_TOLD_MS = 60_000;
 /** Pauses between attempts to connect; if the attempt after the last pause fails too, the caller's run fails. */
 const BACKOFF_MS = [25, 50, 100, 200, 400, 800];
 
@@ -90,6 +92,8 @@ export function openConnection(options: ConnectionOptions): Connection {
   let attempt: Promise<Connected> | undefined;
   /** Whether the database is known to be unreachable: the last attempt failed, or a connection fell silent. */
   let away = false;
+  /** When it was last reported that the server accepts no changes. */
+  let readOnlyToldAt = Number.NEGATIVE_INFINITY;
   let closed = false;
 
   const lose = (connection: Connected, error: unknown, sent: boolean): ConnectionLost => {
@@ -101,8 +105,16 @@ export function openConnection(options: ConnectionOptions): Connection {
   const drop = (connection: Connected, reason: Error): void => {
     if (connected !== connection) return;
     connected = undefined;
-    if (!closed) options.onError(reason);
+    if (!closed && isNews(reason)) options.onError(reason);
     connection.client.end().catch(() => undefined);
+  };
+
+  /** A server that accepts no changes refuses each, and answers the next new connection all the same. */
+  const isNews = (reason: Error): boolean => {
+    if (!(reason instanceof Refused) || reason.server.code !== READ_ONLY) return true;
+    const isLong = performance.now() - readOnlyToldAt >= READ_ONLY_TOLD_MS;
+    if (isLong) readOnlyToldAt = performance.now();
+    return isLong;
   };
 
   const connect = async (deadline: number): Promise<Connected> => {

@@ -28,7 +28,11 @@ const NOTHING: Watched = { overdue: [], attempts: [], waiting: [] };
 /** Registers the metrics. Returns what reads them, to be called before they are shown. */
 export function databaseMetrics(deps: Pick<Deps, 'store' | 'clock' | 'holds'>, metrics: Metrics): () => Promise<void> {
   const tellAudit = auditMetrics(deps, metrics);
-  const up = metrics.gauge('mbongo_database_up', 'Whether the last reading of numbers from it succeeded.', []);
+  const up = metrics.gauge(
+    'mbongo_database_up',
+    'Whether the last reading of numbers from it succeeded, and it accepts changes.',
+    [],
+  );
   const difference = metrics.gauge(
     'mbongo_clock_difference_seconds',
     "How far this machine's clock is from that of the database, at least.",
@@ -58,6 +62,7 @@ export function databaseMetrics(deps: Pick<Deps, 'store' | 'clock' | 'holds'>, m
       ]);
       watched = found;
       at = now;
+      await deps.store.ping();
       up({}, 1);
     } catch {
       // The store has logged the error.

@@ -55,3 +55,23 @@ test('a gateway that cannot commit is not ready, and is again as soon as it can'
   const again = [await readiness(), await readiness(), await readiness()];
   expect(again.at(-1)).toEqual(READY);
 });
+
+test('its metrics say so, and its log does not with every statement', async () => {
+  const isUp = async (): Promise<string | undefined> => {
+    await world.clock.advance(6_000);
+    const page = await (await fetch(`${world.url}/metrics`)).text();
+    return /^mbongo_database_up (\d)$/m.exec(page)?.[1];
+  };
+  const told = (): number => world.log.lines.filter((line) => line.includes('SQLSTATE 25006')).length;
+  expect(await isUp()).toBe('1');
+  const before = told();
+  await makeReadOnly('on');
+  for (let runs = 0; runs < 10; runs += 1) await Promise.all(world.gateway.rounds.map((round) => round.runNow()));
+  expect(await isUp()).toBe('0');
+  // Each of its connections has told it.
+  expect(told() - before).toBeLessThanOrEqual(5);
+  await client.query(`alter database ${client.database} set default_transaction_read_only = off`);
+  await readiness();
+  await readiness();
+  expect(await isUp()).toBe('1');
+});
