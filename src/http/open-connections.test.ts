@@ -27,6 +27,21 @@ const longAnswer = defineRoute({
   run: async (call) => call.reply(200, { text: 'x'.repeat(LONG) }),
 });
 
+/** The same in pieces, each made once the connection has taken the one before. */
+const streamedAnswer = defineRoute({
+  ...longAnswer,
+  path: '/streamed',
+  operationId: 'streamed',
+  run: async () => ({
+    status: 200,
+    contentType: 'text/csv; charset=utf-8',
+    fileName: 'long.csv',
+    chunks: (async function* pieces() {
+      for (let left = LONG; left > 0; left -= 65_536) yield 'x'.repeat(65_536);
+    })(),
+  }),
+});
+
 interface Listening extends SmallWorld {
   readonly accepted: readonly Socket[];
   /** A client, once its connection has been accepted. */
@@ -38,7 +53,7 @@ interface Listening extends SmallWorld {
 const portOf = ({ app }: SmallWorld): number => (app.server.address() as AddressInfo).port;
 
 async function listening(options: SmallWorldOptions = {}): Promise<Listening> {
-  const world = smallWorld({ routes: [longAnswer], ...options });
+  const world = smallWorld({ routes: [longAnswer, streamedAnswer], ...options });
   const { app, clock } = world;
   await app.listen({ port: 0, host: '127.0.0.1' });
   const accepted: Socket[] = [];
@@ -177,5 +192,58 @@ describe('a server with too many connections', () => {
     const [second] = (await once(client, 'data')) as [Buffer];
     expect(second.toString()).toMatch(/^HTTP\/1\.1 200 /);
     await world.close();
+  });
+});
+
+describe('a connection that has sent something other than a request, while answers are owed', () => {
+  const TUNNEL = 'CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n';
+
+  it.each([
+    ['a tunnel', TUNNEL],
+    ['what is not HTTP', 'something\r\n\r\n'],
+  ])('%s: is closed after a minute if its client does not read, even if it goes on sending', async (_name, bytes) => {
+    const world = await listening();
+    const client = await askedAndNotRead(world);
+    const [accepted] = world.accepted;
+    client.on('error', () => undefined);
+    for (const more of [bytes, 'x']) {
+      const before = accepted?.bytesRead ?? 0;
+      client.write(more);
+      // Of a tunnel nothing more is read.
+      if (more === bytes) await vi.waitUntil(() => (accepted?.bytesRead ?? 0) > before, 60_000);
+    }
+    await world.clock.advance(59_000);
+    expect(accepted?.destroyed).toBe(false);
+    await world.clock.advance(1_000);
+    expect(accepted?.destroyed).toBe(true);
+    client.destroy();
+    await world.close();
+  });
+
+  it('a tunnel: an answer that is made while it is read is finished', async () => {
+    const world = await listening();
+    const client = await world.open();
+    const asked = once(world.app.server, 'connect');
+    client.write(`GET /api/v1/streamed HTTP/1.1\r\nHost: x\r\n\r\n${TUNNEL}`);
+    await asked;
+    expect(await lengthUntilEnd(client)).toBeGreaterThan(LONG);
+    await world.close();
+  });
+
+  it('a client that goes away is told nothing, and nothing is logged as told', async () => {
+    let answer: (() => void) | undefined;
+    const held = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const world = await listening({ ready: () => held.then(() => ({ ok: true, checks: {} })) });
+    const client = await world.open();
+    client.write('GET /health/ready HTTP/1.1\r\nHost: x\r\n\r\nsomething\r\n\r\n');
+    const [accepted] = world.accepted;
+    await vi.waitUntil(() => (accepted?.bytesRead ?? 0) > 0, 60_000);
+    client.resetAndDestroy();
+    await vi.waitUntil(() => accepted?.closed, 60_000);
+    answer?.();
+    await world.close();
+    expect(world.log.lines.filter((line) => line.includes('"status":400'))).toEqual([]);
   });
 });

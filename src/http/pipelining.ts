@@ -8,6 +8,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Clock } from '../platform/platform.ts';
 
 /** More than any client of today sends ahead: browsers and HTTP libraries send one. */
 const MOST_UNANSWERED = 16;
@@ -19,6 +20,9 @@ const NEWEST = Symbol('newest');
 /** What is to be said before the connection ends. */
 const LAST_WORD = Symbol('last word');
 type Counted = Socket & { [UNANSWERED]?: number; [NEWEST]?: IncomingMessage; [LAST_WORD]?: () => void };
+
+/** How long a connection whose last word is known may still take: its client may read nothing, and yet go on sending. */
+const LAST_WORD_MS_MOST = 60_000;
 
 /** Counts a request of a connection until it has been answered. Returns false if too many are unanswered. */
 export function isInTurn(request: IncomingMessage, response: ServerResponse): boolean {
@@ -37,18 +41,24 @@ export function isInTurn(request: IncomingMessage, response: ServerResponse): bo
 /**
  * Calls `say`, which ends the connection, once every request that has arrived whole is answered: such a request may have moved
  * money, and its client must not take another answer for its own. Never calls it if the connection closes before, and only the
- * first one of a connection.
+ * first one of a connection. A minute later the connection is closed, whatever has been said and read until then.
  */
-export function afterOwedAnswers(socket: Counted, say: () => void): void {
+export function afterOwedAnswers(socket: Counted, clock: Pick<Clock, 'after'>, say: () => void): void {
   if (socket[LAST_WORD] !== undefined) return;
   socket[LAST_WORD] = say;
+  socket.once(
+    'close',
+    clock.after(LAST_WORD_MS_MOST, () => socket.destroy()),
+  );
   sayLastWord(socket);
 }
 
 function sayLastWord(socket: Counted): void {
   const { [UNANSWERED]: unanswered = 0, [NEWEST]: newest, [LAST_WORD]: say } = socket;
   const unfinished = newest === undefined || newest.complete ? 0 : 1;
-  if (unanswered <= unfinished) say?.();
+  if (say === undefined || unanswered > unfinished || socket.destroyed) return;
+  socket[LAST_WORD] = () => undefined;
+  say();
 }
 
 /** Whether a client is still owed something: an answer, or the rest of one that has not left yet. */

@@ -5,11 +5,12 @@
  * the connection is closed: what follows on it might be the rest of a smuggled request.
  */
 
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { REFUSALS, type Refusal } from '../domain/refusal.ts';
 import { DEFAULT_LANGUAGE, type Language } from '../messages/messages.ts';
 import { negotiate } from '../messages/negotiate.ts';
+import type { Clock } from '../platform/platform.ts';
 import { badFraming, renderEnvelope, wrongMethod } from './envelope.ts';
 import { ANSWER_HEADERS, type ExchangeParts, JSON_TYPE } from './exchange.ts';
 import { afterOwedAnswers } from './pipelining.ts';
@@ -26,8 +27,13 @@ const REASONS: { readonly [status: number]: string } = {
   431: 'Request Header Fields Too Large',
 };
 
+/** What an exchange needs, and a clock that limits how long the end of a connection may take. */
+interface EndParts extends ExchangeParts {
+  readonly clock: Pick<Clock, 'now' | 'after'>;
+}
+
 export function answerClientError(
-  parts: ExchangeParts,
+  parts: EndParts,
   requestId: string,
   error: NodeJS.ErrnoException,
   socket: Socket,
@@ -35,7 +41,7 @@ export function answerClientError(
 ): void {
   // The client is gone: there is nobody to tell.
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) socket.destroy();
-  else afterOwedAnswers(socket, () => endWith(parts, requestId, error, socket, language));
+  else afterOwedAnswers(socket, parts.clock, () => endWith(parts, requestId, error, socket, language));
 }
 
 /** Says what was wrong, unless the very request that is at fault is being answered, and closes the connection. */
@@ -54,11 +60,13 @@ function endWith(
 }
 
 /** CONNECT: nobody here tunnels anything. */
-export function refuseTunnel(parts: ExchangeParts, requestId: string, { headers, socket }: IncomingMessage): void {
+export function refuseTunnel(parts: EndParts, requestId: string, { headers, socket }: IncomingMessage): void {
   // Node.js has handed over the bare connection: its errors are nobody else's any more.
   socket.on('error', () => socket.destroy());
+  // And so is the word that an answer under way can go on.
+  socket.on('drain', () => answerUnderWay(socket)?.emit('drain'));
   const about = { requestId, language: negotiate(headers['accept-language']) };
-  afterOwedAnswers(socket, () => write(parts, about, wrongMethod(METHODS), socket, { allow: METHODS }));
+  afterOwedAnswers(socket, parts.clock, () => write(parts, about, wrongMethod(METHODS), socket, { allow: METHODS }));
 }
 
 /** Every method that some path takes. */
@@ -83,7 +91,7 @@ function write(
 }
 
 /** Answers a body that has not come whole in time as Node.js answers a request that is late, but in its sender's language. */
-export function answerLateBody(parts: ExchangeParts, requestId: string, { headers, socket }: IncomingMessage): void {
+export function answerLateBody(parts: EndParts, requestId: string, { headers, socket }: IncomingMessage): void {
   const late = Object.assign(new Error('a body that is late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
   answerClientError(parts, requestId, late, socket, negotiate(headers['accept-language']));
 }
@@ -128,6 +136,11 @@ function answerTo(parts: ExchangeParts, { requestId, language }: About, refusal:
 
 /** Whether the head of an answer has left on this connection and its end has not: another one would corrupt it. */
 function isAnswering(socket: Socket): boolean {
+  return answerUnderWay(socket)?.headersSent === true;
+}
+
+/** The answer whose turn it is on this connection, until it has left. */
+function answerUnderWay(socket: Socket): ServerResponse | undefined {
   const answer: unknown = Reflect.get(socket, '_httpMessage');
-  return typeof answer === 'object' && answer !== null && 'headersSent' in answer && answer.headersSent === true;
+  return answer instanceof ServerResponse ? answer : undefined;
 }
