@@ -139,15 +139,20 @@ order by l.at, l.id, l.side desc`,
   };
 }
 
-/** The records in this place that may have caused a line: a payment, a payout line, or a refund with its payment. */
+/**
+ * The records in this place that may have caused a line: a payment, a payout line, or a refund with its payment. They must be the
+ * merchant's own: the cause of a settlement is whatever an operator calls it.
+ */
 function causesIn(place: Place): { readonly reference: string; readonly joins: string } {
+  const owns = (record: string): string =>
+    `${record}.shard = l.shard and ${record}.id = l.cause_id and ${record}.merchant_id = split_part(l.account, ':', 1)`;
   const [p, o, f, r] = place === 'live' ? ['p', 'o', 'f', 'r'] : ['pa', 'oa', 'fa', 'ra'];
   return {
     reference: `${p}.customer_reference, ${o}.customer_reference, ${r}.customer_reference`,
     joins: [
-      joinIn(place, 'payment', p, `${p}.shard = l.shard and ${p}.id = l.cause_id`, 'left'),
-      joinIn(place, 'payout_line', o, `${o}.shard = l.shard and ${o}.id = l.cause_id`, 'left'),
-      joinIn(place, 'refund', f, `${f}.shard = l.shard and ${f}.id = l.cause_id`, 'left'),
+      joinIn(place, 'payment', p, owns(p), 'left'),
+      joinIn(place, 'payout_line', o, owns(o), 'left'),
+      joinIn(place, 'refund', f, owns(f), 'left'),
       joinIn(place, 'payment', r, `${r}.shard = ${f}.shard and ${r}.id = ${f}.payment_id`, 'left'),
     ].join('\n'),
   };

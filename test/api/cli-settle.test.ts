@@ -9,7 +9,7 @@ import { settleBalance } from '../../src/usecases/balance-settle.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
 import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
-import { bearerOf, rowsOf } from './flows.ts';
+import { bearerOf, collect, neighbourOf, rowsOf } from './flows.ts';
 
 let world: World;
 let cli: CommandLine;
@@ -88,6 +88,14 @@ describe('settle', () => {
       { amount: '-40.00', balance: 'available', reference, transaction_id: null, refund_id: null },
     ]);
     expect(await world.gateway.store.audit()).toEqual([]);
+  });
+
+  test('shows no other merchant’s customer reference, whatever the settlement is called', async () => {
+    const merchant = await rich();
+    const { transaction_id } = await collect(world, await neighbourOf(world, merchant));
+    const { status, err } = await cli.run(wordsFor(merchant, '4.00', '--reference', transaction_id, '--yes'));
+    expect(status, err).toBe(0);
+    expect(await linesOf(merchant)).toMatchObject([{ amount: '-4.00', customer_reference: null }]);
   });
 
   test('refuses more than the balance, and what is not an amount or not one line of text', async () => {
