@@ -34,7 +34,7 @@ export async function proofList({ deps }: Tools, options: ProofListOptions): Pro
     seen.map(({ proof }) => proof),
     limit,
   );
-  const rows = seen.map(({ proof, payment, duplicateOf }) => [
+  const rows = seen.map(({ proof, payment, duplicateOf, paidAsideBy }) => [
     proof.id,
     proof.status,
     payment.id,
@@ -43,11 +43,15 @@ export async function proofList({ deps }: Tools, options: ProofListOptions): Pro
     proof.content_type,
     timeOf(proof.created_at),
     duplicateOf.length === 0 ? '' : `also used for ${duplicateOf.join(', ')}`,
+    paidAsideBy === null ? '' : `late by ${paidAsideBy}`,
   ]);
   return {
     document: { proofs: seen.map(documentOf), next: end.next },
     lines: [
-      ...table(['proof', 'status', 'transaction', 'merchant', 'to receive', 'type', 'uploaded', 'duplicate'], rows),
+      ...table(
+        ['proof', 'status', 'transaction', 'merchant', 'to receive', 'type', 'uploaded', 'duplicate', 'also paid'],
+        rows,
+      ),
       ...end.lines,
     ],
   };
@@ -103,7 +107,7 @@ function outputOf({ proof, payment }: ProofDecided): Output {
   return { document, lines: [`${proof.id}  ${proof.status}; ${payment.id}  ${status}  ${payment.amount} ${currency}`] };
 }
 
-function documentOf({ proof, payment, duplicateOf }: ProofSeen) {
+function documentOf({ proof, payment, duplicateOf, paidAsideBy }: ProofSeen) {
   return {
     proof_id: proof.id,
     status: proof.status,
@@ -118,6 +122,7 @@ function documentOf({ proof, payment, duplicateOf }: ProofSeen) {
     content_type: proof.content_type,
     size: proof.size,
     duplicate_of: duplicateOf,
+    paid_aside_by: paidAsideBy,
     note: proof.note,
     created_at: timeOf(proof.created_at),
     decided_at: timeOf(proof.decided_at),

@@ -1,5 +1,6 @@
 /**
- * Reads proofs of bank transfers for an operator, with the other payments for which the same file was uploaded.
+ * Reads proofs of bank transfers for an operator, with what speaks against approving them: other payments for which the same file
+ * was uploaded, and money that has come for the same order in another way.
  *
  * Invariant: files are compared by a keyed hash of their content, over all merchants and the archive, so that an operator sees
  * when two payments share one proof.
@@ -11,12 +12,15 @@ import type { Proof } from '../domain/transfer-records.ts';
 import type { ProofFilter } from '../store/nouns.ts';
 import { findProofsOf } from './archive-find.ts';
 import { type OperatorDeps, OperatorError, requireId } from './operator.ts';
+import { findPaidAside } from './paid-aside.ts';
 
 export interface ProofSeen {
   readonly proof: Proof;
   readonly payment: Payment;
   /** The other payments that the same file was uploaded for, by transaction_id. */
   readonly duplicateOf: readonly string[];
+  /** The attempt whose money has come for the same order, too late to count; null: none is known. */
+  readonly paidAsideBy: string | null;
 }
 
 /** The proofs that match the filter, with their payments and the other payments with the same file. */
@@ -56,6 +60,8 @@ export async function requirePaymentOf(deps: Pick<OperatorDeps, 'store'>, proof:
 
 async function seen(deps: OperatorDeps, proof: Proof): Promise<ProofSeen> {
   const [payment, same] = await Promise.all([requirePaymentOf(deps, proof), findProofsOf(deps, proof.digest)]);
+  const aside = await findPaidAside(deps, await deps.store.payment.ofSession(payment.shard, payment.session_id));
   const others = same.filter((other) => other.payment_id !== proof.payment_id);
-  return { proof, payment, duplicateOf: [...new Set(others.map((other) => other.payment_id))] };
+  const duplicateOf = [...new Set(others.map((other) => other.payment_id))];
+  return { proof, payment, duplicateOf, paidAsideBy: aside?.id ?? null };
 }

@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bookLateMoney } from '../../src/usecases/attempt-book.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { listProofs, readProof } from '../../src/usecases/proof-read.ts';
 import { mint } from '../support/world.ts';
 import {
   codeOn,
@@ -17,6 +18,7 @@ import {
   rowsOf,
   statusOf,
 } from './flows.ts';
+import { addAccount, payByTransfer, pdfFile, upload } from './transfer-flows.ts';
 import { openWaveringDesk, TURNED_AWAY, type WaveringDesk } from './wavering-desk.ts';
 
 let desk: WaveringDesk;
@@ -102,4 +104,21 @@ test('a refused call is not remembered under its key: once the money has been gi
     [200, 'approved'],
     [200, 'pending_mobile_money_verification'],
   ]);
+});
+
+test('the operator who decides on the proof of a transfer sees that the order has been paid aside', async () => {
+  const { world, carrier } = desk;
+  const account = await addAccount(world, merchant);
+  const paying = await collect(world, merchant);
+  carrier.answer(TURNED_AWAY);
+  expectRefusal(await payByPhone(world, paying, numberEnding('42')), 502, '1404');
+  await payByTransfer(world, paying, account.id);
+  const { id } = (await upload(world, paying, pdfFile())).json.proof;
+  const { deps } = world.gateway;
+  expect(await readProof(deps, id)).toMatchObject({ paidAsideBy: null });
+  const first = await desk.tryOf(paying.transaction_id, 0);
+  await desk.hearOf(first, 'SUCCESSFUL');
+  expect(await readProof(deps, id)).toMatchObject({ paidAsideBy: first.id });
+  const listed = await listProofs(deps, { merchantId: merchant.merchant.id, limit: 10 });
+  expect(listed).toMatchObject([{ proof: { id }, paidAsideBy: first.id }]);
 });
