@@ -16,6 +16,7 @@ import type { SessionCaller } from './callers.ts';
 import { type CodeCalls, countedOnce } from './code-calls.ts';
 import { sendCode, sendCodeInDoubt } from './code-send.ts';
 import type { Deps } from './deps.ts';
+import { findPaidAsideInSession, paidBefore } from './paid-aside.ts';
 import { readByPaymentId } from './payment-read.ts';
 import { type Answering, mayHaveHappened, perform, type Reply } from './perform.ts';
 
@@ -34,7 +35,7 @@ export interface CodeResendCommand extends Pick<PaymentSubmitCommand, 'language'
   readonly payment_id: string;
 }
 
-/** @throws Refusal 1204, 1205 or 1301. */
+/** @throws Refusal 1204, 1205, 1301, or 1110 `PAID_BEFORE`. */
 export async function resendCode(
   deps: Deps,
   caller: SessionCaller,
@@ -56,16 +57,17 @@ export async function resendCode(
     deps.store,
     answering,
     async () => {
-      const { payment, code } = await readRows(deps, caller, paymentId);
-      calls.tell(resendsLeft(code?.resends ?? 0, most, payment.expires_at, deps.clock.now()));
-      return { payment, code };
+      const rows = await readRows(deps, caller, paymentId);
+      calls.tell(resendsLeft(rows.code?.resends ?? 0, most, rows.payment.expires_at, deps.clock.now()));
+      return rows;
     },
-    ({ payment, code }) => {
+    ({ payment, code, isPaidAside }) => {
       // If calls and codes run out together, report the codes: unlike the call limit, that is permanent.
       const hasLast = code !== undefined && code.resends >= most;
       if (!hasLast || mayCallOn) countOnce(payment);
       const now = deps.clock.now();
       const fresh = requireResendable(payment, code, most, now);
+      if (isPaidAside) throw paidBefore(payment, 'payment_id');
       const expiresAt = now + CODE_LIFE_MS;
       const row = {
         code_hash: deps.secrets.mac('one_time_code', payment.id, text),
@@ -85,13 +87,20 @@ export async function resendCode(
   return reply;
 }
 
-async function readRows(
-  deps: Deps,
-  caller: SessionCaller,
-  paymentId: string,
-): Promise<{ payment: Payment; code: OneTimeCode | undefined }> {
+interface Rows {
+  readonly payment: Payment;
+  readonly code: OneTimeCode | undefined;
+  /** Whether the order has been paid, too late to count: a code could pay nothing. */
+  readonly isPaidAside: boolean;
+}
+
+async function readRows(deps: Deps, caller: SessionCaller, paymentId: string): Promise<Rows> {
   const payment = await readByPaymentId(deps, caller, paymentId);
-  return { payment, code: await deps.store.code.get(payment.shard, payment.id) };
+  const [code, aside] = await Promise.all([
+    deps.store.code.get(payment.shard, payment.id),
+    findPaidAsideInSession(deps, payment, caller.session),
+  ]);
+  return { payment, code, isPaidAside: aside !== undefined };
 }
 
 /** The update that keeps a payment alive until its new code expires; none if it already lives that long. */

@@ -80,6 +80,8 @@ test('a code that another session of the merchant sends does not pay what has be
   await desk.hearOf(await desk.tryOf(first.transaction_id, 0), 'SUCCESSFUL');
   const body = { payment_id: second.payment_id, otp_code: await codeOn(world, wallet.phone) };
   const { token: bearer } = await mint(world, merchant);
+  const again = await world.call('POST', '/payments/resend-otp', { bearer, body: { payment_id: second.payment_id } });
+  expectRefusal(again, 400, '1110', 'PAID_BEFORE');
   const said = await world.call('POST', '/payments/verify-otp', { bearer, body });
   expectRefusal(said, 400, '1110', 'PAID_BEFORE');
 });
