@@ -128,9 +128,9 @@ function inspectText(text: string, walk: Walk): Fault | undefined {
 
 /** What a number means is for its field to say: here it may only not be a card's. */
 function inspectNumber(value: number, walk: Walk): Fault | undefined {
-  walk.beyond ||= !Number.isFinite(value);
   const size = Math.abs(value);
-  if (size < 1e12 || !Number.isInteger(value)) return undefined;
+  if (!Number.isFinite(value)) walk.beyond = true;
+  else if (size < 1e12 || !Number.isInteger(value)) return undefined;
   walk.rounded ||= size > Number.MAX_SAFE_INTEGER;
   return holdsCardNumber(String(size)) ? CARD : undefined;
 }
