@@ -8,22 +8,22 @@
 import type pg from 'pg';
 import { SettingsDropped } from './errors.ts';
 
+/** The options of a connection string. It is not parsed: the driver takes addresses that are no URLs, without a host for example. */
+const OPTIONS = /[?&]options=[^&#]*/g;
+
 /**
  * The part of a client's configuration that makes PostgreSQL begin with these settings, each like `jit=off`. The driver would let
  * the options of a connection string replace ours; here they come first, and ours after them.
  */
 export function beginningWith(url: string, settings: readonly string[]): pg.ClientConfig {
-  const ours = settings.map((setting) => `-c ${setting.replaceAll(' ', '\\ ')}`).join(' ');
-  const given = URL.canParse(url) ? new URL(url) : undefined;
-  const theirs = given?.searchParams.get('options');
-  if (given === undefined || typeof theirs !== 'string') return { connectionString: url, options: ours };
-  given.searchParams.set('options', `${theirs} ${ours}`);
-  return { connectionString: given.href };
+  const options = settings.map((setting) => `-c ${setting.replaceAll(' ', '\\ ')}`).join(' ');
+  const ours = options.replaceAll(' ', '+');
+  return { connectionString: url.replace(OPTIONS, (theirs) => `${theirs}+${ours}`), options };
 }
 
 /** What the server reports to every new connection, and what it must say. London's winter is UTC as well, but not its summer. */
 const REQUIRED: { readonly [parameter: string]: RegExp } = {
-  TimeZone: /^(Etc\/)?(UTC|UCT|Zulu)$/i,
+  TimeZone: /^(Etc\/)?(UTC|UCT|GMT|Zulu)$/i,
   DateStyle: /^ISO\b/,
 };
 

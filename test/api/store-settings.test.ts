@@ -10,13 +10,18 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { aMerchant, NOON } from './store-records.ts';
 
 let database: TestDatabase;
+const role = `mbongo_test_percent_${Date.now()}`;
 
 beforeAll(async () => {
   database = await createTestDatabase();
   const { rows } = await database.pool.query<{ name: string }>('select current_database() as name');
   await database.pool.query(`alter database ${rows[0]?.name} set TimeZone = 'Asia/Kolkata'`);
+  await database.pool.query(`create role ${role} superuser login password '100%'`);
 });
-afterAll(() => database.drop());
+afterAll(async () => {
+  await database.pool.query(`drop role ${role}`);
+  await database.drop();
+});
 
 test('options of DATABASE_URL are in force beside the settings of the gateway, and do not replace them', async () => {
   const store = await openStore({
@@ -25,6 +30,28 @@ test('options of DATABASE_URL are in force beside the settings of the gateway, a
   try {
     await store.commit({ claims: [{ table: 'merchant', row: aMerchant(1) }] });
     expect((await store.merchant.get(0, aMerchant(1).id))?.created_at).toBe(NOON);
+  } finally {
+    await store.close();
+  }
+});
+
+test.each([
+  [
+    'without a host in front',
+    ({ protocol, username, password, hostname, port, pathname }: URL) =>
+      `${protocol}//${username}:${password}@${pathname}?host=${hostname}&port=${port}&`,
+    2,
+  ],
+  [
+    'with a percent sign in the password',
+    ({ protocol, host, pathname }: URL) => `${protocol}//${role}:100%@${host}${pathname}?`,
+    3,
+  ],
+] as const)('so are those of an address %s', async (_name, addressOf, nth) => {
+  const store = await openStore({ url: `${addressOf(new URL(database.url))}options=-clock_timeout=7s` });
+  try {
+    await store.commit({ claims: [{ table: 'merchant', row: aMerchant(nth) }] });
+    expect((await store.merchant.get(0, aMerchant(nth).id))?.created_at).toBe(NOON);
   } finally {
     await store.close();
   }
@@ -39,6 +66,21 @@ test('a pooler that drops the settings is recognised, before an instant is misre
     );
   } finally {
     pooler.server.close();
+  }
+});
+
+test('one that drops the settings will do where the role has the same: GMT is UTC in summer, too', async () => {
+  await database.pool.query(`alter role ${role} set TimeZone = 'GMT'`);
+  const target = new URL(database.url);
+  target.username = role;
+  target.password = '100%25';
+  const pooler = await openPooler(target.href);
+  try {
+    const store = await openStore({ url: pooler.url });
+    await store.close();
+  } finally {
+    pooler.server.close();
+    await database.pool.query(`alter role ${role} reset TimeZone`);
   }
 });
 
