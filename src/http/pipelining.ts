@@ -56,7 +56,7 @@ export function afterOwedAnswers(socket: Counted, clock: Pick<Clock, 'after'>, s
 function sayLastWord(socket: Counted): void {
   const { [UNANSWERED]: unanswered = 0, [NEWEST]: newest, [LAST_WORD]: say } = socket;
   const unfinished = newest === undefined || newest.complete ? 0 : 1;
-  if (say === undefined || unanswered > unfinished || socket.destroyed) return;
+  if (say === undefined || unanswered > unfinished || !socket.writable) return;
   socket[LAST_WORD] = () => undefined;
   say();
 }
