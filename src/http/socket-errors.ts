@@ -70,7 +70,7 @@ export function refuseTunnel(parts: EndParts, requestId: string, { headers, sock
 }
 
 /** Every method that some path takes. */
-const METHODS = 'GET, POST';
+const METHODS = 'GET, HEAD, POST, PUT';
 
 /** Writes a refusal to the bare connection, and closes it. */
 function write(

@@ -79,7 +79,7 @@ describe('what HTTP itself forbids', () => {
     socket.write(`${request([])}${tunnel}`);
     await once(socket, 'close');
     expect(statuses(answer)).toEqual([201, 405]);
-    expect(answer).toMatch(/\r\nallow: GET, POST\r\n/i);
+    expect(answer).toMatch(/\r\nallow: GET, HEAD, POST, PUT\r\n/i);
     for (let nth = 0; nth < 20; nth += 1) {
       const rude = open(world);
       rude.on('error', () => undefined);
