@@ -193,9 +193,9 @@ export function requireLine(text: string, noun: string, most: number): string {
 /** 140 characters of an operator's reference of money that moves: what a statement can show. */
 const REFERENCE_MOST = 140;
 
-/** The reference under which an operator moves money. */
+/** The reference under which an operator moves money. Its blanks count as one plain space each: nobody sees how they differ. */
 export function requireReference(text: string): string {
-  return requireLine(text, 'the reference', REFERENCE_MOST);
+  return requireLine(text.replaceAll(/\p{Zs}+/gu, ' '), 'the reference', REFERENCE_MOST);
 }
 
 /** A currency's code, as the operator wrote it. */

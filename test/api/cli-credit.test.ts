@@ -109,6 +109,16 @@ describe('balance credit', () => {
     ]);
   });
 
+  test('takes a reference for the same whatever blanks are in it: a bank’s page has others than a keyboard', async () => {
+    const merchant = await world.merchant();
+    const first = await document(wordsFor(merchant, '100.00', '--reference', 'ACME 11'));
+    for (const reference of ['ACME\u00a011', 'ACME  11', 'ACME\u202f 11']) {
+      const again = await document(wordsFor(merchant, '100.00', '--reference', reference));
+      expect(again).toEqual({ ...first, repeated: true });
+    }
+    expect(await balance(merchant)).toBe(100_00n);
+  });
+
   test('refuses a reference that is not one line of text', async () => {
     const merchant = await world.merchant();
     for (const reference of ['', 'a\nb', 'AC\u202eME', 'x'.repeat(141)]) {
