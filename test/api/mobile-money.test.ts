@@ -163,7 +163,7 @@ describe('numbers that decide by themselves', () => {
     [404, 'PAYER_NOT_FOUND', 400, '1103', 'PAYER_UNKNOWN', 'payer_unknown'],
     [500, 'PAYER_NOT_FOUND', 400, '1103', 'PAYER_UNKNOWN', 'payer_unknown'],
     [400, 'BAD_REQUEST', 502, '1404', 'CARRIER_REFUSES', 'not_sent'],
-    [409, 'INVALID_CURRENCY', 502, '1404', 'CARRIER_REFUSES', 'not_sent'],
+    [400, 'INVALID_CURRENCY', 502, '1404', 'CARRIER_REFUSES', 'not_sent'],
     [500, 'NOT_ALLOWED_TARGET_ENVIRONMENT', 502, '1404', 'CARRIER_REFUSES', 'not_sent'],
   ])(
     'a carrier that refuses for good (%i %s) is not called down, and sending it again is not advised',

@@ -28,7 +28,7 @@ export interface Product {
   /** Statuses with which their front end or their checks reject a request: malformed, token, address, path, rate, closed. */
   readonly turnedAway: { readonly [status: number]: Refusal };
   /**
-   * Codes that are documented as refusals before anything is accepted. They count before the status, beside a 500 or any 4xx;
+   * Codes that are documented as refusals before anything is accepted. They count before the status, beside a 500 or any 4xx but 409;
    * after a 500 with another code the request may have been accepted.
    */
   readonly refusals: { readonly [code: string]: Refusal };

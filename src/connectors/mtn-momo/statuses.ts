@@ -76,9 +76,12 @@ export function readStart(said: Said, product: Product): Reading<Answer> {
   }
 }
 
-/** What a refusal means: by its code where that is documented, otherwise by its status; undefined if it may be none. */
+/**
+ * What a refusal means: by its code where that is documented, otherwise by its status; undefined if it may be none. A 409 is about
+ * the reference, which may have been accepted earlier, whatever its code says.
+ */
 function refusalOf({ refusals, turnedAway }: Product, status: number, code: string | undefined) {
-  const isRefused = status === 500 || (status >= 400 && status < 500);
+  const isRefused = status === 500 || (status >= 400 && status < 500 && status !== 409);
   if (isRefused && code !== undefined && Object.hasOwn(refusals, code)) return refusals[code];
   return turnedAway[status];
 }

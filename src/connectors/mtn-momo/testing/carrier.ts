@@ -200,9 +200,10 @@ function documentedBy(product: Product, ordered: Ordered): Documented[] {
     start(429, '', 'not_sent'),
     start(503, 'SERVICE_UNAVAILABLE', 'not_sent'),
     ...Object.entries(product.refusals).flatMap(([code, meaning]) =>
-      [400, 403, 404, 409, 500].map((status) => start(status, code, meaning)),
+      [400, 403, 404, 500].map((status) => start(status, code, meaning)),
     ),
     start(409, 'MOON_IS_FULL', 'unknown'),
+    start(409, 'INVALID_CURRENCY', 'unknown'),
     start(502, 'PAYER_NOT_FOUND', 'unknown'),
     start(504, 'NOT_ALLOWED', 'unknown'),
     start(500, 'INTERNAL_PROCESSING_ERROR', 'unknown'),
