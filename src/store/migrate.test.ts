@@ -39,8 +39,12 @@ test('so they are where the database gives another isolation to transactions tha
 
 test('and where it limits how long a statement takes or waits, which a migration must not heed', async () => {
   const { rows } = await database.pool.query<{ name: string }>('select current_database() as name');
-  for (const limit of ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout']) {
-    await database.pool.query(`alter database ${rows[0]?.name} set ${limit} = '200ms'`);
+  const limits = await database.pool.query<{ name: string }>(
+    `select name from pg_settings where name in
+       ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')`,
+  );
+  for (const { name } of limits.rows) {
+    await database.pool.query(`alter database ${rows[0]?.name} set ${name} = '200ms'`);
   }
   const all = [...readMigrations(), made('9001-one.sql', 'create table one (n int); select pg_sleep(0.6)')];
   const answers = await Promise.all([migrate(database.url, all), migrate(database.url, all)]);

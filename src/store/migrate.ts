@@ -11,7 +11,6 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { codeOf, DEADLOCK, HELD } from './errors.ts';
 import { createRowType, ROW_TYPES } from './row-types.ts';
-import { beginningWith } from './session-settings.ts';
 import { inTransaction } from './transaction.ts';
 
 /**
@@ -21,11 +20,6 @@ import { inTransaction } from './transaction.ts';
 const LOCK_TIMEOUT = '1s';
 const TRIES = 120;
 const PAUSE_MS = 1_000;
-/**
- * The role's limits are meant for the service's statements: a migration of a large table takes longer, and another process waits for
- * it as long.
- */
-const UNLIMITED = ['statement_timeout=0', 'lock_timeout=0', 'idle_in_transaction_session_timeout=0'];
 /** How long a server may take to answer a new connection. */
 const CONNECT_LIMIT_MS = 10_000;
 const NAME_PATTERN = /^\d{4}-[a-z0-9-]+\.sql$/;
@@ -44,7 +38,7 @@ export type Migration = { name: string; sql: string; checksum: string };
  */
 export async function migrate(url: string, migrations: Migration[] = readMigrations()): Promise<string[]> {
   const client = new pg.Client({
-    ...beginningWith(url, UNLIMITED),
+    connectionString: url,
     application_name: 'mbongo migrate',
     connectionTimeoutMillis: CONNECT_LIMIT_MS,
   });

@@ -9,6 +9,17 @@ import type pg from 'pg';
 /** Keys of advisory locks, which all processes of this project share. Any two different constants will do. */
 const LOCKS = { migrate: 7_262_646, archive: 7_262_647 };
 
+/**
+ * The limits of the database or the role that each kind of work does not heed: they are meant for the service's statements, and a
+ * migration of a large table takes longer, as does waiting for one. They are lifted by a statement, because a pooler may drop what a
+ * connection begins with; and PostgreSQL before 17 does not know the last one.
+ */
+const UNHEEDED = {
+  migrate: ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout'],
+  archive: ['transaction_timeout'],
+};
+const UNLIMITED = `select set_config(name, '0', true) from pg_settings where name = any($1)`;
+
 /** Runs work in a transaction, as soon as no other transaction holds the same lock. */
 export async function inTransaction<A>(
   client: pg.ClientBase,
@@ -18,6 +29,7 @@ export async function inTransaction<A>(
   // The database may have another default: after its wait for the lock, the work must see what the one before it has committed.
   await client.query('begin isolation level read committed');
   try {
+    await client.query(UNLIMITED, [UNHEEDED[lock]]);
     await client.query('select pg_advisory_xact_lock($1)', [LOCKS[lock]]);
     const answer = await work();
     await client.query('commit');

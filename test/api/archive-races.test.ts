@@ -87,6 +87,21 @@ test('two runs at once move each row once, whatever isolation the database gives
   expect(both.reduce((sum, { rows }) => sum + rows.payment, 0)).toBe(100 * SHARDS_USED);
 });
 
+test('a run that waits for another one heeds no limit of the database on whole transactions', async () => {
+  const limit = 'transaction_timeout';
+  const known = await client.query('select from pg_settings where name = $1', [limit]);
+  const { rows } = await client.query<{ name: string }>('select current_database() as name');
+  // PostgreSQL has it since version 17.
+  if (known.rowCount === 1) await client.query(`alter database ${rows[0]?.name} set ${limit} = '200ms'`);
+  await writePast(world.store, world.clock.now(), 1);
+  await client.query('begin');
+  await client.query('select pg_advisory_xact_lock(7262647)');
+  const waiting = archive();
+  await client.query('select pg_sleep(1)');
+  await client.query('commit');
+  expect((await waiting).rows.payment).toBe(SHARDS_USED);
+});
+
 test('a locked row is not waited for, and leaves the next time', async () => {
   await writePast(world.store, world.clock.now(), 1);
   await client.query('begin');

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { usingDatabaseUrl } from '../../src/commands/database-url.ts';
+import { migrate, readMigrations } from '../../src/store/migrate.ts';
 import { openStore } from '../../src/store/store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { aMerchant, NOON } from './store-records.ts';
@@ -96,6 +97,21 @@ test('one that refuses them is recognised as well', async () => {
   }
 });
 
+test('a migration heeds no limit of the database, where a pooler drops the settings as well', async () => {
+  const limited = await createTestDatabase();
+  const pooler = await openPooler(limited.url);
+  try {
+    const { rows } = await limited.pool.query<{ name: string }>('select current_database() as name');
+    await limited.pool.query(`alter database ${rows[0]?.name} set statement_timeout = '200ms'`);
+    const slow = { name: '9001-slow.sql', sql: 'select pg_sleep(0.6)', checksum: '' };
+    const both = [1, 2].map(() => migrate(pooler.url, [...readMigrations(), slow]));
+    expect((await Promise.all(both)).flat()).toEqual(['9001-slow.sql']);
+  } finally {
+    pooler.server.close();
+    await limited.drop();
+  }
+});
+
 /** A pooler that passes on everything but the parameter `options` of a connection's first message; or refuses that, as PgBouncer does. */
 async function openPooler(
   target: string,
@@ -113,7 +129,7 @@ async function openPooler(
         return;
       }
       const parts = first.subarray(8).toString('latin1').split('\0');
-      parts.splice(parts.indexOf('options'), 2);
+      if (parts.includes('options')) parts.splice(parts.indexOf('options'), 2);
       const rest = Buffer.from(parts.join('\0'), 'latin1');
       const head = Buffer.from(first.subarray(0, 8));
       head.writeInt32BE(rest.length + 8, 0);
