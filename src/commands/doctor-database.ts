@@ -61,12 +61,21 @@ export function checkServer(store: Store): Promise<readonly Check[]> {
   });
 }
 
-function serverCheck(said: string, version: number, unsafe: readonly string[]): Check {
+/** The setting that is rightly off where the storage itself writes whole pages. */
+const PAGES = 'full_page_writes';
+
+/** `off`: the settings that are off although they guard what was acknowledged. */
+export function serverCheck(said: string, version: number, off: readonly string[]): Check {
   const name = 'database';
   if (version < OLDEST_POSTGRES) return fail(name, `${said}: version 15 or newer is needed, upgrade the server`);
-  if (unsafe.length === 0) return ok(name, said);
-  const what = `${unsafe.join(' and ')} ${unsafe.length === 1 ? 'is' : 'are'} off`;
-  return fail(name, `${what}: payments that were acknowledged may be lost when the server crashes, set it to on`);
+  const losing = off.filter((setting) => setting !== PAGES);
+  if (losing.length > 0) {
+    const what = `${losing.join(' and ')} ${losing.length === 1 ? 'is' : 'are'} off`;
+    return fail(name, `${what}: payments that were acknowledged may be lost when the server crashes, set it to on`);
+  }
+  if (off.length === 0) return ok(name, said);
+  const wayOut = 'set it to on, unless its storage never writes half a page (ZFS, some managed databases)';
+  return warn(name, `${PAGES} is off: a crash may damage what was acknowledged, ${wayOut}`);
 }
 
 /** `openWorld` has applied missing migrations, so only newer ones, unknown to this version, can be a problem. */

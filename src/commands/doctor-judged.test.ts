@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { DueKind } from '../store/due.ts';
 import { type Check, spanOf } from './doctor-check.ts';
-import { migrationCheck, skewCheck } from './doctor-database.ts';
+import { migrationCheck, serverCheck, skewCheck } from './doctor-database.ts';
 import { checkNode, spaceCheck } from './doctor-machine.ts';
 import { connectorCheck } from './doctor-upstreams.ts';
 import { attemptsCheck, lateCheck, overdueCheck, waitingCheck } from './doctor-work.ts';
@@ -36,6 +36,17 @@ describe('conditions that no test can bring about are judged by their numbers', 
     expect(skewCheck(90_000)).toMatchObject({
       status: 'fail',
       detail: expect.stringContaining('90 s away from ours: run NTP'),
+    });
+  });
+
+  test.each<[string[], Check['status'], string]>([
+    [[], 'ok', 'PostgreSQL 18.4'],
+    [['fsync', 'full_page_writes'], 'fail', 'fsync is off'],
+    [['full_page_writes'], 'warn', 'set it to on, unless its storage'],
+  ])('a database with %j off: %s', (off, status, detail) => {
+    expect(serverCheck('PostgreSQL 18.4', 180_004, off)).toMatchObject({
+      status,
+      detail: expect.stringContaining(detail),
     });
   });
 

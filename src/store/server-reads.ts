@@ -15,7 +15,7 @@ export interface Server {
   readonly version: number;
   /** Bytes. */
   readonly size: number;
-  /** The settings without which a commit that was acknowledged may be lost when the server crashes, as far as they are off. */
+  /** Those settings that are off without which a commit that was acknowledged may be lost when the server crashes. */
   readonly unsafe: readonly string[];
   /** The names of the migrations that have been applied, in their order. */
   readonly migrations: readonly string[];
