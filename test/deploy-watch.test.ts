@@ -130,6 +130,17 @@ describe('alert rules', () => {
     expect(absent.sort()).toEqual(['api|all', 'worker|all']);
   });
 
+  test('no target brings a label of the gateway, which Prometheus would then rename', () => {
+    const { scrape_configs }: { scrape_configs: { relabel_configs?: { target_label?: string }[] }[] } = parse(
+      readText('deploy/prometheus/prometheus.yml'),
+    );
+    const own = new Set([...METRICS.values()].flatMap(({ labels }) => labels));
+    const brought = scrape_configs.flatMap(({ relabel_configs = [] }) =>
+      relabel_configs.map((one) => one.target_label),
+    );
+    expect(brought.filter((label) => own.has(label ?? ''))).toEqual([]);
+  });
+
   test('the runbook has a section for each, and no other', () => {
     const sections = anchorsOf(readText('docs/runbook.md'));
     expect(sections.sort()).toEqual(rules.map(({ alert }) => alert.toLowerCase()).sort());
