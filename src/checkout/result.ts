@@ -6,11 +6,11 @@
  */
 
 import type { Reason } from '../domain/reason.ts';
-import type { PaymentMethod } from '../domain/records.ts';
+import type { Payment, PaymentMethod } from '../domain/records.ts';
 import { shopAddress } from '../domain/return-address.ts';
-import type { CheckoutWord } from '../messages/checkout/words.ts';
+import { type CheckoutWord, checkoutText, keepTogether } from '../messages/checkout/words.ts';
 import { type Html, html, type Piece } from '../messages/html.ts';
-import { say } from '../messages/messages.ts';
+import { type Language, say } from '../messages/messages.ts';
 import { spanText } from './amounts.ts';
 import {
   about,
@@ -85,7 +85,7 @@ export function endedMain(shown: Shown): Html {
   const isOpen = shown.view.isOpen && !isPaidAside;
   const next = isPaidAside ? 'paid_before' : isOpen ? 'again_text' : 'back_text';
   return html`<section class="card ended">${noticeOf(shown)}<span class="seal bad" aria-hidden="true">!</span><h1>${text(shown, endedTitle(shown.view))}</h1>
-${payment.reason === 'sibling_paid' ? html`<p>${text(shown, 'other_paid_text')}</p>` : html`<p>${whyText(shown)}</p><p>${text(shown, next)}</p>`}${about(shown)}
+${payment.reason === 'sibling_paid' ? html`<p>${text(shown, 'other_paid_text')}</p>` : html`<p>${whyText(shown.language, payment)}</p><p>${text(shown, next)}</p>`}${about(shown)}
 ${isOpen ? html`<form method="post" action="${pathOf(shown, 'again')}" data-once><button class="button">${text(shown, 'again_button')}</button></form>${returnLink(shown, 'quiet')}` : returnLink(shown, 'main')}</section>`;
 }
 
@@ -95,11 +95,13 @@ const OWN_REASONS: { readonly [reason in Reason]?: CheckoutWord } = {
   authentication_cancelled: 'bank_cancelled_text',
 };
 
-function whyText(shown: Shown): string {
-  const { status, reason } = shown.view.payment;
-  if (reason === null) return say(shown.language, `status.${status}`);
+/** Why the payment has ended, for its customer. */
+export function whyText(language: Language, { status, reason }: Pick<Payment, 'status' | 'reason'>): string {
+  if (reason === null) return say(language, `status.${status}`);
   const own = OWN_REASONS[reason];
-  return own === undefined ? say(shown.language, `reason.${reason}`) : text(shown, own);
+  if (own !== undefined) return checkoutText(language, own);
+  const sentence = say(language, `reason.${reason}`);
+  return language === 'fr' ? keepTogether(sentence) : sentence;
 }
 
 /** A customer who was shown an account may have transferred the money: then nobody can say that nothing has been charged. */

@@ -17,7 +17,7 @@ export type CheckoutWord = keyof typeof en;
 
 const TABLES: { readonly [language in Language]: { readonly [word in CheckoutWord]: string } } = {
   en,
-  fr: keepTogether(fr),
+  fr: allKeptTogether(fr),
   es,
   ru,
   zh,
@@ -39,7 +39,11 @@ export function checkoutTemplate(language: Language, word: CheckoutWord): string
 }
 
 /** French sets a blank before high punctuation and within quotation marks; a line must not break there. */
-function keepTogether(words: typeof fr): typeof fr {
-  const kept = Object.entries(words).map(([word, text]) => [word, text.replace(/ (?=[:;?!»])|(?<=«) /g, '\u00a0')]);
+export function keepTogether(french: string): string {
+  return french.replace(/ (?=[:;?!»])|(?<=«) /g, '\u00a0');
+}
+
+function allKeptTogether(words: typeof fr): typeof fr {
+  const kept = Object.entries(words).map(([word, text]) => [word, keepTogether(text)]);
   return Object.fromEntries(kept) as typeof fr;
 }
