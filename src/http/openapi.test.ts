@@ -1,5 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { readIdempotencyKey } from './idempotency.ts';
 import { openApiDocument } from './openapi.ts';
 import { smallWorld } from './testing/small-world.ts';
 import { toYaml } from './yaml.ts';
@@ -54,6 +56,35 @@ describe('the OpenAPI document', () => {
       schema: { minLength: 10 },
     });
     expect(get.requestBody).toBeUndefined();
+  });
+
+  it('says exactly which idempotency keys are accepted', () => {
+    const { IdempotencyKey } = (
+      document.components as { parameters: { IdempotencyKey: { schema: { pattern: string } } } }
+    ).parameters;
+    const said = new RegExp(IdempotencyKey.schema.pattern);
+    const isAccepted = (key: string): boolean => {
+      try {
+        return readIdempotencyKey(key) !== '';
+      } catch {
+        return false;
+      }
+    };
+    const key = fc.string({ unit: fc.constantFrom('a', '"', '~', '!', ' ', '\t', 'é'), maxLength: 5 });
+    const long = fc.integer({ min: 250, max: 260 }).map((length) => 'k'.repeat(length));
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          key,
+          long,
+          long.map((text) => `"${text}"`),
+        ),
+        (text) => {
+          expect(said.test(text)).toBe(isAccepted(text));
+        },
+      ),
+      { numRuns: 500 },
+    );
   });
 
   it('says, by status, what a call is refused with', () => {

@@ -92,7 +92,7 @@ const HEADERS = {
       'One key for each operation, 1 to 255 visible ASCII characters. A call that is repeated within 24 hours with the ' +
       'same key and body gets the stored answer, byte for byte, with the header `Idempotent-Replayed: true`. The same key ' +
       'with another body, or with another id in the path, is refused with 1203. Each path has its own keys.',
-    schema: { type: 'string', minLength: 1, maxLength: 257 },
+    schema: { type: 'string', pattern: '^(?!""$)([!-~]{1,255}|"[!-~]{1,255}")$' },
   },
   AcceptLanguage: {
     name: 'Accept-Language',
