@@ -118,8 +118,9 @@ function handlersFor(
         write(connection);
       } catch (error) {
         untranslatable = new Untranslatable(error instanceof Error ? error.message : 'a row cannot be written');
-        // What has been written before must not commit: an unknown statement makes the server roll it back.
-        connection.bind({ statement: 'never_prepared', values: [] }, true);
+        // What has been written before must not commit. A text that is no number makes the server roll it back; an unknown
+        // statement would too, but a pooler in between answers to that itself, by closing the connection.
+        connection.parse({ name: '', text: "select 'a row cannot be written'::int", types: [] }, true);
         connection.sync();
       }
     },
