@@ -7,7 +7,7 @@
 
 import assert from 'node:assert/strict';
 import type { Answer, InquiryAnswer, LastingRefusal } from '../domain/answer.ts';
-import type { CallbackHint, CarrierOrder, Inquiry } from './connector.ts';
+import type { CarrierOrder, Inquiry } from './connector.ts';
 
 /** The course that an order takes at the simulator. */
 export type Course = 'completes' | 'stays_open' | 'carrier_is_down';
@@ -17,7 +17,6 @@ export interface Mover<Order> {
   referenceFor(attemptId: string): string;
   start(order: Order): Promise<Answer>;
   inquire(order: Inquiry): Promise<InquiryAnswer>;
-  callbackHint(body: string): CallbackHint;
 }
 
 /** How an upstream can misbehave. In all cases but the first it accepts the connection. */
@@ -61,8 +60,6 @@ export interface ConformanceWorld<Order extends CarrierOrder> {
   loseAnswers(lose: boolean): Promise<void>;
   /** Expires the tokens that the simulator has issued. */
   expireTokens(): Promise<void>;
-  /** Bodies that an attacker who knows the callback address could send to claim that an order is paid. */
-  forgedCallbacks(order: Order): readonly string[];
   /** The connector, wired to an upstream that authorises calls and then misbehaves, or replies as told. */
   facing(upstream: Misbehaviour | Pick<Documented, 'status' | 'body'>): Promise<Mover<Order>>;
   /** Every status, reason and refusal that the upstream documents, for that order. */
@@ -208,18 +205,6 @@ function doubtfulChecks<Order extends CarrierOrder>(): readonly Check<Order>[] {
 /** Which messages are trusted, and what they mean. */
 function wordChecks<Order extends CarrierOrder>(): readonly Check<Order>[] {
   return [
-    {
-      name: 'a forged callback changes nothing',
-      async run({ connector, order, forgedCallbacks, timesMoved }) {
-        const open = order('stays_open');
-        await connector.start(open);
-        for (const body of forgedCallbacks(open)) {
-          assert.ok(['finished', 'open', 'unreadable'].includes(connector.callbackHint(body)));
-          assert.equal((await connector.inquire(open)).kind, 'waiting');
-        }
-        assert.equal(await timesMoved(open.reference), 0);
-      },
-    },
     {
       name: 'an answer about something else than was ordered is not believed',
       async run({ connector, order, untilDecided }) {

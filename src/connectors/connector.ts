@@ -3,7 +3,8 @@
  * upstream that a number leads to.
  *
  * Invariant: what an upstream says is an *answer*, returned and never thrown. `unknown` is an answer: it is inquired about, never
- * guessed, and nothing is ever sent again under another reference.
+ * guessed, and nothing is ever sent again under another reference. A connector is never shown a callback: whatever its body
+ * claims, the upstream is asked.
  */
 
 import type { Answer, InquiryAnswer } from '../domain/answer.ts';
@@ -33,12 +34,6 @@ export type Inquiry = Pick<CarrierOrder, 'reference'> &
     readonly movement?: 'payment' | 'refund';
   };
 
-/**
- * What a callback's body claims. Callbacks are mostly unsigned, so it is only a reason to inquire sooner: it can never
- * say that money moved.
- */
-export type CallbackHint = 'finished' | 'open' | 'unreadable';
-
 /** What every upstream that moves money can do: answer inquiries about an attempt. */
 export interface Upstream {
   readonly name: string;
@@ -55,8 +50,6 @@ export interface CarrierConnector extends Upstream {
   readonly market?: string;
   /** The reference for an attempt: derived from its id, in the upstream's form. */
   referenceFor(attemptId: string): string;
-  /** Reads a callback's raw body. Never throws. */
-  callbackHint(body: string): CallbackHint;
 }
 
 /** A carrier that can take money from a customer's phone. `start` is never offered without `inquire`. */

@@ -14,7 +14,6 @@ export function moverOf(connector: PayoutConnector): Mover<PayoutRequest> {
     referenceFor: connector.referenceFor,
     start: connector.payOut,
     inquire: connector.inquire,
-    callbackHint: connector.callbackHint,
   };
 }
 

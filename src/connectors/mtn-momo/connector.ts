@@ -8,7 +8,6 @@ import type { Answer, InquiryAnswer } from '../../domain/answer.ts';
 import { formatMinor } from '../../domain/money.ts';
 import type { Platform } from '../../platform/platform.ts';
 import type { CarrierOrder, CollectConnector, Inquiry, PayoutConnector, PayoutRequest } from '../connector.ts';
-import { hintOf } from './callback.ts';
 import { createMtnMomoClient, type MoneyRequest, type MtnMomoConfig, type Party } from './client.ts';
 import { COLLECTION, DISBURSEMENT, type Product } from './products.ts';
 import { referenceFor } from './reference.ts';
@@ -60,7 +59,6 @@ function openProduct(config: MtnMomoConfig, product: Product, doors: Doors) {
       settleDelayMs: SETTLE_DELAY_MS,
       market: config.targetEnvironment,
       referenceFor,
-      callbackHint: hintOf,
     },
     send: async ({ reference, callbackUrl }: Pick<CarrierOrder, 'reference' | 'callbackUrl'>, body: MoneyRequest) =>
       told('start', readStart(await client.request(reference, body, callbackUrl), product)),

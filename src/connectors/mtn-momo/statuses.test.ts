@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { CURRENCIES, exponentOf } from '../../domain/currency.ts';
 import { formatMinor } from '../../domain/money.ts';
-import { hintOf } from './callback.ts';
 import { COLLECTION, DISBURSEMENT } from './products.ts';
 import { referenceFor } from './reference.ts';
 import { readStart, readStatus } from './statuses.ts';
@@ -81,20 +80,6 @@ test('a reference is a version 4 UUID and depends only on the attempt', () => {
   expect(referenceFor('att_01jd4zq8c0fys81x40000000g7')).toMatchInlineSnapshot(
     `"7ce1da8e-264f-4900-9f35-9d78c9393fac"`,
   );
-});
-
-test.each([
-  ['{"status":"SUCCESSFUL"}', 'finished'],
-  ['{"status":"FAILED","reason":"EXPIRED"}', 'finished'],
-  ['{"status":"PENDING"}', 'open'],
-  ['{"status":"toString"}', 'unreadable'],
-  ['{"status":null}', 'unreadable'],
-  ['{}', 'unreadable'],
-  ['"SUCCESSFUL"', 'unreadable'],
-  ['{"status":', 'unreadable'],
-  ['', 'unreadable'],
-])('the callback %s is %s', (body, hint) => {
-  expect(hintOf(body)).toBe(hint);
 });
 
 test.each([['12\u00003'], [`${'x'.repeat(63)}\u{1f600}`], ['12 3'], [''], [123], [null]])(

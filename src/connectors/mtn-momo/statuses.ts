@@ -28,7 +28,7 @@ const STATUSES = {
 type Meaning = (typeof STATUSES)[keyof typeof STATUSES];
 
 /** What a status means; undefined for a term that the table lacks. */
-export function meaningOf(status: unknown): Meaning | undefined {
+function meaningOf(status: unknown): Meaning | undefined {
   const table: { readonly [word: string]: Meaning } = STATUSES;
   return typeof status === 'string' && Object.hasOwn(table, status) ? table[status] : undefined;
 }

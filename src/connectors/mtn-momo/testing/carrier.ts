@@ -125,15 +125,6 @@ function conformanceParts(product: Product, sandbox: Sandbox, time: ManualWorld)
     loseAnswers: async (lose) => sandbox.faults.set('mtn', { answer_lost_rate: lose ? 1 : 0 }),
     // The simulator's hour passes; the connector's clock stands still, so that it still considers its token valid.
     expireTokens: async () => time.advance(3_600_001),
-    forgedCallbacks: (ordered) => [
-      bodyFor(product, ordered, { status: 'SUCCESSFUL', financialTransactionId: '1' }),
-      bodyFor(product, ordered, { status: 'FAILED', reason: 'EXPIRED' }),
-      '{"status":{"toString":1}}',
-      '[]',
-      'null',
-      '',
-      `{"status":"${'S'.repeat(1_000_000)}"}`,
-    ],
     documented: (ordered) => documentedBy(product, ordered),
   } satisfies Partial<ConformanceWorld<CarrierOrder>>;
 }
