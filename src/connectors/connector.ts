@@ -131,13 +131,11 @@ export interface TokenOrder extends CardFormOrder {
   readonly customerReference: string;
 }
 
-/** Refunds money of an order, or cancels (voids) an order before it is settled. */
-export interface CardReversal {
+/** Gives back money of an order, in whole or in part. */
+export interface CardRefund {
   readonly orderId: string;
   /** The attempt from which the network's id for this try is derived. */
   readonly attemptId: string;
-  /** The attempt that paid. */
-  readonly paidBy: string;
   readonly amountMinor: bigint;
   readonly currency: Currency;
 }
@@ -183,8 +181,7 @@ export interface CardConnector extends Upstream {
   orderStatus(orderId: string): Promise<CardOrderStatus | undefined>;
   /** The network's own term for an order that ended so. The network is not called. */
   wordForEnd(end: CardEnd): string;
-  refund(order: CardReversal): Promise<Answer>;
-  void(order: CardReversal): Promise<Answer>;
+  refund(order: CardRefund): Promise<Answer>;
 }
 
 /** A short message to a phone: how one-time codes are sent. */

@@ -117,16 +117,10 @@ function giverOf({ connectors }: Deps, refund: Refund): Giver | undefined {
       card.refund({
         orderId: payment.id,
         attemptId: attempt.id,
-        paidBy: paidBy(payment),
         amountMinor: attempt.amount_minor,
         currency: attempt.currency,
       }),
   };
-}
-
-function paidBy({ id, attempt_id }: Payment): string {
-  if (attempt_id === null) throw new Error(`payment ${id} names no attempt that has paid it`);
-  return attempt_id;
 }
 
 function isUpstream(method: Refund['method']): method is UpstreamMethod {

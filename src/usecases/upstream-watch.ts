@@ -116,7 +116,6 @@ function watchCard(card: CardConnector, watch: UpstreamWatch): CardConnector {
         (order) => (order === undefined ? 'unknown' : 'answered'),
       ),
     refund: (order) => watch(of('refund', order), () => card.refund(order), kindOf),
-    void: (order) => watch(of('void', order), () => card.void(order), kindOf),
   };
 }
 

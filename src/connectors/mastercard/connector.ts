@@ -15,7 +15,7 @@ import type {
   CardForm,
   CardFormOrder,
   CardOrder,
-  CardReversal,
+  CardRefund,
   Inquiry,
 } from '../connector.ts';
 import { readAuthentication, readForm, readInitiation } from './authentication.ts';
@@ -110,7 +110,6 @@ export function createMastercard(
     orderStatus: async (orderId) => readOrderStatus(await client.readOrder(orderId)),
     wordForEnd,
     refund: (order) => operate('refund', order, refundBody(order), 'REFUND'),
-    void: (order) => operate('void', order, voidBody(order), 'VOID'),
   };
 }
 
@@ -128,7 +127,7 @@ function orderedBy({ orderId, reference, amountMinor, currency, movement }: Inqu
   return { operation, orderId, transactionId: reference, amountMinor, currency };
 }
 
-function amountBody({ amountMinor, currency }: Pick<CardReversal, 'amountMinor' | 'currency'>): Body {
+function amountBody({ amountMinor, currency }: Pick<CardRefund, 'amountMinor' | 'currency'>): Body {
   return { amount: formatMinor(amountMinor, currency), currency: currency.toUpperCase() };
 }
 
@@ -147,13 +146,8 @@ function payBody(order: CardOrder): Body {
   };
 }
 
-function refundBody(order: CardReversal): Body {
+function refundBody(order: CardRefund): Body {
   return { apiOperation: 'REFUND', transaction: { ...amountBody(order), reference: order.attemptId } };
-}
-
-function voidBody({ paidBy, attemptId }: CardReversal): Body {
-  const targetTransactionId = referenceFor(paidBy);
-  return { apiOperation: 'VOID', transaction: { targetTransactionId, reference: attemptId } };
 }
 
 /** Opens a session at the network, bound to the order before any browser sees it. */

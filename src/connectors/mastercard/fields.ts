@@ -39,7 +39,7 @@ export function textAt(body: unknown, path: string, longest: number): string | u
 
 /** What was ordered, as far as an answer is compared with it. */
 export interface Ordered {
-  readonly operation: 'PAY' | 'REFUND' | 'VOID';
+  readonly operation: 'PAY' | 'REFUND';
   readonly orderId: string;
   readonly transactionId: string;
   readonly amountMinor: bigint;
@@ -59,9 +59,8 @@ export function differenceFrom(ordered: Ordered, body: unknown): string | undefi
  * none.
  */
 function isOfType({ operation }: Ordered, type: string | undefined): boolean {
-  const isVoid = type?.startsWith('VOID') === true;
-  if (operation === 'VOID') return isVoid;
-  return operation === 'REFUND' ? type === 'REFUND' : type !== 'REFUND' && !isVoid;
+  if (operation === 'REFUND') return type === 'REFUND';
+  return type !== 'REFUND' && type?.startsWith('VOID') !== true;
 }
 
 /** The field in which their amount or currency differs from what was ordered; a missing one differs. Undefined: neither. */

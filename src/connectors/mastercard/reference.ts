@@ -7,7 +7,7 @@
 
 import { isId } from '../../domain/ids.ts';
 
-/** The id of an operation that moves money: PAY, REFUND or VOID. */
+/** The id of an operation that moves money: PAY or REFUND. */
 export function referenceFor(attemptId: string): string {
   return attemptId;
 }

@@ -15,7 +15,7 @@ afterAll(() => world.close());
 describe('giving back', () => {
   test('in parts, never more than was paid, and once per attempt', async () => {
     const { order } = await world.paid('pays');
-    const part = { ...order, paidBy: order.attemptId, attemptId: id('att'), amountMinor: 1_000n };
+    const part = { ...order, attemptId: id('att'), amountMinor: 1_000n };
     expect((await world.connector.refund(part)).kind).toBe('approved');
     expect((await world.connector.refund(part)).kind).toBe('approved');
     expect(await world.connector.orderStatus(order.orderId)).toMatchObject({ word: 'PARTIALLY_REFUNDED' });
@@ -27,17 +27,9 @@ describe('giving back', () => {
     expect(await world.connector.orderStatus(order.orderId)).toMatchObject({ word: 'REFUNDED' });
   });
 
-  test('a void takes the whole order back', async () => {
-    const { order } = await world.paid('pays');
-    expect((await world.connector.void({ ...order, paidBy: order.attemptId, attemptId: id('att') })).kind).toBe(
-      'approved',
-    );
-    expect(await world.connector.orderStatus(order.orderId)).toMatchObject({ word: 'CANCELLED' });
-  });
-
   test('with a lost answer is unknown; the inquiry finds it, and it was carried out once', async () => {
     const { order } = await world.paid('pays');
-    const part = { ...order, paidBy: order.attemptId, attemptId: id('att'), amountMinor: 500n };
+    const part = { ...order, attemptId: id('att'), amountMinor: 500n };
     world.sandbox.faults.set('cardnet', { answer_lost_rate: 1 });
     expect((await world.connector.refund(part)).kind).toBe('unknown');
     world.sandbox.faults.clear();
@@ -53,14 +45,14 @@ describe('giving back', () => {
 
   test('is never mistaken for the payment, nor the payment for it', async () => {
     const { order } = await world.paid('pays');
-    const all = { ...order, paidBy: order.attemptId, attemptId: id('att') };
+    const all = { ...order, attemptId: id('att') };
     expect((await world.connector.refund(all)).kind).toBe('approved');
     expect((await world.connector.inquire(world.inquiryOf(all))).kind).toBe('unknown');
     expect((await world.connector.inquire({ ...world.inquiryOf(order), movement: 'refund' })).kind).toBe('unknown');
   });
 
   test('is sent again later if the network turned it away, and never if the network found it wrong', async () => {
-    const order = { ...(await world.opened()), paidBy: id('att'), attemptId: id('att') };
+    const order = { ...(await world.opened()), attemptId: id('att') };
     const error = (cause: string) =>
       JSON.stringify({ error: { cause, explanation: 'x', field: 'order' }, result: 'ERROR' });
     const refused = async (status: number, cause: string) =>
@@ -75,7 +67,7 @@ describe('giving back', () => {
   test.each(MISBEHAVIOURS)('by an upstream that misbehaves (%s) gets one of our own answers', async (reply) => {
     const order = await world.opened();
     const bad = await world.facing(reply);
-    const answer = await bad.refund({ ...order, paidBy: order.attemptId });
+    const answer = await bad.refund(order);
     expect(answer.kind).toBe(reply === 'refuses_connections' ? 'not_sent' : 'unknown');
   });
 });

@@ -88,7 +88,7 @@ export interface Reading<A> {
   readonly alarm?: { readonly kind: 'unfamiliar' | 'mismatch' | 'refused'; readonly what: string };
 }
 
-/** What the answer to PAY, REFUND or VOID means. */
+/** What the answer to PAY or REFUND means. */
 export function readOperation(said: Said, ordered: Ordered): Reading<Answer> {
   if (said.kind === 'not_sent') return { answer: { kind: 'not_sent', reason: said.reason } };
   if (said.kind === 'lost') return { answer: { kind: 'unknown', reason: said.reason } };
