@@ -60,7 +60,7 @@ export type Judgement =
   /** Only the attempt's row changes. */
   | { readonly kind: 'noted'; readonly row: AttemptColumns; readonly alarm?: Alarm }
   /** Money has moved that no order waits for any more: it is booked to suspense, once. */
-  | { readonly kind: 'late_money'; readonly row: AttemptColumns }
+  | { readonly kind: 'late_money'; readonly row: AttemptColumns; readonly alarm: 'late_success' }
   | { readonly kind: 'nothing'; readonly alarm?: Alarm };
 
 /** The result of an answer that moves nothing. */
@@ -163,7 +163,7 @@ function stillOpen(attempt: Attempt, context: SettlementContext, row?: AttemptCo
 function afterClosing(attempt: Attempt, answer: AttemptAnswer, context: SettlementContext): Judgement {
   if (answer.kind === 'approved' && attempt.status !== 'approved') {
     const row = attemptColumns(attempt, 'approved', LATE_WAITS, answer.providerReference, context);
-    return { kind: 'late_money', row };
+    return { kind: 'late_money', row, alarm: 'late_success' };
   }
   if (answer.kind === 'waiting' && attempt.status === 'not_sent') {
     const row = attemptColumns(attempt, 'waiting', LATE_ACCEPTED, answer.providerReference, context);

@@ -148,7 +148,7 @@ function attemptOnly(
   judgement: Exclude<Judgement, { kind: 'moves' }>,
   { now, newId }: SettlementContext,
 ): OutgoingSettlement {
-  const alarm = judgement.kind === 'late_money' ? 'late_success' : judgement.alarm;
+  const { alarm } = judgement;
   const said = alarm === undefined ? {} : { alarm };
   if (judgement.kind === 'nothing') return { attempt, ...said };
   const { update, after } = revise('attempt', attempt, judgement.row);

@@ -258,7 +258,7 @@ function attemptOnly(
   judgement: Exclude<Judgement, { kind: 'moves' }>,
   { now, newId }: SettlementContext,
 ): Settlement {
-  const alarm = judgement.kind === 'late_money' ? 'late_success' : judgement.alarm;
+  const { alarm } = judgement;
   const said = alarm === undefined ? {} : { alarm };
   if (judgement.kind === 'nothing')
     return { payment, attempt, ...said, ...(isMixed(attempt, payment) ? held(payment) : {}) };
