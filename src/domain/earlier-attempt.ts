@@ -24,7 +24,7 @@ export function settleByEarlier(
   const { attempt, payment } = rows;
   const hasAsked = attempt.status !== 'intended' && attempt.status !== 'challenged';
   if (hasAsked || payment.attempt_id !== attempt.id || earlier.status === 'approved') return { payment, attempt };
-  const confirmed = { attempt: 'confirmed', payment: 'carrier_confirmed', reason: null } as const;
+  const confirmed = { attempt: 'confirmed', payment: 'upstream_confirmed', reason: null } as const;
   const settled = move({ ...rows, attempt: earlier }, confirmed, answer, context);
   const closed = attempt.status === 'intended' ? 'not_sent' : 'declined';
   const row = attemptColumns(attempt, closed, 'not_asked', null, context);

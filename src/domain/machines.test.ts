@@ -88,8 +88,8 @@ test('all moves of a payment by phone write the same columns, so that those of a
   const processing = { ...payment, status: 'processing' as const };
   const moves = [
     movePayment(payment, 'attempt_intended', null, 5, { attempt_id: 'att_01', submitted_at: 5 }),
-    movePayment(processing, 'carrier_accepted', null, 5, { ...upstream, fee_minor: 1n, total_minor: 101n }),
-    movePayment(processing, 'carrier_confirmed', null, 5, upstream),
+    movePayment(processing, 'upstream_accepted', null, 5, { ...upstream, fee_minor: 1n, total_minor: 101n }),
+    movePayment(processing, 'upstream_confirmed', null, 5, upstream),
     movePayment(processing, 'customer_rejected', 'customer_rejected', 5),
     movePayment(payment, 'session_expired', null, 5),
   ];

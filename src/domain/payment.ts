@@ -28,10 +28,10 @@ const PAYMENT_FACTS = [
   'attempt_intended',
   'attempt_not_sent',
   'attempt_never_arrived',
-  'carrier_accepted',
-  'carrier_silent',
-  'carrier_confirmed',
-  'carrier_failed',
+  'upstream_accepted',
+  'upstream_silent',
+  'upstream_confirmed',
+  'upstream_failed',
   'customer_rejected',
   'prompt_expired',
   'issuer_declined',
@@ -60,22 +60,22 @@ export const PAYMENT: Machine<PaymentStatus, PaymentFact> = {
       sibling_paid: 'cancelled',
       session_expired: 'expired',
       // An attempt that was believed not to have reached the carrier was accepted after all.
-      carrier_accepted: 'pending_mobile_money_verification',
+      upstream_accepted: 'pending_mobile_money_verification',
       // Native pay: the token came with the collect, so the card network is called while the payment is pending.
       attempt_never_arrived: 'failed',
-      carrier_silent: 'pending',
-      carrier_confirmed: 'approved',
-      carrier_failed: 'failed',
+      upstream_silent: 'pending',
+      upstream_confirmed: 'approved',
+      upstream_failed: 'failed',
       customer_rejected: 'cancelled',
       issuer_declined: 'declined',
     },
     processing: {
       attempt_not_sent: 'pending',
       attempt_never_arrived: 'failed',
-      carrier_accepted: 'pending_mobile_money_verification',
-      carrier_silent: 'processing',
-      carrier_confirmed: 'approved',
-      carrier_failed: 'failed',
+      upstream_accepted: 'pending_mobile_money_verification',
+      upstream_silent: 'processing',
+      upstream_confirmed: 'approved',
+      upstream_failed: 'failed',
       customer_rejected: 'cancelled',
       prompt_expired: 'expired',
       issuer_declined: 'declined',
@@ -85,21 +85,21 @@ export const PAYMENT: Machine<PaymentStatus, PaymentFact> = {
     },
     pending_mobile_money_verification: {
       attempt_never_arrived: 'failed',
-      carrier_accepted: 'pending_mobile_money_verification',
-      carrier_silent: 'pending_mobile_money_verification',
-      carrier_confirmed: 'approved',
-      carrier_failed: 'failed',
+      upstream_accepted: 'pending_mobile_money_verification',
+      upstream_silent: 'pending_mobile_money_verification',
+      upstream_confirmed: 'approved',
+      upstream_failed: 'failed',
       customer_rejected: 'cancelled',
       prompt_expired: 'expired',
     },
     pending_otp_verification: { code_confirmed: 'approved', session_expired: 'expired' },
     pendingBankProofUpload: { proof_uploaded: 'processing', proof_overdue: 'expired' },
-    approved: { carrier_confirmed: 'approved', proof_approved: 'approved', refunded_in_full: 'refunded' },
+    approved: { upstream_confirmed: 'approved', proof_approved: 'approved', refunded_in_full: 'refunded' },
     declined: { issuer_declined: 'declined', proof_declined: 'declined' },
-    failed: { carrier_failed: 'failed', attempt_never_arrived: 'failed' },
+    failed: { upstream_failed: 'failed', attempt_never_arrived: 'failed' },
     cancelled: { customer_rejected: 'cancelled', sibling_paid: 'cancelled' },
     expired: { prompt_expired: 'expired', session_expired: 'expired', proof_overdue: 'expired' },
-    refunded: { carrier_confirmed: 'refunded', refunded_in_full: 'refunded' },
+    refunded: { upstream_confirmed: 'refunded', refunded_in_full: 'refunded' },
   },
 };
 
@@ -118,7 +118,7 @@ export function factOfDecline(reason: DeclineReason): PaymentFact {
   const status = DECLINE_STATUS[reason];
   if (status === 'cancelled') return 'customer_rejected';
   if (status === 'declined') return 'issuer_declined';
-  return status === 'expired' ? 'prompt_expired' : 'carrier_failed';
+  return status === 'expired' ? 'prompt_expired' : 'upstream_failed';
 }
 
 /** Columns that a move may set besides those that it sets by itself. */

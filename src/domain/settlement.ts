@@ -119,9 +119,9 @@ function mayFindItsPayment(
 function meaningOf(answer: AttemptAnswer, rows: SettlementRows): Meaning {
   switch (answer.kind) {
     case 'approved':
-      return { attempt: 'confirmed', payment: 'carrier_confirmed', reason: null };
+      return { attempt: 'confirmed', payment: 'upstream_confirmed', reason: null };
     case 'waiting':
-      return { attempt: 'accepted', payment: 'carrier_accepted', reason: null };
+      return { attempt: 'accepted', payment: 'upstream_accepted', reason: null };
     case 'declined':
       return { attempt: 'refused', payment: factOfDecline(answer.reason), reason: answer.reason };
     case 'challenge_failed':
@@ -131,7 +131,7 @@ function meaningOf(answer: AttemptAnswer, rows: SettlementRows): Meaning {
     case 'not_found':
       return { ...nothingTaken(rows), attempt: 'never_arrived' };
     case 'unknown':
-      return { attempt: 'silent', payment: 'carrier_silent', reason: null };
+      return { attempt: 'silent', payment: 'upstream_silent', reason: null };
   }
 }
 
