@@ -15,8 +15,9 @@ import { isProviderReference } from '../domain/provider-reference.ts';
 import type { Attempt } from '../domain/records.ts';
 import { type Settlement, settleAttempt } from '../domain/settlement.ts';
 import { type FindDeps, findAttempt } from './archive-find.ts';
+import { soundAlarm } from './attempt-answer.ts';
 import { readOrder, readOutgoing } from './attempt-outgoing.ts';
-import { readSettlement, soundAlarm } from './attempt-settle.ts';
+import { readSettlement } from './attempt-settle.ts';
 import { type Deps, idsOf } from './deps.ts';
 import {
   decideOnce,

@@ -6,8 +6,8 @@
  */
 
 import { nextLookBackAt } from '../domain/payout.ts';
+import { upstreamOf } from './attempt-answer.ts';
 import { settleOutgoingInquiry } from './attempt-outgoing.ts';
-import { upstreamOf } from './attempt-settle.ts';
 import type { CallOutcome } from './call-outcome.ts';
 import type { Deps } from './deps.ts';
 import { inquireUpstream } from './upstream-inquire.ts';

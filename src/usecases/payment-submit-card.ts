@@ -21,9 +21,10 @@ import {
   type Submitted,
   SubmitUnderWay,
 } from '../domain/submission.ts';
+import { type Settling, settlementContext, writeCallAnswer } from './attempt-answer.ts';
 import { callWithinDeadline, TOO_LATE } from './attempt-ask.ts';
 import type { Intended, Intention } from './attempt-intend.ts';
-import { readSettlement, type Settling, settlementContext, writeCallAnswer } from './attempt-settle.ts';
+import { readSettlement } from './attempt-settle.ts';
 import type { SessionCaller } from './callers.ts';
 import { browserFor, challengeUrl, sealChallenge } from './card-challenge.ts';
 import {

@@ -18,10 +18,11 @@ import {
   type Submitted,
   SubmitUnderWay,
 } from '../domain/submission.ts';
+import { type Settling, settlementContext, writeCallAnswer } from './attempt-answer.ts';
 import { CALL_LIFE_MS, callWithinDeadline } from './attempt-ask.ts';
 import type { Intended, Intention } from './attempt-intend.ts';
 import { whileRecording } from './attempt-record.ts';
-import { readSettlement, type Settling, settleByAnswer, settlementContext, writeCallAnswer } from './attempt-settle.ts';
+import { readSettlement, settleByAnswer } from './attempt-settle.ts';
 import type { SessionCaller } from './callers.ts';
 import { askEarlierByPhone, type EarlierByPhone } from './carrier-earlier.ts';
 import { carrierOrderOf } from './carrier-order.ts';

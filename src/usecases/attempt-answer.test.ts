@@ -5,7 +5,7 @@ import type { Settlement } from '../domain/settlement.ts';
 import { manualClock } from '../platform/clock.ts';
 import { memoryLog } from '../platform/log.ts';
 import { CommitUnknown, StoreRefused, StoreUnavailable } from '../store/errors.ts';
-import { writeCallAnswer, writeInquiryAnswer } from './attempt-settle.ts';
+import { writeCallAnswer, writeInquiryAnswer } from './attempt-answer.ts';
 
 const settled = (alarm?: Alarm) =>
   ({ attempt: {}, payment: {}, ...(alarm === undefined ? {} : { alarm }) }) as Settlement;
