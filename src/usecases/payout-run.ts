@@ -27,16 +27,14 @@ export interface BatchRows {
   readonly first: readonly PayoutLine[];
 }
 
-/** Limits on a run of due occurrences. */
-export interface BeginningLimits {
+/** The parts of its process that a run heeds. */
+export interface RunParts {
   /** When aborted, no further occurrence begins. */
-  readonly stopping?: AbortSignal;
-  /**
-   * Takes on the lines that may start; a batch waits while its merchant has enough lines queued. Absent: the round leases them.
-   */
-  readonly dispatcher?: Pick<Dispatcher, 'hasRoomFor' | 'offer'>;
+  readonly stopping: AbortSignal;
+  /** Takes on the lines that may start; a batch waits while its merchant has enough lines queued. */
+  readonly dispatcher: Pick<Dispatcher, 'hasRoomFor' | 'offer'>;
   /** False while this process sheds load: then occurrences are run one at a time. */
-  isCalm?(): boolean;
+  isCalm(): boolean;
 }
 
 /** 16 batches are run side by side, each with up to a hundred lines and their events. */
@@ -53,14 +51,14 @@ const MOST_HELD = 16;
  *
  * @throws the first failure, once the other batches have been run; at once if the database is away
  */
-export async function runDuePayouts(deps: PayoutBatchDeps, limits: BeginningLimits = {}): Promise<number> {
+export async function runDuePayouts(deps: PayoutBatchDeps, parts: RunParts): Promise<number> {
   const run: Run = { passed: new Set(), ran: 0, failure: undefined, isOver: false };
   let except: readonly string[] = [];
   let hasRun = false;
-  while (!isOver(run, limits)) {
+  while (!isOver(run, parts)) {
     const before = run.ran;
     const look = await lookUp(deps, run, except);
-    await Promise.all(Array.from({ length: MOST_AT_ONCE }, (_, at) => serve(deps, limits, run, look, at === 0)));
+    await Promise.all(Array.from({ length: MOST_AT_ONCE }, (_, at) => serve(deps, parts, run, look, at === 0)));
     hasRun ||= run.ran > before;
     if (look.held.size > 0) except = [...except, ...look.held.keys()];
     else if (run.ran === before) {
@@ -91,8 +89,8 @@ interface Look {
   readonly held: Map<string, number>;
 }
 
-function isOver(run: Run, { stopping }: BeginningLimits): boolean {
-  return run.isOver || stopping?.aborted === true;
+function isOver(run: Run, { stopping }: RunParts): boolean {
+  return run.isOver || stopping.aborted;
 }
 
 /**
@@ -123,21 +121,15 @@ function inOrder({ random }: PayoutBatchDeps, due: readonly DueBatch[]): DueBatc
  * One of several workers that run occurrences side by side until none is left. While load is being shed only the first
  * continues, until shedding ends: the next look then has all workers.
  */
-async function serve(
-  deps: PayoutBatchDeps,
-  limits: BeginningLimits,
-  run: Run,
-  look: Look,
-  isFirst: boolean,
-): Promise<void> {
+async function serve(deps: PayoutBatchDeps, parts: RunParts, run: Run, look: Look, isFirst: boolean): Promise<void> {
   let isAlone = false;
-  while (!isOver(run, limits)) {
-    const isCalm = limits.isCalm?.() !== false;
+  while (!isOver(run, parts)) {
+    const isCalm = parts.isCalm();
     if (isCalm ? isAlone : !isFirst) return;
     isAlone = !isCalm;
     const batch = look.turns.take();
     if (batch === undefined) return;
-    const outcome = await tryOccurrence(deps, limits, run, batch);
+    const outcome = await tryOccurrence(deps, parts, run, batch);
     if (outcome === 'more') look.turns.add(turnOf(batch), batch);
     else if (outcome === 'not due') run.passed.add(batch.id);
     else if (outcome === 'held') hold(look, batch);
@@ -153,13 +145,13 @@ function hold(look: Look, batch: DueBatch): void {
 
 async function tryOccurrence(
   deps: PayoutBatchDeps,
-  { dispatcher }: BeginningLimits,
+  { dispatcher }: RunParts,
   run: Run,
   batch: DueBatch,
 ): Promise<Outcome> {
   try {
     const { outcome, lines } = await runOccurrence(deps, batch, dispatcher);
-    for (const line of lines) dispatcher?.offer(line);
+    for (const line of lines) dispatcher.offer(line);
     if (outcome === 'ran' || outcome === 'more') run.ran += 1;
     return outcome;
   } catch (error) {
@@ -181,7 +173,7 @@ interface Ran {
 }
 
 /** Runs the next occurrence if it is still due, its merchant is not suspended, and there is room for it. */
-function runOccurrence(deps: PayoutBatchDeps, due: DueBatch, dispatcher: BeginningLimits['dispatcher']): Promise<Ran> {
+function runOccurrence(deps: PayoutBatchDeps, due: DueBatch, dispatcher: RunParts['dispatcher']): Promise<Ran> {
   return commitDecision<BatchRows | NotNow, Ran>(
     deps.store,
     () => readToRun(deps, due, dispatcher),
@@ -189,7 +181,7 @@ function runOccurrence(deps: PayoutBatchDeps, due: DueBatch, dispatcher: Beginni
       if (typeof rows === 'string') return { answer: { outcome: rows, lines: [] } };
       const { batch, first } = rows;
       const now = deps.clock.now();
-      const startAt = dispatcher === undefined ? now : now + START_LEASE_MS;
+      const startAt = now + START_LEASE_MS;
       const next = runsAt(batch, batch.next_occurrence + 1, deps.calendar);
       const lines = first
         .filter(({ status }) => status === 'pending')
@@ -204,12 +196,12 @@ function runOccurrence(deps: PayoutBatchDeps, due: DueBatch, dispatcher: Beginni
 async function readToRun(
   deps: PayoutBatchDeps,
   { shard, id, merchant_id }: DueBatch,
-  dispatcher: BeginningLimits['dispatcher'],
+  dispatcher: RunParts['dispatcher'],
 ): Promise<BatchRows | NotNow> {
   const batch = await deps.store.payoutBatch.get(shard, id);
   const runAt = batch?.next_run_at ?? null;
   if (batch === undefined || runAt === null || runAt > deps.clock.now()) return 'not due';
-  if (dispatcher?.hasRoomFor(batch) === false) return 'held';
+  if (!dispatcher.hasRoomFor(batch)) return 'held';
   const [merchant, first] = await Promise.all([deps.store.merchant.get(shard, merchant_id), firstLines(deps, batch)]);
   return merchant?.status === 'ALLOWED' ? { batch, first } : 'not due';
 }

@@ -9,11 +9,11 @@ import type { Clock } from '../../src/platform/platform.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Deps } from '../../src/usecases/deps.ts';
 import { createDispatcher, type Dispatcher } from '../../src/usecases/payout-dispatch.ts';
-import { runDuePayouts } from '../../src/usecases/payout-run.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { numberEnding, rowsOf, untilLater } from './flows.ts';
 import { linesNow, makeBatch } from './payout-batches.ts';
 import { commitBatch, creditsOf, expectPayoutBooksAgree, lineNow, openPayer } from './payout-lines.ts';
+import { runDue } from './payout-paydays.ts';
 
 let world: World;
 let upstream: Awaited<ReturnType<typeof startScriptedUpstream>>;
@@ -145,7 +145,7 @@ test('lines of a dated batch that it has not been called for yet follow from mem
   const batch = await makeBatch(world, payer, { msisdns, schedule });
   await rowsOf(world, `update payout_line set connector = 'ill' where batch_id = $1`, [batch.id]);
   await rowsOf(world, 'update payout_batch set next_run_at = created_at where id = $1', [batch.id]);
-  expect(await runDuePayouts(world.gateway.deps, { dispatcher })).toBe(1);
+  expect(await runDue(world.gateway.deps, { dispatcher })).toBe(1);
   await dispatcher.idle();
   expect(dispatcher.busy()).toEqual(['ill']);
   answer = TAKEN;

@@ -7,11 +7,11 @@ import { shardOfWallet } from '../../src/domain/wallet.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
 import { approvePayout, rejectPayout, requireApprovable } from '../../src/usecases/payout-approve.ts';
 import { cancelPayout } from '../../src/usecases/payout-cancel.ts';
-import { runDuePayouts } from '../../src/usecases/payout-run.ts';
 import type { World } from '../support/world.ts';
 import { debitsOf, hooksAbout, numberEnding, until, untilLater } from './flows.ts';
 import { balancesOf, batchNow, countsNow, eventsOf, expectSound, fund, linesNow, makeBatch } from './payout-batches.ts';
 import { DAY, type Desk, openDesk, SAY } from './payout-desk.ts';
+import { runDue } from './payout-paydays.ts';
 import { carrierAsked, endDropped } from './phone-payments.ts';
 
 let desk: Desk;
@@ -331,7 +331,7 @@ describe('cancelling', () => {
       const due = batch.next_run_at ?? 0;
       const late = { ...deps, clock: { ...deps.clock, now: () => due + DAY } };
       await Promise.all([
-        desk.afterPings(round % 3, () => runDuePayouts(late)),
+        desk.afterPings(round % 3, () => runDue(late)),
         desk.afterPings(2 - (round % 3), () => cancelPayout(desk.another(), batch.id, SAY)),
       ]);
       const lines = await linesNow(world, batch, 2);

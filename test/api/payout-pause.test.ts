@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
 import { cancelPayout } from '../../src/usecases/payout-cancel.ts';
 import { pausePayout, resumePayout } from '../../src/usecases/payout-pause.ts';
-import { runDuePayouts } from '../../src/usecases/payout-run.ts';
 import type { World } from '../support/world.ts';
 import { batchNow, countsNow, eventsOf, expectSound, linesNow, makeBatch } from './payout-batches.ts';
 import { DAY, type Desk, openDesk, SAY } from './payout-desk.ts';
+import { runDue } from './payout-paydays.ts';
 
 let desk: Desk;
 let world: World;
@@ -83,9 +83,9 @@ describe('pausing', () => {
       const batch = await makeBatch(world, merchant, { wallets, schedule: desk.daily(2) });
       const late = { ...deps, clock: { ...deps.clock, now: () => batch.next_run_at ?? 0 } };
       await Promise.all([
-        desk.afterPings(round % 3, () => runDuePayouts(late)),
+        desk.afterPings(round % 3, () => runDue(late)),
         desk.afterPings(2 - (round % 3), () => pausePayout(desk.another(), batch.id, SAY)),
-        desk.afterPings(round % 3, () => runDuePayouts({ ...late, store: desk.another().store })),
+        desk.afterPings(round % 3, () => runDue({ ...late, store: desk.another().store })),
       ]);
       const { next_occurrence, next_run_at } = await batchNow(world, batch);
       expect(next_run_at).toBeNull();

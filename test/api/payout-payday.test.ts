@@ -7,12 +7,11 @@ import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchant } from '../../src/usecases/merchant-set.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
 import { createDispatcher, type Dispatcher } from '../../src/usecases/payout-dispatch.ts';
-import { runDuePayouts } from '../../src/usecases/payout-run.ts';
 import type { World } from '../support/world.ts';
 import { numberEnding, rowsOf } from './flows.ts';
 import { batchNow, countsNow, expectSound } from './payout-batches.ts';
 import { DAY, type Desk, openDesk } from './payout-desk.ts';
-import { copies, counting, gated, noting, partsAt, payday, waiting } from './payout-paydays.ts';
+import { copies, counting, gated, noting, partsAt, payday, runDue, waiting } from './payout-paydays.ts';
 
 const MANY = 200;
 
@@ -43,7 +42,7 @@ describe('many batches that are due at once', () => {
     const [one] = batches;
     if (one === undefined) throw new Error('no batch');
     const stores = await Promise.all([0, 1].map(() => openStore({ url: world.databaseUrl })));
-    const ran = await Promise.all(stores.map((store) => runDuePayouts({ ...partsAt(world, one, DAY), store })));
+    const ran = await Promise.all(stores.map((store) => runDue({ ...partsAt(world, one, DAY), store })));
     expect(ran.reduce((sum, more) => sum + more, 0)).toBe(2 * MANY);
     for (const batch of batches) {
       expect(await batchNow(world, batch)).toMatchObject({ next_occurrence: 3, next_run_at: null });
@@ -69,13 +68,13 @@ describe('many batches that are due at once', () => {
       begun += 1;
       if (begun === 30) stopping.abort();
     });
-    const ran = await runDuePayouts({ ...parts, store }, { stopping: stopping.signal });
+    const ran = await runDue({ ...parts, store }, { stopping: stopping.signal });
     expect(ran).toBe(begun);
     // Those that were being begun are begun.
     expect(ran).toBeGreaterThanOrEqual(30);
     expect(ran).toBeLessThan(30 + 16);
     expect(await waiting(world, merchant)).toBe(100 - ran);
-    expect(await runDuePayouts(parts)).toBe(100 - ran);
+    expect(await runDue(parts)).toBe(100 - ran);
   });
 
   test('are begun one at a time while the process sheds requests', async () => {
@@ -84,7 +83,7 @@ describe('many batches that are due at once', () => {
     if (one === undefined) throw new Error('no batch');
     const parts = partsAt(world, one);
     const { store, seen } = counting(parts.store);
-    expect(await runDuePayouts({ ...parts, store }, { isCalm: () => false })).toBe(20);
+    expect(await runDue({ ...parts, store }, { isCalm: () => false })).toBe(20);
     expect(seen.mostAtOnce).toBe(1);
   });
 
@@ -94,7 +93,7 @@ describe('many batches that are due at once', () => {
     if (one === undefined) throw new Error('no batch');
     const parts = partsAt(world, one);
     const { store, seen } = counting(parts.store);
-    expect(await runDuePayouts({ ...parts, store }, { isCalm: () => seen.commits >= 3 })).toBe(60);
+    expect(await runDue({ ...parts, store }, { isCalm: () => seen.commits >= 3 })).toBe(60);
     expect(seen.mostAtOnce).toBeGreaterThan(1);
   });
 
@@ -110,7 +109,7 @@ describe('many batches that are due at once', () => {
       if (begun === 16) await setMerchantStatus(world.gateway.deps, merchant.merchant.id, 'SUSPENDED');
       return outcome;
     };
-    await runDuePayouts({ ...parts, store: { ...parts.store, commit } });
+    await runDue({ ...parts, store: { ...parts.store, commit } });
     // Those that had already been read are begun.
     expect(await waiting(world, merchant)).toBeGreaterThanOrEqual(100 - 16 - 2 * 16);
   });
@@ -127,7 +126,7 @@ describe('one merchant’s backlog', () => {
     const parts = partsAt(world, late);
     const order: string[] = [];
     const store = noting(parts.store, (id) => order.push(id));
-    expect(await runDuePayouts({ ...parts, store })).toBe(MANY + 1);
+    expect(await runDue({ ...parts, store })).toBe(MANY + 1);
     // Some others were in progress when its turn came.
     expect(order.indexOf(late.id)).toBeLessThan(32);
   });
@@ -144,7 +143,7 @@ describe('one merchant’s backlog', () => {
     const { connectors, open } = gated(parts);
     const limits = { atReceiver: 1, inAll: 8, waitingAtReceiver: 100, waitingInAll: 200 };
     const dispatcher = createDispatcher({ ...parts, connectors }, limits, 2);
-    const begun = await runDuePayouts(parts, { dispatcher });
+    const begun = await runDue(parts, { dispatcher });
     expect(await batchNow(world, others)).toMatchObject({ next_occurrence: 2 });
     // Those in progress when there were enough are begun too.
     expect(begun).toBeLessThan(2 + 1 + 1 + 16 + 1);
@@ -153,7 +152,7 @@ describe('one merchant’s backlog', () => {
     await dispatcher.idle();
     let left = 61 - begun;
     while (left > 0) {
-      const more = await runDuePayouts(parts, { dispatcher });
+      const more = await runDue(parts, { dispatcher });
       expect(more).toBeGreaterThan(0);
       left -= more;
       await dispatcher.idle();
@@ -190,7 +189,7 @@ test('a backlog that waits for a carrier hides no other merchant of its shard, h
   // More than are read of a shard at a time.
   await copies(world, one, 4_096);
   const hasRoomFor: Dispatcher['hasRoomFor'] = ({ merchant_id }) => merchant_id !== held.merchant.id;
-  expect(await runDuePayouts(partsAt(world, late), { dispatcher: { offer: () => true, hasRoomFor } })).toBe(1);
+  expect(await runDue(partsAt(world, late), { dispatcher: { offer: () => true, hasRoomFor } })).toBe(1);
   expect(await batchNow(world, late)).toMatchObject({ next_occurrence: 2 });
   await rowsOf(world, 'update payout_batch set next_run_at = null where merchant_id = $1', [held.merchant.id]);
 });
@@ -210,10 +209,7 @@ test('nor does a backlog that has room now and then', async () => {
     ran.push(id);
     if (id === late.id) stopping.abort();
   });
-  await runDuePayouts(
-    { ...parts, store },
-    { stopping: stopping.signal, dispatcher: { offer: () => true, hasRoomFor } },
-  );
+  await runDue({ ...parts, store }, { stopping: stopping.signal, dispatcher: { offer: () => true, hasRoomFor } });
   expect(ran).toContain(late.id);
   expect(ran.length).toBeLessThan(16);
   await rowsOf(world, 'update payout_batch set next_run_at = null where merchant_id = $1', [held.merchant.id]);
@@ -229,7 +225,7 @@ test('batches to wallets do not wait for batches of the same merchant that wait 
   await copies(world, phones, 300);
   const hasRoomFor: Dispatcher['hasRoomFor'] = ({ beneficiaries }) =>
     beneficiaries.every(({ connector }) => connector === null);
-  expect(await runDuePayouts(partsAt(world, late), { dispatcher: { offer: () => true, hasRoomFor } })).toBe(1);
+  expect(await runDue(partsAt(world, late), { dispatcher: { offer: () => true, hasRoomFor } })).toBe(1);
   expect(await batchNow(world, late)).toMatchObject({ next_occurrence: 2 });
   await rowsOf(world, 'update payout_batch set next_run_at = null where merchant_id = $1', [own.merchant.id]);
 });
@@ -245,7 +241,7 @@ test('a batch that had to wait for a carrier continues within another batch’s 
     looks += 1;
     return looks > 16;
   };
-  expect(await runDuePayouts(partsAt(world, one), { dispatcher: { offer: () => true, hasRoomFor } })).toBe(640);
+  expect(await runDue(partsAt(world, one), { dispatcher: { offer: () => true, hasRoomFor } })).toBe(640);
 });
 
 test('a batch that has to wait for its carriers is put off without reading its lines', async () => {
@@ -261,9 +257,9 @@ test('a batch that has to wait for its carriers is put off without reading its l
   const store = { ...parts.store, payoutBatch: { ...parts.store.payoutBatch, lines } };
   const offer = (): boolean => true;
   const hasRoomFor: Dispatcher['hasRoomFor'] = ({ merchant_id }) => merchant_id !== merchant.merchant.id;
-  await runDuePayouts({ ...parts, store }, { dispatcher: { offer, hasRoomFor } });
+  await runDue({ ...parts, store }, { dispatcher: { offer, hasRoomFor } });
   expect([await waiting(world, merchant), reads]).toEqual([3, 0]);
-  await runDuePayouts({ ...parts, store }, { dispatcher: { offer, hasRoomFor: () => true } });
+  await runDue({ ...parts, store }, { dispatcher: { offer, hasRoomFor: () => true } });
   expect([await waiting(world, merchant), reads]).toEqual([0, 3]);
 });
 
@@ -273,7 +269,7 @@ test('a batch that cannot be run is reported, and does not hold up others', asyn
   const [broken] = batches;
   if (broken === undefined) throw new Error('no batch');
   await rowsOf(world, `update payout_batch set dates = '["x", "y"]', occurrences = 2 where id = $1`, [broken.id]);
-  await expect(runDuePayouts(partsAt(world, broken))).rejects.toThrow();
+  await expect(runDue(partsAt(world, broken))).rejects.toThrow();
   expect(await waiting(world, merchant)).toBe(1);
   expect(world.log.lines.filter((line) => line.includes('payout_occurrence_failed'))).toHaveLength(1);
   expect(world.log.lines.join('\n')).toContain(broken.id);

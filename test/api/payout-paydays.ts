@@ -8,6 +8,7 @@ import type { PayoutBatch } from '../../src/domain/outgoing-records.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Deps } from '../../src/usecases/deps.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { type PayoutBatchDeps, type RunParts, runDuePayouts } from '../../src/usecases/payout-run.ts';
 import type { World } from '../support/world.ts';
 import { rowsOf } from './flows.ts';
 import { type BatchWish, makeBatch } from './payout-batches.ts';
@@ -28,6 +29,13 @@ export function payday(
 export function partsAt({ gateway: { deps } }: World, batch: PayoutBatch, later = 0) {
   const now = (batch.next_run_at ?? 0) + later;
   return { ...deps, clock: { ...deps.clock, now: () => now } };
+}
+
+/** Runs what is due in a process that is calm and not about to stop, and whose dispatcher leaves every line to the round. */
+export function runDue(deps: PayoutBatchDeps, parts: Partial<RunParts> = {}): Promise<number> {
+  const { signal: stopping } = new AbortController();
+  const dispatcher: RunParts['dispatcher'] = { hasRoomFor: () => true, offer: () => false };
+  return runDuePayouts(deps, { stopping, dispatcher, isCalm: () => true, ...parts });
 }
 
 /** A store that reports the id of each batch of which an occurrence has been run. */

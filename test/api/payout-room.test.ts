@@ -8,13 +8,12 @@ import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { approvePayout } from '../../src/usecases/payout-approve.ts';
 import { startDue } from '../../src/usecases/payout-claim.ts';
 import { createDispatcher, type Dispatcher } from '../../src/usecases/payout-dispatch.ts';
-import { runDuePayouts } from '../../src/usecases/payout-run.ts';
 import type { World } from '../support/world.ts';
 import { numberEnding } from './flows.ts';
 import { makeBatch } from './payout-batches.ts';
 import { type Desk, openDesk, SAY } from './payout-desk.ts';
 import { commitBatch } from './payout-lines.ts';
-import { gated, partsAt, payday } from './payout-paydays.ts';
+import { gated, partsAt, payday, runDue } from './payout-paydays.ts';
 
 let desk: Desk;
 let world: World;
@@ -49,7 +48,7 @@ test('lines that wait in the database are claimed beside a payday, and before mo
   const { connectors, open } = gated(parts);
   const limits = { atReceiver: 1, inAll: 8, waitingAtReceiver: 100, waitingInAll: 200 };
   const dispatcher = createDispatcher({ ...parts, connectors }, limits, 1);
-  await runDuePayouts(parts, { dispatcher });
+  await runDue(parts, { dispatcher });
   expect(dispatcher.busy()).toEqual([]);
   const now = parts.clock.now();
   const claimed = await parts.store.payoutLine.leaseDue(now, now + START_LEASE_MS, 256, dispatcher.busy());
@@ -73,7 +72,7 @@ async function runInTenPlaces(batch: PayoutBatch) {
   const limits = { atReceiver: 1, inAll: 8, waitingAtReceiver: 100, waitingInAll: 10 };
   const dispatcher = createDispatcher({ ...parts, connectors }, limits);
   const { refused, offer } = noteRefused(dispatcher);
-  const begun = await runDuePayouts(parts, { dispatcher: { ...dispatcher, offer }, isCalm: () => false });
+  const begun = await runDue(parts, { dispatcher: { ...dispatcher, offer }, isCalm: () => false });
   return { dispatcher, open, begun, refused };
 }
 

@@ -8,10 +8,10 @@ import { openStore } from '../../src/store/store.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchant } from '../../src/usecases/merchant-set.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
-import { runDuePayouts } from '../../src/usecases/payout-run.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { debitsOf, hooksAbout, numberEnding, untilLater } from './flows.ts';
 import { balancesOf, batchNow, countsNow, expectSound, fund, linesNow, makeBatch, toldOf } from './payout-batches.ts';
+import { runDue } from './payout-paydays.ts';
 
 const DAY = 86_400_000;
 const START = Date.UTC(2027, 0, 30, 12);
@@ -199,7 +199,7 @@ describe('dates', () => {
     const { deps } = world.gateway;
     const now = world.clock.now() + 3 * DAY;
     const clock = { ...deps.clock, now: () => now };
-    await Promise.all(others.map((store) => runDuePayouts({ ...deps, store, clock })));
+    await Promise.all(others.map((store) => runDue({ ...deps, store, clock })));
     expect((await countsNow(world, batch)).map(({ occurrence, pending }) => [occurrence, pending])).toEqual([
       [1, 3],
       [2, 3],
