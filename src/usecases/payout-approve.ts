@@ -10,8 +10,8 @@ import type { PayoutBatch } from '../domain/outgoing-records.ts';
 import { approve, reject, stateOf } from '../domain/payout-batch.ts';
 import { costOfLines } from '../domain/payout-order.ts';
 import { type Attribution, OperatorError, requireAttribution } from './operator.ts';
+import { type BatchRows, readBatch } from './payout-occurrence.ts';
 import { changeBatch, type PayoutOperatorDeps, requireBatch, tell } from './payout-operate.ts';
-import { type BatchRows, readBatch } from './payout-run.ts';
 import { availableTo } from './payout-send.ts';
 
 /** @throws OperatorError when there is no such batch, it does not wait for approval, or its merchant's funds do not suffice. */

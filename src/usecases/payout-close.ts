@@ -12,7 +12,7 @@ import { inquirePreviousAttempt } from './attempt-previous.ts';
 import type { Deps } from './deps.ts';
 import { eachOf } from './each-of.ts';
 import { postpone } from './outgoing-start.ts';
-import { batchContext, type PayoutBatchDeps } from './payout-run.ts';
+import { batchContext, type PayoutBatchDeps } from './payout-occurrence.ts';
 import { retryWhileUnavailable } from './perform.ts';
 
 type BatchKey = Pick<PayoutBatch, 'shard' | 'id'>;

@@ -11,7 +11,7 @@ import type { BatchContext } from '../domain/payout-batch.ts';
 import { type FindDeps, findPayoutBatch } from './archive-find.ts';
 import type { Deps } from './deps.ts';
 import { type Attribution, decideOnce, type OperatorDeps, OperatorError, readAfter, requireId } from './operator.ts';
-import { type BatchRows, batchContext, type PayoutBatchDeps, readBatch } from './payout-run.ts';
+import { type BatchRows, batchContext, type PayoutBatchDeps, readBatch } from './payout-occurrence.ts';
 
 export type PayoutOperatorDeps = OperatorDeps & PayoutBatchDeps & Pick<Deps, 'log'>;
 

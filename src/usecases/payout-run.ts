@@ -5,27 +5,11 @@
  * when it is back, each once, in order. No merchant's occurrences hold up another's.
  */
 
-import { revise } from '../domain/change.ts';
-import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
-import { START_LEASE_MS } from '../domain/payout.ts';
-import { type BatchContext, runNext, runsAt } from '../domain/payout-batch.ts';
 import { isTransient } from '../store/errors.ts';
 import type { DueBatch } from '../store/round-reads.ts';
-import { type Deps, idsOf } from './deps.ts';
 import { createMerchantTurns, type MerchantTurns } from './merchant-turns.ts';
 import type { Dispatcher } from './payout-dispatch.ts';
-import { commitDecision } from './perform.ts';
-
-/** The dependencies of decisions about a batch. */
-export type PayoutBatchDeps = Pick<Deps, 'store' | 'clock' | 'random' | 'calendar' | 'payoutText' | 'log'>;
-
-type BatchKey = Pick<PayoutBatch, 'shard' | 'id'>;
-
-export interface BatchRows {
-  readonly batch: PayoutBatch;
-  /** The lines of the first occurrence if it has not been run yet; they were made with the batch. */
-  readonly first: readonly PayoutLine[];
-}
+import { type Outcome, type PayoutBatchDeps, runOccurrence } from './payout-occurrence.ts';
 
 /** The parts of its process that a run heeds. */
 export interface RunParts {
@@ -160,67 +144,4 @@ async function tryOccurrence(
     else deps.log.error('payout_occurrence_failed', { batch_id: batch.id, merchant_id: batch.merchant_id }, error);
     return 'not due';
   }
-}
-
-/** `more`: it ran, and the next occurrence is due too. `held`: its carriers have enough of the merchant's lines for now. */
-type Outcome = 'ran' | 'more' | NotNow;
-type NotNow = 'not due' | 'held';
-
-interface Ran {
-  readonly outcome: Outcome;
-  /** Lines of the first occurrence that are leased to us; later occurrences' lines are handed over when they are inserted. */
-  readonly lines: readonly PayoutLine[];
-}
-
-/** Runs the next occurrence if it is still due, its merchant is not suspended, and there is room for it. */
-function runOccurrence(deps: PayoutBatchDeps, due: DueBatch, dispatcher: RunParts['dispatcher']): Promise<Ran> {
-  return commitDecision<BatchRows | NotNow, Ran>(
-    deps.store,
-    () => readToRun(deps, due, dispatcher),
-    (rows) => {
-      if (typeof rows === 'string') return { answer: { outcome: rows, lines: [] } };
-      const { batch, first } = rows;
-      const now = deps.clock.now();
-      const startAt = now + START_LEASE_MS;
-      const next = runsAt(batch, batch.next_occurrence + 1, deps.calendar);
-      const lines = first
-        .filter(({ status }) => status === 'pending')
-        .map((line) => revise('payout_line', line, { next_start_at: startAt }).after);
-      const change = runNext(batch, first, batchContext(deps), startAt);
-      return { change, answer: { outcome: next !== null && next <= now ? 'more' : 'ran', lines } };
-    },
-  );
-}
-
-/** Reads what a batch's next occurrence needs, or why it is not run now; for a batch that must wait, no lines are read. */
-async function readToRun(
-  deps: PayoutBatchDeps,
-  { shard, id, merchant_id }: DueBatch,
-  dispatcher: RunParts['dispatcher'],
-): Promise<BatchRows | NotNow> {
-  const batch = await deps.store.payoutBatch.get(shard, id);
-  const runAt = batch?.next_run_at ?? null;
-  if (batch === undefined || runAt === null || runAt > deps.clock.now()) return 'not due';
-  if (!dispatcher.hasRoomFor(batch)) return 'held';
-  const [merchant, first] = await Promise.all([deps.store.merchant.get(shard, merchant_id), firstLines(deps, batch)]);
-  return merchant?.status === 'ALLOWED' ? { batch, first } : 'not due';
-}
-
-/** Reads a batch with the lines that its next decision needs. */
-export async function readBatch(deps: Pick<Deps, 'store'>, { shard, id }: BatchKey): Promise<BatchRows | undefined> {
-  const batch = await deps.store.payoutBatch.get(shard, id);
-  return batch && { batch, first: await firstLines(deps, batch) };
-}
-
-async function firstLines({ store }: Pick<Deps, 'store'>, batch: PayoutBatch): Promise<readonly PayoutLine[]> {
-  return batch.next_occurrence === 1 ? store.payoutBatch.lines(batch.shard, batch.id, 1) : [];
-}
-
-export function batchContext(deps: PayoutBatchDeps): BatchContext {
-  return {
-    now: deps.clock.now(),
-    newId: idsOf(deps),
-    say: (line) => deps.payoutText(line.language, line),
-    calendar: deps.calendar,
-  };
 }
