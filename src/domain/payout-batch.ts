@@ -5,7 +5,7 @@
  * called off only while it waits, and its reserved money returns in the same change.
  */
 
-import { type Change, guardedUpdate, merged, type Update } from './change.ts';
+import { type Change, guardedUpdate, merged, revise, type Update } from './change.ts';
 import type { NewId } from './ids.ts';
 import type { PayoutBatch, PayoutLine } from './outgoing-records.ts';
 import { moveLine, reserveTransfer, returnTransfer, START_LEASE_MS } from './payout.ts';
@@ -48,6 +48,13 @@ export function runsAt(batch: PayoutBatch, occurrence: number, calendar: BatchCo
   return date === undefined ? null : calendar.instantOf(date, batch.run_hour, batch.time_zone);
 }
 
+/** An occurrence that is run. */
+export interface OccurrenceRun {
+  readonly change: Change;
+  /** The lines that were there before, as they will be; those that the change inserts are not among them. */
+  readonly lines: readonly PayoutLine[];
+}
+
 /**
  * Runs the next occurrence. Money is reserved as each line starts, so that without funds it fails line by line and the schedule
  * continues (contract §5). The first occurrence's lines were made with the batch; later ones are made here, leased by the process
@@ -58,22 +65,23 @@ export function runNext(
   first: readonly PayoutLine[],
   context: BatchContext,
   startAt = context.now,
-): Change {
+): OccurrenceRun {
   const advanced = advance(batch, context);
   if (batch.next_occurrence === 1) {
-    const due = first.filter(({ status }) => status === 'pending');
+    const due = first
+      .filter(({ status }) => status === 'pending')
+      .map((line) => revise('payout_line', line, { next_start_at: startAt }));
     return {
-      updates: [advanced, ...due.map((line) => guardedUpdate('payout_line', line, { next_start_at: startAt }))],
+      change: { updates: [advanced, ...due.map(({ update }) => update)] },
+      lines: due.map(({ after }) => after),
     };
   }
   const lines = newLines(batch, context).map((line) => ({ ...line, next_start_at: context.now + START_LEASE_MS }));
-  return {
-    updates: [advanced],
-    inserts: [
-      ...lines.map((row) => ({ table: 'payout_line' as const, row })),
-      ...lines.map((line) => eventOf(line, context)),
-    ],
-  };
+  const inserts = [
+    ...lines.map((row) => ({ table: 'payout_line' as const, row })),
+    ...lines.map((line) => eventOf(line, context)),
+  ];
+  return { change: { updates: [advanced], inserts }, lines: [] };
 }
 
 /** Skips the next occurrence: its lines fail as called off, so that what was ordered still adds up. */

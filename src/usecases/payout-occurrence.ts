@@ -4,7 +4,6 @@
  * Invariant: an occurrence is run once: its change guards the batch's version, and a process that loses finds it run.
  */
 
-import { revise } from '../domain/change.ts';
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import { START_LEASE_MS } from '../domain/payout.ts';
 import { type BatchContext, runNext, runsAt } from '../domain/payout-batch.ts';
@@ -67,12 +66,8 @@ export function runOccurrence(
       if (typeof rows === 'string') return { answer: { outcome: rows, lines: [] } };
       const { batch, first } = rows;
       const now = deps.clock.now();
-      const startAt = now + START_LEASE_MS;
       const next = runsAt(batch, batch.next_occurrence + 1, deps.calendar);
-      const lines = first
-        .filter(({ status }) => status === 'pending')
-        .map((line) => revise('payout_line', line, { next_start_at: startAt }).after);
-      const change = runNext(batch, first, batchContext(deps), startAt);
+      const { change, lines } = runNext(batch, first, batchContext(deps), now + START_LEASE_MS);
       return { change, answer: { outcome: next !== null && next <= now ? 'more' : 'ran', lines } };
     },
   );

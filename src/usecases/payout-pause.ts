@@ -51,7 +51,8 @@ export async function resumePayout(
       if (stateOf(rows.batch) !== 'paused') throw new OperatorError(whyNot(rows.batch, 'paused'));
       taken.step = attribution.catchUp ? 'resumed' : nextStep(rows.batch, context);
       if (taken.step === 'resumed') return resume(rows.batch, context);
-      return (taken.step === 'run' ? runNext : skipNext)(rows.batch, rows.first, context);
+      const { batch: found, first } = rows;
+      return taken.step === 'run' ? runNext(found, first, context).change : skipNext(found, first, context);
     });
     if (taken.step === 'left out') skipped += 1;
     if (taken.step !== 'resumed') continue;
