@@ -6,12 +6,11 @@
  */
 
 import serialize from 'canonicalize';
-import { guardedUpdate } from '../domain/change.ts';
 import type { IdempotencyRecord } from '../domain/records.ts';
 import { Refusal, refuseField } from '../domain/refusal.ts';
 import type { Clock, Secrets } from '../platform/platform.ts';
-import { BEGUN, keepUnderKeys, MEMORY_MS } from '../usecases/key-memory.ts';
 import type { Memory, Reply, RevocableReceipt } from '../usecases/perform.ts';
+import { BEGUN, decidingRecord, keepRun, MEMORY_MS, openReply, sealReply } from '../usecases/reply-memory.ts';
 import type { Lookups } from './lookups.ts';
 
 /** The package is a CommonJS function whose types claim a module with a default export. */
@@ -122,10 +121,11 @@ export function createReceipt(parts: ReceiptParts, scope: ReceiptScope, key: str
   let begun = false;
   let used = false;
 
-  /** The record that is still valid; one with an answer goes before one that was only begun, which may be older. */
+  /** The record that is still valid. */
   function current(): IdempotencyRecord | undefined {
-    const counting = found.filter((record) => record !== undefined && record.created_at + MEMORY_MS > clock.now());
-    return counting.find((record) => record?.status !== BEGUN) ?? counting[0];
+    return decidingRecord(
+      found.filter((record) => record !== undefined && record.created_at + MEMORY_MS > clock.now()),
+    );
   }
 
   function read(record: IdempotencyRecord): Reply | undefined {
@@ -133,9 +133,7 @@ export function createReceipt(parts: ReceiptParts, scope: ReceiptScope, key: str
       throw refuseField(1203, 'Idempotency-Key', 'IDEMPOTENCY_BODY');
     begun = record.status === BEGUN;
     if (begun) return undefined;
-    const body = secrets.open('idempotency_body', record.body, record.id);
-    if (body === undefined) throw new Error('a remembered answer cannot be opened');
-    return { status: record.status, body, replayed: true };
+    return { status: record.status, body: openReply(secrets, record), replayed: true };
   }
 
   /** Hashes of the request's body, one for each key of the ring. */
@@ -143,19 +141,14 @@ export function createReceipt(parts: ReceiptParts, scope: ReceiptScope, key: str
     return secrets.macs('idempotency_key', 'body', id, canonical);
   }
 
-  /** A record that was found, begun or expired, is replaced under its version: of two runs that found it, one loses. */
   function write(status: number, bodyFor: (id: string, at: number) => string, created_at = clock.now()): Memory {
-    // Hashed and sealed with the key that made the id: a process that finds the record has that key.
-    const rowOf = (id: string, at: number) => ({
+    // The body is hashed with the key that made the id, as the reply is sealed with it.
+    return keepRun(shard, ids, found, (id, at) => ({
       request_hash: hashesFor(id)[at] ?? '',
       status,
       body: bodyFor(id, at),
       created_at,
-    });
-    return keepUnderKeys(ids, found, {
-      claim: (id, at) => ({ table: 'idempotency', row: { shard, id, version: 1, ...rowOf(id, at) } }),
-      update: (record, at) => guardedUpdate('idempotency', record, rowOf(record.id, at)),
-    });
+    }));
   }
 
   return {
@@ -175,7 +168,7 @@ export function createReceipt(parts: ReceiptParts, scope: ReceiptScope, key: str
     forget: () => write(BEGUN, () => '', clock.now() - 2 * MEMORY_MS),
     remember({ status, body }) {
       used = true;
-      return write(status, (id, at) => secrets.seal('idempotency_body', body, id, at));
+      return write(status, (id, at) => sealReply(secrets, body, id, at));
     },
   };
 }

@@ -4,11 +4,10 @@
  * Invariant: of several runs of one callback one writes the reply, in place of the mark if the callback was marked as begun.
  */
 
-import { guardedUpdate } from '../domain/change.ts';
 import type { IdempotencyRecord, Payment } from '../domain/records.ts';
 import type { Deps } from './deps.ts';
-import { BEGUN, keepUnderKeys } from './key-memory.ts';
 import type { Memory, Receipt, Reply } from './perform.ts';
+import { BEGUN, decidingRecord, keepRun, openReply, sealReply } from './reply-memory.ts';
 
 /** `identity`: all values that tell this callback from any other. */
 export function callbackReceipt(
@@ -22,40 +21,31 @@ export function callbackReceipt(
   let found: readonly (IdempotencyRecord | undefined)[] = [];
   let known: IdempotencyRecord | undefined;
 
-  const write = (status: number, bodyFor: (id: string, at: number) => string): Memory => {
-    const rowOf = (id: string, at: number) => ({
+  const write = (status: number, bodyFor: (id: string, at: number) => string): Memory =>
+    keepRun(shard, ids, found, (id, at) => ({
       request_hash: id,
       status,
       body: bodyFor(id, at),
       created_at: clock.now(),
-    });
-    return keepUnderKeys(ids, found, {
-      claim: (id, at) => ({ table: 'idempotency', row: { shard, id, version: 1, ...rowOf(id, at) } }),
-      update: (record, at) => guardedUpdate('idempotency', record, rowOf(record.id, at)),
-    });
-  };
+    }));
 
   return {
     async stored() {
       found = await Promise.all(ids.map((one) => store.idempotency.get(shard, one)));
-      // A reply takes precedence over a mark: a process that lacks one of the keys has written its reply under the other alone.
-      known = found.find((record) => record !== undefined && record.status !== BEGUN) ?? found.find(Boolean);
-      return known === undefined || known.status === BEGUN ? undefined : openReply(known);
+      known = decidingRecord(found);
+      return known === undefined || known.status === BEGUN ? undefined : replyIn(known);
     },
     begun: () => known?.status === BEGUN,
     begin: () => write(BEGUN, () => ''),
     remember({ status, body, location }) {
-      // Sealed with the key that made the id, so that a process that finds it can open it. It adds nothing to the payment's row.
       const text = JSON.stringify({ body, location });
-      return write(status, (id, at) => secrets.seal('idempotency_body', text, id, at));
+      return write(status, (id, at) => sealReply(secrets, text, id, at));
     },
   };
 
-  function openReply(record: IdempotencyRecord): Reply {
-    const text = secrets.open('idempotency_body', record.body, record.id);
-    if (text === undefined) throw new Error('a remembered callback cannot be opened');
+  function replyIn(record: IdempotencyRecord): Reply {
     // Only `remember` can have sealed what opens.
-    const { body, location } = JSON.parse(text) as { body: string; location?: string };
+    const { body, location } = JSON.parse(openReply(secrets, record)) as { body: string; location?: string };
     return { status: record.status, body, ...(location === undefined ? {} : { location }) };
   }
 }

@@ -5,8 +5,8 @@
  */
 
 import type { Deps } from './deps.ts';
-import { MEMORY_MS } from './key-memory.ts';
 import { inBatches } from './reap.ts';
+import { MEMORY_MS } from './reply-memory.ts';
 
 /** 10 min that a memory is kept longer than it is valid, so that a process whose clock lags still finds it. */
 const MARGIN_MS = 10 * 60_000;

@@ -9,12 +9,6 @@
 import type { Claim, Update } from '../domain/change.ts';
 import type { Memory } from './perform.ts';
 
-/** The status of a run that has begun and has no reply yet (RFC 2518, 102 Processing). */
-export const BEGUN = 102;
-
-/** 24 h for which a reply is remembered, in milliseconds (contract §7). */
-export const MEMORY_MS = 24 * 60 * 60_000;
-
 /** 2 keys: a new master key and the one that it replaces. */
 const KEPT_UNDER = 2;
 
