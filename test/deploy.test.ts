@@ -104,7 +104,7 @@ test('the image runs under an unprivileged number, ends with the gateway and che
 test('the running program needs no development dependency', () => {
   const { dependencies }: { dependencies: Record<string, string> } = JSON.parse(readText('package.json'));
   const running = readSources().filter(
-    ({ path }) => /^(src|sandbox)\//.test(path) && !/\.test\.ts$|\/testing\/|conformance|scripted-upstream/.test(path),
+    ({ path }) => /^(src|sandbox)\//.test(path) && !/\.test\.ts$|\/testing\//.test(path),
   );
   const missing = running.flatMap(({ path, imports }) =>
     imports

@@ -64,13 +64,7 @@ const ENTRIES = [
   /^bench\/(main|load|naive)\.ts$/,
   /^scripts\/[^/]+\.ts$/,
 ];
-const FOR_TESTS = [
-  /\.test\.ts$/,
-  /^test\//,
-  /^vitest\.config\.ts$/,
-  /^src\/connectors\/((payout-)?conformance|scripted-upstream)\.ts$/,
-  /\/testing\//,
-];
+const FOR_TESTS = [/\.test\.ts$/, /^test\//, /^vitest\.config\.ts$/, /\/testing\//];
 
 const LARGE_LINES = 400;
 

@@ -3,7 +3,7 @@
  */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Reply } from '../../src/connectors/scripted-upstream.ts';
+import type { Reply } from '../../src/connectors/testing/scripted-upstream.ts';
 import type { Change } from '../../src/domain/change.ts';
 import { manualClock } from '../../src/platform/clock.ts';
 import { CommitUnknown } from '../../src/store/errors.ts';

@@ -5,7 +5,7 @@
  * Invariant: it says only what the test told it to, about the order that was last sent to it.
  */
 
-import { type Reply, startScriptedUpstream } from '../../src/connectors/scripted-upstream.ts';
+import { type Reply, startScriptedUpstream } from '../../src/connectors/testing/scripted-upstream.ts';
 
 const ACCEPTED: Reply = { status: 202, body: '' };
 

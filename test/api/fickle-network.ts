@@ -5,7 +5,7 @@
  * Invariant: it says only what the test told it to, about the order in the request; it counts every request by name.
  */
 
-import { type Arrived, type Reply, startScriptedUpstream } from '../../src/connectors/scripted-upstream.ts';
+import { type Arrived, type Reply, startScriptedUpstream } from '../../src/connectors/testing/scripted-upstream.ts';
 
 /** The requests it knows. `look` reads an authentication, `inquire` a payment. */
 export type Asked = 'create' | 'bind' | 'form' | 'initiate' | 'authenticate' | 'pay' | 'look' | 'inquire' | 'order';

@@ -3,7 +3,7 @@
  */
 
 import { expect } from 'vitest';
-import type { Reply } from '../../src/connectors/scripted-upstream.ts';
+import type { Reply } from '../../src/connectors/testing/scripted-upstream.ts';
 import type { LateTarget } from '../../src/domain/late-money.ts';
 import type { PayoutLine } from '../../src/domain/outgoing-records.ts';
 import type { Attempt } from '../../src/domain/records.ts';

@@ -3,7 +3,7 @@
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createMtnMomoDisbursement } from '../../src/connectors/mtn-momo/connector.ts';
-import { type Reply, startScriptedUpstream } from '../../src/connectors/scripted-upstream.ts';
+import { type Reply, startScriptedUpstream } from '../../src/connectors/testing/scripted-upstream.ts';
 import type { ScheduleOrder } from '../../src/domain/schedule.ts';
 import type { Clock } from '../../src/platform/platform.ts';
 import type { Store } from '../../src/store/store.ts';

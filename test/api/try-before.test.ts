@@ -3,7 +3,7 @@
  * previous try is inquired about.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Reply } from '../../src/connectors/scripted-upstream.ts';
+import type { Reply } from '../../src/connectors/testing/scripted-upstream.ts';
 import type { Attempt } from '../../src/domain/records.ts';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';
 import { callOffRefund } from '../../src/usecases/refund-decide.ts';

@@ -4,7 +4,11 @@
  * Invariant: it knows an order by the reference under which it arrived.
  */
 
-import { type Reply, type ScriptedUpstream, startScriptedUpstream } from '../../src/connectors/scripted-upstream.ts';
+import {
+  type Reply,
+  type ScriptedUpstream,
+  startScriptedUpstream,
+} from '../../src/connectors/testing/scripted-upstream.ts';
 
 /** An order's status, or that the carrier cannot tell it now, or that there is no such order. */
 export type Said = 'PENDING' | 'SUCCESSFUL' | 'FAILED' | 'cannot_tell' | 'not_found';

@@ -5,7 +5,7 @@
  */
 
 import { expect } from 'vitest';
-import type { Reply } from '../../src/connectors/scripted-upstream.ts';
+import type { Reply } from '../../src/connectors/testing/scripted-upstream.ts';
 import type { Attempt } from '../../src/domain/records.ts';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';

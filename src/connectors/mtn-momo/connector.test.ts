@@ -4,9 +4,9 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Outbound } from '../../platform/platform.ts';
-import { type ConformanceWorld, conformanceChecks } from '../conformance.ts';
 import type { CarrierOrder, CollectConnector } from '../connector.ts';
-import type { Reply } from '../scripted-upstream.ts';
+import { type ConformanceWorld, conformanceChecks } from '../testing/conformance.ts';
+import type { Reply } from '../testing/scripted-upstream.ts';
 import type { MtnMomoConfig } from './client.ts';
 import { createMtnMomo } from './connector.ts';
 import { COLLECTION } from './products.ts';

@@ -3,10 +3,10 @@
  */
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { ConformanceWorld } from '../conformance.ts';
 import type { PayoutConnector, PayoutRequest } from '../connector.ts';
-import { moverOf, PAYOUT_CHECKS } from '../payout-conformance.ts';
-import type { Reply } from '../scripted-upstream.ts';
+import type { ConformanceWorld } from '../testing/conformance.ts';
+import { moverOf, PAYOUT_CHECKS } from '../testing/payout-conformance.ts';
+import type { Reply } from '../testing/scripted-upstream.ts';
 import { createMtnMomo, createMtnMomoDisbursement } from './connector.ts';
 import { DISBURSEMENT } from './products.ts';
 import { bodyFor, type CarrierForTests, CREDENTIALS, endingOf, startCarrier } from './testing/carrier.ts';

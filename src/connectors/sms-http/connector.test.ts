@@ -1,7 +1,7 @@
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { memoryLog } from '../../platform/log.ts';
 import { createOutbound } from '../../platform/outbound.ts';
-import { type ScriptedUpstream, startScriptedUpstream } from '../scripted-upstream.ts';
+import { type ScriptedUpstream, startScriptedUpstream } from '../testing/scripted-upstream.ts';
 import { createSmsHttp } from './connector.ts';
 
 const outbound = createOutbound({ allowLoopback: true, requireHttps: false });

@@ -14,7 +14,7 @@ import { type MemoryLog, memoryLog } from '../../../platform/log.ts';
 import { createOutbound } from '../../../platform/outbound.ts';
 import type { Outbound } from '../../../platform/platform.ts';
 import type { CardBrowser, CardConnector, CardOrder } from '../../connector.ts';
-import { doorTo, type Reply, type ScriptedUpstream, startScriptedUpstream } from '../../scripted-upstream.ts';
+import { doorTo, type Reply, type ScriptedUpstream, startScriptedUpstream } from '../../testing/scripted-upstream.ts';
 import { createMastercard } from '../connector.ts';
 
 const CARDS = {

@@ -13,9 +13,9 @@ import { formatMinor } from '../../../domain/money.ts';
 import { manualClock } from '../../../platform/clock.ts';
 import { memoryLog } from '../../../platform/log.ts';
 import { createOutbound } from '../../../platform/outbound.ts';
-import type { ConformanceWorld, Course, Documented } from '../../conformance.ts';
 import type { CarrierOrder } from '../../connector.ts';
-import { doorTo, type Reply, type ScriptedUpstream, startScriptedUpstream } from '../../scripted-upstream.ts';
+import type { ConformanceWorld, Course, Documented } from '../../testing/conformance.ts';
+import { doorTo, type Reply, type ScriptedUpstream, startScriptedUpstream } from '../../testing/scripted-upstream.ts';
 import { COLLECTION, type Product } from '../products.ts';
 import { referenceFor } from '../reference.ts';
 

@@ -5,8 +5,8 @@
  */
 
 import assert from 'node:assert/strict';
+import type { PayoutConnector, PayoutRequest } from '../connector.ts';
 import { type Check, conformanceChecks, type Mover } from './conformance.ts';
-import type { PayoutConnector, PayoutRequest } from './connector.ts';
 
 /** A payout connector as the checks of both directions see it. */
 export function moverOf(connector: PayoutConnector): Mover<PayoutRequest> {

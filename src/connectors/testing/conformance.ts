@@ -6,8 +6,8 @@
  */
 
 import assert from 'node:assert/strict';
-import type { Answer, InquiryAnswer, LastingRefusal } from '../domain/answer.ts';
-import type { CarrierOrder, Inquiry } from './connector.ts';
+import type { Answer, InquiryAnswer, LastingRefusal } from '../../domain/answer.ts';
+import type { CarrierOrder, Inquiry } from '../connector.ts';
 
 /** The course that an order takes at the simulator. */
 export type Course = 'completes' | 'stays_open' | 'carrier_is_down';

@@ -6,7 +6,7 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Outbound } from '../platform/platform.ts';
+import type { Outbound } from '../../platform/platform.ts';
 import type { Misbehaviour } from './conformance.ts';
 
 export interface Arrived {
