@@ -222,7 +222,9 @@ function faultOf({ path }: Source, imported: Import): string | undefined {
   if (path.startsWith('sandbox/'))
     return toService ? 'the sandbox must not share a misreading with the service' : undefined;
   if (FIRST_STEPS.test(path)) return toService ? 'it must run when the service does not compile' : undefined;
-  if (!path.startsWith('src/') || isForTests(path) || JOINTS.test(path)) return undefined;
+  if (!path.startsWith('src/') || isForTests(path)) return undefined;
+  if (target !== undefined && isForTests(target)) return 'it is for tests alone';
+  if (JOINTS.test(path)) return undefined;
   const room = roomOf(path);
   const rule = RULES[room];
   if (rule === undefined) return `no rule for ${room}`;
