@@ -6,6 +6,8 @@
  * §4).
  */
 
+import { bindingFaults, requireCollector } from '../domain/collection.ts';
+import { currencyFault } from '../domain/merchant-currency.ts';
 import { methodNamed, offeredMethods, requireOffered } from '../domain/method.ts';
 import type { Given } from '../domain/page-records.ts';
 import { PAYMENT_METHODS } from '../domain/payment.ts';
@@ -22,10 +24,9 @@ import {
 import { isWalletNumber, ungrouped } from '../domain/wallet.ts';
 import type { SessionCaller } from '../usecases/callers.ts';
 import type { Deps } from '../usecases/deps.ts';
+import { urlFaults } from '../usecases/merchant-urls.ts';
 import { type Reaching, reachOf } from '../usecases/method-reach.ts';
-import { bindingFaults, type PaymentCollectCommand, requireCollector, urlFaults } from '../usecases/payment-collect.ts';
-import { currencyFault } from '../usecases/session-create.ts';
-
+import type { PaymentCollectCommand } from '../usecases/payment-collect.ts';
 import { parsePhone } from './phone.ts';
 import type { Call } from './route.ts';
 import type { CollectBody, SubmitBody } from './schemas.ts';

@@ -6,6 +6,7 @@
  */
 
 import { isCurrency } from '../domain/currency.ts';
+import { currencyFault } from '../domain/merchant-currency.ts';
 import { formatMinor, parseAmount } from '../domain/money.ts';
 import type { SendingType } from '../domain/outgoing-records.ts';
 import { type OrderedLine, type PayoutOrder, runTimeOf, totalMost } from '../domain/payout-order.ts';
@@ -14,9 +15,8 @@ import type { DetailCode, RefusalDetail, Words } from '../domain/refusal.ts';
 import { OCCURRENCES_MOST, occurrenceDates } from '../domain/schedule.ts';
 import { isReferenceText } from '../domain/session.ts';
 import type { Deps } from '../usecases/deps.ts';
-import { urlFaults } from '../usecases/payment-collect.ts';
+import { urlFaults } from '../usecases/merchant-urls.ts';
 import { payoutRoute, type Routing } from '../usecases/payout-route.ts';
-import { currencyFault } from '../usecases/session-create.ts';
 import type { PayoutBody } from './payout-schemas.ts';
 import { parsePhone } from './phone.ts';
 import type { Readable } from './route.ts';

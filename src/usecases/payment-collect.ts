@@ -6,11 +6,11 @@
  */
 
 import { merged } from '../domain/change.ts';
+import { requireBinding, requireCollector, requirePaymentsLeft } from '../domain/collection.ts';
 import { feeColumns } from '../domain/fee.ts';
 import { requireCarried, requireOffered, requireWithinLimits } from '../domain/method.ts';
 import type { DeliveryBehaviour, FeeCoveredBy, Merchant, Payment, PaymentMethod, Session } from '../domain/records.ts';
-import { Refusal, type RefusalDetail, refuseField } from '../domain/refusal.ts';
-import { isPlainAddress } from '../domain/return-address.ts';
+import { Refusal } from '../domain/refusal.ts';
 import { requireOpen, updateSession } from '../domain/session.ts';
 import type { BankAccount } from '../domain/transfer-records.ts';
 import { sessionAsTold } from './acceptances.ts';
@@ -18,6 +18,7 @@ import type { SessionCaller } from './callers.ts';
 import { openForm } from './card-form.ts';
 import { makePage, type PageNow, type PageWanted, readPageNow } from './checkout-make.ts';
 import { cachedFirst, type Deps, newId } from './deps.ts';
+import { urlFaults } from './merchant-urls.ts';
 import { bankAccountsFor, offeredFor, offeredWith } from './method-reach.ts';
 import {
   alsoInDoubt,
@@ -208,14 +209,6 @@ async function formFor(
   return { sessionId: await openForm(deps, newPayment(id, session, merchant, command, now)) };
 }
 
-/** 50 payments per session: a customer who hesitates needs a few, and the change that consumes the session ends them all. */
-const PAYMENTS_PER_SESSION = 50;
-
-/** Refuses a session that was minted for payouts only (contract §3). @throws Refusal 1003. */
-export function requireCollector({ scope }: Pick<Session, 'scope'>): void {
-  if (scope === 'payout') throw refuseField(1003, 'Authorization', 'WRONG_SCOPE', { scope: 'collect' });
-}
-
 function requireCollectable(
   deps: Deps,
   session: Session,
@@ -229,66 +222,15 @@ function requireCollectable(
   requireUrls(deps, merchant, command);
   if (command.method !== 'none') requireOffered(command.method, 'payment_method', offered);
   requireOpen(session, now);
-  if (session.payments >= PAYMENTS_PER_SESSION) {
-    const seconds = Math.max(1, Math.ceil((session.expires_at - now) / 1000));
-    const details = [{ field: 'Authorization', code: 'PAYMENTS_USED' }] as const;
-    throw new Refusal(1301, { retryAfter: seconds, retryable: false, words: { seconds }, details });
-  }
+  requirePaymentsLeft(session, now);
   requireWithinLimits(merchant, command.method, session.amount_minor, session.currency);
   const { total_minor } = feeColumns(merchant, command.method, session, command.fee_covered_by);
   requireCarried(command.method, total_minor, session.currency);
 }
 
-/** The refusal's code for each field that differs from the binding (specification, Endpoints, rule 1). */
-const BOUND = {
-  transactional_currency: 1102,
-  amount: 1101,
-  currency: 1102,
-  customer_reference: 1103,
-} as const;
-
-type BoundField = keyof typeof BOUND;
-const BOUND_FIELDS = Object.keys(BOUND) as BoundField[];
-
-function requireBinding(session: Session, command: PaymentCollectCommand): void {
-  const [first, ...others] = bindingFaults(session, command);
-  if (first !== undefined) throw new Refusal(BOUND[first.field], { details: [first, ...others] });
-}
-
-/** Fields that differ from the binding, byte for byte (`12.5` is not a bound `12.50`; contract §1), in field order. */
-export function bindingFaults(
-  session: Session,
-  given: { readonly [field in BoundField]?: string | undefined },
-): (RefusalDetail & { readonly field: BoundField })[] {
-  const differs = (field: BoundField): boolean => {
-    const bound = session[field === 'transactional_currency' ? 'currency' : field];
-    return given[field] !== undefined && given[field] !== bound;
-  };
-  return BOUND_FIELDS.filter(differs).map((field) => ({ field, code: 'BINDING_DRIFT' }));
-}
-
 function requireUrls(deps: Deps, merchant: Merchant, command: PaymentCollectCommand): void {
   const details = urlFaults(deps, merchant, command);
   if (details.length > 0) throw new Refusal(1110, { details });
-}
-
-type Urls = { readonly [field in 'notify_url' | 'success_redirect_url' | 'fail_redirect_url']?: string | undefined };
-
-/** What is wrong with the addresses that were given (contract §6), in field order. */
-export function urlFaults(deps: Pick<Deps, 'outbound'>, merchant: Merchant, urls: Urls): RefusalDetail[] {
-  const hosts = merchant.settings.url_hosts ?? [];
-  const details: RefusalDetail[] = [];
-  for (const field of ['notify_url', 'success_redirect_url', 'fail_redirect_url'] as const) {
-    const url = urls[field];
-    if (url === undefined) continue;
-    const opener = field === 'notify_url' ? 'gateway' : 'browser';
-    const isGood = isPlainAddress(url) && deps.outbound.refuses(url, opener) === undefined;
-    if (!isGood) details.push({ field, code: 'INVALID_URL' });
-    else if (hosts.length > 0 && !hosts.includes(new URL(url).hostname)) {
-      details.push({ field, code: 'URL_NOT_ALLOWED', words: { options: hosts.join(', ') } });
-    }
-  }
-  return details;
 }
 
 function newPayment(

@@ -7,6 +7,7 @@
 
 import { guard, guardedUpdate } from '../domain/change.ts';
 import { isId, shardOf } from '../domain/ids.ts';
+import { currencyFault } from '../domain/merchant-currency.ts';
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import {
   BENEFICIARIES_MOST,
@@ -20,12 +21,11 @@ import { Refusal, type RefusalDetail } from '../domain/refusal.ts';
 import { findCounts, isOld } from './archive-find.ts';
 import type { MerchantCaller } from './callers.ts';
 import type { Deps } from './deps.ts';
-import { urlFaults } from './payment-collect.ts';
+import { urlFaults } from './merchant-urls.ts';
 import { readOwnBatch, standingOf } from './payout-read.ts';
 import { payoutRoute, type Routing } from './payout-route.ts';
 import { availableTo, makePayout, type PayoutSent, payoutIds } from './payout-send.ts';
 import { type Answering, perform, type Reply } from './perform.ts';
-import { currencyFault } from './session-create.ts';
 
 interface Rows {
   readonly batch: PayoutBatch;

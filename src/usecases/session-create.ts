@@ -6,8 +6,9 @@
  */
 
 import { isCurrency } from '../domain/currency.ts';
+import { currencyFault } from '../domain/merchant-currency.ts';
 import { parseAmount } from '../domain/money.ts';
-import type { Merchant, Session, SessionScope } from '../domain/records.ts';
+import type { Session, SessionScope } from '../domain/records.ts';
 import { Refusal, type RefusalDetail } from '../domain/refusal.ts';
 import { isReferenceText, TTL_DEFAULT_S, TTL_MAX_S, TTL_MIN_S } from '../domain/session.ts';
 import { makeSessionToken } from '../domain/session-token.ts';
@@ -114,18 +115,6 @@ export function sessionFaults(
     details.push({ field: 'scope', code: 'SCOPE_MISSING' });
   }
   return details;
-}
-
-/** What is wrong with a currency, if one was named: unknown, or not one of the merchant's (1102). */
-export function currencyFault(
-  field: string,
-  currency: string | null | undefined,
-  { settings }: Merchant,
-): RefusalDetail | undefined {
-  if (currency === undefined || currency === null) return undefined;
-  if (!isCurrency(currency)) return { field, code: 'INVALID_CURRENCY' };
-  if (settings.currencies === undefined || settings.currencies.includes(currency)) return undefined;
-  return { field, code: 'CURRENCY_NOT_ALLOWED', words: { currencies: settings.currencies.join(', ') } };
 }
 
 const CODE_OF_FIELD: { readonly [field: string]: 1101 | 1102 | 1109 | 1110 } = {

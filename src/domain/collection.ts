@@ -1,0 +1,61 @@
+/**
+ * The rules of collecting: whether a payment may be started on a session, and what a request may repeat of it.
+ *
+ * Invariant: amount, currency and customer reference are the session's; what a request repeats of them must be equal to the byte
+ * (specification, rule 1).
+ */
+
+import type { Session } from './records.ts';
+import { Refusal, type RefusalDetail, refuseField } from './refusal.ts';
+
+/** Refuses a session that was minted for payouts only (contract §3). @throws Refusal 1003. */
+export function requireCollector({ scope }: Pick<Session, 'scope'>): void {
+  if (scope === 'payout') throw refuseField(1003, 'Authorization', 'WRONG_SCOPE', { scope: 'collect' });
+}
+
+/** 50 payments per session: a customer who hesitates needs a few, and the change that consumes the session ends them all. */
+const PAYMENTS_PER_SESSION = 50;
+
+/**
+ * Refuses a further payment on a session that has had its number of them. Not retryable: only another session helps.
+ *
+ * @throws Refusal 1301.
+ */
+export function requirePaymentsLeft(session: Session, now: number): void {
+  if (session.payments < PAYMENTS_PER_SESSION) return;
+  const seconds = Math.max(1, Math.ceil((session.expires_at - now) / 1000));
+  const details = [{ field: 'Authorization', code: 'PAYMENTS_USED' }] as const;
+  throw new Refusal(1301, { retryAfter: seconds, retryable: false, words: { seconds }, details });
+}
+
+/** The refusal's code for each field that differs from the binding (specification, Endpoints, rule 1). */
+const BOUND = {
+  transactional_currency: 1102,
+  amount: 1101,
+  currency: 1102,
+  customer_reference: 1103,
+} as const;
+
+type BoundField = keyof typeof BOUND;
+const BOUND_FIELDS = Object.keys(BOUND) as BoundField[];
+
+/** What a request repeats of the binding, as older clients do. */
+export type Repeated = { readonly [field in BoundField]?: string | undefined };
+
+/** Refuses what differs from the binding. @throws Refusal 1101, 1102 or 1103, by the first such field. */
+export function requireBinding(session: Session, repeated: Repeated): void {
+  const [first, ...others] = bindingFaults(session, repeated);
+  if (first !== undefined) throw new Refusal(BOUND[first.field], { details: [first, ...others] });
+}
+
+/** Fields that differ from the binding, byte for byte (`12.5` is not a bound `12.50`; contract §1), in field order. */
+export function bindingFaults(
+  session: Session,
+  repeated: Repeated,
+): (RefusalDetail & { readonly field: BoundField })[] {
+  const differs = (field: BoundField): boolean => {
+    const bound = session[field === 'transactional_currency' ? 'currency' : field];
+    return repeated[field] !== undefined && repeated[field] !== bound;
+  };
+  return BOUND_FIELDS.filter(differs).map((field) => ({ field, code: 'BINDING_DRIFT' }));
+}
