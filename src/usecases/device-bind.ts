@@ -8,17 +8,13 @@ import type { Session } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { deviceColumns, reviseSession } from '../domain/session.ts';
 import { CommitUnknown } from '../store/errors.ts';
-import type { Deps } from './deps.ts';
+import { cachedFirst, type Deps } from './deps.ts';
 import { commitDecision } from './perform.ts';
 
 /** Returns the session, bound to this device. @throws Refusal 1001 when it is gone, 1305 when another device won. */
 export function bindDevice(deps: Pick<Deps, 'store'>, session: Session, fingerprint: string): Promise<Session> {
-  let first: Session | undefined = session;
-  const read = async (): Promise<Session | undefined> => {
-    const known = first ?? (await deps.store.session.caller(session.shard, session.id));
-    first = undefined;
-    return known;
-  };
+  const { shard, id } = session;
+  const read = cachedFirst<Session | undefined>(session, () => deps.store.session.caller(shard, id));
   const bind = (): Promise<Session> =>
     commitDecision(deps.store, read, (found) => {
       if (found === undefined) throw new Refusal(1001);
