@@ -35,6 +35,7 @@ const RULES: Record<string, Rule> = {
   'connectors/routes.ts': { rooms: ['domain', 'connectors/connector.ts'] },
   usecases: { rooms: ['domain', 'store', 'connectors/connector.ts'], types: ['platform'] },
   rounds: { rooms: ['usecases', 'domain'] },
+  watch: { rooms: ['usecases', 'rounds', 'domain', 'store', 'connectors/connector.ts'], types: ['platform'] },
   http: { rooms: ['usecases', 'domain', 'messages'], types: ['platform'], packages: 'any' },
   checkout: { rooms: ['usecases', 'domain', 'messages'], types: ['platform'], packages: 'any' },
   'config.ts': { rooms: ['config-upstreams.ts', 'platform'], packages: 'any' },

@@ -7,7 +7,6 @@
 
 import type { Deps } from '../usecases/deps.ts';
 import { isTransientFailure } from '../usecases/perform.ts';
-import type { RoundWatch } from '../usecases/round-metrics.ts';
 
 export interface Round {
   readonly name: string;
@@ -16,6 +15,9 @@ export interface Round {
   /** Stops repeating, and resolves when a run in progress has ended. */
   stop(): Promise<void>;
 }
+
+/** Called with every run that has ended. */
+export type RoundWatch = (round: string, run: { readonly milliseconds: number; readonly well: boolean }) => void;
 
 /**
  * Starts repeating at once. `every` is the pause between two runs, in milliseconds. `run` is given a signal that is aborted when

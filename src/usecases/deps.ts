@@ -5,13 +5,14 @@
  */
 
 import type { Books, Connectors } from '../connectors/connector.ts';
+import type { Alarm } from '../domain/attempt-settlement.ts';
 import { makeId, type NewId, type Prefix } from '../domain/ids.ts';
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
+import type { AttemptPurpose } from '../domain/records.ts';
 import type { Words } from '../domain/refusal.ts';
 import type { Calendar, Clock, Log, Outbound, Random, Secrets } from '../platform/platform.ts';
 import type { Store } from '../store/store.ts';
 import type { Acceptances } from './acceptances.ts';
-import type { AlarmWatch } from './alarm-metrics.ts';
 import type { Recordings } from './attempt-record.ts';
 import type { FormCalls } from './form-calls.ts';
 import type { Holds } from './holds.ts';
@@ -26,6 +27,9 @@ export type PayoutText = (
 
 /** The text message with a one-time code, in the customer's language; `assemble` hands in the words of `messages/`. */
 export type CodeText = (language: string, words: Words) => string;
+
+/** Called with every alarm, and with what its attempt is for. */
+export type AlarmWatch = (alarm: Alarm, purpose: AttemptPurpose) => void;
 
 export interface Deps {
   readonly store: Store;

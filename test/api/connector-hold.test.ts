@@ -7,7 +7,7 @@ import { SENDERS } from '../../src/connectors/registry.ts';
 import type { Setting } from '../../src/domain/records.ts';
 import { manualClock } from '../../src/platform/clock.ts';
 import { holdConnector, resumeConnector } from '../../src/usecases/connector-hold.ts';
-import { AGE_LIMITS_MS } from '../../src/usecases/database-metrics.ts';
+import { AGE_LIMITS_MS } from '../../src/watch/database-metrics.ts';
 import { openHolds } from '../../src/usecases/holds.ts';
 import { startLine } from '../../src/usecases/payout-start.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';

@@ -8,7 +8,7 @@ import { manualClock } from '../../src/platform/clock.ts';
 import { memoryLog } from '../../src/platform/log.ts';
 import { openMetrics } from '../../src/platform/metrics.ts';
 import { openStore } from '../../src/store/store.ts';
-import { databaseMetrics } from '../../src/usecases/database-metrics.ts';
+import { databaseMetrics } from '../../src/watch/database-metrics.ts';
 import { openHolds } from '../../src/usecases/holds.ts';
 import { createTestDatabase } from '../support/database.ts';
 

@@ -7,9 +7,7 @@
 import type { Alarm } from '../domain/attempt-settlement.ts';
 import type { AttemptPurpose } from '../domain/records.ts';
 import type { Metrics } from '../platform/platform.ts';
-
-/** Called with every alarm, and with what its attempt is for. */
-export type AlarmWatch = (alarm: Alarm, purpose: AttemptPurpose) => void;
+import type { AlarmWatch } from '../usecases/deps.ts';
 
 const ALARMS = {
   late_success: true,

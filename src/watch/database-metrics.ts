@@ -9,10 +9,10 @@ import { isWithin } from '../domain/elapsed.ts';
 import type { Metrics } from '../platform/platform.ts';
 import { DUE_KINDS } from '../store/due.ts';
 import { MOST_WATCHED, type Waiting, type Watched } from '../store/watch-reads.ts';
+import { clockDifference } from '../usecases/clock-difference.ts';
+import type { Deps } from '../usecases/deps.ts';
+import { endsWithin } from '../usecases/patience.ts';
 import { auditMetrics } from './audit-metrics.ts';
-import { clockDifference } from './clock-difference.ts';
-import type { Deps } from './deps.ts';
-import { endsWithin } from './patience.ts';
 
 const FRESH_MS = 5_000;
 /** 2 s. A scrape times out after ten seconds, and a collector of several processes' numbers must wait longer than this. */

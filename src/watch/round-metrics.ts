@@ -5,9 +5,7 @@
  */
 
 import type { Clock, Metrics } from '../platform/platform.ts';
-
-/** Called with every run that has ended. */
-export type RoundWatch = (round: string, run: { readonly milliseconds: number; readonly well: boolean }) => void;
+import type { RoundWatch } from '../rounds/round.ts';
 
 const BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60];
 

@@ -5,8 +5,8 @@
  */
 
 import type { Metrics } from '../platform/platform.ts';
-import { FINDING_KINDS, readAudit } from './audit.ts';
-import type { Deps } from './deps.ts';
+import { FINDING_KINDS, readAudit } from '../usecases/audit.ts';
+import type { Deps } from '../usecases/deps.ts';
 
 /** Returns a refresh of the gauges from the last audit. While the database is away it rejects, and they keep their values. */
 export function auditMetrics(deps: Pick<Deps, 'store'>, metrics: Metrics): () => Promise<void> {
