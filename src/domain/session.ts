@@ -12,6 +12,10 @@ import { Refusal, refuseField } from './refusal.ts';
 
 /** `expired` is never written: it is how an ACTIVE session counts once its time is over. */
 export type SessionState = 'ACTIVE' | 'CONSUMED' | 'expired';
+/**
+ * Only `submit_succeeded` is ever written. The other two change no row, and complete the table: a session outlives a submit that
+ * failed, and time runs out by itself (`isSessionOpen`).
+ */
 const SESSION_FACTS = ['submit_succeeded', 'submit_failed', 'time_ran_out'] as const;
 export type SessionFact = (typeof SESSION_FACTS)[number];
 
