@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { manualClock } from '../platform/clock.ts';
-import { memoryLog } from '../platform/log.ts';
+import { manualClock } from '../platform/testing/manual-clock.ts';
+import { memoryLog } from '../platform/testing/memory-log.ts';
 import { openPlaces, type Places, pauseBefore } from './supervise-places.ts';
 
 /** A program that sends `word`, and then can only be killed. */

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { manualClock } from '../platform/clock.ts';
-import { memoryLog } from '../platform/log.ts';
 import { createOutbound } from '../platform/outbound.ts';
+import { manualClock } from '../platform/testing/manual-clock.ts';
+import { memoryLog } from '../platform/testing/memory-log.ts';
 import { type ConnectorsConfig, openConnectors, SENDERS } from './registry.ts';
 import { parseRoutes, routeFor } from './routes.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { manualClock } from '../platform/clock.ts';
+import { manualClock } from '../platform/testing/manual-clock.ts';
 import { createLimits, limitHeaders } from './limits.ts';
 
 const START = Date.parse('2026-11-20T12:00:00Z');

@@ -5,7 +5,7 @@ import { PassThrough, Readable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Refusal } from '../domain/refusal.ts';
-import { manualClock } from '../platform/clock.ts';
+import { manualClock } from '../platform/testing/manual-clock.ts';
 import { type Form, isForm, readForm } from './multipart.ts';
 
 const RULE = { field: 'file', most: 1_000 };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { manualClock } from '../platform/clock.ts';
+import { manualClock } from '../platform/testing/manual-clock.ts';
 import { slidingWindow } from './sliding-window.ts';
 
 const START = Date.parse('2026-11-20T12:00:00Z');

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Refusal } from '../domain/refusal.ts';
-import { manualClock } from '../platform/clock.ts';
+import { manualClock } from '../platform/testing/manual-clock.ts';
 import { createUploadSlots, type UploadSlots } from './upload-slots.ts';
 
 function refusalOf(slots: UploadSlots, sender: string, merchant: string): number | undefined {

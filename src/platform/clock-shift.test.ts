@@ -1,7 +1,8 @@
 /** A clock that is set forward runs each task exactly once, in time order, and never early. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { manualClock, shiftableClock } from './clock.ts';
+import { shiftableClock } from './clock.ts';
+import { manualClock } from './testing/manual-clock.ts';
 
 type Step =
   | { readonly kind: 'after'; readonly wait: number }

@@ -1,6 +1,7 @@
 /** The hand-moved clock keeps the order of time; the machine's clock runs and cancels tasks. */
 import { expect, test } from 'vitest';
-import { manualClock, systemClock } from './clock.ts';
+import { systemClock } from './clock.ts';
+import { manualClock } from './testing/manual-clock.ts';
 
 test('a manual clock runs tasks in time order, each at its own time', async () => {
   const clock = manualClock(1000);

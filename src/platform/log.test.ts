@@ -5,7 +5,8 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
 import { asJavaScript } from '../../test/support/as-javascript.ts';
-import { createLog, memoryLog } from './log.ts';
+import { createLog } from './log.ts';
+import { memoryLog } from './testing/memory-log.ts';
 
 const clock = { now: () => Date.UTC(2026, 0, 2, 3, 4, 5, 6) };
 

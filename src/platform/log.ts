@@ -43,17 +43,6 @@ export function createLog(options: LogOptions): OpenLog {
   return { ...logTo(output, options), pass: output.write, close: output.close };
 }
 
-/** A log for tests: it keeps its lines, exactly as they would have been written. */
-export interface MemoryLog extends Log {
-  readonly lines: readonly string[];
-}
-
-export function memoryLog(clock?: Pick<Clock, 'now'>): MemoryLog {
-  const lines: string[] = [];
-  const destination = { write: (line: string) => void lines.push(line.trimEnd()) };
-  return { ...logTo(destination, { level: 'debug', ...(clock && { clock }) }), lines };
-}
-
 function logTo(destination: { write(line: string): void }, options: LogOptions): Log {
   const now = options.clock?.now ?? Date.now;
   const logger = pino(

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { type ManualClock, manualClock } from './clock.ts';
 import { createOutbound } from './outbound.ts';
 import type { Outbound, OutboundAnswer } from './platform.ts';
+import { type ManualClock, manualClock } from './testing/manual-clock.ts';
 
 let outbound: Outbound;
 const server = createServer((_, response) => {

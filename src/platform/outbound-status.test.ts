@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type ManualClock, manualClock } from './clock.ts';
 import { createOutbound } from './outbound.ts';
 import type { Outbound, OutboundAnswer } from './platform.ts';
+import { type ManualClock, manualClock } from './testing/manual-clock.ts';
 
 let clock: ManualClock;
 let outbound: Outbound;

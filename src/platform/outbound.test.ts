@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import net, { type AddressInfo, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type ManualClock, manualClock } from './clock.ts';
 import { createOutbound } from './outbound.ts';
 import type { Clock, Outbound, OutboundAnswer, OutboundRequest } from './platform.ts';
+import { type ManualClock, manualClock } from './testing/manual-clock.ts';
 import { VERSION } from './version.ts';
 
 let clock: ManualClock;

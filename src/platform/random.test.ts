@@ -1,7 +1,8 @@
 /** Both sources keep their bounds; the seeded one repeats itself and has no visible bias. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { seededRandom, systemRandom } from './random.ts';
+import { systemRandom } from './random.ts';
+import { seededRandom } from './testing/seeded-random.ts';
 
 test('the same seed gives the same numbers, another seed others', () => {
   const draw = (seed: number): string => {

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { openKeyring, parseMasterKey } from './keyring.ts';
 import type { KeyPurpose, Secrets } from './platform.ts';
-import { seededRandom } from './random.ts';
 import { openSecrets } from './secrets.ts';
+import { seededRandom } from './testing/seeded-random.ts';
 
 const keyOf = (byte: number): string => Buffer.alloc(32, byte).toString('base64');
 const KEY = keyOf(1);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { manualClock } from '../platform/clock.ts';
-import { memoryLog } from '../platform/log.ts';
+import { manualClock } from '../platform/testing/manual-clock.ts';
+import { memoryLog } from '../platform/testing/memory-log.ts';
 import { StoreUnavailable } from '../store/errors.ts';
 import { repeat } from './round.ts';
 

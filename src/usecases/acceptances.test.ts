@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { SettlementRows } from '../domain/settlement.ts';
-import { manualClock } from '../platform/clock.ts';
-import { memoryLog } from '../platform/log.ts';
+import { manualClock } from '../platform/testing/manual-clock.ts';
+import { memoryLog } from '../platform/testing/memory-log.ts';
 import { StoreRefused, StoreUnavailable } from '../store/errors.ts';
 import { type Acceptance, createAcceptances } from './acceptances.ts';
 

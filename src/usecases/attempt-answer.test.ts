@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import type { Alarm } from '../domain/attempt-settlement.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Settlement } from '../domain/settlement.ts';
-import { manualClock } from '../platform/clock.ts';
-import { memoryLog } from '../platform/log.ts';
+import { manualClock } from '../platform/testing/manual-clock.ts';
+import { memoryLog } from '../platform/testing/memory-log.ts';
 import { CommitUnknown, StoreRefused, StoreUnavailable } from '../store/errors.ts';
 import { writeCallAnswer, writeInquiryAnswer } from './attempt-answer.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { manualClock } from '../platform/clock.ts';
+import { manualClock } from '../platform/testing/manual-clock.ts';
 import { recorded, whileRecording } from './attempt-record.ts';
 
 const begin = () => ({ clock: manualClock(0), recording: new Map<string, Promise<unknown>>() });

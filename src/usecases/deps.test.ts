@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { manualClock } from '../platform/clock.ts';
 import { systemRandom } from '../platform/random.ts';
+import { manualClock } from '../platform/testing/manual-clock.ts';
 import { idsOf } from './deps.ts';
 
 test('identifiers that are made in one millisecond sort in order of creation, and later ones after them', async () => {

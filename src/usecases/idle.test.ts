@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { manualClock } from '../platform/clock.ts';
+import { manualClock } from '../platform/testing/manual-clock.ts';
 import { createIdle, idleInTime } from './idle.ts';
 
 /** Work whose amount in flight the test sets. */

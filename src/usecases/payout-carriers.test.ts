@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { PayoutLine } from '../domain/outgoing-records.ts';
-import { manualClock } from '../platform/clock.ts';
-import { memoryLog } from '../platform/log.ts';
 import type { Clock } from '../platform/platform.ts';
+import { manualClock } from '../platform/testing/manual-clock.ts';
+import { memoryLog } from '../platform/testing/memory-log.ts';
 import { openCarriers } from './payout-carriers.ts';
 
 const line = (id: number): PayoutLine =>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { manualClock } from '../platform/clock.ts';
+import { manualClock } from '../platform/testing/manual-clock.ts';
 import { createSessionTurns, LOOK_AGAIN_MS, TURN_PATIENCE_MS } from './session-turns.ts';
 
 const SESSION = 'ses_1';

@@ -7,7 +7,7 @@ import type { Insert } from '../../src/domain/change.ts';
 import type { Refund } from '../../src/domain/outgoing-records.ts';
 import type { Attempt, Payment } from '../../src/domain/records.ts';
 import { attemptWith } from '../../src/domain/testing/attempts.ts';
-import { seededRandom } from '../../src/platform/random.ts';
+import { seededRandom } from '../../src/platform/testing/seeded-random.ts';
 import { type Archived, runArchive } from '../../src/usecases/archive-run.ts';
 import { type OperatorWorld, openOperatorWorld } from '../support/operator-world.ts';
 import { DAY, everything, id, over, SHARDS_USED, write, writePast } from './archive-past.ts';

@@ -2,7 +2,7 @@
  * `mbongo attempt`: open attempts are listed, and closed by an operator's decision as by the upstream's own answer.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { manualClock } from '../../src/platform/clock.ts';
+import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import { openStore } from '../../src/store/store.ts';
 import { type AttemptVerdict, decideAttempt } from '../../src/usecases/attempt-decide.ts';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';

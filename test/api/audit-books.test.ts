@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Books } from '../../src/connectors/connector.ts';
 import { makeId } from '../../src/domain/ids.ts';
 import { attemptWith } from '../../src/domain/testing/attempts.ts';
-import { manualClock } from '../../src/platform/clock.ts';
+import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { compareBooks } from '../../src/usecases/audit-books.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

@@ -3,7 +3,7 @@
  */
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { manualClock } from '../../src/platform/clock.ts';
+import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
 import { auditDue, readAudit } from '../../src/usecases/audit.ts';
 import { creditBalance } from '../../src/usecases/balance-credit.ts';

@@ -3,7 +3,7 @@
  * for again, and the customer is told so.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { manualClock } from '../../src/platform/clock.ts';
+import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import { bookLateMoney } from '../../src/usecases/attempt-book.ts';
 import { inquireAttempt } from '../../src/usecases/attempt-inquire.ts';
 import { setFee } from '../../src/usecases/fee-set.ts';

@@ -4,7 +4,7 @@
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Attempt } from '../../src/domain/records.ts';
-import { manualClock } from '../../src/platform/clock.ts';
+import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { openWire, type Wire } from '../support/wire.ts';
 import { openWorld, type World } from '../support/world.ts';

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Reply } from '../../src/connectors/testing/scripted-upstream.ts';
 import type { Change } from '../../src/domain/change.ts';
-import { manualClock } from '../../src/platform/clock.ts';
+import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import { CommitUnknown } from '../../src/store/errors.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Deps } from '../../src/usecases/deps.ts';

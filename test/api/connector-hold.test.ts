@@ -5,11 +5,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { SENDERS } from '../../src/connectors/registry.ts';
 import type { Setting } from '../../src/domain/records.ts';
-import { manualClock } from '../../src/platform/clock.ts';
+import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import { holdConnector, resumeConnector } from '../../src/usecases/connector-hold.ts';
-import { AGE_LIMITS_MS } from '../../src/watch/database-metrics.ts';
 import { openHolds } from '../../src/usecases/holds.ts';
 import { startLine } from '../../src/usecases/payout-start.ts';
+import { AGE_LIMITS_MS } from '../../src/watch/database-metrics.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
 import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
 import { creditsOnCard, readyToPay, submitCard } from './card-payments.ts';

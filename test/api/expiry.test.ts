@@ -3,7 +3,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeId, shardOf } from '../../src/domain/ids.ts';
-import { manualClock } from '../../src/platform/clock.ts';
+import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import { StoreRefused } from '../../src/store/errors.ts';
 import { expireDue } from '../../src/usecases/payment-expire.ts';
 import { openWorld, type World } from '../support/world.ts';

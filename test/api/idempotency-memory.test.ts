@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { bytesOfId, idOfBytes } from '../../src/domain/ids.ts';
-import { manualClock } from '../../src/platform/clock.ts';
 import { openSecrets } from '../../src/platform/secrets.ts';
+import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { creditWallet } from '../../src/usecases/wallet-credit.ts';
 import { type Answer, mint, openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';

@@ -4,7 +4,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import { expect, test } from 'vitest';
-import { manualClock } from '../../src/platform/clock.ts';
+import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import { openWorld } from '../support/world.ts';
 import { hooksAbout, statusOf, until, whileTimePasses } from './flows.ts';
 import { pushed } from './phone-payments.ts';

@@ -6,7 +6,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { LateTarget } from '../../src/domain/late-money.ts';
-import { manualClock } from '../../src/platform/clock.ts';
+import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import { bookLateMoney, type LateRows } from '../../src/usecases/attempt-book.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import type { CommandLine, Document } from '../support/command-line.ts';

@@ -4,12 +4,12 @@ import pg from 'pg';
 import { expect, test } from 'vitest';
 import { collectNumbers, type Numbers } from '../../src/commands/supervise-numbers.ts';
 import type { Member } from '../../src/commands/supervise-places.ts';
-import { manualClock } from '../../src/platform/clock.ts';
-import { memoryLog } from '../../src/platform/log.ts';
 import { openMetrics } from '../../src/platform/metrics.ts';
+import { manualClock } from '../../src/platform/testing/manual-clock.ts';
+import { memoryLog } from '../../src/platform/testing/memory-log.ts';
 import { openStore } from '../../src/store/store.ts';
-import { databaseMetrics } from '../../src/watch/database-metrics.ts';
 import { openHolds } from '../../src/usecases/holds.ts';
+import { databaseMetrics } from '../../src/watch/database-metrics.ts';
 import { createTestDatabase } from '../support/database.ts';
 
 test('a process that waits for the database in vain is on the page, and reports it as unreachable', async () => {

@@ -4,7 +4,7 @@
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { PayoutLine } from '../../src/domain/outgoing-records.ts';
-import { manualClock } from '../../src/platform/clock.ts';
+import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import { readMigrations } from '../../src/store/migrate.ts';
 import { startLine } from '../../src/usecases/payout-start.ts';
 import type { World } from '../support/world.ts';

@@ -7,7 +7,7 @@ import { shardOf } from '../../src/domain/ids.ts';
 import type { PayoutLine } from '../../src/domain/outgoing-records.ts';
 import { intendLine } from '../../src/domain/payout-outgoing.ts';
 import type { Attempt } from '../../src/domain/records.ts';
-import { manualClock } from '../../src/platform/clock.ts';
+import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
 import { newAttempt } from '../../src/usecases/attempt-intend.ts';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';

@@ -3,7 +3,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeWalletNumber } from '../../src/domain/wallet.ts';
-import { manualClock } from '../../src/platform/clock.ts';
+import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type Answer, openWorld, type World } from '../support/world.ts';
 import { collect, countRows, expectRefusal, type Fields, type Paying, rowsOf, withoutIds } from './flows.ts';

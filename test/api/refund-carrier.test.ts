@@ -2,7 +2,7 @@
  * Refunds to phones: sent once by the carrier that took the money, whatever becomes of its answers.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { manualClock } from '../../src/platform/clock.ts';
+import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { createRefundDispatcher } from '../../src/usecases/refund-dispatch.ts';

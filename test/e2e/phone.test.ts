@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { LANGUAGES } from '../../src/messages/messages.ts';
-import { seededRandom } from '../../src/platform/random.ts';
+import { seededRandom } from '../../src/platform/testing/seeded-random.ts';
 import {
   findBarriers,
   findBrowser,

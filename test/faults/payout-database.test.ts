@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFailed, test } from 'vitest';
 import { type EmbeddedDatabase, openEmbeddedDatabase } from '../../src/platform/embedded-database.ts';
-import { seededRandom } from '../../src/platform/random.ts';
+import { seededRandom } from '../../src/platform/testing/seeded-random.ts';
 import { openDatabaseFaults } from '../support/database-faults.ts';
 import { databasePlace } from '../support/database-place.ts';
 import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';

@@ -5,7 +5,7 @@
  * whatever arrives elsewhere has not waited for one.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { seededRandom } from '../../src/platform/random.ts';
+import { seededRandom } from '../../src/platform/testing/seeded-random.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';
 import { type Hooks, openHooks } from '../support/hooks.ts';

@@ -6,7 +6,7 @@
  */
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { seededRandom } from '../../src/platform/random.ts';
+import { seededRandom } from '../../src/platform/testing/seeded-random.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';
 import { type Hooks, openHooks } from '../support/hooks.ts';

@@ -6,8 +6,9 @@
  * Invariant: after its death nothing from it reaches anybody, as after `kill -9`: only the database and the upstreams know
  * what it had begun.
  */
-import { manualClock } from '../../src/platform/clock.ts';
+
 import type { Outbound } from '../../src/platform/platform.ts';
+import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import type { Deps } from '../../src/usecases/deps.ts';
 import { type Otherwise, openSecond, type Second } from '../api/second-gateway.ts';
 import { type Fate, openWire } from '../support/wire.ts';

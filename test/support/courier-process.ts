@@ -3,10 +3,10 @@
  */
 import { bytesOfId, idOfBytes, shardOf } from '../../src/domain/ids.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import { memoryLog } from '../../src/platform/log.ts';
 import { createOutbound } from '../../src/platform/outbound.ts';
 import { systemRandom } from '../../src/platform/random.ts';
 import { openSecrets } from '../../src/platform/secrets.ts';
+import { memoryLog } from '../../src/platform/testing/memory-log.ts';
 import { openStore } from '../../src/store/store.ts';
 import { createCourier } from '../../src/usecases/webhook-deliver.ts';
 

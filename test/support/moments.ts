@@ -7,7 +7,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { onTestFailed } from 'vitest';
 import type { Random } from '../../src/platform/platform.ts';
-import { seededRandom } from '../../src/platform/random.ts';
+import { seededRandom } from '../../src/platform/testing/seeded-random.ts';
 
 export interface Seed {
   readonly random: Random;

@@ -4,11 +4,11 @@
  */
 import type pg from 'pg';
 import { bytesOfId, idOfBytes } from '../../src/domain/ids.ts';
-import type { ManualClock } from '../../src/platform/clock.ts';
-import { type MemoryLog, memoryLog } from '../../src/platform/log.ts';
 import { createOutbound } from '../../src/platform/outbound.ts';
 import { systemRandom } from '../../src/platform/random.ts';
 import { openSecrets } from '../../src/platform/secrets.ts';
+import type { ManualClock } from '../../src/platform/testing/manual-clock.ts';
+import { type MemoryLog, memoryLog } from '../../src/platform/testing/memory-log.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import type { OperatorDeps } from '../../src/usecases/operator.ts';
 import type { CourierDeps } from '../../src/usecases/webhook-deliver.ts';

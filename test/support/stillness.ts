@@ -8,7 +8,7 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { Socket } from 'node:net';
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
-import { type ManualClock, manualClock } from '../../src/platform/clock.ts';
+import { type ManualClock, manualClock } from '../../src/platform/testing/manual-clock.ts';
 
 /** A socket of ours at a database, and what it is owed. */
 interface Line {

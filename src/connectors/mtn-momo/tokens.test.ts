@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { manualClock } from '../../platform/clock.ts';
+import { manualClock } from '../../platform/testing/manual-clock.ts';
 import { createTokens, type FetchedToken } from './tokens.ts';
 
 const HOUR = 3_600_000;

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, expect, test } from 'vitest';
-import { memoryLog } from '../../platform/log.ts';
 import { createOutbound } from '../../platform/outbound.ts';
+import { memoryLog } from '../../platform/testing/memory-log.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../testing/scripted-upstream.ts';
 import { createSmsHttp } from './connector.ts';
 

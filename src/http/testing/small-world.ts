@@ -11,12 +11,12 @@ import type { Credential, IdempotencyRecord, Merchant, Session } from '../../dom
 import { Refusal } from '../../domain/refusal.ts';
 import { makeSessionToken } from '../../domain/session-token.ts';
 import type { Pages } from '../../messages/page.ts';
-import { type ManualClock, manualClock } from '../../platform/clock.ts';
-import { type MemoryLog, memoryLog } from '../../platform/log.ts';
 import { openMetrics } from '../../platform/metrics.ts';
 import type { Secrets, Traces } from '../../platform/platform.ts';
-import { seededRandom } from '../../platform/random.ts';
 import { openSecrets } from '../../platform/secrets.ts';
+import { type ManualClock, manualClock } from '../../platform/testing/manual-clock.ts';
+import { type MemoryLog, memoryLog } from '../../platform/testing/memory-log.ts';
+import { seededRandom } from '../../platform/testing/seeded-random.ts';
 import { perform } from '../../usecases/perform.ts';
 import type { Lookups } from '../lookups.ts';
 import { createLimiter, type Limiter } from '../overload.ts';
