@@ -8,7 +8,7 @@ import { joinNumbers, type ProcessNumbers } from './supervise-metrics.ts';
 import type { Member, Places } from './supervise-places.ts';
 import type { ProcessWord } from './supervise-words.ts';
 
-/** 4 s, twice as long as a process waits for a slow database before it answers without it (`usecases/database-metrics.ts`). */
+/** 4 s, twice as long as a process waits for a slow database before it answers without it (`watch/database-metrics.ts`). */
 const ANSWER_LIMIT_MS = 4_000;
 
 export interface Numbers {

@@ -63,7 +63,7 @@ export function rowReader<Row>(columns: ColumnList<Row>): RowReader<Row> {
   return made;
 }
 
-/** Each column's type says what it is decoded into, and `columnList` (tables.ts) has checked that this fits the row. */
+/** Each column's type says what it is decoded into, and `columnList` (columns.ts) has checked that this fits the row. */
 function compiledReader<Row>(columns: ColumnList<Row>): RowReader<Row> {
   const members = columns.map(({ name, type }, at) => `${identifier(name)}: ${readCode(type, `texts[${at}]`)}`);
   return compiled<RowReader<Row>>({ instantOf }, `(texts) => ({ ${members.join(', ')} })`);
