@@ -142,6 +142,6 @@ function codeText(language: Language, { code, more }: Refusal): string {
   const time = spanText(language, (more.retryAfter ?? 1) * 1_000);
   if (code === 1201) return checkoutText(language, 'funds');
   if (code === 1301) return checkoutText(language, more.words === undefined ? 'busy' : 'tries_used', { time });
-  if (code === 1303) return checkoutText(language, 'locked', { time });
+  if (code === 1303) return checkoutText(language, more.words?.about === 'code' ? 'tries_used' : 'locked', { time });
   return checkoutText(language, 'away');
 }

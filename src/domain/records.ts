@@ -308,7 +308,7 @@ export interface Wallet extends Versioned, PinCount {
 
 /**
  * The PINs tried for a number that is no account, counted as for an account, so that nobody learns which numbers exist. `id` is a
- * keyed hash of what was entered, which may be anything.
+ * keyed hash of what was entered, which may be anything. The wrong one-time codes of an account are counted in the same form.
  */
 export interface PinGuard extends Versioned, PinCount {
   readonly pin_failed_at: number;

@@ -9,6 +9,11 @@ import { SHARDS } from './ids.ts';
 import type { PinCount } from './records.ts';
 
 const PIN_TRIES = 5;
+/**
+ * 10 wrong one-time codes in a row, over all payments of an account, lock its codes: two payments' worth of tries. Only somebody
+ * who knows the PIN is asked for a code, so that a stranger can lock nobody out by it.
+ */
+const CODE_TRIES = 10;
 export const PIN_LOCK_MS = 15 * 60_000;
 /**
  * Milliseconds after which a wrong PIN is forgotten if no other followed. It has to be: counts for numbers that are no account
@@ -89,12 +94,18 @@ const CLOCKS_APART_MS = 60_000;
 export function afterWrongPin(
   count: PinCount | undefined,
   now: number,
+  tries = PIN_TRIES,
 ): { readonly row: PinCount & { readonly pin_failed_at: number }; readonly left: number } {
   const failures = stillCounting(count, now) + 1;
-  const left = Math.max(0, PIN_TRIES - failures);
+  const left = Math.max(0, tries - failures);
   const locked_until = left === 0 ? now + PIN_LOCK_MS : null;
   const pin_failed_at = Math.max(now, Math.min(count?.pin_failed_at ?? now, now + CLOCKS_APART_MS));
   return { row: { pin_failures: failures, pin_failed_at, locked_until }, left };
+}
+
+/** The same for a wrong one-time code of an account: ten lock its codes for fifteen minutes. */
+export function afterWrongCode(count: PinCount | undefined, now: number): ReturnType<typeof afterWrongPin> {
+  return afterWrongPin(count, now, CODE_TRIES);
 }
 
 /**

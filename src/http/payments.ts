@@ -139,7 +139,8 @@ function codeRoutes(deps: Deps): Route[] {
       summary: 'Verify a one-time code',
       description:
         'A payment allows five of these calls in five minutes, or fewer if the merchant has a lower limit. The next call is ' +
-        'refused with 1301, even if its code is right.',
+        'refused with 1301, even if its code is right. Ten wrong codes in a row for one account, whatever payments they were ' +
+        'for, are followed by 1303 for fifteen minutes.',
       credential: 'session',
       limit: 'none',
       loadClass: 'finish',
@@ -147,7 +148,7 @@ function codeRoutes(deps: Deps): Route[] {
       allowConsumed: true,
       body: VerifyBody,
       answers: { 200: VerifiedAnswer },
-      refusals: [1109, 1110, 1201, 1203, 1204, 1205, 1301, 1302, 1305],
+      refusals: [1109, 1110, 1201, 1203, 1204, 1205, 1301, 1302, 1303, 1305],
       run: (call) =>
         verifyCode(
           deps,
@@ -175,7 +176,7 @@ function codeRoutes(deps: Deps): Route[] {
       allowConsumed: true,
       body: ResendBody,
       answers: { 200: ResentAnswer },
-      refusals: [1109, 1110, 1203, 1204, 1205, 1301, 1305],
+      refusals: [1109, 1110, 1203, 1204, 1205, 1301, 1303, 1305],
       run: (call) =>
         resendCode(
           deps,

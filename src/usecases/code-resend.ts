@@ -14,6 +14,7 @@ import type { PaymentSubmitCommand } from '../domain/submission.ts';
 import { guardedCalls } from '../domain/traffic-limit.ts';
 import type { SessionCaller } from './callers.ts';
 import { type CodeCalls, countedOnce } from './code-calls.ts';
+import { type CodeCounts, readCodeCounts, requireCodesOpen } from './code-guard.ts';
 import { sendCode, sendCodeInDoubt } from './code-send.ts';
 import type { Deps } from './deps.ts';
 import { findPaidAsideInSession, paidBefore } from './paid-aside.ts';
@@ -35,7 +36,7 @@ export interface CodeResendCommand extends Pick<PaymentSubmitCommand, 'language'
   readonly payment_id: string;
 }
 
-/** @throws Refusal 1204, 1205, 1301, or 1110 `PAID_BEFORE`. */
+/** @throws Refusal 1204, 1205, 1301, 1303, or 1110 `PAID_BEFORE`. */
 export async function resendCode(
   deps: Deps,
   caller: SessionCaller,
@@ -61,13 +62,14 @@ export async function resendCode(
       calls.tell(resendsLeft(rows.code?.resends ?? 0, most, rows.payment.expires_at, deps.clock.now()));
       return rows;
     },
-    ({ payment, code, isPaidAside }) => {
+    ({ payment, code, counts, isPaidAside }) => {
       // If calls and codes run out together, report the codes: unlike the call limit, that is permanent.
       const hasLast = code !== undefined && code.resends >= most;
       if (!hasLast || mayCallOn) countOnce(payment);
       const now = deps.clock.now();
       const fresh = requireResendable(payment, code, most, now);
       if (isPaidAside) throw paidBefore(payment, 'payment_id');
+      requireCodesOpen(counts, payment, now);
       const expiresAt = now + CODE_LIFE_MS;
       const row = {
         code_hash: deps.secrets.mac('one_time_code', payment.id, text),
@@ -90,17 +92,20 @@ export async function resendCode(
 interface Rows {
   readonly payment: Payment;
   readonly code: OneTimeCode | undefined;
+  /** The wrong codes of the account, over all of its payments. */
+  readonly counts: CodeCounts;
   /** Whether the order has been paid, too late to count: a code could pay nothing. */
   readonly isPaidAside: boolean;
 }
 
 async function readRows(deps: Deps, caller: SessionCaller, paymentId: string): Promise<Rows> {
   const payment = await readByPaymentId(deps, caller, paymentId);
-  const [code, aside] = await Promise.all([
+  const [code, counts, aside] = await Promise.all([
     deps.store.code.get(payment.shard, payment.id),
+    readCodeCounts(deps, payment.wallet_number),
     findPaidAsideInSession(deps, payment, caller.session),
   ]);
-  return { payment, code, isPaidAside: aside !== undefined };
+  return { payment, code, counts, isPaidAside: aside !== undefined };
 }
 
 /** The update that keeps a payment alive until its new code expires; none if it already lives that long. */

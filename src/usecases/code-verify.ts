@@ -11,11 +11,12 @@ import { guard, guardedUpdate, merged } from '../domain/change.ts';
 import { type Left, mostResends, recentTries, resendsLeft, triesLeft } from '../domain/one-time-code.ts';
 import { advancePayment, refuseState, requireInTime } from '../domain/payment.ts';
 import type { Account, OneTimeCode, Payment, Wallet } from '../domain/records.ts';
-import { Refusal } from '../domain/refusal.ts';
+import { Refusal, type Words } from '../domain/refusal.ts';
 import { guardedCalls } from '../domain/traffic-limit.ts';
 import { shardOfWallet } from '../domain/wallet.ts';
 import type { SessionCaller } from './callers.ts';
 import { type CodeCalls, countedOnce } from './code-calls.ts';
+import { type CodeCounts, codeFailed, codeSucceeded, readCodeCounts, requireCodesOpen } from './code-guard.ts';
 import type { Deps } from './deps.ts';
 import { findPaidAsideInSession, paidBefore } from './paid-aside.ts';
 import { readByPaymentId } from './payment-read.ts';
@@ -40,6 +41,8 @@ interface Rows {
   readonly code: OneTimeCode | undefined;
   readonly wallet: Wallet | undefined;
   readonly account: Account | undefined;
+  /** The wrong codes of the account, over all of its payments. */
+  readonly counts: CodeCounts;
   /** How many tries are allowed in five minutes. */
   readonly most: number;
   /** How many further codes can be sent. */
@@ -50,7 +53,7 @@ interface Rows {
   readonly isPaidAside: boolean;
 }
 
-/** @throws Refusal 1201, 1204, 1205, 1301 or 1302; 1110 when the order has been paid, too late to count. */
+/** @throws Refusal 1201, 1204, 1205, 1301, 1302 or 1303; 1110 when the order has been paid, too late to count. */
 export function verifyCode(
   deps: Deps,
   caller: SessionCaller,
@@ -79,9 +82,10 @@ export function verifyCode(
 async function readRows(deps: Deps, caller: SessionCaller, paymentId: string): Promise<Rows> {
   const payment = await readByPaymentId(deps, caller, paymentId);
   const number = payment.wallet_number;
-  const [code, wallet, aside] = await Promise.all([
+  const [code, wallet, counts, aside] = await Promise.all([
     deps.store.code.get(payment.shard, payment.id),
     number === null ? undefined : deps.store.wallet.get(shardOfWallet(number), number),
+    readCodeCounts(deps, number),
     findPaidAsideInSession(deps, payment, caller.session),
   ]);
   // Read after the wallet, whose guarded version ensures that no other payment was made from it in between.
@@ -90,7 +94,7 @@ async function readRows(deps: Deps, caller: SessionCaller, paymentId: string): P
   const most = guardedCalls('codes', caller.merchant.settings.rate_limits);
   const resends = resendsLeft(code?.resends ?? 0, mostResends(caller.merchant), payment.expires_at, now).count;
   const left = triesLeft(code, now, most);
-  return { payment, code, wallet, account, most, resends, left, isPaidAside: aside !== undefined };
+  return { payment, code, wallet, account, counts, most, resends, left, isPaidAside: aside !== undefined };
 }
 
 function requireTry({ payment, left: { count, seconds } }: Rows): void {
@@ -103,16 +107,31 @@ function decide(deps: Deps, rows: Rows, given: string, tell: CodeCalls['tell']):
   if (code === undefined || payment.status !== 'pending_otp_verification') throw refuseState(payment);
   requireInTime(payment, now);
   if (rows.isPaidAside) throw paidBefore(payment, 'payment_id');
+  requireCodesOpen(rows.counts, payment, now);
   const tries = [...recentTries(code, now), now];
   const counted = guardedUpdate('one_time_code', code, { tries });
   const then = triesLeft({ tries }, now, rows.most);
   tell(then);
-  const wrong = verdictOf(deps, code, payment, given, now, { left: then.count, resends: rows.resends });
-  if (wrong !== undefined) return { change: { updates: [counted] }, refusal: wrong };
-  if (wallet === undefined || (rows.account?.balance ?? 0n) < payment.total_minor) {
+  if (wallet === undefined) throw new Error('a code without the account that it is for');
+  const verdict = verdictOf(deps, code, given, now);
+  // On every verdict: codes for two payments from one account are evaluated one after the other.
+  const judged = [counted, guard('wallet', wallet)];
+  if (verdict === 'wrong') {
+    const failed = codeFailed(deps, rows.counts, wallet.id, now);
+    const left = Math.min(then.count, failed.left);
+    return {
+      change: merged({ updates: judged }, failed.change),
+      refusal: refuseCode(payment, 'INVALID_OTP', { left }),
+    };
+  }
+  if (verdict === 'expired') {
+    const words = { left: then.count, resends: rows.resends };
+    return { change: { updates: judged }, refusal: refuseCode(payment, 'OTP_EXPIRED', words) };
+  }
+  if ((rows.account?.balance ?? 0n) < payment.total_minor) {
     // The account was read after the payment: another submit may have paid this payment from it in between, hence the guard.
     return {
-      change: { updates: [counted, guard('payment', payment)] },
+      change: { updates: [...judged, guard('payment', payment)] },
       refusal: new Refusal(1201, { transactionId: payment.id }),
     };
   }
@@ -120,7 +139,7 @@ function decide(deps: Deps, rows: Rows, given: string, tell: CodeCalls['tell']):
   const approved = approvedStep(deps, moved, wallet.id, now);
   return {
     // A right code says nothing about the PIN, so the count of wrong PINs stays.
-    change: merged({ updates: [counted, guard('wallet', wallet)] }, approved.change),
+    change: merged({ updates: judged }, codeSucceeded(rows.counts), approved.change),
     answer: {
       payment: approved.payment,
       debitMinor: payment.total_minor,
@@ -130,25 +149,14 @@ function decide(deps: Deps, rows: Rows, given: string, tell: CodeCalls['tell']):
   };
 }
 
-function verdictOf(
-  deps: Deps,
-  code: OneTimeCode,
-  payment: Payment,
-  given: string,
-  now: number,
-  { left, resends }: { readonly left: number; readonly resends: number },
-): Refusal | undefined {
+function verdictOf(deps: Deps, code: OneTimeCode, given: string, now: number): 'right' | 'wrong' | 'expired' {
   // Under each key of the ring: a code that was sent before the master key changed is still the code.
-  const hashes = deps.secrets.macs('one_time_code', payment.id, given);
-  const right = hashes.some((hash) => deps.secrets.equal(code.code_hash, hash));
-  if (right && code.expires_at > now) return undefined;
-  const expired = right || code.expires_at <= now;
-  return new Refusal(1302, {
-    transactionId: payment.id,
-    details: [
-      expired
-        ? { field: 'otp_code', code: 'OTP_EXPIRED', words: { left, resends } }
-        : { field: 'otp_code', code: 'INVALID_OTP', words: { left } },
-    ],
-  });
+  const hashes = deps.secrets.macs('one_time_code', code.id, given);
+  const isRight = hashes.some((hash) => deps.secrets.equal(code.code_hash, hash));
+  if (code.expires_at <= now) return 'expired';
+  return isRight ? 'right' : 'wrong';
+}
+
+function refuseCode(payment: Payment, code: 'INVALID_OTP' | 'OTP_EXPIRED', words: Words): Refusal {
+  return new Refusal(1302, { transactionId: payment.id, details: [{ field: 'otp_code', code, words }] });
 }

@@ -23,6 +23,7 @@ import {
 } from '../domain/submission.ts';
 import { lockedFor } from '../domain/wallet.ts';
 import type { SessionCaller } from './callers.ts';
+import { type CodeCounts, readCodeCounts, requireCodesOpen } from './code-guard.ts';
 import { sendCode, sendCodeInDoubt } from './code-send.ts';
 import { type Deps, idsOf } from './deps.ts';
 import {
@@ -50,6 +51,8 @@ interface Rows extends PinRows {
   readonly session: (Session & MintedBy) | undefined;
   readonly payment: Payment | undefined;
   readonly siblings: readonly Payment[];
+  /** The wrong codes of the account, if a code is asked for. */
+  readonly codeCounts: CodeCounts;
 }
 
 /**
@@ -57,7 +60,7 @@ interface Rows extends PinRows {
  * first (contract §4).
  *
  * @throws Refusal 1302 for a wrong PIN, with the tries that are left; 1303 while the account is
- * locked, with the seconds; 1102 for a wallet of another currency; 1201 when the balance does not cover the total; 1202 when
+ * locked, or a code would be asked for and too many were wrong, with the seconds; 1102 for a wallet of another currency; 1201 when the balance does not cover the total; 1202 when
  * the amount is out of limits; 1402 when a code would be asked for and no texts can be sent; and as `requireSubmittable`,
  * for the session and the payment.
  */
@@ -109,9 +112,11 @@ async function readRows(deps: Deps, caller: SessionCaller, paymentId: string, me
     deps.store.payment.get(shard, paymentId),
     readPinRows(deps, means.number, means.method),
   ]);
+  const asksCode = payment !== undefined && pinRows.wallet !== undefined && asksForCode(caller.merchant, payment);
+  const codeCounts = await readCodeCounts(deps, asksCode ? means.number : null);
   const alone = session === undefined || session.payments < 2;
   const siblings = alone ? [] : await deps.store.payment.ofSession(shard, id);
-  return { session, payment, ...pinRows, siblings };
+  return { session, payment, ...pinRows, siblings, codeCounts };
 }
 
 function decide(submit: Submit, rows: Rows, verdict: PinVerdict): Decision<Submitted> {
@@ -168,6 +173,7 @@ function pay(submit: Submit, opened: Opened, now: number): Decision<Submitted> {
   const unlocked = guardedUpdate('wallet', wallet, { pin_failures: 0, pin_failed_at: null, locked_until: null });
   const codeAsked = asksForCode(merchant, payment);
   // Without a text sender no code could ever arrive: refused before the session is consumed.
+  if (codeAsked) requireCodesOpen(opened.codeCounts, payment, now);
   if (codeAsked && deps.connectors.texts === undefined) throw new Refusal(1402, { transactionId: payment.id });
   const paying = { ...opened, payment: ready, columns };
   const consumed = consumeSession({ payment, sessionPayments: siblings }, session, { now, newId: idsOf(deps) });

@@ -1,0 +1,59 @@
+/**
+ * Counts wrong one-time codes by the account that pays, over all of its payments: somebody who knows its PIN could otherwise guess
+ * on with new payments, each with tries of its own.
+ *
+ * Invariant: of codes for one account, however many arrive in parallel and for however many payments, no more are evaluated than
+ * `codeFailed` allows: every verdict on a code guards the account's version, and a wrong one is counted in the same change.
+ */
+
+import { type Change, guardedUpdate, merged } from '../domain/change.ts';
+import type { Payment, PinGuard } from '../domain/records.ts';
+import { Refusal } from '../domain/refusal.ts';
+import { afterWrongCode, decidingCount, lockedFor, shardOfGuard } from '../domain/wallet.ts';
+import type { Deps } from './deps.ts';
+import { keepUnderKeys } from './key-memory.ts';
+
+/** The counts of an account's wrong codes, under each key of the ring. They share a table with the counts of wrong PINs. */
+export type CodeCounts = readonly (PinGuard | undefined)[];
+
+/** Reads the counts of an account; none for a payment that no account has been named for. */
+export function readCodeCounts(deps: Pick<Deps, 'store' | 'secrets'>, number: string | null): Promise<CodeCounts> {
+  if (number === null) return Promise.resolve([]);
+  return Promise.all(idsOf(deps, number).map((id) => deps.store.pinGuard.get(shardOfGuard(id), id)));
+}
+
+/** @throws Refusal 1303 while too many codes have been wrong, with the seconds until more are evaluated. */
+export function requireCodesOpen(counts: CodeCounts, payment: Pick<Payment, 'id'>, now: number): void {
+  const seconds = lockedFor(decidingCount(counts, now), now);
+  if (seconds === undefined) return;
+  throw new Refusal(1303, { transactionId: payment.id, retryAfter: seconds, words: { seconds, about: 'code' } });
+}
+
+/** Counts one more wrong code: what it writes, and how many more the account is allowed. */
+export function codeFailed(
+  deps: Pick<Deps, 'secrets'>,
+  counts: CodeCounts,
+  number: string,
+  now: number,
+): { readonly change: Change; readonly left: number } {
+  const { row, left } = afterWrongCode(decidingCount(counts, now), now);
+  const change = keepUnderKeys(idsOf(deps, number), counts, {
+    claim: (id) => ({ table: 'pin_guard', row: { shard: shardOfGuard(id), id, version: 1, ...row } }),
+    update: (count) => guardedUpdate('pin_guard', count, row),
+  });
+  return { change, left };
+}
+
+/** A right code proves that the customer holds the account's phone: the wrong ones before it are forgotten. */
+export function codeSucceeded(counts: CodeCounts): Change {
+  return merged({
+    removals: counts.flatMap((count) =>
+      count === undefined ? [] : [{ table: 'pin_guard' as const, shard: count.shard, id: count.id }],
+    ),
+  });
+}
+
+/** `code` is no kind of account, so that no count of wrong PINs has such an id. */
+function idsOf({ secrets }: Pick<Deps, 'secrets'>, number: string): readonly string[] {
+  return secrets.macs('pin_guard', 'code', number);
+}

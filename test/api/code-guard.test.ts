@@ -1,0 +1,156 @@
+/**
+ * Wrong one-time codes are counted by the account that pays, too: whoever knows its PIN cannot guess on with new payments, at
+ * other merchants or another process.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { type Answer, openWorld, type World } from '../support/world.ts';
+import { codeOn, collect, expectRefusal, type Paying, payFromWallet, phoneState, rowsOf } from './flows.ts';
+import { openSecond } from './second-gateway.ts';
+
+let world: World;
+let merchants: MerchantCreated[];
+let phones = 0;
+
+beforeAll(async () => {
+  world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
+  merchants = [await world.merchant(), await world.merchant('Librairie Goma')];
+});
+afterAll(() => world.close());
+
+const LOCK = 15 * 60_000;
+const HOUR = 3_600_000;
+
+interface Holder {
+  readonly number: string;
+  readonly pin: string;
+  readonly phone: string;
+}
+
+async function holder(): Promise<Holder> {
+  phones += 1;
+  const phone = `+243810003${100 + phones}`;
+  return { ...(await world.wallet({ balance: 100_000_00n, phone })), phone };
+}
+
+/** A payment for which a code is asked, at one of the merchants in turn. */
+async function ask(from: Holder, at = 0): Promise<{ readonly paying: Paying; readonly answer: Answer }> {
+  const merchant = merchants[at % merchants.length] as MerchantCreated;
+  const paying = await collect(world, merchant, { minted: { amount: '150.00', ttl_seconds: 86_400 } });
+  return { paying, answer: await payFromWallet(world, paying, from) };
+}
+
+function verify(paying: Paying, otp_code: string, on: Pick<World, 'call'> = world): Promise<Answer> {
+  const body = { payment_id: paying.payment_id, otp_code };
+  return on.call('POST', '/payments/verify-otp', { bearer: paying.token, body });
+}
+
+/** A code that is wrong for every payment of this phone. */
+async function wrongFor({ phone }: Holder): Promise<string> {
+  const { messages } = await phoneState(world, phone);
+  const sent = messages.map(({ text }) => text).join(' ');
+  for (let guess = 0; ; guess += 1) {
+    const code = String(guess).padStart(6, '0');
+    if (!sent.includes(code)) return code;
+  }
+}
+
+/** Payments that wait for their codes, and the code of the newest. */
+async function asking(
+  from: Holder,
+  count: number,
+): Promise<{ readonly paying: readonly Paying[]; readonly code: string }> {
+  const paying: Paying[] = [];
+  for (let at = 0; at < count; at += 1) {
+    const asked = await ask(from, at);
+    expect(asked.answer.json.status, asked.answer.text).toBe('pending_otp_verification');
+    paying.push(asked.paying);
+  }
+  return { paying, code: await codeOn(world, from.phone, count) };
+}
+
+async function guess(paying: Paying | undefined, code: string, times: number): Promise<Answer[]> {
+  if (paying === undefined) throw new Error('no such payment');
+  const answers: Answer[] = [];
+  for (let at = 0; at < times; at += 1) answers.push(await verify(paying, code));
+  return answers;
+}
+
+test('ten wrong codes at two merchants lock the codes of their account in every process, and the right one with them', async () => {
+  const wallet = await holder();
+  const { paying, code } = await asking(wallet, 3);
+  const [first, second, third] = paying;
+  const wrong = await wrongFor(wallet);
+  const told = [await guess(first, wrong, 4), await guess(second, wrong, 4), await guess(third, wrong, 2)].flat();
+  expect(told.map(({ json }) => json.error_code)).toEqual(Array.from({ length: 10 }, () => '1302'));
+  expect(told.at(-1)?.json.details[0].message).toContain('No attempt is left');
+  const [locked] = await guess(third, code, 1);
+  expect(locked?.json).toMatchObject({ error_code: '1303', transaction_id: third?.transaction_id });
+  expect(locked?.json.retry_after).toBe(LOCK / 1000);
+  expect(locked?.headers.get('ratelimit')).toContain('r=2;');
+  const other = await openSecond(world, world.clock);
+  try {
+    const there = await fetch(`${other.url}/api/v1/payments/verify-otp`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${third?.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ payment_id: third?.payment_id, otp_code: code }),
+    });
+    expect(await there.json()).toMatchObject({ error_code: '1303' });
+  } finally {
+    await other.close();
+  }
+});
+
+test('while codes are locked none is sent, and smaller payments need none; the lock ends after fifteen minutes', async () => {
+  const wallet = await holder();
+  const { paying } = await asking(wallet, 2);
+  const [first, second] = paying;
+  const wrong = await wrongFor(wallet);
+  await guess(first, wrong, 5);
+  await guess(second, wrong, 5);
+  const sent = (await phoneState(world, wallet.phone)).messages.length;
+  const refused = await ask(wallet);
+  expectRefusal(refused.answer, 403, '1303');
+  const resent = await world.call('POST', '/payments/resend-otp', {
+    bearer: second?.token ?? '',
+    body: { payment_id: second?.payment_id },
+  });
+  expectRefusal(resent, 403, '1303');
+  expect((await phoneState(world, wallet.phone)).messages).toHaveLength(sent);
+  const small = await collect(world, merchants[0] as MerchantCreated, { minted: { amount: '5.00' } });
+  expect((await payFromWallet(world, small, wallet)).json).toMatchObject({ status: 'approved' });
+  await world.clock.advance(LOCK);
+  expect((await payFromWallet(world, refused.paying, wallet)).json.status).toBe('pending_otp_verification');
+  const code = await codeOn(world, wallet.phone, sent + 1);
+  expect((await verify(refused.paying, code)).json).toMatchObject({ status: 'approved' });
+});
+
+test('a right code clears the count, and an hour without a wrong one does, too', async () => {
+  const wallet = await holder();
+  const { paying, code } = await asking(wallet, 3);
+  const [first, second, third] = paying;
+  const wrong = await wrongFor(wallet);
+  await guess(first, wrong, 5);
+  await guess(second, wrong, 4);
+  expect((await guess(third, code, 1))[0]?.json).toMatchObject({ status: 'approved' });
+  expect(await countsOf()).toEqual([]);
+  expect((await guess(second, wrong, 1))[0]?.json.details[0].code).toBe('INVALID_OTP');
+  expect(await countsOf()).toEqual([{ pin_failures: 1 }]);
+  await world.clock.advance(HOUR);
+  const later = await ask(wallet);
+  await guess(later.paying, await wrongFor(wallet), 1);
+  expect(await countsOf()).toEqual([{ pin_failures: 1 }]);
+});
+
+const countsOf = (): Promise<object[]> =>
+  rowsOf(world, 'select pin_failures from pin_guard where locked_until is null');
+
+test('of guesses for many payments at once no more than ten are evaluated', async () => {
+  const wallet = await holder();
+  const { paying } = await asking(wallet, 8);
+  const wrong = await wrongFor(wallet);
+  const answers = await Promise.all(paying.flatMap((one) => Array.from({ length: 5 }, () => verify(one, wrong))));
+  const codes = answers.map(({ json }) => json.error_code);
+  expect(codes.filter((code) => code === '1302')).toHaveLength(10);
+  expect(codes.filter((code) => code === '1303')).toHaveLength(30);
+});
