@@ -23,6 +23,7 @@ import {
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { makePassable, NOBODY, reachableBy, type ServerUser, SYSTEM_DIR } from './embedded-database-binaries.ts';
+import { readOwned, writeOwned } from './embedded-database-files.ts';
 
 /** A cluster on disk. */
 export type Cluster = {
@@ -75,8 +76,8 @@ export function findCluster(dataDir: string): Cluster | undefined {
   if (me !== uid && me !== 0) {
     throw new Error(`the database in ${dir} belongs to user ${uid}: run as that user, or set DATA_DIR or DATABASE_URL`);
   }
-  const password = readFileSync(join(dir, 'password'), 'utf8').trim();
   const user = me === uid ? undefined : { uid, gid };
+  const password = readOwned(join(dir, 'password'), user).trim();
   return { dir, data: join(dir, 'data'), logFile: join(dir, 'server.log'), user, password };
 }
 
@@ -90,7 +91,8 @@ export async function createCluster(dataDir: string, binaries: string): Promise<
   try {
     mkdirSync(draft, { mode: 0o700 });
     writeFileSync(join(draft, 'password'), `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600 });
-    giveTo(user, draft, join(draft, 'password'));
+    // The folder last: from then on its owner may put links into it.
+    giveTo(user, join(draft, 'password'), draft);
     await runInitdb(binaries, draft, user);
     publish(dataDir, draft, elsewhere);
   } catch (cause) {
@@ -116,18 +118,19 @@ export function prepareDataDir(dataDir: string): string {
 
 /**
  * The port that the server of this cluster used last, so that clients find it again after a crash. Undefined if none was
- * recorded, or not completely: a process may be writing it just now, or have been killed while writing.
+ * recorded, or if there is something else in its place.
  */
 export function readPort(cluster: Cluster): number | undefined {
-  const file = join(cluster.dir, 'port');
-  const port = existsSync(file) ? Number.parseInt(readFileSync(file, 'utf8'), 10) : 0;
-  return port > 0 && port <= PORT_MOST ? port : undefined;
+  try {
+    const port = Number.parseInt(readOwned(join(cluster.dir, 'port'), cluster.user), 10);
+    return port > 0 && port <= PORT_MOST ? port : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 export function writePort(cluster: Cluster, port: number): void {
-  const file = join(cluster.dir, 'port');
-  writeFileSync(file, `${port}\n`, { mode: 0o600 });
-  giveTo(cluster.user, file);
+  writeOwned(join(cluster.dir, 'port'), `${port}\n`, cluster.user);
 }
 
 function reachesInto(dataDir: string, user: ServerUser): boolean {

@@ -5,21 +5,11 @@
  * removes that file, so two servers never run on one data folder.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import {
-  chownSync,
-  closeSync,
-  fstatSync,
-  linkSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, fstatSync, linkSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type Cluster, readPort, serverEnvironment, writePort } from './embedded-database-cluster.ts';
+import { openOwnedLog, readOwned, rewriteOwned } from './embedded-database-files.ts';
 
 /** A server process that is alive on the cluster; `port` is absent while it is only starting. */
 export type LiveServer = { pid: number; port: number | undefined };
@@ -60,7 +50,7 @@ const SETTINGS: Record<string, string> = {
 /** The server that is alive on the cluster, if any: judged by the process itself, since pids are reused. */
 export function findServer(cluster: Cluster): LiveServer | undefined {
   const file = join(cluster.data, 'postmaster.pid');
-  const lines = readIfPresent(file).split('\n');
+  const lines = readIfPresent(file, cluster).split('\n');
   const pid = Number.parseInt(lines[0] ?? '', 10);
   if (!isServerOf(pid, cluster)) return undefined;
   const port = Number.parseInt(lines[3] ?? '', 10);
@@ -92,9 +82,8 @@ export async function startServer(cluster: Cluster, binaries: string): Promise<S
   const port = await choosePort(cluster);
   writePort(cluster, port);
   rotateLog(cluster);
-  const log = openSync(cluster.logFile, 'a', 0o600);
+  const log = openOwnedLog(cluster.logFile, cluster.user);
   const logStart = fstatSync(log).size;
-  if (cluster.user !== undefined) chownSync(cluster.logFile, cluster.user.uid, cluster.user.gid);
   const settings = Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const child = spawn(join(binaries, 'bin', 'postgres'), ['-D', cluster.data, '-p', String(port), ...settings], {
     cwd: '/',
@@ -132,7 +121,7 @@ export function stopServer(pid: number): void {
 function disownStalePid(cluster: Cluster): void {
   const file = join(cluster.data, 'postmaster.pid');
   if (findServer(cluster) !== undefined) return;
-  const before = readIfPresent(file);
+  const before = readIfPresent(file, cluster);
   if (!isAlive(Number.parseInt(before, 10))) return;
   const aside = `${file}.${process.pid}`;
   try {
@@ -140,10 +129,10 @@ function disownStalePid(cluster: Cluster): void {
   } catch {
     return; // Another opener is at it.
   }
-  const taken = readFileSync(aside, 'utf8');
+  const taken = readIfPresent(aside, cluster);
   if (taken === before) {
     const gone = spawnSync(process.execPath, ['--version']).pid;
-    writeFileSync(aside, taken.replace(/^-?\d+/, String(gone)));
+    rewriteOwned(aside, taken.replace(/^-?\d+/, String(gone)), cluster.user);
   }
   try {
     linkSync(aside, file);
@@ -153,10 +142,13 @@ function disownStalePid(cluster: Cluster): void {
   rmSync(aside);
 }
 
-/** Empty when the file is gone: the server removes it when it stops, which may be between any two calls of ours. */
-function readIfPresent(file: string): string {
+/**
+ * Empty when the file is gone: the server removes it when it stops, which may be between any two calls of ours. A link in its
+ * place counts as gone.
+ */
+function readIfPresent(file: string, { user }: Pick<Cluster, 'user'>): string {
   try {
-    return readFileSync(file, 'utf8');
+    return readOwned(file, user);
   } catch {
     return '';
   }
@@ -197,7 +189,7 @@ function rotateLog(cluster: Cluster): void {
 
 /** The line that says why the server ended, from what it wrote since `start` (bytes); its folder may be gone by then. */
 function lastLogLine(cluster: Cluster, start: number): string | undefined {
-  const written = Buffer.from(readIfPresent(cluster.logFile)).subarray(start);
+  const written = Buffer.from(readIfPresent(cluster.logFile, cluster)).subarray(start);
   const lines = written.toString('utf8').trim().split('\n');
   return lines.findLast((line) => line.includes('FATAL') || line.includes('PANIC')) ?? (lines.at(-1) || undefined);
 }
