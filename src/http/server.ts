@@ -15,7 +15,6 @@ import { clientAddressReader } from './client-address.ts';
 import { addPreflights, isOpenToPages } from './cors.ts';
 import type { SandboxPlace } from './docs/guide.ts';
 import { beginExchange, type ExchangeParts, refuse, requestIds } from './exchange.ts';
-import { readJsonBody } from './json-body.ts';
 import { createLimits, failedAuthentications } from './limits.ts';
 import { createLoadShedder } from './load-shedder.ts';
 import type { Lookups } from './lookups.ts';
@@ -151,12 +150,12 @@ function createApp(life: LifeParts, sockets: SocketLimits): FastifyInstance {
   });
 }
 
-/** JSON is parsed here and judged later, by the pipeline; any other type was refused before, or is taken as text. */
+/** JSON is kept as bytes, which the pipeline parses once it knows their sender. Any other type was refused before, or is taken as text. */
 function takeBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
     if (request.routeOptions.config.rawBody === true) return done(null, bytes.toString('utf8'));
-    done(null, bytes.length === 0 ? undefined : readJsonBody(bytes));
+    done(null, bytes.length === 0 ? undefined : bytes);
   });
   // A form is read by the pipeline, once its sender is known; a route that takes none has refused it before.
   app.addContentTypeParser('multipart/form-data', (_request, _payload, done) => done(null));
