@@ -81,6 +81,9 @@ function statusRoute(deps: Deps, network: 'cardnet' | 'mastercard'): Route {
   });
 }
 
+/** 16 KiB: several times what any network posts. Its sender is known only once its fields have been read. */
+const CALLBACK_BYTES_MOST = 16 * 1024;
+
 function callbackRoute(deps: Deps): Route {
   return defineRoute({
     method: 'POST',
@@ -92,12 +95,13 @@ function callbackRoute(deps: Deps): Route {
       'network before money moves. A repeated callback gets the same answer as the first, recognised by its signed content. ' +
       'An Idempotency-Key is not needed and changes nothing, but a malformed one is refused with 1110. A browser is ' +
       'redirected (303): to the merchant’s URL with `transaction_id` and `status` added, or, while the payment is open, to ' +
-      'the hosted page that it came from. Any other caller gets the payment’s status.',
+      'the hosted page that it came from. Any other caller gets the payment’s status. A body has at most 16 KiB.',
     credential: 'none',
     limit: 'card_callbacks',
     loadClass: 'callback',
     allowConsumed: true,
     forms: true,
+    bodyMost: CALLBACK_BYTES_MOST,
     body: CardCallbackBody,
     querystring: CardReturnQuery,
     answers: { 200: StatusAnswer, 303: StatusAnswer },

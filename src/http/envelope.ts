@@ -90,7 +90,6 @@ const PINS_BUSY = 'PinsBusy';
 
 /** Fastify's own refusals, by their code. */
 const FRAMEWORK: { readonly [code: string]: () => Refusal } = {
-  FST_ERR_CTP_BODY_TOO_LARGE: bodyTooLarge,
   FST_ERR_CTP_INVALID_MEDIA_TYPE: notJson,
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: badFraming,
   FST_ERR_BAD_URL: unknownPath,
@@ -98,18 +97,20 @@ const FRAMEWORK: { readonly [code: string]: () => Refusal } = {
 
 /**
  * The refusal for an error. Any unknown one is 1401, and `isBug` says that it must be logged. `isRepeatable`: the same call, sent
- * again, cannot do its work twice; any other call whose outcome is in doubt is not called retryable.
+ * again, cannot do its work twice; any other call whose outcome is in doubt is not called retryable. `bodyMost`: the most bytes of
+ * a body of the request.
  */
 export function refusalOf(
   error: unknown,
   isRepeatable: boolean,
+  bodyMost: () => number | undefined = () => undefined,
 ): { readonly refusal: Refusal; readonly isBug: boolean } {
   if (error instanceof Refusal) return { refusal: error, isBug: false };
   if (error instanceof Error) {
     if (mayHaveHappened(error) && !isRepeatable) return { refusal: inDoubt(), isBug: false };
     if (error.name === PINS_BUSY || isTransientFailure(error))
       return { refusal: new Refusal(1402, { retryAfter: 1 }), isBug: false };
-    const framework = refusalOfFramework(error);
+    const framework = refusalOfFramework(error, bodyMost);
     if (framework !== undefined) return { refusal: framework, isBug: false };
   }
   return { refusal: new Refusal(1401), isBug: true };
@@ -120,9 +121,10 @@ function inDoubt(): Refusal {
   return new Refusal(1402, { retryable: false, details: [{ field: 'Idempotency-Key', code: 'IN_DOUBT' }] });
 }
 
-function refusalOfFramework(error: Error): Refusal | undefined {
+function refusalOfFramework(error: Error, bodyMost: () => number | undefined): Refusal | undefined {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (!code.startsWith('FST_ERR_')) return undefined;
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return bodyTooLarge(bodyMost() ?? 0);
   const known = FRAMEWORK[code];
   if (known !== undefined) return known();
   const status = 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : 500;
@@ -151,8 +153,9 @@ export function notForm(): Refusal {
   return new Refusal(1403, { http: 415, details: [{ field: 'Content-Type', code: 'NOT_FORM' }] });
 }
 
-function bodyTooLarge(): Refusal {
-  return new Refusal(1403, { http: 413, details: [{ field: 'body', code: 'BODY_TOO_LARGE' }] });
+function bodyTooLarge(most: number): Refusal {
+  const details = [{ field: 'body', code: 'BODY_TOO_LARGE', words: { maximum: most / 1024 } }] as const;
+  return new Refusal(1403, { http: 413, details });
 }
 
 /** The fault of a request that never became one, by its status. */

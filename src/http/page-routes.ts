@@ -28,12 +28,16 @@ export interface PageParts extends ExchangeParts {
   readonly addressOf: ReturnType<typeof clientAddressReader>;
 }
 
+/** Many times any form of ours: it is read before the browser has proved that the page is its own. A file has its own limit. */
+const FORM_BYTES_MOST = 16 * 1024;
+
 export function addPages(app: FastifyInstance, parts: PageParts, pages: Pages): void {
   for (const page of pages.list) {
     app.route({
       method: page.method,
       url: page.path,
       config: { takesFile: page.file !== undefined },
+      bodyLimit: FORM_BYTES_MOST,
       handler: async (request, reply) => {
         exchangeOf(request).route = page.path;
         const held: (() => void)[] = [];

@@ -112,6 +112,8 @@ interface RouteFacts {
   readonly csv?: string;
   /** The body may also be a form in a browser's usual encoding, `application/x-www-form-urlencoded`. */
   readonly forms?: boolean;
+  /** The most bytes of a body, where that is less than everywhere: on a route that reads it before it knows the sender. */
+  readonly bodyMost?: number;
   /** The body is a form with this file, which its schema names as `UploadedFile`. */
   readonly upload?: FileRule;
 }

@@ -195,6 +195,7 @@ function addRoutes(
         openToPages: isOpenToPages(route),
         takesFile: route.upload !== undefined,
       },
+      bodyLimit: route.bodyMost ?? BODY_LIMIT,
       onRequest: (request, _reply, done) => {
         try {
           pipeline.begin(request);

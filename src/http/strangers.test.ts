@@ -1,11 +1,12 @@
 /** What bodies may cost that come from nobody we know. */
 import { afterEach, expect, it, vi } from 'vitest';
-import { type SmallWorld, smallWorld } from './testing/small-world.ts';
+import { defineRoute } from './route.ts';
+import { type SmallWorld, type SmallWorldOptions, smallWorld } from './testing/small-world.ts';
 
 const worlds: SmallWorld[] = [];
 
-function open(): SmallWorld {
-  const world = smallWorld();
+function open(options?: SmallWorldOptions): SmallWorld {
+  const world = smallWorld(options);
   worlds.push(world);
   return world;
 }
@@ -32,4 +33,34 @@ it('a body is parsed only once its sender is known', async () => {
     vi.restoreAllMocks();
   }
   expect(await parsedFor(world, merchantAuth, body)).toContain(body);
+});
+
+it('a route that reads a body before it knows the sender takes a short one only, and says how short', async () => {
+  const route = defineRoute({
+    method: 'POST',
+    path: '/hook',
+    operationId: 'hook',
+    summary: '',
+    description: '',
+    credential: 'none',
+    limit: 'none',
+    loadClass: 'callback',
+    allowConsumed: true,
+    bodyMost: 16 * 1024,
+    answers: {},
+    refusals: [],
+    run: async (call) => call.reply(200, {}),
+  });
+  const world = open({ routes: [route] });
+  const post = (bytes: number) =>
+    world.app.inject({
+      method: 'POST',
+      url: '/api/v1/hook',
+      headers: { 'content-type': 'application/json', 'accept-language': 'en' },
+      payload: JSON.stringify({ a: 'x'.repeat(bytes) }),
+    });
+  expect((await post(16_000)).statusCode).toBe(200);
+  const refused = await post(16_400);
+  expect(refused.statusCode).toBe(413);
+  expect(refused.json()).toMatchObject({ message: 'The body is too large. Send at most 16 KiB.' });
 });

@@ -148,7 +148,7 @@ export const en = {
     TOTAL_CHANGED: 'The total has changed to {total} {currency} since it was shown. Show it, then submit again.',
     UNKNOWN_PATH: 'Nothing lives at this path. Check it against the documentation.',
     WRONG_METHOD: 'This path does not take that HTTP method. It takes: {options}.',
-    BODY_TOO_LARGE: 'The body is too large. Send at most 256 KiB.',
+    BODY_TOO_LARGE: 'The body is too large. Send at most {maximum} KiB.',
     NOT_HTTP: 'The request is not well-formed HTTP/1.1. Send it with an HTTP library.',
     HEADERS_TOO_LARGE: 'The headers are larger than this server takes. Send fewer and shorter ones.',
     REQUEST_LATE: 'The request did not arrive whole in time. Send it again, all of it at once.',

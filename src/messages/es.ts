@@ -160,7 +160,7 @@ export const es = {
     TOTAL_CHANGED: 'El total ha cambiado desde que se mostró: ahora es {total} {currency}. Muéstrelo y envíe de nuevo.',
     UNKNOWN_PATH: 'No hay nada en esta ruta. Compárela con la documentación.',
     WRONG_METHOD: 'Esta ruta no admite ese método HTTP. Admite: {options}.',
-    BODY_TOO_LARGE: 'El cuerpo es demasiado grande. Envíe como máximo 256 KiB.',
+    BODY_TOO_LARGE: 'El cuerpo es demasiado grande. Envíe como máximo {maximum} KiB.',
     NOT_HTTP: 'La solicitud no es HTTP/1.1 bien formado. Envíela con una biblioteca HTTP.',
     HEADERS_TOO_LARGE: 'Los encabezados son más grandes de lo que este servidor acepta. Envíe menos y más cortos.',
     REQUEST_LATE: 'La solicitud no llegó completa a tiempo. Envíela de nuevo, toda de una vez.',

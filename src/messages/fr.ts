@@ -180,7 +180,7 @@ export const fr = {
       'Le total a changé depuis son affichage : il est de {total} {currency}. Affichez-le, puis soumettez de nouveau.',
     UNKNOWN_PATH: 'Rien ne se trouve à ce chemin. Comparez-le à la documentation.',
     WRONG_METHOD: 'Ce chemin ne prend pas cette méthode HTTP. Il prend : {options}.',
-    BODY_TOO_LARGE: 'Le corps est trop grand. Envoyez au plus 256 Kio.',
+    BODY_TOO_LARGE: 'Le corps est trop grand. Envoyez au plus {maximum} Kio.',
     NOT_HTTP: 'La requête n’est pas du HTTP/1.1 bien formé. Envoyez-la avec une bibliothèque HTTP.',
     HEADERS_TOO_LARGE:
       'Les en-têtes sont plus grands que ce serveur n’en accepte. Envoyez-en moins, et de plus courts.',

@@ -148,7 +148,7 @@ export const ln = {
       'Total ebongwani nsima ya komonisama: ezali sikoyo {total} {currency}. Monisa yango, na nsima tinda lisusu.',
     UNKNOWN_PATH: 'Eloko moko te ezali na nzela oyo. Tala yango na documentation.',
     WRONG_METHOD: 'Nzela oyo endimaka méthode HTTP wana te. Endimaka: {options}.',
-    BODY_TOO_LARGE: 'Body eleki monene. Ekoki koleka 256 KiB te.',
+    BODY_TOO_LARGE: 'Body eleki monene. Ekoki koleka {maximum} KiB te.',
     NOT_HTTP: 'Bosenga ezali HTTP/1.1 ya malamu te. Tinda yango na bibliothèque HTTP.',
     HEADERS_TOO_LARGE: 'Ba-en-tête ezali minene koleka oyo serveur oyo endimaka. Tinda mingi te, mpe ya mikuse.',
     REQUEST_LATE: 'Bosenga ekomi mobimba na ntango te. Tinda yango lisusu, nyonso mbala moko.',

@@ -168,7 +168,7 @@ export const WORDS: { readonly [code in DetailCode]: readonly string[] } = {
   TOTAL_CHANGED: ['currency', 'total'],
   UNKNOWN_PATH: [],
   WRONG_METHOD: ['options'],
-  BODY_TOO_LARGE: [],
+  BODY_TOO_LARGE: ['maximum'],
   NOT_HTTP: [],
   HEADERS_TOO_LARGE: [],
   REQUEST_LATE: [],

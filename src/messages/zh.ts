@@ -112,7 +112,7 @@ export const zh = {
     TOTAL_CHANGED: '总额在显示之后已变为 {total} {currency}。请显示新的总额，然后重新提交。',
     UNKNOWN_PATH: '此路径下没有内容。请与文档核对。',
     WRONG_METHOD: '此路径不接受该 HTTP 方法。可接受：{options}。',
-    BODY_TOO_LARGE: '请求体过大。最多可发送 256 KiB。',
+    BODY_TOO_LARGE: '请求体过大。最多可发送 {maximum} KiB。',
     NOT_HTTP: '请求不是格式正确的 HTTP/1.1。请使用 HTTP 库发送。',
     HEADERS_TOO_LARGE: '请求头超出了本服务器接受的大小。请减少并缩短请求头。',
     REQUEST_LATE: '请求未能按时完整到达。请一次性重新发送。',

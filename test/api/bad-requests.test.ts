@@ -90,6 +90,22 @@ describe('JSON', () => {
     expect((await mintRaw(`{${FIELDS},"a":[${'1,'.repeat(100_000)}1]}`)).status).toBe(201);
   });
 
+  test.each(['/api/v1/payments/card/3ds-callback', '/checkout/chk_x/pay'])(
+    '%s, which reads a form before it knows its sender, takes 16 KiB at most',
+    async (path) => {
+      const send = (size: number) =>
+        fetch(world.url + path, {
+          method: 'POST',
+          headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
+          body: 'a=1&'.repeat(size / 4),
+        });
+      expect((await send(16_000)).status).not.toBe(413);
+      const refused = await send(17_000);
+      expect(refused.status).toBe(413);
+      expect(await refused.json()).toMatchObject({ error_code: '1403', details: [{ code: 'BODY_TOO_LARGE' }] });
+    },
+  );
+
   test.each([
     'text/plain',
     'application/x-www-form-urlencoded',
