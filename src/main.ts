@@ -15,6 +15,8 @@ const around = {
   env: process.env,
   write: (text: string) => void process.stdout.write(text),
   writeError: (text: string) => void process.stderr.write(text),
+  // Only a command that reads it opens it.
+  input: () => process.stdin,
 };
 
 /** Commands that print a secret, which is shown only once. */

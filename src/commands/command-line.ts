@@ -171,7 +171,10 @@ function addMoneyCommands(program: Command, addVerb: AddVerb): void {
   const loadWallet = () => import('./wallet.ts');
   addVerb(wallet, 'open', 'open a wallet or a flash account', async () => (await loadWallet()).walletOpen)
     .option('--number <number>', 'its number; auto: the gateway chooses a free one', 'auto')
-    .requiredOption('--pin <digits>', 'four to eight digits')
+    .requiredOption(
+      '--pin <digits>',
+      'four to eight digits; -: the first line of the input, so that no other user sees it',
+    )
     .requiredOption('--currency <code>', 'its currency')
     .option('--balance <amount>', 'its opening balance', '0')
     .requiredOption('--phone <number>', 'the phone that one-time codes are sent to: +243…')

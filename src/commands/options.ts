@@ -8,6 +8,26 @@ import { PAYMENT_METHODS } from '../domain/payment.ts';
 import type { FeeRule, PaymentMethod, PayoutFeeMethod } from '../domain/records.ts';
 import { requireLimit } from '../usecases/merchant-set.ts';
 import { requireAmount, requireCurrency, UsageError } from '../usecases/operator.ts';
+import type { Surroundings } from './output.ts';
+
+/** A value that stands for the first line of the standard input. */
+const FROM_INPUT = '-';
+/** Characters; no secret is longer. */
+const LONGEST_LINE = 1_024;
+
+/**
+ * The value of an option that holds a secret. `-` means the first line of the standard input: what is written in a command can be
+ * read by every user of the machine while it runs (`ps`), and stays in the shell's history.
+ */
+export async function readSecret(text: string, input: Surroundings['input']): Promise<string> {
+  if (text !== FROM_INPUT) return text;
+  let read = '';
+  for await (const piece of input?.() ?? []) {
+    read += typeof piece === 'string' ? piece : Buffer.from(piece).toString();
+    if (read.includes('\n') || read.length > LONGEST_LINE) break;
+  }
+  return read.split('\n', 1)[0]?.trim() ?? '';
+}
 
 const UNITS: { readonly [unit: string]: number } = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 

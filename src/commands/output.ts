@@ -18,6 +18,8 @@ export interface Surroundings {
   readonly env: { readonly [name: string]: string | undefined };
   write(text: string): void;
   writeError(text: string): void;
+  /** Opens the standard input; absent: there is none. */
+  readonly input?: (() => AsyncIterable<string | Uint8Array>) | undefined;
 }
 
 /** The exit status of wrong usage: a command that could not be carried out whatever the database holds. */

@@ -13,6 +13,7 @@ import { openWorld } from './world.ts';
 /** What a command is handed. */
 export interface Tools {
   readonly deps: OperatorDeps & Pick<Deps, 'log' | 'alarmed' | 'payoutText'>;
+  readonly input?: Surroundings['input'];
 }
 
 /**
@@ -40,6 +41,7 @@ export async function runWithTools(
       const written = journaled({ store, clock, random }, name);
       return await command({
         deps: { store: written, clock, random, secrets, log, alarmed, payoutText, mode: config.mode },
+        input: around.input,
       });
     } finally {
       await world.close();

@@ -8,6 +8,7 @@ import { requireAmountOrZero, requireCurrency, UsageError } from '../usecases/op
 import { creditWallet } from '../usecases/wallet-credit.ts';
 import { openWallet } from '../usecases/wallet-open.ts';
 import { toldOfCredit } from './credited.ts';
+import { readSecret } from './options.ts';
 import type { Output } from './output.ts';
 import type { Tools } from './tools.ts';
 
@@ -20,11 +21,11 @@ export interface WalletOpenOptions {
   readonly kind: WalletKind;
 }
 
-export async function walletOpen({ deps }: Tools, options: WalletOpenOptions): Promise<Output> {
+export async function walletOpen({ deps, input }: Tools, options: WalletOpenOptions): Promise<Output> {
   const currency = requireCurrency(options.currency);
   const { wallet, balance } = await openWallet(deps, {
     number: options.number === 'auto' ? undefined : options.number,
-    pin: options.pin,
+    pin: await readSecret(options.pin, input),
     currency,
     balance: requireAmountOrZero(options.balance, currency, 'balance'),
     phone: await readPhone(options.phone),

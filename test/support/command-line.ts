@@ -6,6 +6,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { expect } from 'vitest';
 import { runCommandLine } from '../../src/commands/command-line.ts';
 
@@ -14,7 +15,7 @@ export type Document = { [name: string]: unknown };
 
 export interface CommandLine {
   /** Runs a command; words that contain blanks have to be given as a list. */
-  run(words: string | readonly string[], over?: { readonly [name: string]: string }): Promise<Result>;
+  run(words: string | readonly string[], over?: { readonly [name: string]: string }, input?: string): Promise<Result>;
   /** The one JSON document that a command prints; it must print nothing else. */
   json(words: string): Promise<Document>;
   readonly dataDir: string;
@@ -23,13 +24,18 @@ export interface CommandLine {
 
 export async function openCommandLine(databaseUrl: string, masterKey: string): Promise<CommandLine> {
   const dataDir = await mkdtemp(join(tmpdir(), 'mbongo-cli-'));
-  const run: CommandLine['run'] = async (words, over = {}) => {
+  const run: CommandLine['run'] = async (words, over = {}, input = '') => {
     const out: string[] = [];
     const err: string[] = [];
     const env = { DATABASE_URL: databaseUrl, DATA_DIR: dataDir, MASTER_KEY: masterKey, ...over };
     const status = await runCommandLine(
       typeof words === 'string' ? words.split(' ') : words,
-      { env, write: (text) => out.push(text), writeError: (text) => err.push(text) },
+      {
+        env,
+        write: (text) => out.push(text),
+        writeError: (text) => err.push(text),
+        input: () => Readable.from([input]),
+      },
       '0.1.0',
     );
     return { status, out: out.join(''), err: err.join('') };
