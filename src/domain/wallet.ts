@@ -10,8 +10,9 @@ import type { PinCount } from './records.ts';
 
 const PIN_TRIES = 5;
 /**
- * 10 wrong one-time codes in a row, over all payments of an account, lock its codes: two payments' worth of tries. Only somebody
- * who knows the PIN is asked for a code, so that a stranger can lock nobody out by it.
+ * 10 wrong one-time codes in a row, over all payments of an account, lock its codes: two payments' worth of tries. A code is asked
+ * for only after the right PIN, so besides the payer only sessions of the same merchant, which may finish its payments (contract
+ * §3), can come to lock it.
  */
 const CODE_TRIES = 10;
 export const PIN_LOCK_MS = 15 * 60_000;
