@@ -95,7 +95,8 @@ function callbackRoute(deps: Deps): Route {
       'network before money moves. A repeated callback gets the same answer as the first, recognised by its signed content. ' +
       'An Idempotency-Key is not needed and changes nothing, but a malformed one is refused with 1110. A browser is ' +
       'redirected (303): to the merchant’s URL with `transaction_id` and `status` added, or, while the payment is open, to ' +
-      'the hosted page that it came from. Any other caller gets the payment’s status. A body has at most 16 KiB.',
+      'the hosted page that it came from. Any other caller gets the payment’s status (200). This holds for repeated ' +
+      'callbacks, too, whoever brought the first. A body has at most 16 KiB.',
     credential: 'none',
     limit: 'card_callbacks',
     loadClass: 'callback',
@@ -115,17 +116,15 @@ function callbackRoute(deps: Deps): Route {
       }
     },
     run: async (call) => {
-      const isForm = !isPlainJson({ 'content-type': call.header('content-type') });
-      const isBrowser = isForm || wantsHtml(call.header('accept'));
       let isCounted = false;
       const count = (order: string, merchant: Merchant | undefined): void => {
         isCounted = true;
         call.count('card_callbacks', order, merchant);
       };
-      const render = (end: CallbackEnd): Reply =>
-        answerTo(call, end.payment, isBrowser ? returnAddress(deps, end) : undefined);
+      const render = (end: CallbackEnd): Reply => answerTo(call, end.payment, returnAddress(deps, end));
       try {
-        return await takeCallback(deps, callbackOf(call), count, render);
+        const reply = await takeCallback(deps, callbackOf(call), count, render);
+        return isFromBrowser(call) ? reply : withoutAddress(reply);
       } catch (error) {
         // The callback was signed, but too old, and has not been counted yet.
         if (error instanceof Refusal && !isCounted) countUnproven(call);
@@ -166,9 +165,18 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
 }
 
+function isFromBrowser({ header }: Pick<Call, 'header'>): boolean {
+  return !isPlainJson({ 'content-type': header('content-type') }) || wantsHtml(header('accept'));
+}
+
+/** The answer to a browser. It is the one that is remembered: another caller gets it without the address. */
 function answerTo(call: Pick<Call, 'reply'>, payment: Payment, location: string | undefined): Reply {
   const status = presentStatus(payment);
   return location === undefined ? call.reply(200, status) : { ...call.reply(303, status), location };
+}
+
+function withoutAddress({ body, replayed = false }: Reply): Reply {
+  return { status: 200, body, replayed };
 }
 
 /**

@@ -197,16 +197,29 @@ describe('again', () => {
     const first = await postForm(world, fields);
     expect(first.location).toContain('status=approved');
     expect(await postForm(world, fields)).toEqual(first);
-    const json = await fetch(`${world.url}/api/v1/payments/card/3ds-callback`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(fields),
-      redirect: 'manual',
-    });
-    expect({ status: json.status, text: await json.text() }).toEqual({ status: 303, text: first.text });
     expect(await postForm(world, early)).toEqual(before);
     expect(capturesOf(world, paying)).toMatchObject([{ times: 1 }]);
     await onlyHook(world, paying);
+  });
+
+  test('a browser is redirected and a program reads the status, whichever of them came first', async () => {
+    const told = await challenged(world, merchant, 'challenge', urls);
+    const fields = await answerChallenge(world, told, 'pass');
+    const read = await postCallback(world, fields);
+    expect(read.status, read.text).toBe(200);
+    const location = `https://shop.example/thanks?order=7&q=a%20b&transaction_id=${told.transaction_id}&status=approved#top`;
+    const redirected = { status: 303, text: read.text, location };
+    expect(await postForm(world, fields)).toEqual(redirected);
+    expect(await postForm(world, fields)).toEqual(redirected);
+    const returned = await challenged(world, merchant, 'challenge', urls);
+    const fieldsToo = await answerChallenge(world, returned, 'fail');
+    const first = await postForm(world, fieldsToo);
+    expect(first).toMatchObject({ status: 303, location: expect.stringContaining('https://shop.example/again?') });
+    for (const again of [await postCallback(world, fieldsToo), await postCallback(world, fieldsToo)]) {
+      expect(again).toMatchObject({ status: 200, text: first.text });
+      expect(again.headers.get('location')).toBeNull();
+      expect(again.headers.get('idempotent-replayed')).toBe('true');
+    }
   });
 
   test('a callback that waits for its twin waits no longer if the clock is set back', async () => {
@@ -217,7 +230,7 @@ describe('again', () => {
     // As left by a process that began it and died before the answer was remembered.
     const left = await rowsOf(
       world,
-      "update idempotency set status = 102, body = '', version = version + 1 where status = 200 and created_at = (select max(created_at) from idempotency) returning id",
+      "update idempotency set status = 102, body = '', version = version + 1 where status = 303 and created_at = (select max(created_at) from idempotency) returning id",
     );
     expect(left.length).toBeGreaterThan(0);
     const waiting = world.clock.pending();
