@@ -1,5 +1,6 @@
 /**
- * Pages that show no payment: a link that was used, altered or is over, a form from elsewhere, trouble on our side.
+ * Pages that show no payment: a link that was used, altered or is over, a way back to a shop that gave no address, a form from
+ * elsewhere, trouble on our side.
  *
  * Invariant: an unknown link and another merchant's get the same bytes. Of a payment whose page nobody has opened only reference
  * and amount are shown, and only to a browser that could open it.
@@ -7,6 +8,7 @@
 
 import type { Merchant } from '../domain/records.ts';
 import { Refusal, type RefusalCode } from '../domain/refusal.ts';
+import { RETURNED_PATH } from '../domain/return-address.ts';
 import { type CheckoutWord, checkoutText } from '../messages/checkout/words.ts';
 import { html } from '../messages/html.ts';
 import type { Language } from '../messages/messages.ts';
@@ -74,8 +76,21 @@ export function repeatedPage(
   query: Readonly<Record<string, string>>,
 ): PageAnswer {
   if (kind === LIMITED) return { ...limitedPage(assets, language, secondsIn(query)), status: 200 };
+  if (kind === RETURNED) return returnedPage(assets, language);
   const page = closedPage(assets, language, Object.hasOwn(STATUS, kind) ? (kind as Closed) : 'unknown');
   return page.status < 500 ? page : { ...page, status: 200, refusal: new Refusal(1204) };
+}
+
+/** The last part of `RETURNED_PATH`. */
+const RETURNED = 'returned';
+
+/** For a customer who comes from the issuer, of a shop that gave no address: nothing has failed, and the shop knows the rest. */
+function returnedPage(assets: Assets, language: Language): PageAnswer {
+  const title = checkoutText(language, 'returned_title');
+  return wordsPage(assets, language, title, checkoutText(language, 'returned_text'), {
+    path: RETURNED_PATH,
+    status: 200,
+  });
 }
 
 /** Too many requests, of one session or one address. */

@@ -9,6 +9,7 @@ import { PROOF_BYTES_MOST } from '../domain/file-type.ts';
 import type { Checkout } from '../domain/page-records.ts';
 import type { Merchant } from '../domain/records.ts';
 import { Refusal, type RefusalCode } from '../domain/refusal.ts';
+import { RETURNED_PATH } from '../domain/return-address.ts';
 import { checkoutText } from '../messages/checkout/words.ts';
 import type { Page, PageAnswer, PageRequest, Pages } from '../messages/page.ts';
 import { readChallenge } from '../usecases/card-challenge.ts';
@@ -226,10 +227,12 @@ async function challengePage({ deps, assets }: Parts, request: PageRequest): Pro
   const language = readerLanguage(request, found?.payment.language);
   if (found === undefined) return closedPage(assets, language, 'unknown');
   const { challenge, payment } = found;
-  const page = payment.checkout_id === null ? undefined : `/checkout/${payment.checkout_id}`;
   if (challenge === undefined) {
-    if (page === undefined) return closedPage(assets, language, 'over');
-    return { status: 303, type: 'text/plain; charset=utf-8', body: '', headers: { Location: page } };
+    const id = payment.checkout_id ?? '';
+    // A browser that cannot open the hosted page, for example because the shop showed a form of its own.
+    const isOwn = (await openByKey(deps, id, keyOf(request, id))) !== undefined;
+    const headers = { Location: isOwn ? `/checkout/${id}` : RETURNED_PATH };
+    return { status: 303, type: 'text/plain; charset=utf-8', body: '', headers };
   }
   const merchant: Merchant | undefined = await deps.store.merchant.get(payment.shard, payment.merchant_id);
   const title = checkoutText(language, 'challenge_title');

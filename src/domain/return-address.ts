@@ -8,6 +8,9 @@
 import { isPaid } from './payment.ts';
 import type { Payment } from './records.ts';
 
+/** The page that sends a customer back to a shop that gave no address for it. It shows no payment, and anybody may open it. */
+export const RETURNED_PATH = '/checkout/closed/returned';
+
 /**
  * Whether an address, including its fragment, holds only characters that a browser keeps in place: no blanks, no control
  * characters, no backslashes. Letters of any script are fine: they are escaped when the address is written.

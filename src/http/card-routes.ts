@@ -7,7 +7,7 @@
 import { isFinal } from '../domain/payment.ts';
 import type { Merchant, Payment } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
-import { shopAddress } from '../domain/return-address.ts';
+import { RETURNED_PATH, shopAddress } from '../domain/return-address.ts';
 import { wantsHtml } from '../messages/accept.ts';
 import { type CallbackEnd, takeCallback } from '../usecases/card-callback.ts';
 import { type CardCallback, requireProof } from '../usecases/card-callback-proof.ts';
@@ -95,7 +95,8 @@ function callbackRoute(deps: Deps): Route {
       'network before money moves. A repeated callback gets the same answer as the first, recognised by its signed content. ' +
       'An Idempotency-Key is not needed and changes nothing, but a malformed one is refused with 1110. A browser is ' +
       'redirected (303): to the merchant’s URL with `transaction_id` and `status` added, or, while the payment is open, to ' +
-      'the hosted page that it came from. Any other caller gets the payment’s status (200). This holds for repeated ' +
+      'the hosted page that it came from. Without such a URL it goes to the hosted page, or, if no browser has opened that, to ' +
+      'a page that says to go back to the shop. Any other caller gets the payment’s status (200). This holds for repeated ' +
       'callbacks, too, whoever brought the first. A body has at most 16 KiB.',
     credential: 'none',
     limit: 'card_callbacks',
@@ -170,9 +171,8 @@ function isFromBrowser({ header }: Pick<Call, 'header'>): boolean {
 }
 
 /** The answer to a browser. It is the one that is remembered: another caller gets it without the address. */
-function answerTo(call: Pick<Call, 'reply'>, payment: Payment, location: string | undefined): Reply {
-  const status = presentStatus(payment);
-  return location === undefined ? call.reply(200, status) : { ...call.reply(303, status), location };
+function answerTo(call: Pick<Call, 'reply'>, payment: Payment, location: string): Reply {
+  return { ...call.reply(303, presentStatus(payment)), location };
 }
 
 function withoutAddress({ body, replayed = false }: Reply): Reply {
@@ -180,12 +180,13 @@ function withoutAddress({ body, replayed = false }: Reply): Reply {
 }
 
 /**
- * The address to which the customer's browser is sent; undefined if the payment names none. While a payment is open, its browser
- * goes to the hosted page, if there is one, and not to the shop.
+ * The address to which the customer's browser is sent. While a payment is open, its browser goes to the hosted page, if it has
+ * opened it, and not to the shop. Without an address of the shop it goes to that page as well, or is told to go back to the shop:
+ * a hosted page that nobody has opened would be closed to it.
  */
-function returnAddress({ publicUrl }: Pick<Deps, 'publicUrl'>, end: CallbackEnd): string | undefined {
+function returnAddress({ publicUrl }: Pick<Deps, 'publicUrl'>, end: CallbackEnd): string {
   const { payment, isPaying, hasPage } = end;
-  const page = payment.checkout_id === null ? undefined : `${publicUrl}/checkout/${payment.checkout_id}`;
+  const page = `${publicUrl}${hasPage ? `/checkout/${payment.checkout_id}` : RETURNED_PATH}`;
   if (hasPage && !isFinal(payment.status)) return page;
   return shopAddress(payment, isPaying) ?? page;
 }

@@ -16,7 +16,7 @@ import {
   readyToPay,
   submitCard,
 } from './card-payments.ts';
-import { host, visitor } from './checkout-flows.ts';
+import { host, textOf, titleOf, visitor } from './checkout-flows.ts';
 import { expectRefusal, statusOf } from './flows.ts';
 
 const world = await openWorld();
@@ -40,6 +40,7 @@ async function challengedOnPage(card: CardName, more: Readonly<Record<string, st
   return paying;
 }
 
+const CALLBACK = '/api/v1/payments/card/3ds-callback';
 const pageOf = new RegExp(`^${world.url}/checkout/chk_[0-9a-z]+$`);
 const shopAt = (path: string, { transaction_id }: CardPaying, status: string): string =>
   `https://shop.example/${path}?transaction_id=${transaction_id}&status=${status}`;
@@ -132,6 +133,43 @@ describe('once the money was asked for', () => {
       expect(answer.location).toBe(shopAt(path, paying, status));
     },
   );
+});
+
+describe('a shop that gave no address, and whose own page showed the form', () => {
+  const aboutShop = /tell the shop whether your payment has gone through\. Do not pay a second time/;
+  const returned = `${world.url}/checkout/closed/returned`;
+
+  test.each([
+    ['pass', { fail_redirect_url: URLS.fail_redirect_url }, 'approved'],
+    ['fail', { success_redirect_url: URLS.success_redirect_url }, 'declined'],
+    ['pass', {}, 'approved'],
+  ] as const)('has its customer (%s, %j) told to go back to it', async (result, body, status) => {
+    const paying = await challenged(world, merchant, 'challenge', { body });
+    const me = visitor(world);
+    const shown = await me.send(CALLBACK, await answerChallenge(world, paying, result), { origin: 'null' });
+    expect([shown.status, shown.url, titleOf(shown)]).toEqual([200, returned, 'Please go back to the shop']);
+    expect(textOf(shown)).toMatch(aboutShop);
+    expect(await statusOf(world, paying)).toBe(status);
+    // The address says nothing of the payment, and anybody may open it, in any language.
+    expect(textOf(await visitor(world, 'fr').open(returned))).toContain('Retournez à la boutique');
+  });
+
+  test('has a customer who comes back early told the same', async () => {
+    const paying = await challenged(world, merchant);
+    const shown = await visitor(world).send(CALLBACK, callbackFor(world, paying));
+    expect([shown.status, shown.url]).toEqual([200, returned]);
+    expect(await statusOf(world, paying)).toBe('processing');
+  });
+
+  test('and a challenge that is over is not called a page that does not exist', async () => {
+    const paying = await readyToPay(world, merchant, 'challenge');
+    const { redirect_url } = (await submitCard(world, paying)).json;
+    const me = visitor(world);
+    expect((await me.open(redirect_url)).status).toBe(200);
+    await me.send(CALLBACK, await answerChallenge(world, paying, 'pass'));
+    const again = await me.open(redirect_url);
+    expect([again.status, again.url]).toEqual([200, returned]);
+  });
 });
 
 test('a signature that the body leaves empty is read from the header', async () => {

@@ -176,6 +176,9 @@ export const en = {
     'The link is not complete or not right. If you have already confirmed a payment, do not pay a second time: ask the shop what has become of it. If not, start again from the shop.',
   over_title: 'This payment link has expired',
   over_text: 'Go back to the shop. It knows whether you have already paid; if not, it gives you a new link.',
+  returned_title: 'Please go back to the shop',
+  returned_text:
+    'We tell the shop whether your payment has gone through. Do not pay a second time before you have heard from it. You can close this page.',
   closed_title: 'Payment to {merchant}',
   closed_text: 'Open this link in your browser to pay.',
   open_text: 'Press the button to pay in this browser. After that, the link opens nowhere else.',

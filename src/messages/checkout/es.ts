@@ -182,6 +182,9 @@ export const es = {
     'El enlace no está completo o no es correcto. Si ya ha confirmado un pago, no pague otra vez: pregunte a la tienda qué ha sido de él. Si no, empiece de nuevo desde la tienda.',
   over_title: 'Este enlace de pago ha caducado',
   over_text: 'Vuelva a la tienda. Ella sabe si usted ya ha pagado; si no, le da un enlace nuevo.',
+  returned_title: 'Vuelva a la tienda',
+  returned_text:
+    'Comunicamos a la tienda si su pago se ha realizado. No pague otra vez antes de tener su respuesta. Puede cerrar esta página.',
   closed_title: 'Pago a {merchant}',
   closed_text: 'Abra este enlace en su navegador para pagar.',
   open_text: 'Pulse el botón para pagar en este navegador. Después, el enlace no se abrirá en ningún otro.',

@@ -184,6 +184,9 @@ export const fr = {
     'Le lien est incomplet ou incorrect. Si vous avez déjà confirmé un paiement, ne payez pas une seconde fois : demandez à la boutique ce qu’il est devenu. Sinon, recommencez depuis la boutique.',
   over_title: 'Ce lien de paiement a expiré',
   over_text: 'Retournez à la boutique. Elle sait si vous avez déjà payé ; sinon, elle vous donne un nouveau lien.',
+  returned_title: 'Retournez à la boutique',
+  returned_text:
+    'Nous disons à la boutique si votre paiement a abouti. Ne payez pas une seconde fois avant d’avoir sa réponse. Vous pouvez fermer cette page.',
   closed_title: 'Paiement à {merchant}',
   closed_text: 'Ouvrez ce lien dans votre navigateur pour payer.',
   open_text: 'Appuyez sur le bouton pour payer dans ce navigateur. Ensuite, le lien ne s’ouvrira nulle part ailleurs.',

@@ -178,6 +178,9 @@ export const ln = {
     'Lien ekoki te to ezali ya solo te. Soki osili kondima kofuta, kofuta mbala ya mibale te: tuna butiki nini ekomelaki yango. Soki te, banda lisusu na butiki.',
   over_title: 'Ntango ya lien oyo eleki',
   over_text: 'Zonga na butiki. Eyebi soki osili kofuta; soki te, ekopesa yo lien ya sika.',
+  returned_title: 'Zonga na butiki',
+  returned_text:
+    'Tokoyebisa butiki soki kofuta na yo elongi. Kofuta mbala ya mibale te liboso butiki eyebisa yo. Okoki kokanga lokasa oyo.',
   closed_title: 'Kofuta epai ya {merchant}',
   closed_text: 'Fungola lien oyo na navigateur na yo mpo na kofuta.',
   open_text: 'Fina bouton mpo na kofuta na navigateur oyo. Na nsima, lien ekofungwama esika mosusu te.',
