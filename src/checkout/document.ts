@@ -106,7 +106,7 @@ ${languageMenu(language, frame)}</header>
 <main id="main" tabindex="-1" class="${frame.wide === true ? 'wide' : 'narrow'}">
 ${main}
 </main>
-<p class="hush" role="status" data-sending="${checkoutText(language, 'sending')}"></p>
+<p class="hush" role="status" data-sending="${checkoutText(language, 'sending')}" data-offline="${checkoutText(language, 'offline')}"></p>
 <footer>${lock()} ${checkoutText(language, 'footer')}</footer>
 </body>
 </html>

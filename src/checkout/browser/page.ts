@@ -7,22 +7,43 @@
 /** Milliseconds between two polls, and the most to which failures lengthen them. A hidden page does not poll. */
 const ASK_EVERY = 3_000;
 const ASK_AT_MOST_EVERY = 15_000;
+/** Milliseconds after which a poll is given up: a connection that a phone has lost may stay silent for minutes. */
+const ANSWERED_WITHIN = 15_000;
 
 /** Polls whether another page would be shown, and loads it if so. */
 function follow(address: string, shown: string): void {
   let pause = ASK_EVERY;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let newest: AbortController | undefined;
   const ask = async (): Promise<void> => {
-    const answer = await fetch(address, { headers: { accept: 'application/json' } }).catch(() => undefined);
+    const asking = new AbortController();
+    newest?.abort();
+    newest = asking;
+    clearTimeout(timer);
+    timer = setTimeout(() => asking.abort(), ANSWERED_WITHIN);
+    const options = { headers: { accept: 'application/json' }, signal: asking.signal };
+    const answer = await fetch(address, options).catch(() => undefined);
     const news: unknown = answer?.ok === true ? await answer.json().catch(() => undefined) : undefined;
-    if (isNews(news) && news.version !== shown) return load();
+    // Asks on: a load can fail, and the page would then stay as it is.
+    if (isNews(news) && news.version !== shown) load();
+    // Another poll has taken this one's place.
+    if (asking !== newest) return;
     // A server that limits the polls, or does not answer, is polled less often.
     pause = answer?.ok === true ? ASK_EVERY : Math.min(pause * 2, ASK_AT_MOST_EVERY);
     wait();
   };
-  const wait = (): void => void setTimeout(() => (document.hidden ? wait() : void ask()), pause);
-  document.addEventListener('visibilitychange', () => {
-    if (!document.hidden) pause = ASK_EVERY;
-  });
+  const wait = (): void => {
+    clearTimeout(timer);
+    timer = setTimeout(() => (document.hidden ? wait() : void ask()), pause);
+  };
+  /** The customer looks again, or the connection is back: a poll that began before may wait on a connection that is gone. */
+  const askNow = (): void => {
+    if (document.hidden) return;
+    pause = ASK_EVERY;
+    void ask();
+  };
+  document.addEventListener('visibilitychange', askNow);
+  addEventListener('online', askNow);
   wait();
 }
 
@@ -37,9 +58,11 @@ let leftAt = -LOAD_AT_MOST;
 
 /**
  * Loads the page's own address, by GET: the address with the ticket is left behind, and a page that answered a form does not send
- * the form again. To load again while an answer is on its way would start over every second, and never end.
+ * the form again. To load again while an answer is on its way would start over every second, and never end. Without a connection
+ * the browser would put its own error in the page's place.
  */
 function load(): void {
+  if (!navigator.onLine) return;
   const now = performance.now();
   if (now - leftAt < LOAD_AT_MOST) return;
   leftAt = now;
@@ -122,8 +145,13 @@ function sendOnce(): void {
     const form = event.target;
     if (!(form instanceof HTMLFormElement) || form.dataset.once === undefined) return;
     if (form.dataset.sent !== undefined) return event.preventDefault();
-    form.dataset.sent = '';
     const button = form.querySelector('button');
+    if (!navigator.onLine) {
+      event.preventDefault();
+      sayOffline(button, status?.dataset.offline ?? '');
+      return;
+    }
+    form.dataset.sent = '';
     button?.setAttribute('aria-busy', 'true');
     // A screen reader announces what the turning button shows.
     if (status !== null) status.textContent = status.dataset.sending ?? '';
@@ -141,6 +169,18 @@ function sendOnce(): void {
   addEventListener('pageshow', ({ persisted }) => {
     if (persisted) load();
   });
+}
+
+/** Says below a pressed button that there is no connection: the browser's own error would take the place of what was typed. */
+function sayOffline(button: HTMLButtonElement | null, text: string): void {
+  document.querySelector('[data-is-offline]')?.remove();
+  const line = document.createElement('p');
+  line.className = 'fault';
+  line.setAttribute('role', 'alert');
+  line.dataset.isOffline = '';
+  line.textContent = text;
+  button?.after(line);
+  addEventListener('online', () => line.remove(), { once: true });
 }
 
 /** Buttons that copy a value and say so for a moment. */

@@ -7,6 +7,7 @@
 export const en = {
   language: 'Language',
   sending: 'One moment, please.',
+  offline: 'There is no connection, and nothing has been sent. Press again once it is back.',
   skip: 'Skip to the payment',
   footer: 'Secure payment by Mbongo',
   order: 'Order {reference}',

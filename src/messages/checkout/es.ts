@@ -9,6 +9,7 @@ import type { en } from './en.ts';
 export const es = {
   language: 'Idioma',
   sending: 'Un momento, por favor.',
+  offline: 'No hay conexión y no se ha enviado nada. Pulse de nuevo cuando vuelva.',
   skip: 'Ir al pago',
   footer: 'Pago seguro con Mbongo',
   order: 'Pedido {reference}',

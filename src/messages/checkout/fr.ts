@@ -9,6 +9,7 @@ import type { en } from './en.ts';
 export const fr = {
   language: 'Langue',
   sending: 'Un instant, s’il vous plaît.',
+  offline: 'Il n’y a pas de connexion et rien n’a été envoyé. Appuyez de nouveau dès qu’elle est rétablie.',
   skip: 'Aller au paiement',
   footer: 'Paiement sécurisé par Mbongo',
   order: 'Commande {reference}',

@@ -9,6 +9,7 @@ import type { en } from './en.ts';
 export const ln = {
   language: 'Lokota',
   sending: 'Zela mwa moke.',
+  offline: 'Connexion ezali te, mpe eloko moko etindami te. Fina lisusu soki ezongi.',
   skip: 'Kende na kofuta',
   footer: 'Kofuta na libateli na Mbongo',
   order: 'Komande {reference}',

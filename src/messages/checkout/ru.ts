@@ -9,6 +9,7 @@ import type { en } from './en.ts';
 export const ru = {
   language: 'Язык',
   sending: 'Одну минуту, пожалуйста.',
+  offline: 'Нет соединения, ничего не отправлено. Нажмите ещё раз, когда оно появится.',
   skip: 'Перейти к оплате',
   footer: 'Безопасная оплата через Mbongo',
   order: 'Заказ {reference}',

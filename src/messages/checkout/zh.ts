@@ -9,6 +9,7 @@ import type { en } from './en.ts';
 export const zh = {
   language: '语言',
   sending: '请稍候。',
+  offline: '没有网络连接，什么都没有发送。网络恢复后请再次点击。',
   skip: '跳到付款',
   footer: '由 Mbongo 提供安全支付',
   order: '订单 {reference}',

@@ -1,0 +1,109 @@
+/**
+ * The hosted page on a poor network and a phone that sleeps: nothing that was typed is lost, and the page finds back by itself.
+ *
+ * If no browser is found these tests are left out; those of the hosted page report that conspicuously.
+ */
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { host } from '../api/checkout-flows.ts';
+import { answerPrompt, numberEnding } from '../api/flows.ts';
+import { findBrowser } from '../support/browser.ts';
+import { expectUsable, holdBack, openPageDesk, type PageDesk } from './page-desk.ts';
+
+const browserPath = findBrowser();
+
+let desk: PageDesk;
+
+/** A page whose browser's time is moved by the test. */
+async function openTimed(url: string): Promise<Page> {
+  const page = await desk.open('small', 'about:blank');
+  await page.clock.install();
+  await page.goto(url);
+  return page;
+}
+
+describe.runIf(browserPath !== undefined)('in a browser', () => {
+  beforeAll(async () => {
+    desk = await openPageDesk(browserPath ?? '');
+  });
+  afterAll(() => desk?.close());
+  afterEach(() => desk.endTest());
+
+  test('a payment that is pressed without a connection stays on the page, with all that was typed', async () => {
+    const { world, merchant } = desk;
+    const wallet = await world.wallet();
+    const page = await desk.open('small', (await host(world, merchant)).url);
+    await page.locator('label[for=m-wallet]').click();
+    await page.fill('#wallet-number', wallet.number);
+    await page.fill('#wallet-pin', wallet.pin);
+    await page.context().setOffline(true);
+    await page.keyboard.press('Enter');
+    await page.getByText('There is no connection').waitFor();
+    expect(await page.inputValue('#wallet-number')).toBe(wallet.number);
+    expect(await page.locator('[aria-busy=true]').count()).toBe(0);
+    await expectUsable(page);
+    await page.context().setOffline(false);
+    await page.getByText('There is no connection').waitFor({ state: 'detached' });
+    await page.keyboard.press('Enter');
+    await page.locator('.receipt').waitFor();
+  });
+
+  test('a page whose time is over without a connection stays in sight until there is one', async () => {
+    const { world, merchant } = desk;
+    const page = await openTimed((await host(world, merchant, { minted: { ttl_seconds: 600 } })).url);
+    await page.context().setOffline(true);
+    desk.excuse(/ERR_INTERNET_DISCONNECTED/);
+    await page.clock.runFor(630_000);
+    expect(await page.locator('.amount').isVisible()).toBe(true);
+    await world.pass(601_000);
+    await page.context().setOffline(false);
+    await page.clock.runFor(5_000);
+    await page.getByText('The time to pay is over').waitFor();
+  });
+
+  test('a poll that is never answered is given up, and the page learns the result from the next one', async () => {
+    const { world, merchant } = desk;
+    const phone = numberEnding('42');
+    const page = await openTimed((await host(world, merchant)).url);
+    await page.locator('label[for=m-mobile_money]').click();
+    await page.fill('#mobile_money-phone', phone);
+    await page.keyboard.press('Enter');
+    await page.locator('.ring').waitFor();
+    const held = holdBack();
+    const asked = holdBack();
+    await page.route(
+      /\/state$/,
+      async (route) => {
+        asked.end();
+        await held.over;
+        await route.abort();
+      },
+      { times: 1 },
+    );
+    await page.clock.runFor(4_000);
+    await asked.over;
+    await answerPrompt(world, phone, 'approve');
+    await world.pass(10_000);
+    await page.clock.runFor(20_000);
+    await page.locator('.receipt').waitFor({ timeout: 20_000 });
+    held.end();
+  });
+
+  test('a page that is looked at again, or has its connection again, asks for news at once', async () => {
+    const { world, merchant } = desk;
+    const phone = numberEnding('42');
+    const page = await openTimed((await host(world, merchant)).url);
+    await page.locator('label[for=m-mobile_money]').click();
+    await page.fill('#mobile_money-phone', phone);
+    await page.keyboard.press('Enter');
+    await page.locator('.ring').waitFor();
+    await page.context().setOffline(true);
+    await page.clock.pauseAt(Date.now() + 60_000);
+    desk.excuse(/ERR_INTERNET_DISCONNECTED/);
+    await answerPrompt(world, phone, 'approve');
+    await world.pass(10_000);
+    // The browser's time stands still: no poll is due.
+    await page.context().setOffline(false);
+    await page.locator('.receipt').waitFor({ timeout: 20_000 });
+  });
+});
