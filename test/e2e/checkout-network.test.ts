@@ -106,4 +106,16 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await page.context().setOffline(false);
     await page.locator('.receipt').waitFor({ timeout: 20_000 });
   });
+
+  test('what is left is counted down also while the phone sleeps', async () => {
+    const { world, merchant } = desk;
+    const { url } = await host(world, merchant, { minted: { ttl_seconds: 36_000 } });
+    const page = await desk.open('small', 'about:blank');
+    await page.clock.install();
+    // As browsers on Linux and Android count it: without the time asleep.
+    await page.addInitScript('performance.now = () => 1_000');
+    await page.goto(url);
+    await page.clock.fastForward('03:30:00');
+    await page.locator('.time', { hasText: '7 hr' }).waitFor({ timeout: 20_000 });
+  });
 });

@@ -72,13 +72,19 @@ function load(): void {
 /** The circle's circumference. */
 const ROUND = 377;
 
+/** Counts milliseconds from now on. Most browsers stop `performance.now()` while the device sleeps; its wall clock goes on. */
+function stopwatch(): () => number {
+  const [started, date] = [performance.now(), Date.now()];
+  return () => Math.max(performance.now() - started, Date.now() - date);
+}
+
 function countDown(): void {
-  const started = performance.now();
+  const sinceShown = stopwatch();
   const ring = document.querySelector<HTMLElement>('[data-ring]');
   const times = document.querySelectorAll<HTMLElement>('[data-left], [data-counts]');
   if (ring === null && times.length === 0) return;
   const tick = (): void => {
-    const passed = performance.now() - started;
+    const passed = sinceShown();
     if (ring !== null) drawRing(ring, Number(ring.dataset.ring) - passed);
     for (const time of times) {
       const left = Number(time.dataset.left ?? time.dataset.counts) - passed;
