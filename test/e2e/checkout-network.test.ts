@@ -7,6 +7,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { host } from '../api/checkout-flows.ts';
 import { answerPrompt, numberEnding } from '../api/flows.ts';
+import { pdfFile } from '../api/transfer-flows.ts';
 import { findBrowser } from '../support/browser.ts';
 import { expectUsable, holdBack, openPageDesk, type PageDesk } from './page-desk.ts';
 
@@ -117,5 +118,22 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await page.goto(url);
     await page.clock.fastForward('03:30:00');
     await page.locator('.time', { hasText: '7 hr' }).waitFor({ timeout: 20_000 });
+  });
+
+  test('a file on its way keeps its button pressed for as long as the gateway waits for it', async () => {
+    const { world, merchant } = desk;
+    const page = await openTimed((await host(world, merchant)).url);
+    await page.locator('label[for=m-bank_transfer]').click();
+    await page.locator('form:has([name=account]) button').click();
+    await page.locator('#file').setInputFiles({ name: 'proof.pdf', mimeType: 'application/pdf', buffer: pdfFile() });
+    // The file never arrives: the browser stays on the page.
+    await page.evaluate("document.addEventListener('submit', (event) => event.preventDefault())");
+    await page.locator('form:has(#file) button').click();
+    const busy = (): Promise<number> => page.locator('[aria-busy=true]').count();
+    expect(await busy()).toBe(1);
+    await page.clock.runFor(120_000);
+    expect(await busy()).toBe(1);
+    await page.clock.runFor(10_000);
+    expect(await busy()).toBe(0);
   });
 });

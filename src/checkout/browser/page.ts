@@ -143,6 +143,8 @@ function localTimes(): void {
 
 /** Milliseconds that a sent form waits for its answer: a load that was stopped raises no event. Sending again is safe. */
 const SENT_AT_MOST = 20_000;
+/** The same for a file, a little longer than the gateway waits for one: sent again, it would begin anew. */
+const FILE_SENT_AT_MOST = 125_000;
 
 /** A second press while the first is under way does nothing, until something in the form is changed. */
 function sendOnce(): void {
@@ -168,7 +170,7 @@ function sendOnce(): void {
       button?.removeAttribute('aria-busy');
       if (status !== null) status.textContent = '';
     };
-    const timer = setTimeout(release, SENT_AT_MOST);
+    const timer = setTimeout(release, form.enctype === 'multipart/form-data' ? FILE_SENT_AT_MOST : SENT_AT_MOST);
     form.addEventListener('input', release);
   });
   // A page that is shown again from the browser's memory is loaded, so that its forms can be sent again.
