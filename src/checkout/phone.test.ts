@@ -9,6 +9,10 @@ test.each([
   ['+243 81 000 00 42', 'UG', '+243810000042'],
   ['00243810000042', 'UG', '+243810000042'],
   ['0772 000 042', 'UG', '+256772000042'],
+  // As phones' address books and messengers copy numbers: with marks of direction, thin spaces, other hyphens.
+  ['\u202a+243 81 000 00 42\u202c', 'UG', '+243810000042'],
+  ['\u200e081\u2009000\u202f00\u300042', 'CD', '+243810000042'],
+  ['+243\u2011810\u2010000\u2013042\ufeff', 'CD', '+243810000042'],
   ['81', 'CD', undefined],
   ['call me', 'CD', undefined],
   ['81 000 00 42', 'XX', undefined],

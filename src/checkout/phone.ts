@@ -15,12 +15,21 @@ import { maskPhone } from '../domain/phone.ts';
 
 /** The number in E.164, written in international form or as in that country; undefined unless it is a valid one. */
 export function readPhone(text: string, country: string): string | undefined {
-  const given = text.trim();
-  if (given.length > 40 || !/^[+0-9][0-9 ().\-/\u00a0]*$/.test(given)) return undefined;
+  const given = plain(text);
+  if (given.length > 40 || !/^[+0-9][0-9 ().\-/]*$/.test(given)) return undefined;
   const written = given.startsWith('00') ? `+${given.slice(2)}` : given;
   const options = isSupportedCountry(country) ? { defaultCountry: country, extract: false } : { extract: false };
   const parsed = parsePhoneNumberFromString(written, options);
   return parsed?.isValid() === true ? parsed.number : undefined;
+}
+
+/** The number without what address books and messengers put around and into it: marks of direction, other spaces and hyphens. */
+function plain(text: string): string {
+  return text
+    .replaceAll(/\p{Cf}/gu, '')
+    .replaceAll(/\p{Zs}/gu, ' ')
+    .replaceAll(/\p{Pd}/gu, '-')
+    .trim();
 }
 
 /** The masked number without a place to break the line. */
