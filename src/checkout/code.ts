@@ -17,6 +17,7 @@ export function codeMain(shown: Shown): Html {
   const { payment, code, merchant, now } = shown.view;
   const resends = mostResends(merchant) - (code?.resends ?? 0);
   const expired = isCodeOver(shown.view);
+  if (shown.view.isPaidAside) return asideMain(shown);
   if (expired && resends <= 0) return deadMain(shown);
   const left = Math.min(code?.expires_at ?? now, payment.expires_at) - now;
   const sent = text(shown, 'code_sent', { phone: code === undefined ? '' : maskedPhone(code.sent_to) });
@@ -45,6 +46,11 @@ function codeForm(shown: Shown, left: number): Html {
     maxlength: 7,
     wide: true,
   })}<button class="button">${text(shown, 'pay', { amount: money(shown, shown.view.payment.total_minor) })}</button></form>`;
+}
+
+/** Once money has come in another way: no code is asked for, because none would be accepted. */
+function asideMain(shown: Shown): Html {
+  return html`<section class="card ended"><span class="seal bad" aria-hidden="true">!</span><h1>${text(shown, 'paid_before')}</h1>${about(shown)}${returnLink(shown, 'main', true)}</section>`;
 }
 
 /** For a code that has expired with no resend left: nothing that could be entered here would pay. */

@@ -53,7 +53,7 @@ export interface PageView {
   readonly now: number;
   /** Whether a payment can still be started on the session (see `isSessionOpen`). */
   readonly isOpen: boolean;
-  /** Whether the payment is over, or asks for a bank transfer, and yet money has come for its session's order. */
+  /** Whether the payment is over, or asks for a code or a bank transfer, and yet money has come for its session's order. */
   readonly isPaidAside: boolean;
 }
 
@@ -114,11 +114,14 @@ function isOver(payment: Payment, isOpen: boolean, now: number): boolean {
 }
 
 /**
- * Whether the page has to know if money has come too late: where it says that nothing can be paid, and where it asks for a bank
- * transfer, which nothing could refuse. Every other way to pay is refused when it is tried.
+ * Whether the page has to know if money has come too late: where it says that nothing can be paid, where it asks for a code, which
+ * may be the last one and expire, and where it asks for a bank transfer, which nothing could refuse. Every other way to pay is
+ * refused when it is tried.
  */
 function mustKnowAside(payment: Payment, isOpen: boolean, now: number): boolean {
-  return payment.status === 'pendingBankProofUpload' || isOver(payment, isOpen, now);
+  const { status } = payment;
+  const asks = status === 'pendingBankProofUpload' || status === 'pending_otp_verification';
+  return asks || isOver(payment, isOpen, now);
 }
 
 /** The given numbers; a phone whose carrier does not take the currency is left out, so that the page asks for one. */

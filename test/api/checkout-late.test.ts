@@ -51,3 +51,25 @@ test('a page that asks for a bank transfer asks for none once the money has come
   // A customer who had made the transfer before can still send its proof.
   expect(stepOf(late, 'proof')).toBeDefined();
 });
+
+test('a page whose last code has expired says so, once the money has come by phone', async () => {
+  const { world, carrier } = desk;
+  const merchant = await world.merchant();
+  const wallet = await world.wallet({ balance: 500_00n, phone: numberEnding('43') });
+  const hosted = await host(world, merchant, { minted: { amount: '150.00' } });
+  const customer = visitor(world);
+  const page = await customer.open(hosted.url);
+  carrier.answer(TURNED_AWAY);
+  await customer.send(stepOf(page, 'pay'), { method: 'mobile_money', phone: numberEnding('42') });
+  await customer.send(stepOf(page, 'pay'), { method: 'wallet', number: wallet.number, pin: wallet.pin });
+  for (let resent = 0; resent < 3; resent += 1) {
+    await world.pass(60_000);
+    await customer.send(stepOf(await customer.open(page.url), 'resend'), {});
+  }
+  await world.pass(601_000);
+  expect(textOf(await customer.open(page.url))).toContain('Nothing has been charged');
+  await desk.hearOf(await desk.tryOf(hosted.transaction_id, 0), 'SUCCESSFUL');
+  const late = textOf(await customer.open(page.url));
+  expect(late).not.toContain('Nothing has been charged');
+  expect(late).toContain('Do not pay again: ask the shop');
+});
