@@ -49,7 +49,8 @@ function neededFault(language: Language, field: FieldName): string {
   return checkoutText(language, NEEDED[field]);
 }
 
-export function faultsOf(language: Language, refusal: Refusal): Faults {
+/** `otherwise`: what is said of a refusal for which there are no words of its own. */
+export function faultsOf(language: Language, refusal: Refusal, otherwise: CheckoutWord = 'away'): Faults {
   const details = refusal.more.details ?? [];
   const fields: { [field in FieldName]?: string } = {};
   let general: string | undefined;
@@ -60,7 +61,7 @@ export function faultsOf(language: Language, refusal: Refusal): Faults {
     else general ??= text;
   }
   if (Object.keys(fields).length > 0) return { fields };
-  return { general: general ?? codeText(language, refusal), fields };
+  return { general: general ?? codeText(language, refusal, otherwise), fields };
 }
 
 /** The words for a detail's code; a code that is not listed has none of its own. */
@@ -138,10 +139,11 @@ function wordText(language: Language, amount: string, currency: Currency): strin
   return money === undefined ? amount : amountText(language, money.minor, currency);
 }
 
-function codeText(language: Language, { code, more }: Refusal): string {
+function codeText(language: Language, { code, more }: Refusal, otherwise: CheckoutWord): string {
   const time = spanText(language, (more.retryAfter ?? 1) * 1_000);
   if (code === 1201) return checkoutText(language, 'funds');
   if (code === 1301) return checkoutText(language, more.words === undefined ? 'busy' : 'tries_used', { time });
   if (code === 1303) return checkoutText(language, more.words?.about === 'code' ? 'tries_used' : 'locked', { time });
-  return checkoutText(language, 'away');
+  if (code === 1402 && more.retryAfter !== undefined) return checkoutText(language, 'busy', { time });
+  return checkoutText(language, otherwise);
 }

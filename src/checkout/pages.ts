@@ -191,7 +191,9 @@ async function refusedStep(
   if (GONE_ON.includes(refusal.code) && !stands) return doneAnswer({ kind: 'page', path: '' }, checkout);
   const language = readerLanguage(request, view.payment.language);
   const { pin: _pin, code: _code, ...kept } = request.cardField === undefined ? request.form : chosenIn(request.form);
-  const shown: Shown = { language, view, faults: faultsOf(language, refusal), kept };
+  // A customer who has made a transfer must not read that nothing has been charged, or to pay another way.
+  const faults = faultsOf(language, refusal, stateOf(view) === 'proof' ? 'file_stalled' : 'away');
+  const shown: Shown = { language, view, faults, kept };
   const kind = kept.method !== 'card' ? 'page' : isFormSpent(refusal) ? 'renewal' : 'card';
   const answer = showPage(deps, assets, shown, { kind, stays: true });
   const wait = refusal.more.retryAfter;

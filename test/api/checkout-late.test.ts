@@ -73,3 +73,21 @@ test('a page whose last code has expired says so, once the money has come by pho
   expect(late).not.toContain('Nothing has been charged');
   expect(late).toContain('Do not pay again: ask the shop');
 });
+
+test('a proof that cannot be read tells nobody that nothing was charged, or to pay another way', async () => {
+  const { world } = desk;
+  const merchant = await world.merchant();
+  const account = await addAccount(world, merchant);
+  const customer = visitor(world);
+  const page = await customer.open((await host(world, merchant)).url);
+  await customer.send(stepOf(page, 'pay'), { method: 'bank_transfer', account: account.id });
+  const asked = await customer.open(page.url);
+  const refused = await customer.send(
+    stepOf(asked, 'proof'),
+    {},
+    { 'content-type': 'multipart/form-data; boundary=x' },
+  );
+  expect(refused.status).toBe(400);
+  expect(textOf(refused)).not.toContain('Nothing has been charged');
+  expect(textOf(refused)).toContain('Send it again');
+});
