@@ -38,13 +38,16 @@ export function money({ language, view }: Shown, minor: bigint): string {
   return amountText(language, minor, view.payment.currency);
 }
 
-/** Longer amounts, in characters, do not fit on a narrow screen in the large type, or in the one below it. */
-const LONG_AMOUNT = 11;
-const LONGER_AMOUNT = 15;
+/** Amounts of more characters do not fit on a narrow screen in the type before: the class that gives them a smaller one. */
+const LONG_AMOUNTS = [
+  [18, ' longest'],
+  [15, ' longer'],
+  [11, ' long'],
+] as const;
 
 /** An amount as the largest thing on the page. */
 export function amountLine(amount: string, look = ''): Html {
-  const size = amount.length > LONGER_AMOUNT ? ' longer' : amount.length > LONG_AMOUNT ? ' long' : '';
+  const size = LONG_AMOUNTS.find(([most]) => amount.length > most)?.[1] ?? '';
   return html`<p class="amount${look}${size}">${amount}</p>`;
 }
 

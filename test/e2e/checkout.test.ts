@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type Hosted, host, setSettings } from '../api/checkout-flows.ts';
 import { answerPrompt, codeOn, numberEnding } from '../api/flows.ts';
-import { pdfFile } from '../api/transfer-flows.ts';
+import { addAccount, pdfFile } from '../api/transfer-flows.ts';
 import { findBrowser, keepPicture, mayLeaveOut } from '../support/browser.ts';
 import type { World } from '../support/world.ts';
 import { expectUsable, holdBack, openPageDesk, type PageDesk } from './page-desk.ts';
@@ -172,6 +172,29 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await page.keyboard.press('Enter');
     await page.locator('.receipt').waitFor();
     expect(await beyond(), 'receipt').toBe(0);
+  });
+
+  test('a long amount is the largest text of its page, and is broken nowhere', async () => {
+    const large = await world.merchant();
+    await addAccount(world, large, { currency: 'cdf' });
+    const { url } = await host(world, large, { minted: { amount: '12345678.90', currency: 'cdf' } });
+    const page = await open('narrow', url, { locale: 'ru-RU' });
+    const linesOf = (selector: string): Promise<number> =>
+      page.evaluate(`(() => {
+        const range = document.createRange();
+        range.selectNodeContents(document.querySelector('${selector}'));
+        return new Set([...range.getClientRects()].map(({ top }) => top)).size;
+      })()`);
+    const sizeOf = (selector: string): Promise<number> =>
+      page.evaluate(`Number(getComputedStyle(document.querySelector('${selector}')).fontSize.replace('px', ''))`);
+    expect(await sizeOf('.amount')).toBeGreaterThan(await sizeOf('h1'));
+    expect(await linesOf('.amount')).toBe(1);
+    await page.locator('label[for=m-bank_transfer]').click();
+    await page.locator('form:has([name=account]) button').click();
+    await page.locator('#file').waitFor();
+    expect(await linesOf('.facts dd span')).toBe(1);
+    await expectUsable(page);
+    await keepPicture(page, 'long-amount');
   });
 
   test('the first faulty field gets the focus, and its error disappears once it is changed', async () => {
