@@ -80,7 +80,10 @@ function leave(shown: Shown): Html {
   return html`<p class="back">${returnLink(shown, 'quiet', true)}</p>`;
 }
 
-/** Without a script the page is reloaded, at once by this link and by itself after a while. */
+/**
+ * Without a script the page is reloaded, at once by this link and by itself after a while. The script takes the link away once it
+ * polls: it may not have arrived over a poor network, or may be too new for the browser, and nothing else would tell.
+ */
 function refresh(shown: Shown): Html {
-  return html`<noscript><p class="center"><a class="quiet-link" href="${pathOf(shown)}">${text(shown, 'wait_refresh')}</a></p></noscript>`;
+  return html`<p class="center" data-refresh><a class="quiet-link" href="${pathOf(shown)}">${text(shown, 'wait_refresh')}</a></p>`;
 }

@@ -108,6 +108,26 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await page.locator('.receipt').waitFor({ timeout: 20_000 });
   });
 
+  test('a waiting page whose script did not arrive offers what is new by a link, which the script takes away', async () => {
+    const { world, merchant } = desk;
+    const phone = numberEnding('42');
+    const page = await desk.open('small', (await host(world, merchant)).url);
+    await page.locator('label[for=m-mobile_money]').click();
+    await page.fill('#mobile_money-phone', phone);
+    await page.keyboard.press('Enter');
+    await page.locator('.ring').waitFor();
+    const link = page.getByRole('link', { name: 'Show what is new' });
+    await link.waitFor({ state: 'detached' });
+    await page.route(/\/page\..*\.js$/, (route) => route.abort());
+    desk.excuse(/ERR_FAILED/);
+    await page.reload();
+    await expectUsable(page);
+    await answerPrompt(world, phone, 'approve');
+    await world.pass(10_000);
+    await link.click();
+    await page.locator('.receipt').waitFor();
+  });
+
   test('what is left is counted down also while the phone sleeps', async () => {
     const { world, merchant } = desk;
     const { url } = await host(world, merchant, { minted: { ttl_seconds: 36_000 } });
