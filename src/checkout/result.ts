@@ -10,7 +10,7 @@ import type { Payment, PaymentMethod } from '../domain/records.ts';
 import { shopAddress } from '../domain/return-address.ts';
 import { type CheckoutWord, checkoutText, keepTogether } from '../messages/checkout/words.ts';
 import { type Html, html, type Piece } from '../messages/html.ts';
-import { type Language, say } from '../messages/messages.ts';
+import { joinSentences, type Language, say } from '../messages/messages.ts';
 import { spanText } from './amounts.ts';
 import {
   about,
@@ -83,7 +83,9 @@ export function endedTitle({ payment: { status } }: Shown['view']): CheckoutWord
 export function endedMain(shown: Shown): Html {
   const { payment, isPaidAside } = shown.view;
   const isOpen = shown.view.isOpen && !isPaidAside;
-  const next = isPaidAside ? 'paid_before' : isOpen ? 'again_text' : 'back_text';
+  // Its customer may have transferred the money, and only the proof was not good enough.
+  const mayHavePaid = payment.reason === 'proof_declined';
+  const next = isPaidAside ? 'paid_before' : mayHavePaid ? 'transferred_text' : isOpen ? 'again_text' : 'back_text';
   return html`<section class="card ended">${noticeOf(shown)}<span class="seal bad" aria-hidden="true">!</span><h1>${text(shown, endedTitle(shown.view))}</h1>
 ${payment.reason === 'sibling_paid' ? html`<p>${text(shown, 'other_paid_text')}</p>` : html`<p>${whyText(shown.language, payment)}</p><p>${text(shown, next)}</p>`}${about(shown)}
 ${isOpen ? html`<form method="post" action="${pathOf(shown, 'again')}" data-once><button class="button">${text(shown, 'again_button')}</button></form>${returnLink(shown, 'quiet')}` : returnLink(shown, 'main')}</section>`;
@@ -107,7 +109,10 @@ export function whyText(language: Language, { status, reason }: Pick<Payment, 's
 /** A customer who was shown an account may have transferred the money: then nobody can say that nothing has been charged. */
 export function expiredMain(shown: Shown): Html {
   const { payment, isPaidAside } = shown.view;
-  const promised = payment.bank_account_id === null ? 'expired_text' : 'overdue_text';
-  const word = isPaidAside ? 'paid_before' : promised;
-  return html`<section class="card ended"><span class="seal bad" aria-hidden="true">!</span><h1>${text(shown, 'expired_title')}</h1><p>${text(shown, word)}</p>${about(shown)}${returnLink(shown, 'main')}</section>`;
+  const promised =
+    payment.bank_account_id === null
+      ? text(shown, 'expired_text')
+      : joinSentences(shown.language, text(shown, 'overdue_text'), text(shown, 'transferred_text'));
+  const words = isPaidAside ? text(shown, 'paid_before') : promised;
+  return html`<section class="card ended"><span class="seal bad" aria-hidden="true">!</span><h1>${text(shown, 'expired_title')}</h1><p>${words}</p>${about(shown)}${returnLink(shown, 'main')}</section>`;
 }

@@ -2,9 +2,10 @@
  * A hosted page whose payer has paid too late to count: nobody is told that nothing was charged, or to pay again.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { declineProof } from '../../src/usecases/proof-decide.ts';
 import { host, stepOf, textOf, visitor } from './checkout-flows.ts';
 import { numberEnding } from './flows.ts';
-import { addAccount } from './transfer-flows.ts';
+import { addAccount, pdfFile, upload } from './transfer-flows.ts';
 import { openWaveringDesk, TURNED_AWAY, type WaveringDesk } from './wavering-desk.ts';
 
 let desk: WaveringDesk;
@@ -90,4 +91,19 @@ test('a proof that cannot be read tells nobody that nothing was charged, or to p
   expect(refused.status).toBe(400);
   expect(textOf(refused)).not.toContain('Nothing has been charged');
   expect(textOf(refused)).toContain('Send it again');
+});
+
+test('a customer whose proof was declined is told not to make a transfer again that was made', async () => {
+  const { world } = desk;
+  const merchant = await world.merchant();
+  const account = await addAccount(world, merchant);
+  const hosted = await host(world, merchant);
+  const customer = visitor(world);
+  const page = await customer.open(hosted.url);
+  await customer.send(stepOf(page, 'pay'), { method: 'bank_transfer', account: account.id });
+  const uploaded = await upload(world, hosted, pdfFile());
+  await declineProof(world.gateway.deps, uploaded.json.proof.id, 'cannot be read');
+  const declined = textOf(await customer.open(page.url));
+  expect(declined).toContain('If you have made the transfer, do not make it again');
+  expect(declined).not.toContain('try again, or pay another way');
 });

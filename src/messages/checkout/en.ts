@@ -160,8 +160,9 @@ export const en = {
   cancelled_title: 'The payment was cancelled',
   expired_title: 'The time to pay is over',
   expired_text: 'Nothing has been charged. Go back to the shop to start again.',
-  overdue_text:
-    'No proof came in time. If you have made the transfer, do not make it again: show your receipt to the shop. If not, go back to the shop to start again.',
+  overdue_text: 'No proof came in time.',
+  transferred_text:
+    'If you have made the transfer, do not make it again: show your receipt to the shop. If not, go back to the shop to start again.',
   other_paid_text: 'This order is paid by another payment, in another window or app. Look there before you pay again.',
   rejected_text: 'You rejected the request on your phone.',
   bank_cancelled_text: 'You cancelled the confirmation at your bank.',

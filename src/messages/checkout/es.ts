@@ -165,8 +165,9 @@ export const es = {
   cancelled_title: 'El pago fue cancelado',
   expired_title: 'El tiempo para pagar ha terminado',
   expired_text: 'No se ha cobrado nada. Vuelva a la tienda para empezar de nuevo.',
-  overdue_text:
-    'No llegó ningún comprobante a tiempo. Si ha hecho la transferencia, no la repita: enseñe su recibo a la tienda. Si no, vuelva a la tienda para empezar de nuevo.',
+  overdue_text: 'No llegó ningún comprobante a tiempo.',
+  transferred_text:
+    'Si ha hecho la transferencia, no la repita: enseñe su recibo a la tienda. Si no, vuelva a la tienda para empezar de nuevo.',
   other_paid_text:
     'Este pedido se paga con otro pago, en otra ventana o aplicación. Mire allí antes de pagar de nuevo.',
   rejected_text: 'Usted rechazó la solicitud en su teléfono.',

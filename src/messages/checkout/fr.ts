@@ -167,8 +167,9 @@ export const fr = {
   cancelled_title: 'Le paiement a été annulé',
   expired_title: 'Le délai pour payer est écoulé',
   expired_text: 'Rien n’a été débité. Retournez à la boutique pour recommencer.',
-  overdue_text:
-    'Aucune preuve n’est arrivée à temps. Si vous avez fait le virement, ne le refaites pas : montrez votre reçu à la boutique. Sinon, retournez à la boutique pour recommencer.',
+  overdue_text: 'Aucune preuve n’est arrivée à temps.',
+  transferred_text:
+    'Si vous avez fait le virement, ne le refaites pas : montrez votre reçu à la boutique. Sinon, retournez à la boutique pour recommencer.',
   other_paid_text:
     'Cette commande se paie par un autre paiement, dans une autre fenêtre ou application. Regardez-y avant de payer de nouveau.',
   rejected_text: 'Vous avez rejeté la demande sur votre téléphone.',

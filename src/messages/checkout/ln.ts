@@ -161,8 +161,9 @@ export const ln = {
   cancelled_title: 'Kofuta elongolami',
   expired_title: 'Ntango ya kofuta eleki',
   expired_text: 'Mbongo elongwe te. Zonga na butiki mpo na kobanda lisusu.',
-  overdue_text:
-    'Elembeteli eyaki na ntango te. Soki osili kosala virement, kosala yango lisusu te: lakisa butiki resi na yo. Soki te, zonga na butiki mpo na kobanda lisusu.',
+  overdue_text: 'Elembeteli eyaki na ntango te.',
+  transferred_text:
+    'Soki osili kosala virement, kosala yango lisusu te: lakisa butiki resi na yo. Soki te, zonga na butiki mpo na kobanda lisusu.',
   other_paid_text:
     'Komande oyo ezali kofutama na kofuta mosusu, na fenetre to application mosusu. Tala kuna liboso ya kofuta lisusu.',
   rejected_text: 'Oboyi bosenga na telefone na yo.',
