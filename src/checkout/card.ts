@@ -39,7 +39,7 @@ export function cardMain(shown: Shown, network: string): Html {
 <p class="fault" id="card-fault" role="alert" hidden></p>
 <p class="help">${text(shown, 'card_note', { network })}</p>
 <button class="button" disabled>${text(shown, 'pay', { amount: money(shown, cardTotal(shown)) })}</button></form>
-<p class="soft" role="status" data-card-status data-loading="${text(shown, 'card_loading')}"></p>
+<p class="soft" role="status" data-card-status data-loading="${text(shown, 'card_loading')}" data-failed="${text(shown, 'card_failed')}"></p>
 ${renewal(shown)}
 ${otherWay(shown)}</section>`;
 }

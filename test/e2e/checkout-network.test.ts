@@ -9,6 +9,7 @@ import { host } from '../api/checkout-flows.ts';
 import { answerPrompt, numberEnding } from '../api/flows.ts';
 import { pdfFile } from '../api/transfer-flows.ts';
 import { findBrowser } from '../support/browser.ts';
+import { networkOrigin } from '../support/card-form.ts';
 import { expectUsable, holdBack, openPageDesk, type PageDesk } from './page-desk.ts';
 
 const browserPath = findBrowser();
@@ -126,6 +127,20 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await world.pass(10_000);
     await link.click();
     await page.locator('.receipt').waitFor();
+  });
+
+  test('a card page whose script did not arrive says so, and its button loads it again', async () => {
+    const { world, merchant } = desk;
+    const { url } = await host(world, merchant);
+    const page = await desk.open('small', url, { also: [networkOrigin(world)] });
+    await page.locator('label[for=m-card]').click();
+    await page.route(/\/card\..*\.js$/, (route) => route.abort(), { times: 1 });
+    desk.excuse(/ERR_FAILED/);
+    await page.locator('.panel:visible button').click();
+    await page.getByText('The card form could not be loaded').waitFor();
+    await expectUsable(page);
+    await page.getByRole('button', { name: 'Open a new card form' }).click();
+    await page.locator('form[data-card] button:enabled').waitFor();
   });
 
   test('what is left is counted down also while the phone sleeps', async () => {

@@ -292,10 +292,20 @@ function goOn(): void {
   document.querySelector<HTMLFormElement>('form[data-submit]')?.requestSubmit();
 }
 
-/** Says that the network's form is loading, which may take long. The card form's script clears this. */
+/**
+ * Says that the network's form is loading, which may take long. The card form's script clears this; if that script did not arrive,
+ * the form stays hidden, and a button opens another one.
+ */
 function announceCardForm(): void {
   const status = document.querySelector<HTMLElement>('[data-card-status]');
-  if (status !== null) status.textContent = status.dataset.loading ?? '';
+  const form = document.querySelector<HTMLElement>('form[data-card]');
+  if (status === null || form === null) return;
+  status.textContent = status.dataset.loading ?? '';
+  addEventListener('load', () => {
+    if (!form.hidden) return;
+    status.textContent = status.dataset.failed ?? '';
+    document.querySelector('[data-card-renewal]')?.removeAttribute('hidden');
+  });
 }
 
 announceCardForm();
