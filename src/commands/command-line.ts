@@ -294,6 +294,7 @@ function addWebhookCommands(
     .option('--merchant <id>', "only this merchant's")
     .option('--status <status>', 'waiting, delivered, dead, gone or no_target')
     .option('--from <time>', 'only those made at or after this time')
+    .option('--to <time>', 'only those made before this time')
     .option('--after <id>', 'those after this event: the next page')
     .option('--limit <count>', 'how many to list at most', '50');
   addVerbOf(webhook, 'show', 'show an event, and each try with its answer', async () => (await load()).webhookShow);

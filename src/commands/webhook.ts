@@ -19,18 +19,23 @@ export interface WebhookListOptions {
   readonly merchant?: string;
   readonly status?: string;
   readonly from?: string;
+  readonly to?: string;
   readonly after?: string;
   readonly limit: string;
 }
 
 export async function webhookList({ deps }: Tools, options: WebhookListOptions): Promise<Output> {
-  const { merchant, status, from, after } = options;
+  const { merchant, status, after } = options;
   if (after !== undefined) requireId('evt', after, 'event');
+  const from = options.from === undefined ? undefined : readTime(options.from);
+  const until = options.to === undefined ? undefined : readTime(options.to);
+  if (from !== undefined && until !== undefined) requireSpan({ from, to: until });
   const limit = readLimit(options.limit);
   const events = await deps.store.event.list({
     ...(merchant === undefined ? {} : { merchantId: (await requireMerchant(deps, merchant)).id }),
     ...(status === undefined ? {} : { status: readStatus(status, statesOf(DELIVERY), 'an event') }),
-    ...(from === undefined ? {} : { from: readTime(from) }),
+    from,
+    until,
     ...(after === undefined ? {} : { after }),
     limit,
   });

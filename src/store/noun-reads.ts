@@ -234,13 +234,13 @@ function rememberedMerchant(get: (shard: number, id: string) => Promise<Merchant
 }
 
 async function listEvents(readers: Readers, filter: EventFilter): Promise<WebhookEvent[]> {
-  const { merchantId, status, from, after, limit } = filter;
+  const { merchantId, status, from, until, after, limit } = filter;
   if (merchantId !== undefined && shardIn(merchantId) === undefined) return [];
   return listForOperator(readers, {
     table: 'webhook_event',
     merchantId,
     state: inStatus('webhook_event', status),
-    conditions: [...idsWithin('evt', from, undefined), ...createdWithin(from, undefined), ['id > ?', after, 'i']],
+    conditions: [...idsWithin('evt', from, until), ...createdWithin(from, until), ['id > ?', after, 'i']],
     limit,
   });
 }

@@ -42,6 +42,8 @@ export interface EventFilter {
   readonly status?: EventStatus | undefined;
   /** Inclusive. */
   readonly from?: number | undefined;
+  /** Exclusive. */
+  readonly until?: number | undefined;
   /** The last event of the page before. */
   readonly after?: string | undefined;
   readonly limit: number;

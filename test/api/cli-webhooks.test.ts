@@ -35,16 +35,17 @@ async function makeMerchant(name: string): Promise<string> {
   return String((JSON.parse(out) as { merchant_id: string }).merchant_id);
 }
 
-/** Writes an event of 1 February 2026; `number` tells it from others. */
-async function makeEvent(merchantId: string, number: number, status = 'dead'): Promise<string> {
+/** Writes an event of a day of February 2026; `number` tells it from others. */
+async function makeEvent(merchantId: string, number: number, status = 'dead', day = 1): Promise<string> {
   const shard = shardOf(merchantId);
-  const id = makeId('evt', Date.UTC(2026, 1), new Uint8Array(16).fill(number), shard);
+  const at = Date.UTC(2026, 1, day);
+  const id = makeId('evt', at, new Uint8Array(16).fill(number), shard);
   await query(
     `insert into webhook_event (shard, id, version, merchant_id, transaction_id, sequence, type, url, body, status,
        attempts, next_at, created_at, delivered_at, last_error)
-     values ($1, $2, 3, $3, 'txn_x', 1, 'payment.approved', $5, '{}', $4, 9, '2026-02-01', '2026-02-01',
-       case when $4 = 'delivered' then '2026-02-01'::timestamptz end, 'http_500')`,
-    [shard, id, merchantId, status, status === 'no_target' ? null : 'https://shop.example/hook'],
+     values ($1, $2, 3, $3, 'txn_x', 1, 'payment.approved', $5, '{}', $4, 9, $6::timestamptz, $6,
+       case when $4 = 'delivered' then $6::timestamptz end, 'http_500')`,
+    [shard, id, merchantId, status, status === 'no_target' ? null : 'https://shop.example/hook', new Date(at)],
   );
   return id;
 }
@@ -130,6 +131,25 @@ describe('webhook list and show', () => {
       expect(more).toEqual([]);
       expect(row).toMatch(new RegExp(` ${status} +9 *${reason}$`));
     }
+  });
+
+  it('list the events of a span: from its start, and before its end', async () => {
+    const merchant = await makeMerchant('Boutique');
+    const ids: string[] = [];
+    for (const day of [1, 2, 3]) ids.push(await makeEvent(merchant, day, 'delivered', day));
+    const listed = async (span: string) =>
+      ((await cli.json(`webhook list --merchant ${merchant} ${span}`)).events as { event_id: string }[]).map(
+        ({ event_id }) => event_id,
+      );
+    expect(await listed('--to 2026-02-02')).toEqual(ids.slice(0, 1));
+    expect(await listed('--from 2026-02-02 --to 2026-02-03')).toEqual(ids.slice(1, 2));
+    expect(await listed('--from 2026-02-01 --to 2026-02-03T00:00:00.001Z')).toEqual(ids);
+    expect(await cli.run('webhook list --from 2026-02-02 --to 2026-02-02')).toEqual({
+      status: 2,
+      out: '',
+      err: 'mbongo: --from must be before --to\n',
+    });
+    expect(await cli.run('webhook list --to yesterday')).toMatchObject({ status: 2, out: '' });
   });
 
   it('show every try of one event, and not its body', async () => {
