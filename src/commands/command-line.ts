@@ -16,6 +16,7 @@ import { printError, type Surroundings } from './output.ts';
 import { addPayoutCommands } from './payout-verbs.ts';
 import { addRefundCommands } from './refund-verbs.ts';
 import { type Role, readProcesses } from './serve-processes.ts';
+import { addSuspenseCommands } from './suspense-verbs.ts';
 import { attributionOf } from './this-user.ts';
 import type { Tools } from './tools.ts';
 import { explainUsage, refuseTwice, refuseUnknownHelp, spelledOut } from './usage.ts';
@@ -87,6 +88,7 @@ function buildProgram(around: Surroundings, version: string, ended: Ended): Comm
   addMoneyCommands(program, addVerb);
   addTransferCommands(program, addVerb, addVerbOf);
   addAttemptCommands(program, addVerb, addVerbOf);
+  addSuspenseCommands(program, addVerb, addVerbOf);
   addPayoutCommands(program, addVerb, addVerbOf);
   addRefundCommands(program, addVerb, addVerbOf);
   addConnectorCommands(program, addVerb, addVerbOf);

@@ -116,7 +116,7 @@ describe('conditions that no test can bring about are judged by their numbers', 
     expect(detail).toContain('money of 2 attempts came, or left, after their orders had ended');
     const one = lateCheck({ waiting: [{ ...waiting[0], count: 1 }] }, NOW);
     expect(one.detail).toContain('money of 1 attempt came, or left, after its order had ended');
-    expect(detail).toMatch(/the oldest for 5 min: see mbongo attempt list --late, and .* mbongo attempt book$/);
+    expect(detail).toMatch(/the oldest for 5 min: see mbongo suspense list, and .* mbongo attempt book$/);
     expect(waitingCheck({ waiting: [{ ...waiting[0], oldest: 0 }] }, NOW).status).toBe('ok');
     expect(lateCheck({ waiting: [] }, NOW).status).toBe('ok');
   });

@@ -102,7 +102,7 @@ export function lateCheck({ waiting }: Pick<Watched, 'waiting'>, now: number): C
   const whose =
     count === 1 ? '1 attempt came, or left, after its order' : `${count} attempts came, or left, after their orders`;
   const what = `money of ${whose} had ended and waits to be booked, ${since}`;
-  return warn(name, `${what}: see mbongo attempt list --late, and book it with mbongo attempt book`);
+  return warn(name, `${what}: see mbongo suspense list, and book it with mbongo attempt book`);
 }
 
 /** Late webhooks and late money have checks of their own. */

@@ -37,6 +37,15 @@ import { openRecent } from './recent.ts';
 import type { ScannedPage } from './scanned-page.ts';
 import { type FailingReceiver, readFailingReceivers, readServer, type Server } from './server-reads.ts';
 import type { CommitStats, ReadStats } from './stats.ts';
+import {
+  readSuspense,
+  readSuspenseSums,
+  readUndecided,
+  type SuspenseFilter,
+  type SuspensePage,
+  type SuspenseSums,
+  type Undecided,
+} from './suspense-reads.ts';
 import { type CallMade, readUpstreamCalls } from './upstream-calls.ts';
 import { readByReference, readUpstreamSpan, type UpstreamQuestion, type UpstreamSpan } from './upstream-span.ts';
 import { type AgeLimits, readWatched, type Watched } from './watch-reads.ts';
@@ -64,6 +73,12 @@ export interface Store extends Nouns {
   attemptsByReference(connector: string, references: readonly string[]): Promise<Attempt[]>;
   /** Attempts whose money came or left late and lies in suspense, in the order of their ids; only those after `after`. */
   lateAttempts(limit: number, after?: string): Promise<Attempt[]>;
+  /** A page of the same, of what the filter names. */
+  suspense(page: SuspensePage): Promise<Attempt[]>;
+  /** Its sums, and what the ledger's suspense accounts hold, at one instant. */
+  suspenseSums(filter: SuspenseFilter): Promise<SuspenseSums>;
+  /** What may have moved money: proofs, attempts that were open before that instant (ms), and refunds by hand; the first 256 of a shard. */
+  undecided(filter: SuspenseFilter, openBefore: number): Promise<Undecided[]>;
   /** What has already paid the merchant for this payment's session: ids of payments, and of attempts that paid late. */
   orderPaidBy(payment: Payment): Promise<string[]>;
   /** All attempts at these payout lines or refunds; archived ones too. */
@@ -177,6 +192,9 @@ export async function openStore({ url, onError = () => undefined }: StoreOptions
     attemptsOf: (shard, orders) => readAttemptsOf(readers, shard, orders),
     payoutLineFamily: (line) => readFamily(patient, line),
     lateAttempts: (limit, after) => readLateAttempts(patient, limit, after),
+    suspense: (page) => readSuspense(patient, page),
+    suspenseSums: (filter) => readSuspenseSums(patient, filter),
+    undecided: (filter, openBefore) => readUndecided(patient, filter, openBefore),
     ledger: openLedgerReads(lists),
     listPayments: (filter) => listPayments(lists, filter),
     pageOfEvents: (filter) => pageOfEvents(lists, filter),

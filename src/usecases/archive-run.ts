@@ -141,7 +141,7 @@ function notDropped(why: NotDropped, month: string): OperatorError {
       );
     case 'late_money': {
       const what = `money of ${why.attempts} attempts of ${month} or earlier came or left late and waits to be booked`;
-      const wayOut = 'see `mbongo attempt list --late`, and book it first, with `mbongo attempt book`';
+      const wayOut = 'see `mbongo suspense list`, and book it first, with `mbongo attempt book`';
       return new OperatorError(`${what}, and booking it needs the records of that month: ${wayOut}`);
     }
     case 'busy':

@@ -33,7 +33,7 @@ export type LateRows = Pick<LateMoney, 'attempt' | 'order'>;
  */
 const CLOCKS_DIFFER_MS = 5 * 60_000;
 
-const LOOK = 'see `mbongo attempt list --late`';
+const LOOK = 'see `mbongo suspense list`';
 
 /** @throws OperatorError when there is no such attempt, none of its money is in suspense, or it cannot go to `verdict.to`. */
 export async function bookLateMoney(
@@ -77,7 +77,8 @@ async function readLateIn(deps: Pick<Deps, 'store' | 'clock'>, attempt: Attempt,
   return { attempt, order: payment, book: (context) => bookLate(attempt, payment, to, context, guards) };
 }
 
-function requireWaiting(attempt: Attempt): void {
+/** @throws OperatorError when none of the attempt's money is in suspense: it never was, or it was booked. */
+export function requireWaiting(attempt: Attempt): void {
   const { id, purpose, status } = attempt;
   const late = lateMoneyOf(attempt);
   if (late === 'waits') return;

@@ -15,12 +15,21 @@ export async function findPaidAside(
   { store }: Pick<Deps, 'store'>,
   payments: readonly Payment[],
 ): Promise<Attempt | undefined> {
+  const tried = await findTried(
+    { store },
+    payments.filter((one) => !isPaid(one)),
+  );
+  return tried.find(isPaidAside);
+}
+
+/** The attempts at these payments that may have brought money too late to count: by phone or by card. */
+export async function findTried({ store }: Pick<Deps, 'store'>, payments: readonly Payment[]): Promise<Attempt[]> {
   // A payment at version 1 is as it was collected: nothing has been tried.
-  const tried = payments.filter((one) => one.version > 1 && !isPaid(one));
+  const tried = payments.filter((one) => one.version > 1);
   const found = await Promise.all(
     tried.flatMap(({ shard, id }) => [store.attempt.turnedAway(shard, id), store.attempt.ofCardPayment(shard, id)]),
   );
-  return found.flat().find(isPaidAside);
+  return found.flat();
 }
 
 /**

@@ -116,7 +116,7 @@ function showHeld(metrics: Metrics, { senders, held }: Deps['holds']): void {
 
 const WAYS = ['in', 'out'] as const;
 
-/** Counts the late money that `mbongo attempt list --late` shows. */
+/** Counts the late money that `mbongo suspense list` shows. */
 function showLate(metrics: Metrics, look: () => { readonly watched: Watched; readonly at: number }): void {
   metrics.read(
     'mbongo_late_money_waiting',

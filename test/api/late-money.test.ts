@@ -214,7 +214,9 @@ describe('what is not late is refused, with what to do', () => {
     expect(await refusal(id)).toContain('is waiting, and none of its money is in suspense: close it with `mbongo att');
     carrier.say('SUCCESSFUL');
     expect(await callBack(carrier.callbackUrl(), {})).toBe(200);
-    expect(await refusal(id)).toContain('is approved, and none of its money is in suspense: see `mbongo attempt li');
+    expect(await refusal(id)).toContain(
+      'is approved, and none of its money is in suspense: see `mbongo suspense list`',
+    );
     const unknown = id.replace(/^att_.{20}/, 'att_00000000000000000000');
     expect(await refusal(unknown)).toContain('there is no attempt');
     expect(await refusal(paying.transaction_id, 2)).toContain('the attempt id is not valid');

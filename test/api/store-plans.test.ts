@@ -22,6 +22,7 @@ import { openRecent } from '../../src/store/recent.ts';
 import { rowReader } from '../../src/store/row-codec.ts';
 import { FAILING_RECEIVERS } from '../../src/store/server-reads.ts';
 import { lockShape, updateShape } from '../../src/store/statements.ts';
+import { type Question, suspensePage, suspenseSums, undecided } from '../../src/store/suspense-reads.ts';
 import { columnsOf, TABLES } from '../../src/store/tables.ts';
 import { readUpstreamCalls } from '../../src/store/upstream-calls.ts';
 import { ATTEMPTS, OVERDUE, WAITING } from '../../src/store/watch-reads.ts';
@@ -220,9 +221,24 @@ test.each<[string, Partial<EventPageFilter>]>([
   expect((await scansOf(text, name, values)).toSorted()).toEqual([index, 'webhook_event_pkey'].toSorted());
 });
 
+const OF_SHOP = { merchantId: MERCHANT, currency: 'usd', before: NOW } as const;
+
+test.each<[string[], Question]>([
+  [['attempt_late_money'], suspensePage({ limit: 50 })],
+  [['attempt_late_money'], suspensePage({ ...OF_SHOP, after: 'att_7', limit: 50 })],
+  [['account_pkey', 'attempt_late_money'], suspenseSums({ currency: 'usd' })],
+  [['account_pkey', 'attempt_late_money'], suspenseSums(OF_SHOP)],
+  [['attempt_to_inquire', 'payment_pkey', 'proof_waiting', 'refund_open'], undecided({}, NOW)],
+  [['attempt_to_inquire', 'payment_pkey', 'proof_waiting', 'refund_open'], undecided(OF_SHOP, NOW)],
+])('what waits for a person is found by %j', async (indexes, { statement: { text, name }, values }) => {
+  const parameters = values.map((value) => client.escapeLiteral(value)).join(', ');
+  expect((await scansOf(text, name, parameters)).toSorted()).toEqual(indexes);
+});
+
 test.each<[string, (nouns: Nouns) => Promise<unknown>]>([
   ['webhook_event_pkey', ({ event }) => event.list({ limit: 50 })],
   ['webhook_event_pkey', ({ event }) => event.list({ status: 'delivered', from: 0, after: 'evt_7', limit: 50 })],
+  ['webhook_event_pkey', ({ event }) => event.list({ from: 0, until: NOW, limit: 50 })],
   ['webhook_event_given_up', ({ event }) => event.list({ status: 'dead', limit: 50 })],
   ['webhook_event_given_up', ({ event }) => event.list({ status: 'gone', merchantId: MERCHANT, from: 0, limit: 50 })],
   ['webhook_event_due', ({ event }) => event.list({ status: 'waiting', limit: 50 })],

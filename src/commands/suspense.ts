@@ -1,0 +1,243 @@
+/**
+ * `mbongo suspense`: whose money lies in suspense, how much, since when and why, and which command gives it to whom it belongs.
+ *
+ * Invariant: nothing is changed; a phone number is never shown whole.
+ */
+
+import type { Currency } from '../domain/currency.ts';
+import type { LateTarget } from '../domain/late-money.ts';
+import { formatMinor } from '../domain/money.ts';
+import { maskPhone } from '../domain/phone.ts';
+import type { AttemptPurpose } from '../domain/records.ts';
+import type { SuspenseFilter, SuspenseSums, Undecided, UndecidedKind } from '../store/suspense-reads.ts';
+import { requireCurrency, requireId, requireMerchant } from '../usecases/operator.ts';
+import {
+  type InSuspense,
+  listSuspense,
+  type SuspenseChoice,
+  seeSuspense,
+  type WhyInSuspense,
+} from '../usecases/suspense-read.ts';
+import { readDuration, readLimit } from './options.ts';
+import { counted, endOfPage, type Output, table, timeOf } from './output.ts';
+import type { Tools } from './tools.ts';
+
+export interface SuspenseListOptions {
+  readonly merchant?: string;
+  readonly currency?: string;
+  readonly olderThan?: string;
+  readonly after?: string;
+  readonly limit: string;
+}
+
+/** 1 h: an attempt that has been open for longer is one for a person, as for the alert MbongoAttemptsOpen. */
+const OPEN_LONG_MS = 60 * 60_000;
+
+const WHY: { readonly [why in WhyInSuspense]: string } = {
+  paid_late: 'paid late',
+  paid_twice: 'paid twice',
+  sent_late: 'sent late',
+  sent_twice: 'sent twice',
+  order_open: 'its order is open',
+};
+
+export async function suspenseList({ deps }: Tools, options: SuspenseListOptions): Promise<Output> {
+  const { merchant, currency, olderThan, after } = options;
+  if (after !== undefined) requireId('att', after, 'attempt');
+  const limit = readLimit(options.limit);
+  const now = deps.clock.now();
+  const filter: SuspenseFilter = {
+    currency: currency === undefined ? undefined : requireCurrency(currency),
+    before: olderThan === undefined ? undefined : Math.max(0, now - readDuration(olderThan)),
+    merchantId: merchant === undefined ? undefined : (await requireMerchant(deps, merchant)).id,
+  };
+  const seen = await listSuspense(deps, { ...filter, after, limit });
+  const [sums, undecided] = await Promise.all([
+    deps.store.suspenseSums(filter),
+    deps.store.undecided(filter, now - OPEN_LONG_MS),
+  ]);
+  const end = endOfPage(
+    seen.map(({ attempt }) => attempt),
+    limit,
+  );
+  const rows = seen.map((one) => [
+    one.attempt.id,
+    timeOf(one.attempt.settled_at) ?? '',
+    WAY[one.attempt.purpose],
+    amountOf(one),
+    WHY[one.why],
+    one.attempt.payment_id,
+    one.order.status,
+    one.attempt.merchant_id,
+    one.attempt.connector,
+  ]);
+  const differs = sums.differences.length > 0;
+  return {
+    document: {
+      suspense: seen.map(documentOf),
+      next: end.next,
+      sums: sumsOf(sums),
+      ledger: {
+        agrees: !differs,
+        balances: sums.balances.map((one) => ({ currency: one.currency, balance: written(one.balance, one.currency) })),
+        differences: sums.differences.map(differenceOf),
+      },
+      undecided: undecided.map(undecidedOf),
+    },
+    lines: [
+      ...table(['attempt', 'since', 'way', 'amount', 'why', 'transaction', 'status', 'merchant', 'upstream'], rows),
+      ...end.lines,
+      '',
+      ...sumLines(sums),
+      ...ledgerLines(sums),
+      ...undecided.map(undecidedLine),
+      ...(seen.length === 0 ? [] : ['To whom one can be given, and how: mbongo suspense show <attempt>']),
+    ],
+    ...(differs ? { failed: true } : {}),
+  };
+}
+
+export async function suspenseShow({ deps }: Tools, attemptId: string): Promise<Output> {
+  const seen = await seeSuspense(deps, attemptId);
+  const { name } = await requireMerchant(deps, seen.attempt.merchant_id);
+  const { attempt } = seen;
+  const document = {
+    ...documentOf(seen),
+    merchant_name: name,
+    method: attempt.method,
+    carrier: attempt.carrier,
+    reference: attempt.reference,
+    provider_reference: attempt.provider_reference,
+    phone_number: attempt.msisdn === null ? null : maskPhone(attempt.msisdn),
+    fee: written(attempt.fee_minor, attempt.currency),
+  };
+  const choices = seen.choices.map((choice) => ({
+    to: choice.to,
+    possible: choice.whyNot === null,
+    first: FIRST[attempt.purpose === 'payment' ? 'in' : 'out'][choice.to] ?? null,
+    command: choice.whyNot === null ? commandOf(attemptId, choice) : null,
+    why_not: choice.whyNot,
+  }));
+  return {
+    document: { ...document, choices },
+    lines: [
+      ...Object.entries(document).map(([field, value]) => `${field.padEnd(18)}  ${value ?? ''}`.trimEnd()),
+      ...choices.flatMap(({ to, first, command, why_not }) =>
+        command === null
+          ? ['', `to the ${to}: not now: ${why_not}`]
+          : ['', `to the ${to}: ${first}; then`, `  ${command}`],
+      ),
+    ],
+  };
+}
+
+const WAY: { readonly [purpose in AttemptPurpose]: string } = {
+  payment: 'came',
+  payout: 'left (payout)',
+  refund: 'left (refund)',
+};
+
+/** What has to be true, or done outside, before money is booked to that party (docs/operating.md). */
+const FIRST: { readonly [way in 'in' | 'out']: { readonly [to in LateTarget]?: string } } = {
+  in: {
+    payer: "return the money at the upstream's portal, or through its support",
+    merchant: 'ask the merchant whether it delivers this order, and the upstream whether it confirms the payment',
+  },
+  out: {
+    upstream: 'have the upstream return the money, or confirm that it never sent it',
+    merchant: 'ask the merchant whether it pays for what has reached the receiver',
+    gateway: 'make sure that nobody returns the money',
+  },
+};
+
+function commandOf(attemptId: string, { to }: SuspenseChoice): string {
+  return `mbongo attempt book ${attemptId} --to ${to} --why '…' --yes`;
+}
+
+function amountOf({ attempt: { amount_minor, currency } }: InSuspense): string {
+  return said(amount_minor, currency);
+}
+
+function written(minor: bigint, currency: Currency): string {
+  return formatMinor(minor, currency);
+}
+
+function said(minor: bigint, currency: Currency): string {
+  return `${written(minor, currency)} ${currency}`;
+}
+
+function documentOf({ attempt, order, why }: InSuspense) {
+  return {
+    attempt_id: attempt.id,
+    since: timeOf(attempt.settled_at),
+    way: attempt.purpose === 'payment' ? 'came' : 'left',
+    purpose: attempt.purpose,
+    amount: written(attempt.amount_minor, attempt.currency),
+    currency: attempt.currency,
+    why,
+    transaction_id: attempt.payment_id,
+    status: order.status,
+    customer_reference: order.customer_reference,
+    merchant_id: attempt.merchant_id,
+    connector: attempt.connector,
+  };
+}
+
+/** One sum for each currency: what came, what left, and the rest, which the suspense accounts hold if nothing was left out. */
+function sumsOf({ sums }: SuspenseSums) {
+  return [...new Set(sums.map(({ currency }) => currency))].toSorted().map((currency) => {
+    const of = (way: 'in' | 'out') => sums.find((one) => one.currency === currency && one.way === way);
+    const [came, left] = [of('in')?.minor ?? 0n, of('out')?.minor ?? 0n];
+    return {
+      currency,
+      came_count: of('in')?.count ?? 0,
+      came: written(came, currency),
+      left_count: of('out')?.count ?? 0,
+      left: written(left, currency),
+      balance: written(came - left, currency),
+    };
+  });
+}
+
+function sumLines(sums: SuspenseSums): string[] {
+  return sumsOf(sums).map(({ currency, came_count, came, left_count, left, balance }) => {
+    return `${currency}  ${came} came (${came_count}), ${left} left (${left_count}): ${balance} in suspense`;
+  });
+}
+
+function ledgerLines({ differences }: SuspenseSums): string[] {
+  if (differences.length === 0) return ["The ledger's suspense accounts hold what all attempts in suspense moved."];
+  return differences.map((difference) => {
+    const { shard, account, balance, attempts, currency } = differenceOf(difference);
+    const what = `${account} of shard ${shard} holds ${balance} ${currency}, but its attempts moved ${attempts}`;
+    return `WRONG: ${what}: run mbongo doctor, and report it as a bug`;
+  });
+}
+
+function differenceOf({ shard, currency, balance, attempts }: SuspenseSums['differences'][number]) {
+  return {
+    shard,
+    account: `suspense:${currency}`,
+    currency,
+    balance: written(balance, currency),
+    attempts: written(attempts, currency),
+  };
+}
+
+const UNDECIDED: { readonly [kind in UndecidedKind]: readonly [one: string, many: string, see: string] } = {
+  proof: ['proof to decide', 'proofs to decide', 'mbongo proof list --status waiting'],
+  attempt_in: ['payment of unknown outcome', 'payments of unknown outcome', 'mbongo attempt list'],
+  attempt_out: ['payout or refund of unknown outcome', 'payouts and refunds of unknown outcome', 'mbongo attempt list'],
+  refund: ['refund to carry out by hand', 'refunds to carry out by hand', 'mbongo refund list --status pending'],
+};
+
+function undecidedOf({ kind, currency, count, minor, oldest }: Undecided) {
+  const see = UNDECIDED[kind][2];
+  return { kind, currency, count, amount: written(minor, currency), oldest: timeOf(oldest), see };
+}
+
+function undecidedLine(one: Undecided): string {
+  const [singular, plural, see] = UNDECIDED[one.kind];
+  const what = `${counted(one.count, singular, plural)}, ${said(one.minor, one.currency)}`;
+  return `Not in suspense, but it waits for a person: ${what}, the oldest since ${timeOf(one.oldest)}: ${see}`;
+}

@@ -1,0 +1,138 @@
+/**
+ * Reads for an operator whose money lies in suspense, why, and to whom it can be booked.
+ *
+ * Invariant: nothing is written, and what it says can be done is what `attempt-book.ts` would do at that moment.
+ */
+
+import { type LateTarget, lateMoneyOf, lateTargetsOf } from '../domain/late-money.ts';
+import { isFinal, isPaid } from '../domain/payment.ts';
+import { isLineOver } from '../domain/payout.ts';
+import type { Attempt, Payment } from '../domain/records.ts';
+import { isRefundOver } from '../domain/refund.ts';
+import type { SuspensePage } from '../store/suspense-reads.ts';
+import { type FindDeps, findPayment, findPayoutLine, findRefund } from './archive-find.ts';
+import { requireLate, requireWaiting } from './attempt-book.ts';
+import { requireAttempt } from './attempt-decide.ts';
+import { OperatorError } from './operator.ts';
+import { findTried } from './paid-aside.ts';
+
+/**
+ * Why money lies in suspense. `paid_late`: its payment had ended without it. `paid_twice`: the order was paid otherwise.
+ * `sent_late`, `sent_twice`: the same of money that left for a payout line or a refund. `order_open`: its order has not ended,
+ * and no further money is taken for it, or it may still be paid with this money.
+ */
+export type WhyInSuspense = 'paid_late' | 'paid_twice' | 'sent_late' | 'sent_twice' | 'order_open';
+
+/** The payment, payout line or refund that an attempt moved money for. */
+export interface SuspenseOrder {
+  /** `archived`: it is no longer there. */
+  readonly status: string;
+  readonly customer_reference: string | null;
+}
+
+export interface InSuspense {
+  readonly attempt: Attempt;
+  readonly order: SuspenseOrder;
+  readonly why: WhyInSuspense;
+}
+
+/** Whether the money can be booked to that party now; `whyNot` says what to do instead. */
+export interface SuspenseChoice {
+  readonly to: LateTarget;
+  readonly whyNot: string | null;
+}
+
+/** A page of what lies in suspense. */
+export async function listSuspense(deps: FindDeps, page: SuspensePage): Promise<InSuspense[]> {
+  const attempts = await deps.store.suspense(page);
+  const seen: InSuspense[] = [];
+  // One after the other: reading a payout line's family takes a connection of its own.
+  for (const attempt of attempts) seen.push(await see(deps, attempt));
+  return seen;
+}
+
+/** One attempt's money, and to whom it can be booked. @throws OperatorError when there is none in suspense. */
+export async function seeSuspense(
+  deps: FindDeps,
+  attemptId: string,
+): Promise<InSuspense & { readonly choices: readonly SuspenseChoice[] }> {
+  const attempt = await requireAttempt(deps, attemptId);
+  requireWaiting(attempt);
+  const choices: SuspenseChoice[] = [];
+  const targets = FROM_THE_RULE_ON.filter((to) => lateTargetsOf(attempt.purpose).includes(to));
+  for (const to of targets) choices.push({ to, whyNot: await whyNot(deps, attempt, to) });
+  return { ...(await see(deps, attempt)), choices };
+}
+
+/** What is done as a rule comes first (docs/operating.md). */
+const FROM_THE_RULE_ON: readonly LateTarget[] = ['payer', 'upstream', 'merchant', 'gateway'];
+
+async function whyNot(deps: FindDeps, attempt: Attempt, to: LateTarget): Promise<string | null> {
+  try {
+    await requireLate(deps, attempt.id, to);
+    return null;
+  } catch (error) {
+    if (error instanceof OperatorError) return error.message;
+    throw error;
+  }
+}
+
+function see(deps: FindDeps, attempt: Attempt): Promise<InSuspense> {
+  switch (attempt.purpose) {
+    case 'payment':
+      return seePayment(deps, attempt);
+    case 'payout':
+      return seeLine(deps, attempt);
+    case 'refund':
+      return seeRefund(deps, attempt);
+  }
+}
+
+const GONE: SuspenseOrder = { status: 'archived', customer_reference: null };
+
+async function seePayment(deps: FindDeps, attempt: Attempt): Promise<InSuspense> {
+  const { shard, payment_id } = attempt;
+  const payment = await findPayment(deps, shard, payment_id);
+  if (payment === undefined) return { attempt, order: GONE, why: 'paid_late' };
+  const { status, customer_reference } = payment;
+  return { attempt, order: { status, customer_reference }, why: await whyIn(deps, attempt, payment) };
+}
+
+/** The siblings that were archived are not read: `seeSuspense` says whether one of them was paid. */
+async function whyIn(deps: FindDeps, attempt: Attempt, payment: Payment): Promise<WhyInSuspense> {
+  const live = await deps.store.payment.ofSession(payment.shard, payment.session_id);
+  if ([payment, ...live].some(isPaid)) return 'paid_twice';
+  if (hasPaidFor(await findTried(deps, live), attempt)) return 'paid_twice';
+  return isFinal(payment.status) ? 'paid_late' : 'order_open';
+}
+
+async function seeLine(deps: FindDeps, attempt: Attempt): Promise<InSuspense> {
+  const { shard, payment_id: id } = attempt;
+  const line = await findPayoutLine(deps, shard, id);
+  if (line === undefined) return { attempt, order: GONE, why: 'sent_late' };
+  const { status, customer_reference, retried_by, retry_of } = line;
+  const isAlone = retried_by === null && retry_of === null;
+  const family = isAlone ? [line] : await deps.store.payoutLineFamily({ shard, id });
+  const order = { status, customer_reference };
+  if (family.some((one) => !isLineOver(one.status))) return { attempt, order, why: 'order_open' };
+  const ids = family.map((one) => one.id);
+  const isPaidOtherwise =
+    family.some((one) => one.status === 'completed') || hasPaidFor(await deps.store.attemptsOf(shard, ids), attempt);
+  return { attempt, order, why: isPaidOtherwise ? 'sent_twice' : 'sent_late' };
+}
+
+async function seeRefund(deps: FindDeps, attempt: Attempt): Promise<InSuspense> {
+  const refund = await findRefund(deps, attempt.shard, attempt.payment_id);
+  if (refund === undefined) return { attempt, order: GONE, why: 'sent_late' };
+  const payment = await findPayment(deps, refund.shard, refund.payment_id);
+  const order = { status: refund.status, customer_reference: payment?.customer_reference ?? null };
+  if (!isRefundOver(refund.status)) return { attempt, order, why: 'order_open' };
+  const others = await deps.store.attemptsOf(refund.shard, [refund.id]);
+  const isPaidOtherwise = refund.status === 'completed' || hasPaidFor(others, attempt);
+  return { attempt, order, why: isPaidOtherwise ? 'sent_twice' : 'sent_late' };
+}
+
+/** Whether the late money of another attempt has been booked to the merchant: the order counts as paid with it. */
+function hasPaidFor(attempts: readonly Attempt[], { id }: Attempt): boolean {
+  return attempts.some((one) => one.id !== id && lateMoneyOf(one) === 'merchant');
+}
