@@ -260,9 +260,43 @@ function readTraces(env: EnvironmentReader): TracesConfig | undefined {
     const example = 'OTEL_TRACES_SAMPLER_ARG=0.1';
     env.problem('OTEL_TRACES_SAMPLER_ARG', `is a share: it must be between 0 and 1, for example ${example}`);
   }
-  return endpoint === undefined
-    ? undefined
-    : { endpoint, serviceName: env.text('OTEL_SERVICE_NAME') ?? 'mbongo', share };
+  if (endpoint === undefined) return undefined;
+  checkExporter(env);
+  return { endpoint, serviceName: env.text('OTEL_SERVICE_NAME') ?? 'mbongo', share };
+}
+
+/** 1 h in milliseconds, and a million spans: more must be a typing error. */
+const EXPORTER_MOST = { ms: 3_600_000, spans: 1_000_000 };
+
+/**
+ * Checks the variables that the exporter reads itself. It passes over what it cannot read without a word, exports nothing with
+ * some values, and with batches of 0 spans it never ends.
+ */
+function checkExporter(env: EnvironmentReader): void {
+  const milliseconds = { from: 1, to: EXPORTER_MOST.ms };
+  env.whole('OTEL_EXPORTER_OTLP_TIMEOUT', milliseconds, 10_000);
+  env.whole('OTEL_BSP_SCHEDULE_DELAY', milliseconds, 5_000);
+  env.whole('OTEL_BSP_EXPORT_TIMEOUT', milliseconds, 30_000);
+  const spans = { from: 1, to: EXPORTER_MOST.spans };
+  env.whole('OTEL_BSP_MAX_QUEUE_SIZE', spans, 2_048);
+  env.whole('OTEL_BSP_MAX_EXPORT_BATCH_SIZE', spans, 512);
+  env.word('OTEL_EXPORTER_OTLP_COMPRESSION', ['none', 'gzip'], 'none');
+  const name = 'OTEL_EXPORTER_OTLP_HEADERS';
+  const headers = (env.text(name) ?? '').split(',').filter((header) => header.trim() !== '');
+  if (headers.every(isHeader)) return;
+  const rule = 'must be names and values, percent-encoded, with = between the two and commas between the pairs';
+  env.problem(name, `${rule}, for example ${name}=authorization=Bearer%20KEY`);
+}
+
+/** Whether a text is an HTTP header as OpenTelemetry writes it: a name, `=`, and a percent-encoded value of visible ASCII and blanks. */
+function isHeader(text: string): boolean {
+  const [, name = '', value = ''] = /^([^=]*)=(.*)$/.exec(text.trim()) ?? [];
+  try {
+    const isName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(decodeURIComponent(name.trim()));
+    return isName && /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(decodeURIComponent(value.trim()));
+  } catch {
+    return false;
+  }
 }
 
 function readFilePath(env: EnvironmentReader, name: string, example: string): string | undefined {
