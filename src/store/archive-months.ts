@@ -105,11 +105,14 @@ async function examine(client: pg.ClientBase, wanted: string): Promise<Droppable
   const [oldest] = months;
   if (oldest !== undefined && oldest !== wanted) return { kind: 'older', month: oldest };
   const begins = startAfter(wanted);
+  // Lines leave the live table only once their days are closed, so this comes first: archiving again would not help.
+  for (const place of ['ledger_transfer', 'archive.ledger_transfer']) {
+    const open = `select from ${place}
+    where at < $1::timestamptz and at >= coalesce(${CLOSED_UNTIL}, '-infinity') limit 1`;
+    if ((await client.query(open, [begins])).rowCount !== 0) return { kind: 'open_days' };
+  }
   const live = await client.query('select from ledger_transfer where at < $1::timestamptz limit 1', [begins]);
   if (live.rowCount !== 0) return { kind: 'live_lines' };
-  const open = `select from archive.ledger_transfer
-    where at < $1::timestamptz and at >= coalesce(${CLOSED_UNTIL}, '-infinity') limit 1`;
-  if ((await client.query(open, [begins])).rowCount !== 0) return { kind: 'open_days' };
   const attempts = await countLate(client, Date.parse(begins));
   if (attempts > 0) return { kind: 'late_money', attempts };
   const tables = names.filter(({ month }) => month === wanted);

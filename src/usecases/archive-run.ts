@@ -140,7 +140,8 @@ function notDropped(why: NotDropped, month: string): OperatorError {
         `days of ${month} are not closed yet, and closing them needs their records: let a worker run, and try again`,
       );
     case 'late_money': {
-      const what = `money of ${why.attempts} attempts of ${month} or earlier came or left late and waits to be booked`;
+      const attempts = why.attempts === 1 ? '1 attempt' : `${why.attempts} attempts`;
+      const what = `money of ${attempts} of ${month} or earlier came or left late and waits to be booked`;
       const wayOut = 'see `mbongo suspense list`, and book it first, with `mbongo attempt book`';
       return new OperatorError(`${what}, and booking it needs the records of that month: ${wayOut}`);
     }

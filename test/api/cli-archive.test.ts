@@ -84,12 +84,14 @@ async function expectPreviewed(drop: string): Promise<void> {
   const [closed] = await rowsOf<{ value: string }>(world, "select value from setting where id = 'last_closed_day'");
   await rowsOf(world, setting, [dayOf(START - DAY)]);
   await expectRefused(/days of .* are not closed yet/);
-  await rowsOf(world, setting, [closed?.value]);
   await rowsOf(
     world,
     `with gone as (delete from archive.ledger_transfer where id = (select min(id) from archive.ledger_transfer) returning *)
      insert into ledger_transfer select * from gone`,
   );
+  // Archiving again would not move the line: its day has to be closed first.
+  await expectRefused(/days of .* are not closed yet/);
+  await rowsOf(world, setting, [closed?.value]);
   await expectRefused(/ledger lines of .* are not archived yet/);
   await line.json('archive --older-than 1y');
 }

@@ -84,7 +84,7 @@ test('a month is not dropped while late money of its time waits, but can be once
   expect(await placesOf(payer)).toEqual([{ place: 'archive' }]);
   const refused = drop(month);
   await expect(refused).rejects.toThrow(
-    /^money of 1 attempts of \d{4}-\d\d or earlier came or left late and waits .* book it first/,
+    /^money of 1 attempt of \d{4}-\d\d or earlier came or left late and waits .* book it first/,
   );
   await expect(refused).rejects.toThrow('`mbongo suspense list`');
   expect(await placesOf(payer)).toEqual([{ place: 'archive' }]);
