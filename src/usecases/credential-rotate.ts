@@ -42,7 +42,7 @@ export async function rotateCredential(deps: OperatorDeps, keyId: string, graceM
     ({ current, made }) => {
       // Our new credential exists: the commit won, and only its outcome was lost.
       if (made !== undefined) return { answer };
-      if (current.status !== 'ALLOWED') throw new OperatorError(`credential ${keyId} is ${current.status} already`);
+      if (current.status !== 'ALLOWED') throw rotatedBefore(current);
       const row = { status: retires_at === null ? 'REVOKED' : 'RETIRING', retires_at } as const;
       return {
         change: {
@@ -54,6 +54,13 @@ export async function rotateCredential(deps: OperatorDeps, keyId: string, graceM
     },
     `see \`mbongo credential list --merchant ${old.merchant_id}\``,
   );
+}
+
+function rotatedBefore({ id, status, merchant_id }: Credential): OperatorError {
+  const another = `\`mbongo credential issue --merchant ${merchant_id}\` makes another one`;
+  const wayOut =
+    status === 'RETIRING' ? `${another}; if this one has leaked, \`mbongo credential revoke\` ends it` : another;
+  return new OperatorError(`credential ${id} is ${status} already: ${wayOut}`);
 }
 
 /** The credential with that key id. @throws OperatorError when there is none. */

@@ -147,6 +147,9 @@ describe('credentials', () => {
     const { merchant, key_id } = await make();
     const runs = await Promise.allSettled(Array.from({ length: 6 }, () => rotateCredential(world.deps, key_id, HOUR)));
     expect(runs.filter((run) => run.status === 'fulfilled')).toHaveLength(1);
+    await expect(rotateCredential(world.deps, key_id, HOUR)).rejects.toThrow(
+      /is RETIRING already: .* if this one has leaked, `mbongo credential revoke` ends it$/,
+    );
     const all = await world.store.credential.list(merchant.id);
     expect(all.map(({ status }) => status).toSorted()).toEqual(['ALLOWED', 'RETIRING']);
   });
@@ -155,7 +158,9 @@ describe('credentials', () => {
     const { merchant, key_id } = await make();
     await rotateCredential(world.deps, key_id, 0);
     expect((await world.store.credential.caller(merchant.shard, key_id))?.status).toBe('REVOKED');
-    await expect(rotateCredential(world.deps, key_id, 0)).rejects.toThrow('REVOKED already');
+    await expect(rotateCredential(world.deps, key_id, 0)).rejects.toThrow(
+      `REVOKED already: \`mbongo credential issue --merchant ${merchant.id}\` makes another one`,
+    );
     await expect(rotateCredential(world.deps, 'key_x', 0)).rejects.toThrow('the key id is not valid');
   });
 });
