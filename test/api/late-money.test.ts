@@ -52,6 +52,7 @@ async function movedBy(act: () => Promise<unknown>): Promise<Record<string, bigi
 
 async function expectSoundBooks(): Promise<void> {
   expect(await world.gateway.store.audit()).toEqual([]);
+  expect((await world.gateway.store.suspenseSums({})).differences).toEqual([]);
 }
 
 describe('mbongo attempt list --late', () => {

@@ -135,6 +135,7 @@ export async function openOutDesk(): Promise<OutDesk> {
     },
     async expectSoundBooks() {
       expect(await world.gateway.store.audit()).toEqual([]);
+      expect((await world.gateway.store.suspenseSums({})).differences).toEqual([]);
     },
     async close() {
       await cli.close();
