@@ -10,11 +10,11 @@ import type { PinCount } from './records.ts';
 
 const PIN_TRIES = 5;
 /**
- * 10 wrong one-time codes in a row, over all payments of an account, lock its codes: two payments' worth of tries. A code is asked
+ * 20 wrong one-time codes in a row, over all payments of an account, lock its codes: four payments' worth of tries. A code is asked
  * for only after the right PIN, so besides the payer only sessions of the same merchant, which may finish its payments (contract
  * §3), can come to lock it.
  */
-const CODE_TRIES = 10;
+const CODE_TRIES = 20;
 export const PIN_LOCK_MS = 15 * 60_000;
 /**
  * Milliseconds after which a wrong PIN is forgotten if no other followed. It has to be: counts for numbers that are no account
@@ -104,7 +104,7 @@ export function afterWrongPin(
   return { row: { pin_failures: failures, pin_failed_at, locked_until }, left };
 }
 
-/** The same for a wrong one-time code of an account: ten lock its codes for fifteen minutes. */
+/** The same for a wrong one-time code of an account: twenty lock its codes for fifteen minutes. */
 export function afterWrongCode(count: PinCount | undefined, now: number): ReturnType<typeof afterWrongPin> {
   return afterWrongPin(count, now, CODE_TRIES);
 }

@@ -139,7 +139,7 @@ function codeRoutes(deps: Deps): Route[] {
       summary: 'Verify a one-time code',
       description:
         'A payment allows five of these calls in five minutes, or fewer if the merchant has a lower limit. The next call is ' +
-        'refused with 1301, even if its code is right. Ten wrong codes in a row for one account, whatever payments they were ' +
+        'refused with 1301, even if its code is right. Twenty wrong codes in a row for one account, whatever payments they were ' +
         'for, are followed by 1303 for fifteen minutes.',
       credential: 'session',
       limit: 'none',
