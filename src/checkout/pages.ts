@@ -24,6 +24,7 @@ import { challengeMain, challengePosts } from './card.ts';
 import { closedPage, failedPage, previewPage, repeatedPage, TICKET_PATH, unsurePage } from './closed.ts';
 import { documentAnswer } from './document.ts';
 import { faultsOf } from './faults.ts';
+import { ICON_PATH, methodIcon } from './method-icons.ts';
 import { NO_FAULTS, type Shown } from './shown.ts';
 import { stateOf, versionOf } from './state.ts';
 import { showPage } from './view.ts';
@@ -260,6 +261,11 @@ function filePages({ deps, assets }: Parts): Page[] {
       method: 'GET',
       path: '/checkout/assets/:file',
       show: (request) => assets.answer(request.params.file ?? '', request) ?? nothing(request),
+    },
+    {
+      method: 'GET',
+      path: ICON_PATH,
+      show: (request) => methodIcon(request.params.file ?? '') ?? nothing(request),
     },
     {
       method: 'GET',

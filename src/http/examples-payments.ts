@@ -136,7 +136,7 @@ export const PAYMENT_EXAMPLES = {
           name: 'mobile_money',
           display_name: say('en', 'method.mobile_money'),
           channel: 'mobile_money',
-          icon_url: null,
+          icon_url: 'https://pay.example.com/checkout/methods/mobile_money.svg',
           is_enabled: true,
           is_selected: true,
           configuration: { currency: 'usd', carriers: [{ carrier: 'Vodacom M-Pesa', country: 'CD' }] },

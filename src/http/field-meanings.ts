@@ -70,7 +70,7 @@ const MEANINGS: { readonly [field: string]: string } = {
   payment_methods: 'The methods that the customer can choose from.',
   display_name: 'The method’s name to show to people, in the caller’s language.',
   channel: 'The kind of method.',
-  icon_url: 'The URL of an icon of the method; null if there is none.',
+  icon_url: 'The address of a square drawing of the method (SVG). Any page may show it.',
   is_enabled: 'Whether the method can be chosen now.',
   is_selected: 'Whether the method has been chosen.',
   configuration: 'What a client needs to know to offer the method.',

@@ -231,7 +231,10 @@ function readingRoutes(deps: Deps): Route[] {
       run: async (call) => {
         const found = await readTransactionDetail(deps, call.caller, call.params.id);
         const { language } = call;
-        const shown = 'payment' in found ? presentDetail(found, seal, language) : presentPayoutDetail(found, language);
+        const shown =
+          'payment' in found
+            ? presentDetail(found, seal, language, deps.publicUrl)
+            : presentPayoutDetail(found, language);
         return call.reply(200, shown);
       },
     }),

@@ -132,7 +132,7 @@ export function presentStatus(payment: Payment | PayoutLine) {
   };
 }
 
-export function presentDetail(detail: PaymentDetail, seal: SealPaymentId, language: Language) {
+export function presentDetail(detail: PaymentDetail, seal: SealPaymentId, language: Language, publicUrl: string) {
   const { payment, timeline } = detail;
   return {
     success: true,
@@ -146,19 +146,19 @@ export function presentDetail(detail: PaymentDetail, seal: SealPaymentId, langua
     delivery_behaviour: payment.delivery_behaviour,
     message: sentenceOf(payment, language),
     refunded_amount: formatMinor(payment.refunded_minor, payment.currency),
-    payment_methods: presentMethods(detail, language),
+    payment_methods: presentMethods(detail, language, publicUrl),
     timeline: timeline.map(({ status, at, reason }) => ({ status, at: timestamp(at), reason })),
   };
 }
 
-function presentMethods(detail: PaymentDetail, language: Language) {
+function presentMethods(detail: PaymentDetail, language: Language, publicUrl: string) {
   const { payment, offered, choosable } = detail;
   return offered.map((method) => ({
     id: methodId(payment.merchant_id, method),
     name: method,
     display_name: say(language, `method.${method}`),
     channel: method,
-    icon_url: null,
+    icon_url: `${publicUrl}/checkout/methods/${method}.svg`,
     is_enabled: choosable.includes(method),
     is_selected: payment.method === method,
     configuration: { currency: payment.currency, ...configurationOf(method, detail) },

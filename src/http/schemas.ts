@@ -285,7 +285,7 @@ export const DetailAnswer = Type.Object({
       name: Text,
       display_name: Text,
       channel: Text,
-      icon_url: nullable(Text),
+      icon_url: Text,
       is_enabled: Type.Boolean(),
       is_selected: Type.Boolean(),
       configuration: Type.Object({

@@ -3,6 +3,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { methodId } from '../../src/domain/method.ts';
+import { PAYMENT_METHODS } from '../../src/domain/payment.ts';
 import type { PaymentMethod } from '../../src/domain/records.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchant } from '../../src/usecases/merchant-set.ts';
@@ -29,6 +30,7 @@ afterAll(() => world.close());
 interface Listed {
   readonly id: string;
   readonly name: PaymentMethod;
+  readonly icon_url: string;
   readonly is_enabled: boolean;
   readonly is_selected: boolean;
   readonly configuration: { readonly [name: string]: unknown };
@@ -130,6 +132,22 @@ describe('the list of methods', () => {
     expect(zar.includes('mobile_money')).toBe(world.gateway.deps.connectors.servesMobileMoney('zar'));
     await setMerchant(world.gateway.deps, own.merchant.id, { methods: ['bank_transfer'] });
     expect((await names('cdf')).map(({ name }) => name)).toEqual(['bank_transfer']);
+  });
+
+  test('has a drawing for each, which any page may show', async () => {
+    const listed = await listOf(await collect(world, merchant));
+    expect(listed.map(({ icon_url }) => icon_url)).toEqual(
+      listed.map(({ name }) => `${world.gateway.deps.publicUrl}/checkout/methods/${name}.svg`),
+    );
+    for (const method of PAYMENT_METHODS) {
+      const drawn = await fetch(new URL(`/checkout/methods/${method}.svg`, world.url));
+      expect(drawn.status, method).toBe(200);
+      expect(drawn.headers.get('content-type')).toBe('image/svg+xml');
+      expect(drawn.headers.get('cross-origin-resource-policy')).toBe('cross-origin');
+      expect(await drawn.text()).toMatch(/^<svg .*<\/svg>$/s);
+    }
+    for (const other of ['none.svg', 'wallet', 'wallet.svg.svg', '__proto__.svg'])
+      expect((await fetch(new URL(`/checkout/methods/${other}`, world.url))).status).toBe(404);
   });
 
   test('enables only what was collected, and nothing after the expiry', async () => {
