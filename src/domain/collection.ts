@@ -13,8 +13,11 @@ export function requireCollector({ scope }: Pick<Session, 'scope'>): void {
   if (scope === 'payout') throw refuseField(1003, 'Authorization', 'WRONG_SCOPE', { scope: 'collect' });
 }
 
-/** 50 payments per session: a customer who hesitates needs a few, and the change that consumes the session ends them all. */
-const PAYMENTS_PER_SESSION = 50;
+/**
+ * 150 payments per session. A customer who hesitates needs a few, and the change that consumes the session ends them all; but more
+ * than the 120 calls of a minute (contract §8), so that the traffic limit is what somebody in a hurry meets.
+ */
+const PAYMENTS_PER_SESSION = 150;
 
 /**
  * Refuses a further payment on a session that has had its number of them. Not retryable: only another session helps.

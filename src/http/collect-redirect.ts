@@ -26,7 +26,7 @@ export function collectRedirectRoutes(deps: Deps): Route[] {
         'Takes the body of a collect. Without `payment_method` the customer chooses on the page. What the page asks for ' +
         'itself (account, PIN, card) need not be sent. Send the customer’s browser to `redirect_url`, which opens only ' +
         'once. A caller whose Accept header prefers HTML to JSON is answered 303 to that URL, with the same body; this ' +
-        'holds for replayed answers too. A session can have at most fifty payments, as with `POST /payments/collect`.',
+        'holds for replayed answers too. A session can have at most 150 payments, as with `POST /payments/collect`.',
       credential: 'session',
       limit: 'payments',
       loadClass: 'collect',

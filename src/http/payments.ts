@@ -68,7 +68,7 @@ function payingRoutes(deps: Deps): Route[] {
       summary: 'Start a payment',
       description:
         'Starts a payment on the session. Amount, currency and customer reference are the session’s; if the body repeats ' +
-        'them, they must be byte-identical. A session can have at most fifty payments: the next collect is refused with ' +
+        'them, they must be byte-identical. A session can have at most 150 payments: the next collect is refused with ' +
         '1301, which is not retryable. Mint a new session then.',
       credential: 'session',
       limit: 'payments',

@@ -1,5 +1,5 @@
 /**
- * A session may have fifty payments, and whichever of them is paid ends the other forty-nine in the same change.
+ * A session may have 150 payments, and whichever of them is paid ends all the others in the same change.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { shardOf } from '../../src/domain/ids.ts';
@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const MOST = 50;
+const MOST = 150;
 
 /** A session with as many payments as it may have; one of them, in the middle, is to be paid. */
 async function fullSession() {
@@ -40,7 +40,7 @@ async function fullSession() {
   return { paying, others, session_id };
 }
 
-/** Expects that one transaction cancelled the forty-nine others: the one that wrote this status of the paid one. */
+/** Expects that one transaction cancelled all the others: the one that wrote this status of the paid one. */
 async function expectEndedTogether(session_id: string, paying: Paying, status: string): Promise<void> {
   const lines = await rowsOf<{ transaction: string; paid: boolean; status: string; payments: number }>(
     world,
@@ -57,7 +57,7 @@ async function expectEndedTogether(session_id: string, paying: Paying, status: s
   expect(new Set(lines.map(({ transaction }) => transaction)).size).toBe(1);
 }
 
-describe('a session with fifty payments', () => {
+describe('a session with 150 payments', () => {
   test('accepts no more: 1301 until it expires, and not retryable', async () => {
     const { paying } = await fullSession();
     await world.clock.advance(60_500);
@@ -68,7 +68,7 @@ describe('a session with fifty payments', () => {
     expect(refused.json).toMatchObject({ retryable: false, retry_after: 540 });
   });
 
-  test('accepts exactly fifty of sixty that race', async () => {
+  test('accepts exactly 150 of 160 that race', async () => {
     const { token } = await mint(world, merchant);
     const body = collectBody(world, 'none');
     const answers = await Promise.all(
