@@ -5,6 +5,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { PayoutLine } from '../../src/domain/outgoing-records.ts';
 import { makeWalletNumber } from '../../src/domain/wallet.ts';
+import { callbackUrl } from '../../src/usecases/callback-url.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
 import { mint, openWorld, type World } from '../support/world.ts';
@@ -20,6 +21,7 @@ import {
   untilLine,
   untilSent,
 } from './payout-lines.ts';
+import { callBack } from './phone-payments.ts';
 
 let world: World;
 
@@ -90,6 +92,25 @@ describe('numbers that decide by themselves', () => {
     await world.pass(3_600_000);
     expect((await lineNow(world, line)).status).toBe('processing');
     expect(await payoutHooks(world, line)).toEqual([]);
+    await expectPayoutBooksAgree(world, payer);
+  });
+
+  test('false callbacks about a line change nothing: the carrier is asked, and has not decided', async () => {
+    const payer = await openPayer(world, 100_00n);
+    const msisdn = numberEnding('04');
+    const [line] = await commitBatch(world, payer, [{ msisdn }]);
+    await untilSent(world, line);
+    await world.gateway.dispatcher.idle();
+    const { attempt_id: id } = await lineNow(world, line);
+    const attempt = await world.gateway.store.attempt.get(line.shard, id ?? '');
+    if (attempt === undefined) throw new Error('nothing was sent');
+    const url = callbackUrl(world.gateway.deps, attempt);
+    const sent = { externalId: attempt.reference, amount: '10.00', currency: 'USD', financialTransactionId: '1' };
+    for (const status of ['SUCCESSFUL', 'FAILED', 'PENDING', { toString: 1 }, 'S'.repeat(200_000)])
+      for (const method of ['PUT', 'POST'] as const) expect(await callBack(url, { ...sent, status }, method)).toBe(200);
+    expect(await lineNow(world, line)).toMatchObject({ status: 'processing', attempt_id: id, late_attempt_id: null });
+    expect(await payoutHooks(world, line)).toEqual([]);
+    expect(creditsOf(world, msisdn)).toEqual([]);
     await expectPayoutBooksAgree(world, payer);
   });
 

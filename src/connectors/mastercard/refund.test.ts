@@ -51,6 +51,24 @@ describe('giving back', () => {
     expect((await world.connector.inquire({ ...world.inquiryOf(order), movement: 'refund' })).kind).toBe('unknown');
   });
 
+  test('is not what somebody voids at the network, and a transaction that is voided has not paid', async () => {
+    const order = await world.opened();
+    const bodyOf = (type: string) =>
+      JSON.stringify({
+        order: { id: order.orderId, amount: 12.5, currency: 'USD' },
+        transaction: { id: order.attemptId, type, amount: 12.5, currency: 'USD' },
+        response: { gatewayCode: 'APPROVED' },
+        result: 'SUCCESS',
+      });
+    const said = async (type: string, movement: 'payment' | 'refund') => {
+      const network = await world.facing({ status: 200, body: bodyOf(type) });
+      return (await network.inquire({ ...world.inquiryOf(order), movement })).kind;
+    };
+    expect([await said('PAYMENT', 'payment'), await said('REFUND', 'refund')]).toEqual(['approved', 'approved']);
+    for (const type of ['VOID_PAYMENT', 'VOID_CAPTURE', 'VOID_REFUND'])
+      for (const movement of ['payment', 'refund'] as const) expect(await said(type, movement), type).toBe('unknown');
+  });
+
   test('is sent again later if the network turned it away, and never if the network found it wrong', async () => {
     const order = { ...(await world.opened()), attemptId: id('att') };
     const error = (cause: string) =>
