@@ -10,7 +10,7 @@ import { isLineOver } from '../domain/payout.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import { isRefundOver } from '../domain/refund.ts';
 import type { SuspensePage } from '../store/suspense-reads.ts';
-import { type FindDeps, findPayment, findPayoutLine, findRefund } from './archive-find.ts';
+import { type FindDeps, findPayment, findPayoutLine, findRefund, isOld } from './archive-find.ts';
 import { requireLate, requireWaiting } from './attempt-book.ts';
 import { requireAttempt } from './attempt-decide.ts';
 import { OperatorError } from './operator.ts';
@@ -98,12 +98,21 @@ async function seePayment(deps: FindDeps, attempt: Attempt): Promise<InSuspense>
   return { attempt, order: { status, customer_reference }, why: await whyIn(deps, attempt, payment) };
 }
 
-/** The siblings that were archived are not read: `seeSuspense` says whether one of them was paid. */
 async function whyIn(deps: FindDeps, attempt: Attempt, payment: Payment): Promise<WhyInSuspense> {
   const live = await deps.store.payment.ofSession(payment.shard, payment.session_id);
   if ([payment, ...live].some(isPaid)) return 'paid_twice';
   if (hasPaidFor(await findTried(deps, live), attempt)) return 'paid_twice';
+  if (await hasPaidInArchive(deps, payment)) return 'paid_twice';
   return isFinal(payment.status) ? 'paid_late' : 'order_open';
+}
+
+/** A payment whose late money waits stays, but those of its session that have paid may have been archived. */
+async function hasPaidInArchive({ store, clock }: FindDeps, payment: Payment): Promise<boolean> {
+  const { shard, id, merchant_id, customer_reference } = payment;
+  if (!isOld({ clock }, id)) return false;
+  // They have its reference. What paid an order is read from all attempts of its time, so it is asked for only if one is there.
+  if ((await store.archive.payment.newest(shard, merchant_id, customer_reference)) === undefined) return false;
+  return (await store.orderPaidBy(payment)).length > 0;
 }
 
 async function seeLine(deps: FindDeps, attempt: Attempt): Promise<InSuspense> {

@@ -11,6 +11,7 @@ import type { Attempt, Payment } from '../../src/domain/records.ts';
 import { dropArchived, listArchive } from '../../src/usecases/archive-run.ts';
 import { bookLateMoney } from '../../src/usecases/attempt-book.ts';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';
+import { listSuspense } from '../../src/usecases/suspense-read.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { archive, DAY, growOld } from './archive-scenes.ts';
 import {
@@ -82,6 +83,9 @@ test('a month is not dropped while late money of its time waits, but can be once
   await growOld(world);
   await archive(world);
   expect(await placesOf(payer)).toEqual([{ place: 'archive' }]);
+  expect(await listSuspense(world.gateway.deps, { limit: 10 })).toMatchObject([
+    { attempt: { id: attempt.id }, why: 'paid_twice' },
+  ]);
   const refused = drop(month);
   await expect(refused).rejects.toThrow(
     /^money of 1 attempt of \d{4}-\d\d or earlier came or left late and waits .* book it first/,
