@@ -220,11 +220,11 @@ test('every source that a comment names is listed in docs/sources.md', () => {
 function faultOf({ path }: Source, imported: Import): string | undefined {
   const target = imported.path;
   const toService = target?.startsWith('src/') === true;
-  if (path.startsWith('sandbox/'))
-    return toService ? 'the sandbox must not share a misreading with the service' : undefined;
-  if (FIRST_STEPS.test(path)) return toService ? 'it must run when the service does not compile' : undefined;
-  if (!path.startsWith('src/') || isForTests(path)) return undefined;
+  if (path.startsWith('sandbox/') && toService) return 'the sandbox must not share a misreading with the service';
+  if (isForTests(path)) return undefined;
   if (target !== undefined && isForTests(target)) return 'it is for tests alone';
+  if (FIRST_STEPS.test(path)) return toService ? 'it must run when the service does not compile' : undefined;
+  if (!path.startsWith('src/')) return undefined;
   if (JOINTS.test(path)) return undefined;
   const room = roomOf(path);
   const rule = RULES[room];
