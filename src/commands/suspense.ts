@@ -109,7 +109,7 @@ export async function suspenseShow({ deps }: Tools, attemptId: string): Promise<
     reference: attempt.reference,
     provider_reference: attempt.provider_reference,
     phone_number: attempt.msisdn === null ? null : maskPhone(attempt.msisdn),
-    fee: written(attempt.fee_minor, attempt.currency),
+    fee: written(seen.order.fee_minor, attempt.currency),
   };
   const choices = seen.choices.map((choice) => ({
     to: choice.to,

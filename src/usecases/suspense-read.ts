@@ -28,6 +28,8 @@ export interface SuspenseOrder {
   /** `archived`: it is no longer there. */
   readonly status: string;
   readonly customer_reference: string | null;
+  /** Minor units: what the gateway keeps, or takes besides what left, if the money is booked to the merchant. */
+  readonly fee_minor: bigint;
 }
 
 export interface InSuspense {
@@ -88,14 +90,15 @@ function see(deps: FindDeps, attempt: Attempt): Promise<InSuspense> {
   }
 }
 
-const GONE: SuspenseOrder = { status: 'archived', customer_reference: null };
+const GONE: SuspenseOrder = { status: 'archived', customer_reference: null, fee_minor: 0n };
 
 async function seePayment(deps: FindDeps, attempt: Attempt): Promise<InSuspense> {
   const { shard, payment_id } = attempt;
   const payment = await findPayment(deps, shard, payment_id);
   if (payment === undefined) return { attempt, order: GONE, why: 'paid_late' };
   const { status, customer_reference } = payment;
-  return { attempt, order: { status, customer_reference }, why: await whyIn(deps, attempt, payment) };
+  const { fee_minor } = attempt;
+  return { attempt, order: { status, customer_reference, fee_minor }, why: await whyIn(deps, attempt, payment) };
 }
 
 async function whyIn(deps: FindDeps, attempt: Attempt, payment: Payment): Promise<WhyInSuspense> {
@@ -119,10 +122,10 @@ async function seeLine(deps: FindDeps, attempt: Attempt): Promise<InSuspense> {
   const { shard, payment_id: id } = attempt;
   const line = await findPayoutLine(deps, shard, id);
   if (line === undefined) return { attempt, order: GONE, why: 'sent_late' };
-  const { status, customer_reference, retried_by, retry_of } = line;
+  const { status, customer_reference, fee_minor, retried_by, retry_of } = line;
   const isAlone = retried_by === null && retry_of === null;
   const family = isAlone ? [line] : await deps.store.payoutLineFamily({ shard, id });
-  const order = { status, customer_reference };
+  const order = { status, customer_reference, fee_minor };
   if (family.some((one) => !isLineOver(one.status))) return { attempt, order, why: 'order_open' };
   const ids = family.map((one) => one.id);
   const isPaidOtherwise =
@@ -134,7 +137,7 @@ async function seeRefund(deps: FindDeps, attempt: Attempt): Promise<InSuspense> 
   const refund = await findRefund(deps, attempt.shard, attempt.payment_id);
   if (refund === undefined) return { attempt, order: GONE, why: 'sent_late' };
   const payment = await findPayment(deps, refund.shard, refund.payment_id);
-  const order = { status: refund.status, customer_reference: payment?.customer_reference ?? null };
+  const order = { status: refund.status, customer_reference: payment?.customer_reference ?? null, fee_minor: 0n };
   if (!isRefundOver(refund.status)) return { attempt, order, why: 'order_open' };
   const others = await deps.store.attemptsOf(refund.shard, [refund.id]);
   const isPaidOtherwise = refund.status === 'completed' || hasPaidFor(others, attempt);

@@ -250,7 +250,11 @@ describe('mbongo suspense show', () => {
       why: 'sent_late',
       transaction_id: line.id,
       customer_reference: line.customer_reference,
+      amount: '10.00',
+      // The merchant would pay it, too.
+      fee: formatMinor(line.fee_minor, line.currency),
     });
+    expect(line.fee_minor).toBe(10n);
     const [, , gateway] = await choicesOf(tried.id);
     expect(await typed(gateway?.command)).toMatchObject({ status: 0 });
   });
