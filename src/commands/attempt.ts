@@ -9,7 +9,7 @@ import type { LateTarget } from '../domain/late-money.ts';
 import { formatMinor } from '../domain/money.ts';
 import { maskPhone } from '../domain/phone.ts';
 import type { Attempt } from '../domain/records.ts';
-import { bookLateMoney, requireLate } from '../usecases/attempt-book.ts';
+import { bookLateMoney, type LateRows, requireLate } from '../usecases/attempt-book.ts';
 import { answerOf, decideAttempt, requireAttempt, requireDecidable } from '../usecases/attempt-decide.ts';
 import { OperatorError, requireId, UsageError } from '../usecases/operator.ts';
 import { readLimit } from './options.ts';
@@ -154,25 +154,28 @@ export interface AttemptBookOptions {
 export async function attemptBook({ deps }: Tools, attemptId: string, options: AttemptBookOptions): Promise<Output> {
   const { to, by = thisUser(), why, yes } = options;
   if (yes !== true) {
-    const { attempt, order } = await requireLate(deps, attemptId, to);
+    const late = await requireLate(deps, attemptId, to);
+    const { attempt, order } = late;
     const [way, moved] = attempt.purpose === 'payment' ? ['from', 'came'] : ['to', 'left'];
     const what = `${amountOf(attempt)} ${way} ${phoneOf(attempt) ?? attempt.method} by ${attempt.carrier}`;
     const when = `${moved} at ${timeOf(attempt.settled_at)} for ${order.id}, ${order.status}`;
-    throw new OperatorError(`${what} ${when}: add --yes to book it to the ${to}${feeIn(attempt, to)}, for good`);
+    throw new OperatorError(`${what} ${when}: add --yes to book it to the ${to}${feeIn(late, to)}, for good`);
   }
-  const { attempt, order } = await bookLateMoney(deps, attemptId, { to, by, why });
+  const late = await bookLateMoney(deps, attemptId, { to, by, why });
+  const { attempt, order } = late;
   return {
     document: { ...documentOf(attempt), payment_status: order.status, booked_to: to, reason: attempt.reason },
     lines: [
-      `${attempt.id}  ${amountOf(attempt)} booked to the ${to}${feeIn(attempt, to)}; ${order.id}  stays ${order.status}`,
+      `${attempt.id}  ${amountOf(attempt)} booked to the ${to}${feeIn(late, to)}; ${order.id}  stays ${order.status}`,
     ],
   };
 }
 
-/** Of what a merchant gets, the fee is the gateway's, whoever covers it. */
-function feeIn({ fee_minor, currency }: Attempt, to: LateTarget): string {
-  const isCharged = to === 'merchant' && fee_minor > 0n;
-  return isCharged ? `, less the fee of ${formatMinor(fee_minor, currency)} ${currency}` : '';
+/** Of what a merchant gets, the fee is the gateway's, whoever covers it; for what was sent for it, it pays the fee besides. */
+function feeIn({ attempt: { purpose, currency }, feeMinor }: LateRows, to: LateTarget): string {
+  if (to !== 'merchant' || feeMinor === 0n) return '';
+  const how = purpose === 'payment' ? 'less' : 'and';
+  return `, ${how} the fee of ${formatMinor(feeMinor, currency)} ${currency}`;
 }
 
 function amountOf({ amount_minor, currency }: Attempt): string {

@@ -30,6 +30,8 @@ import { refundOfAttempt } from './refund-read.ts';
 export interface LateMoney {
   readonly attempt: Attempt;
   readonly order: { readonly id: string; readonly status: string };
+  /** Minor units: the gateway's fee, of what comes, or besides what left, if the money is booked to the merchant. */
+  readonly feeMinor: bigint;
   book(context: BookingContext): Booking;
 }
 
@@ -43,6 +45,7 @@ export async function readLateOut(deps: Needs, attempt: Attempt, to: LateTarget)
   return {
     attempt,
     order: { id: attempt.payment_id, status: ended?.status ?? 'archived' },
+    feeMinor: order?.kind === 'payout' ? order.line.fee_minor : 0n,
     book: (context) => bookLateOut(attempt, order, to, context, beside),
   };
 }

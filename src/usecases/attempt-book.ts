@@ -25,7 +25,7 @@ export interface LateVerdict {
 }
 
 /** An attempt whose money moved late, and its order, which had ended without it. */
-export type LateRows = Pick<LateMoney, 'attempt' | 'order'>;
+export type LateRows = Pick<LateMoney, 'attempt' | 'order' | 'feeMinor'>;
 
 /**
  * How far the clocks of two gateways may differ. Each judges by its own clock when a session begins and ends, so here a session
@@ -48,7 +48,7 @@ export async function bookLateMoney(
     const late = await requireLate(deps, attemptId, verdict.to);
     // If two operators book money of the same order at once, one change loses and is decided again.
     const { change, attempt } = late.book({ ids, now: deps.clock.now() });
-    return { change, answer: { attempt, order: late.order } };
+    return { change, answer: { attempt, order: late.order, feeMinor: late.feeMinor } };
   });
   tell(deps, booked, verdict.to, said);
   return booked;
@@ -74,7 +74,8 @@ async function readLateIn(deps: Pick<Deps, 'store' | 'clock'>, attempt: Attempt,
   const payment = await findPayment(deps, attempt.shard, attempt.payment_id);
   if (payment === undefined) throw new Error(`attempt ${attempt.id} has lost its payment`);
   const guards = to === 'merchant' ? await requireKeepable(deps, payment) : [];
-  return { attempt, order: payment, book: (context) => bookLate(attempt, payment, to, context, guards) };
+  const book: LateMoney['book'] = (context) => bookLate(attempt, payment, to, context, guards);
+  return { attempt, order: payment, feeMinor: attempt.fee_minor, book };
 }
 
 /** @throws OperatorError when none of the attempt's money is in suspense: it never was, or it was booked. */

@@ -44,12 +44,13 @@ describe('a payout line that failed, and was paid after that', () => {
     const asked = await desk.cli.run(words);
     expect(asked).toMatchObject({ status: 1, out: '' });
     expect(asked.err).toMatch(
-      /^mbongo: 10\.00 usd to \+243 81 ••• •• 42 by Vodacom M-Pesa left at [^\n]+, failed: add --yes [^\n]+\n$/,
+      /^mbongo: 10\.00 usd to \+243 81 ••• •• 42 by Vodacom M-Pesa left at [^\n]+, failed: add --yes to book it to the merchant, and the fee of 0\.10 usd, for good\n$/,
     );
     const told = (await payoutHooks(world, line)).length;
     const moved = await desk.movedBy(payer, async () => {
-      const { status, err } = await desk.cli.run([...words, '--yes']);
+      const { status, out: said, err } = await desk.cli.run([...words, '--yes']);
       expect(status, err).toBe(0);
+      expect(said).toContain('  10.00 usd booked to the merchant, and the fee of 0.10 usd; ');
       expect(JSON.parse(err)).toMatchObject({ event: 'late_money_booked_by_operator', purpose: 'payout', by: 'amina' });
     });
     expect(moved).toEqual({ available: -10_10n, suspense: 10_00n, fees: 10n });
