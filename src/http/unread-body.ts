@@ -17,8 +17,9 @@ const REST_BYTES_MOST = 256 * 1024;
 const REST_MS_MOST = 1_000;
 
 /**
- * The payload to send for an answer. While a long body is still arriving, the answer leaves at once but is ended only after some
- * of the rest has been read: closing a connection with unread bytes resets it, and a reset may take the answer with it.
+ * The payload to send for an answer. While a long body is still arriving, or any body on a connection that we are about to close,
+ * the answer leaves at once but is ended only after some of the rest has been read: closing a connection with unread bytes resets
+ * it, and a reset may take the answer with it.
  */
 export function answerBeforeRest(
   clock: Pick<Clock, 'after'>,
@@ -28,7 +29,8 @@ export function answerBeforeRest(
 ): unknown {
   const { raw } = request;
   if (raw.readableEnded || !hasBody(raw.headers)) return answer;
-  if (!isLongAndComing(raw)) {
+  const closesEarly = !raw.complete && reply.getHeader('connection') === 'close';
+  if (!isLongAndComing(raw) && !closesEarly) {
     // A body that nobody reads would keep its connection from the next request.
     raw.resume();
     return answer;
