@@ -82,14 +82,16 @@ export function verifyCode(
 async function readRows(deps: Deps, caller: SessionCaller, paymentId: string): Promise<Rows> {
   const payment = await readByPaymentId(deps, caller, paymentId);
   const number = payment.wallet_number;
-  const [code, wallet, counts, aside] = await Promise.all([
+  const [code, wallet, aside] = await Promise.all([
     deps.store.code.get(payment.shard, payment.id),
     number === null ? undefined : deps.store.wallet.get(shardOfWallet(number), number),
-    readCodeCounts(deps, number),
     findPaidAsideInSession(deps, payment, caller.session),
   ]);
-  // Read after the wallet, whose guarded version ensures that no other payment was made from it in between.
-  const account = number === null ? undefined : await deps.store.account.get(shardOfWallet(number), number);
+  // Read after the wallet, whose guarded version ensures that no other payment was made from it in between, and no code judged.
+  const [account, counts] = await Promise.all([
+    number === null ? undefined : deps.store.account.get(shardOfWallet(number), number),
+    readCodeCounts(deps, number),
+  ]);
   const now = deps.clock.now();
   const most = guardedCalls('codes', caller.merchant.settings.rate_limits);
   const resends = resendsLeft(code?.resends ?? 0, mostResends(caller.merchant), payment.expires_at, now).count;

@@ -3,8 +3,10 @@
  * other merchants or another process.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { verifyCode } from '../../src/usecases/code-verify.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type Answer, openWorld, type World } from '../support/world.ts';
+import { callerOf, plainly } from './direct-calls.ts';
 import { codeOn, collect, expectRefusal, type Paying, payFromWallet, phoneState, rowsOf } from './flows.ts';
 import { openSecond } from './second-gateway.ts';
 
@@ -153,4 +155,31 @@ test('of guesses for many payments at once no more than twenty are evaluated', a
   const codes = answers.map(({ json }) => json.error_code);
   expect(codes.filter((code) => code === '1302')).toHaveLength(20);
   expect(codes.filter((code) => code === '1303')).toHaveLength(20);
+});
+
+test('a right code whose account is locked while it is being read does not pay', async () => {
+  const wallet = await holder();
+  const { paying, code } = await asking(wallet, 5);
+  const last = paying.at(-1) as Paying;
+  const wrong = await wrongFor(wallet);
+  const other = paying[3] as Paying;
+  for (const one of paying.slice(0, 4)) await guess(one, wrong, one === other ? 4 : 5);
+  const { deps } = world.gateway;
+  const { store } = deps;
+  // The lock falls between two reads of the right code's call.
+  let guessed: Promise<Answer> | undefined;
+  const get: typeof store.wallet.get = async (...key) => {
+    guessed ??= verify(other, wrong);
+    await guessed;
+    return store.wallet.get(...key);
+  };
+  const slow = { ...deps, store: { ...store, wallet: { ...store.wallet, get } } };
+  const caller = await callerOf(world, merchants[0] as MerchantCreated, last);
+  const calls = { count: () => undefined, tell: () => undefined };
+  const paid = verifyCode(slow, caller, { payment_id: last.payment_id, otp_code: code }, plainly, calls);
+  await expect(paid).rejects.toMatchObject({ code: 1303 });
+  expect((await guessed)?.json.error_code).toBe('1302');
+  expect(await rowsOf(world, 'select pin_failures from pin_guard where locked_until is not null')).toContainEqual({
+    pin_failures: 20,
+  });
 });
