@@ -1,8 +1,9 @@
 /**
  * Files in the folder of a server that runs as another user.
  *
- * Invariant: root follows no link in such a folder. Its owner may replace any file in it at any time, and would otherwise choose
- * what root reads, overwrites or gives away elsewhere.
+ * Invariant: root follows no link in such a folder to a file that is not the folder's owner's. That owner may replace any file in
+ * it, or a folder above the file, at any time, and would otherwise choose what root reads, overwrites or gives away elsewhere. Its
+ * own files it may link as it likes: some backups share them.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -11,6 +12,8 @@ import {
   fchownSync,
   fstatSync,
   ftruncateSync,
+  linkSync,
+  lstatSync,
   openSync,
   readFileSync,
   renameSync,
@@ -26,15 +29,20 @@ const OWNER_ONLY = 0o600;
 /**
  * Reads a text. `user`: the folder's owner, if that is not the user of this process.
  *
- * @throws Error of the system if the file is absent, and one that names it if it is a link.
+ * @throws Error of the system if the file is absent, and one that names it if it is a link or somebody else's.
  */
 export function readOwned(path: string, user: ServerUser): string {
   if (user === undefined) return readFileSync(path, 'utf8');
-  return using(openUnlinked(path, constants.O_RDONLY), (fd) => readFileSync(fd, 'utf8'));
+  return using(openUnlinked(path, constants.O_RDONLY, user), (fd) => readFileSync(fd, 'utf8'));
 }
 
 /** Puts a text into a new file of that name, which belongs to the folder's owner; a link of that name is replaced. */
 export function writeOwned(path: string, text: string, user: ServerUser): void {
+  draftOwned(path, text, user, (draft) => renameSync(draft, path));
+}
+
+/** Makes a file of the folder's owner under another name, and hands it to `publish`. */
+function draftOwned(path: string, text: string, user: ServerUser, publish: (draft: string) => void): void {
   const draft = `${path}.${randomBytes(6).toString('hex')}`;
   const { O_WRONLY, O_CREAT, O_EXCL } = constants;
   try {
@@ -42,10 +50,9 @@ export function writeOwned(path: string, text: string, user: ServerUser): void {
       writeFileSync(fd, text);
       if (user !== undefined) fchownSync(fd, user.uid, user.gid);
     });
-    renameSync(draft, path);
-  } catch (error) {
+    publish(draft);
+  } finally {
     rmSync(draft, { force: true });
-    throw error;
   }
 }
 
@@ -53,8 +60,8 @@ export function writeOwned(path: string, text: string, user: ServerUser): void {
 export function rewriteOwned(path: string, text: string, user: ServerUser): void {
   if (user === undefined) writeFileSync(path, text);
   else {
-    using(openUnlinked(path, constants.O_WRONLY), (fd) => {
-      // Only now is it known to be no link.
+    using(openUnlinked(path, constants.O_WRONLY, user), (fd) => {
+      // Only now is it known to be the owner's.
       ftruncateSync(fd);
       writeFileSync(fd, text);
     });
@@ -64,28 +71,40 @@ export function rewriteOwned(path: string, text: string, user: ServerUser): void
 /** Opens a log for appending, which belongs to the folder's owner, and is made if it is absent. @throws Error as `readOwned`. */
 export function openOwnedLog(path: string, user: ServerUser): number {
   if (user === undefined) return openSync(path, 'a', OWNER_ONLY);
-  const fd = openUnlinked(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT);
-  // What is not its owner's by now has just been made.
-  if (fstatSync(fd).uid !== user.uid) fchownSync(fd, user.uid, user.gid);
-  return fd;
+  const { O_WRONLY, O_APPEND } = constants;
+  // Made under another name first: no file that was found under this one is ever given away.
+  if (lstatSync(path, { throwIfNoEntry: false }) === undefined)
+    draftOwned(path, '', user, (draft) => makeName(draft, path));
+  return openUnlinked(path, O_WRONLY | O_APPEND, user);
 }
 
-function openUnlinked(path: string, flags: number): number {
+/** Names a file; if another opener has been faster, its file stays. */
+function makeName(draft: string, path: string): void {
+  try {
+    linkSync(draft, path);
+  } catch (error) {
+    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) throw error;
+  }
+}
+
+function openUnlinked(path: string, flags: number, owner: NonNullable<ServerUser>): number {
   let fd: number;
   try {
-    fd = openSync(path, flags | UNLINKED, OWNER_ONLY);
+    fd = openSync(path, flags | UNLINKED);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    throw code === 'ELOOP' || code === 'ENXIO' ? foreign(path) : error;
+    throw code === 'ELOOP' || code === 'ENXIO' ? foreign(path, owner) : error;
   }
   const found = fstatSync(fd);
-  if (found.isFile() && found.nlink === 1) return fd;
+  if (found.isFile() && found.uid === owner.uid) return fd;
   closeSync(fd);
-  throw foreign(path);
+  throw foreign(path, owner);
 }
 
-function foreign(path: string): Error {
-  return new Error(`${path} is not a file of its own: remove it`);
+function foreign(path: string, { uid }: NonNullable<ServerUser>): Error {
+  return new Error(
+    `${path} is not a file of user ${uid}, as its folder is: remove it if it is a link, or give it to that user`,
+  );
 }
 
 function using<T>(fd: number, use: (fd: number) => T): T {

@@ -1,5 +1,18 @@
 /** The folder of a server that root runs as another user: that user can make root touch no file elsewhere. */
-import { chmodSync, linkSync, lstatSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import {
@@ -72,7 +85,7 @@ test.runIf(isRoot).each([
   async (_kind, link) => {
     const dir = await prepare();
     replace(join(dir, 'server.log'), link);
-    await expect(desk.open()).rejects.toThrow(`${join(dir, 'server.log')} is not a file of its own: remove it`);
+    await expect(desk.open()).rejects.toThrow(`${join(dir, 'server.log')} is not a file of user ${NOBODY}`);
     expectUntouched();
     rmSync(join(dir, 'server.log'));
     const database = await desk.open();
@@ -89,10 +102,12 @@ test.runIf(isRoot)(
     const dir = await prepare();
     replace(join(dir, 'password'));
     const opening = desk.open();
-    await expect(opening).rejects.toThrow(`${join(dir, 'password')} is not a file of its own`);
+    await expect(opening).rejects.toThrow(`${join(dir, 'password')} is not a file of user ${NOBODY}`);
     await expect(opening).rejects.not.toThrow(SECRET);
     rmSync(join(dir, 'password'));
     writeFileSync(join(dir, 'password'), 'unused', { mode: 0o600 });
+    await expect(desk.open()).rejects.toThrow(`password is not a file of user ${NOBODY}`);
+    chownSync(join(dir, 'password'), NOBODY, NOBODY);
     expectUntouched();
   },
   limit,
@@ -111,6 +126,36 @@ test.runIf(isRoot)(
     );
     expect(readFileSync(victim, 'utf8')).toBe(`${process.pid}\n`);
     rmSync(join(dir, 'data', 'postmaster.pid'), { force: true });
+  },
+  limit,
+);
+
+test.runIf(isRoot)(
+  'a link in place of the folder of a stale lock file does not lead root to another server’s lock file',
+  async () => {
+    const dir = await prepare();
+    const other = join(desk.dataDir, 'probe.other');
+    mkdirSync(other);
+    writeFileSync(join(other, 'postmaster.pid'), `${process.pid}\n`);
+    renameSync(join(dir, 'data'), join(dir, 'data.aside'));
+    symlinkSync(other, join(dir, 'data'));
+    await desk.open().then(
+      (database) => database.close(),
+      () => undefined,
+    );
+    expect(readFileSync(join(other, 'postmaster.pid'), 'utf8')).toBe(`${process.pid}\n`);
+  },
+  limit,
+);
+
+test.runIf(isRoot)(
+  'a copy of the folder that shares its files, as some backups are, keeps no database from opening',
+  async () => {
+    const dir = await prepare();
+    execFileSync('cp', ['-al', dir, join(desk.dataDir, 'probe.backup')]);
+    const database = await desk.open();
+    expect(await query(database.url, 'select 1 as n')).toEqual([{ n: 1 }]);
+    await database.close();
   },
   limit,
 );
