@@ -103,7 +103,7 @@ const DETAILS: { readonly [code: string]: CheckoutWord } = {
   FILE_EMPTY: 'need_file',
 };
 
-/** What a failed last try locks, and for how long at most: that helps the customer more than to read that no try is left. */
+/** What a failed last try locks, and for how long at most if the refusal does not say it: that helps the customer more than to read that no try is left. */
 const LAST_TRIES: { readonly [code: string]: { readonly word: CheckoutWord; readonly forMs: number } } = {
   INVALID_PIN: { word: 'locked', forMs: PIN_LOCK_MS },
   INVALID_OTP: { word: 'tries_used', forMs: CODE_WINDOW_MS },
@@ -117,7 +117,10 @@ function detailText(language: Language, detail: RefusalDetail, field: FieldName 
   if (detail.code === 'INVALID_FORMAT' && field === 'pin') return checkoutText(language, 'bad_pin');
   if (detail.code === 'INVALID_FORMAT' && field === 'code') return checkoutText(language, 'need_code');
   const closed = detail.words?.left === 0 ? LAST_TRIES[detail.code] : undefined;
-  if (closed !== undefined) return checkoutText(language, closed.word, { time: spanText(language, closed.forMs) });
+  if (closed !== undefined) {
+    const { seconds = closed.forMs / 1_000 } = detail.words ?? {};
+    return checkoutText(language, closed.word, { time: spanText(language, Number(seconds) * 1_000) });
+  }
   const word = DETAILS[detail.code];
   return word === undefined ? undefined : checkoutText(language, word, valuesOf(language, detail.words ?? {}));
 }

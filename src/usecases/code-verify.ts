@@ -13,7 +13,7 @@ import { advancePayment, refuseState, requireInTime } from '../domain/payment.ts
 import type { Account, OneTimeCode, Payment, Wallet } from '../domain/records.ts';
 import { Refusal, type Words } from '../domain/refusal.ts';
 import { guardedCalls } from '../domain/traffic-limit.ts';
-import { shardOfWallet } from '../domain/wallet.ts';
+import { PIN_LOCK_MS, shardOfWallet } from '../domain/wallet.ts';
 import type { SessionCaller } from './callers.ts';
 import { type CodeCalls, countedOnce } from './code-calls.ts';
 import { type CodeCounts, codeFailed, codeSucceeded, readCodeCounts, requireCodesOpen } from './code-guard.ts';
@@ -120,10 +120,11 @@ function decide(deps: Deps, rows: Rows, given: string, tell: CodeCalls['tell']):
   const judged = [counted, guard('wallet', wallet)];
   if (verdict === 'wrong') {
     const failed = codeFailed(deps, rows.counts, wallet.id, now);
-    const left = Math.min(then.count, failed.left);
+    const words =
+      failed.left === 0 ? { left: 0, seconds: PIN_LOCK_MS / 1000 } : { left: Math.min(then.count, failed.left) };
     return {
       change: merged({ updates: judged }, failed.change),
-      refusal: refuseCode(payment, 'INVALID_OTP', { left }),
+      refusal: refuseCode(payment, 'INVALID_OTP', words),
     };
   }
   if (verdict === 'expired') {
@@ -159,6 +160,7 @@ function verdictOf(deps: Deps, code: OneTimeCode, given: string, now: number): '
   return isRight ? 'right' : 'wrong';
 }
 
+/** `seconds` among the words of a wrong code: how long it has locked the account's codes, which is longer than the payment's. */
 function refuseCode(payment: Payment, code: 'INVALID_OTP' | 'OTP_EXPIRED', words: Words): Refusal {
   return new Refusal(1302, { transactionId: payment.id, details: [{ field: 'otp_code', code, words }] });
 }

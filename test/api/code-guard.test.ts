@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { verifyCode } from '../../src/usecases/code-verify.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type Answer, openWorld, type World } from '../support/world.ts';
+import { host, stepOf, textOf, visitor } from './checkout-flows.ts';
 import { callerOf, plainly } from './direct-calls.ts';
 import { codeOn, collect, expectRefusal, type Paying, payFromWallet, phoneState, rowsOf } from './flows.ts';
 import { openSecond } from './second-gateway.ts';
@@ -155,6 +156,22 @@ test('of guesses for many payments at once no more than twenty are evaluated', a
   const codes = answers.map(({ json }) => json.error_code);
   expect(codes.filter((code) => code === '1302')).toHaveLength(20);
   expect(codes.filter((code) => code === '1303')).toHaveLength(20);
+});
+
+test('the page tells a customer whose wrong code locks the account’s codes how long that is', async () => {
+  const wallet = await holder();
+  const { paying } = await asking(wallet, 4);
+  const { url } = await host(world, merchants[0] as MerchantCreated, { minted: { amount: '150.00' } });
+  const me = visitor(world);
+  const { number, pin } = wallet;
+  const asked = await me.send(stepOf(await me.open(url), 'pay'), { method: 'wallet', number, pin });
+  await codeOn(world, wallet.phone, 5);
+  const wrong = await wrongFor(wallet);
+  for (const [at, one] of paying.entries()) await guess(one, wrong, at === 0 ? 4 : 5);
+  const locking = await me.send(stepOf(asked, 'code'), { code: wrong });
+  expect(textOf(locking)).toContain('Too many tries. Wait 15 min, then try again.');
+  const locked = await me.send(stepOf(locking, 'code'), { code: wrong });
+  expect(textOf(locked)).toContain('Too many tries. Wait 15 min, then try again.');
 });
 
 test('a right code whose account is locked while it is being read does not pay', async () => {
