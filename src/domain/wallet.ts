@@ -110,6 +110,16 @@ export function afterWrongCode(count: PinCount | undefined, now: number): Return
 }
 
 /**
+ * What a right code does to the count of an account's wrong ones: like one whose lock has passed, it counts nothing any more, on
+ * any process's clock. It is written as the latest of all, and not removed: a process that lacks a new master key cannot see the
+ * count under that key, which would otherwise decide again.
+ */
+export function afterRightCode({ pin_failed_at }: PinCount, now: number): ReturnType<typeof afterWrongPin>['row'] {
+  const at = Math.max(now, (pin_failed_at ?? 0) + 1);
+  return { pin_failures: 1, pin_failed_at: at, locked_until: now - CLOCKS_APART_MS };
+}
+
+/**
  * The count that decides for a number that has several: one under each master key. While a new key is rolled out, a process that
  * lacks one of two keys counts only under the other, so that a count may miss the latest tries. A locked count decides, and of
  * two the one that stays locked longer; if none is locked, the one that was written last, which has missed none.

@@ -6,10 +6,10 @@
  * `codeFailed` allows: every verdict on a code guards the account's version, and a wrong one is counted in the same change.
  */
 
-import { type Change, guardedUpdate, merged } from '../domain/change.ts';
+import { type Change, guardedUpdate } from '../domain/change.ts';
 import type { Payment, PinGuard } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
-import { afterWrongCode, decidingCount, lockedFor, shardOfGuard } from '../domain/wallet.ts';
+import { afterRightCode, afterWrongCode, decidingCount, lockedFor, shardOfGuard } from '../domain/wallet.ts';
 import type { Deps } from './deps.ts';
 import { keepUnderKeys } from './key-memory.ts';
 
@@ -45,12 +45,9 @@ export function codeFailed(
 }
 
 /** A right code proves that the customer holds the account's phone: the wrong ones before it are forgotten. */
-export function codeSucceeded(counts: CodeCounts): Change {
-  return merged({
-    removals: counts.flatMap((count) =>
-      count === undefined ? [] : [{ table: 'pin_guard' as const, shard: count.shard, id: count.id }],
-    ),
-  });
+export function codeSucceeded(counts: CodeCounts, now: number): Change {
+  const known = counts.filter((count) => count !== undefined);
+  return { updates: known.map((count) => guardedUpdate('pin_guard', count, afterRightCode(count, now))) };
 }
 
 /** `code` is no kind of account, so that no count of wrong PINs has such an id. */

@@ -142,7 +142,7 @@ function decide(deps: Deps, rows: Rows, given: string, tell: CodeCalls['tell']):
   const approved = approvedStep(deps, moved, wallet.id, now);
   return {
     // A right code says nothing about the PIN, so the count of wrong PINs stays.
-    change: merged({ updates: judged }, codeSucceeded(rows.counts), approved.change),
+    change: merged({ updates: judged }, codeSucceeded(rows.counts, now), approved.change),
     answer: {
       payment: approved.payment,
       debitMinor: payment.total_minor,

@@ -139,7 +139,7 @@ test('a right code clears the count, and an hour without a wrong one does, too',
   expect(await countsOf()).toEqual([]);
   expect((await guess(second, wrong, 1))[0]?.json.details[0].code).toBe('INVALID_OTP');
   expect(await countsOf()).toEqual([{ pin_failures: 1 }]);
-  await world.clock.advance(HOUR);
+  await world.clock.advance(HOUR + 1);
   const later = await ask(wallet);
   await guess(later.paying, await wrongFor(wallet), 1);
   expect(await countsOf()).toEqual([{ pin_failures: 1 }]);

@@ -172,3 +172,25 @@ test('after a lock that only one of two processes wrote, an unknown number answe
   const { number } = await world.wallet();
   expect(await askAround(makeWalletNumber(12, 8_888))).toEqual(await askAround(number));
 });
+
+test('a right code forgets the wrong ones before it, even at a process that lacks a key under which they are counted', async () => {
+  const phone = '+243826540043';
+  const wallet = await world.wallet({ balance: 900_00n, phone });
+  const ask = async () => {
+    const paying = await collect(world, merchant, { method: 'none', minted: { amount: '110.00' } });
+    expect((await payFromWallet(world, paying, wallet)).json).toMatchObject({ status: 'pending_otp_verification' });
+    return paying;
+  };
+  const asked = [await ask(), await ask(), await ask(), await ask(), await ask()];
+  const codes = await Promise.all(asked.map((_, at) => codeOn(world, phone, at + 1)));
+  const wrong = ['000000', '000001', '000002', '000003', '000004', '000005'].find((one) => !codes.includes(one));
+  const verify = async (url: string, at: number, otp_code: string | undefined): Promise<unknown> => {
+    const { token, payment_id } = asked[at] ?? {};
+    return (await post(url, '/payments/verify-otp', { payment_id, otp_code }, { authorization: `Bearer ${token}` }))
+      .json;
+  };
+  for (let guess = 0; guess < 19; guess += 1) await verify(renewed.url, guess % 4, wrong);
+  expect(await verify(world.url, 4, codes[4])).toMatchObject({ status: 'approved' });
+  expect(await verify(renewed.url, 3, wrong)).toMatchObject({ error_code: '1302' });
+  await ask();
+});
