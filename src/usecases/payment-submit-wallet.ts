@@ -59,10 +59,10 @@ interface Rows extends PinRows {
  * Pays from a wallet or flash account with its PIN; from the merchant's threshold on, a one-time code is sent and asked for
  * first (contract §4).
  *
- * @throws Refusal 1302 for a wrong PIN, with the tries that are left; 1303 while the account is
- * locked, or a code would be asked for and too many were wrong, with the seconds; 1102 for a wallet of another currency; 1201 when the balance does not cover the total; 1202 when
- * the amount is out of limits; 1402 when a code would be asked for and no texts can be sent; and as `requireSubmittable`,
- * for the session and the payment.
+ * @throws Refusal 1302 for a wrong PIN, with the tries that are left; 1303 while the account is locked, or a code would be asked
+ * for and too many were wrong, with the seconds; 1102 for a wallet of another currency; 1201 when the balance does not cover the
+ * total; 1202 when the amount is out of limits; 1402 when a code would be asked for and no texts can be sent; and as
+ * `requireSubmittable`, for the session and the payment.
  */
 export async function submitFromWallet(
   deps: Deps,
@@ -156,7 +156,7 @@ interface Opened extends Rows {
   readonly wallet: Wallet;
 }
 
-/** @throws Refusal 1102, 1201, 1202 or 1402. */
+/** @throws Refusal 1102, 1201, 1202, 1303 or 1402. */
 function pay(submit: Submit, opened: Opened, now: number): Decision<Submitted> {
   const { deps, merchant, means } = submit;
   const { session, payment, wallet, account, siblings } = opened;
@@ -172,7 +172,7 @@ function pay(submit: Submit, opened: Opened, now: number): Decision<Submitted> {
   if ((account?.balance ?? 0n) < ready.total_minor) throw new Refusal(1201, { transactionId: payment.id });
   const unlocked = guardedUpdate('wallet', wallet, { pin_failures: 0, pin_failed_at: null, locked_until: null });
   const codeAsked = asksForCode(merchant, payment);
-  // Without a text sender no code could ever arrive: refused before the session is consumed.
+  // A code that could not be evaluated, or never arrive for want of a text sender: refused before the session is consumed.
   if (codeAsked) requireCodesOpen(opened.codeCounts, payment, now);
   if (codeAsked && deps.connectors.texts === undefined) throw new Refusal(1402, { transactionId: payment.id });
   const paying = { ...opened, payment: ready, columns };
