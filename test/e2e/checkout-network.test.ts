@@ -39,6 +39,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await page.fill('#wallet-number', wallet.number);
     await page.fill('#wallet-pin', wallet.pin);
     await page.context().setOffline(true);
+    desk.excuse(/ERR_INTERNET_DISCONNECTED/);
     await page.keyboard.press('Enter');
     await page.getByText('There is no connection').waitFor();
     expect(await page.inputValue('#wallet-number')).toBe(wallet.number);
@@ -61,6 +62,37 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await page.context().setOffline(false);
     await page.clock.runFor(5_000);
     await page.getByText('The time to pay is over').waitFor();
+  });
+
+  test('a page whose time is over is not given up for a network that its browser takes for one', async () => {
+    const { world, merchant } = desk;
+    const page = await openTimed((await host(world, merchant, { minted: { ttl_seconds: 600 } })).url);
+    await world.pass(601_000);
+    // As on a phone with a signal and no data, or while the gateway is started anew.
+    await page.route(/\/checkout\//, (route) => route.abort('connectionrefused'));
+    desk.excuse(/ERR_CONNECTION_REFUSED/);
+    const refused = page.waitForEvent('requestfailed', (request) => /chk_[0-9a-z]+$/.test(request.url()));
+    await page.clock.runFor(630_000);
+    await refused;
+    expect(await page.locator('.amount').isVisible()).toBe(true);
+    await page.unroute(/\/checkout\//);
+    await page.clock.runFor(20_000);
+    await page.getByText('The time to pay is over').waitFor();
+  });
+
+  test('a browser that never says that it has a connection pays, and shows what is new', async () => {
+    const { world, merchant } = desk;
+    const phone = numberEnding('42');
+    const page = await desk.open('small', 'about:blank');
+    await page.addInitScript("Object.defineProperty(navigator, 'onLine', { get: () => false })");
+    await page.goto((await host(world, merchant)).url);
+    await page.locator('label[for=m-mobile_money]').click();
+    await page.fill('#mobile_money-phone', phone);
+    await page.keyboard.press('Enter');
+    await page.locator('.ring').waitFor({ timeout: 20_000 });
+    await answerPrompt(world, phone, 'approve');
+    await world.pass(10_000);
+    await page.locator('.receipt').waitFor({ timeout: 20_000 });
   });
 
   test('a poll that is never answered is given up, and the page learns the result from the next one', async () => {

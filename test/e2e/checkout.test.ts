@@ -296,6 +296,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     const held = holdBack();
     let loads = 0;
     await page.route(/\/checkout\/chk_[0-9a-z]+$/, async (route) => {
+      if (!route.request().isNavigationRequest()) return route.continue();
       loads += 1;
       await held.over;
       await route.continue();

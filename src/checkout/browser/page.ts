@@ -26,7 +26,7 @@ function follow(address: string, shown: string): void {
     const answer = await fetch(address, options).catch(() => undefined);
     const news: unknown = answer?.ok === true ? await answer.json().catch(() => undefined) : undefined;
     // Asks on: a load can fail, and the page would then stay as it is.
-    if (isNews(news) && news.version !== shown) load();
+    if (isNews(news) && news.version !== shown) leave();
     // Another poll has taken this one's place.
     if (asking !== newest) return;
     // A server that limits the polls, or does not answer, is polled less often.
@@ -56,18 +56,49 @@ function isNews(value: unknown): value is { readonly version: string } {
 const LOAD_AT_MOST = 30_000;
 
 let leftAt = -LOAD_AT_MOST;
+let isLoading = false;
+
+/** Loads the page once the gateway answers: without an answer the browser would put its own error in the page's place. */
+async function load(): Promise<void> {
+  if (isLoading || performance.now() - leftAt < LOAD_AT_MOST) return;
+  isLoading = true;
+  while (!(await isAnswered())) await later();
+  isLoading = false;
+  leave();
+}
 
 /**
  * Loads the page's own address, by GET: the address with the ticket is left behind, and a page that answered a form does not send
- * the form again. To load again while an answer is on its way would start over every second, and never end. Without a connection
- * the browser would put its own error in the page's place.
+ * the form again. To load again while an answer is on its way would start over every second, and never end.
  */
-function load(): void {
-  if (!navigator.onLine) return;
+function leave(): void {
   const now = performance.now();
   if (now - leftAt < LOAD_AT_MOST) return;
   leftAt = now;
   location.replace(document.body.dataset.page ?? '');
+}
+
+/** Whether the gateway answers for this page. What the browser says of its connection is not enough: it may be wrong both ways. */
+async function isAnswered(): Promise<boolean> {
+  const asking = new AbortController();
+  const timer = setTimeout(() => asking.abort(), ANSWERED_WITHIN);
+  const options = { method: 'HEAD', cache: 'no-store', signal: asking.signal } as const;
+  const answer = await fetch(document.body.dataset.page ?? '', options).catch(() => undefined);
+  clearTimeout(timer);
+  return answer !== undefined && answer.status !== 429 && answer.status < 500;
+}
+
+/** After a while, or when the browser has a connection again. */
+function later(): Promise<void> {
+  return new Promise((resolve) => {
+    const goOn = (): void => {
+      clearTimeout(timer);
+      removeEventListener('online', goOn);
+      resolve();
+    };
+    const timer = setTimeout(goOn, ASK_AT_MOST_EVERY);
+    addEventListener('online', goOn);
+  });
 }
 
 /** The circle's circumference. */
@@ -91,7 +122,7 @@ function countDown(): void {
       const left = Number(time.dataset.left ?? time.dataset.counts) - passed;
       if (left > 0) writeTime(time, left);
       // What was offered until then is over. Where a time is only counted down, the browser goes on by itself.
-      else if (time.dataset.left !== undefined) load();
+      else if (time.dataset.left !== undefined) void load();
     }
   };
   setInterval(tick, 1_000);
@@ -155,11 +186,14 @@ function sendOnce(): void {
     if (!(form instanceof HTMLFormElement) || form.dataset.once === undefined) return;
     if (form.dataset.sent !== undefined) return event.preventDefault();
     const button = form.querySelector('button');
-    if (!navigator.onLine) {
+    const isSure = navigator.onLine || form.dataset.answered !== undefined;
+    delete form.dataset.answered;
+    if (!isSure) {
       event.preventDefault();
-      sayOffline(button, status?.dataset.offline ?? '');
+      void sendIfAnswered(form, status?.dataset.offline ?? '');
       return;
     }
+    document.querySelector('[data-is-offline]')?.remove();
     form.dataset.sent = '';
     button?.setAttribute('aria-busy', 'true');
     // A screen reader announces what the turning button shows.
@@ -176,8 +210,15 @@ function sendOnce(): void {
   });
   // A page that is shown again from the browser's memory is loaded, so that its forms can be sent again.
   addEventListener('pageshow', ({ persisted }) => {
-    if (persisted) load();
+    if (persisted) void load();
   });
+}
+
+/** Some browsers say for ever that they have no connection: only if the gateway does not answer is the form not sent. */
+async function sendIfAnswered(form: HTMLFormElement, otherwise: string): Promise<void> {
+  if (!(await isAnswered())) return sayOffline(form.querySelector('button'), otherwise);
+  form.dataset.answered = '';
+  form.requestSubmit();
 }
 
 /** Says below a pressed button that there is no connection: the browser's own error would take the place of what was typed. */
