@@ -95,6 +95,33 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await page.locator('.receipt').waitFor({ timeout: 20_000 });
   });
 
+  test('a wall clock that is set forward takes no answer away that is on its way', async () => {
+    const { world, merchant } = desk;
+    const wallet = await world.wallet();
+    const page = await desk.open('small', 'about:blank');
+    await page.addInitScript(
+      "const now = Date.now; addEventListener('submit', () => { Date.now = () => now() + 86_400_000; })",
+    );
+    await page.goto((await host(world, merchant)).url);
+    await page.locator('label[for=m-wallet]').click();
+    await page.fill('#wallet-number', wallet.number);
+    await page.fill('#wallet-pin', wallet.pin);
+    const held = holdBack();
+    const sent = holdBack();
+    await page.route(/\/pay$/, async (route) => {
+      sent.end();
+      await held.over;
+      await route.continue();
+    });
+    const pressed = page.keyboard.press('Enter');
+    await sent.over;
+    // The page checks every second whether its time is over, and asks for news every three.
+    await page.waitForResponse(/\/state$/);
+    held.end();
+    await pressed;
+    await page.locator('.receipt').waitFor({ timeout: 20_000 });
+  });
+
   test('a poll that is never answered is given up, and the page learns the result from the next one', async () => {
     const { world, merchant } = desk;
     const phone = numberEnding('42');

@@ -121,8 +121,9 @@ function countDown(): void {
     for (const time of times) {
       const left = Number(time.dataset.left ?? time.dataset.counts) - passed;
       if (left > 0) writeTime(time, left);
-      // What was offered until then is over. Where a time is only counted down, the browser goes on by itself.
-      else if (time.dataset.left !== undefined) void load();
+      // What was offered until then is over. Where a time is only counted down, the browser goes on by itself. A form on its way
+      // is waited for: the wall clock may have been set forward.
+      else if (time.dataset.left !== undefined && document.querySelector('form[data-sent]') === null) void load();
     }
   };
   setInterval(tick, 1_000);
