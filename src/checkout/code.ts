@@ -13,12 +13,25 @@ import { maskedPhone } from './phone.ts';
 import { about, field, money, noticeOf, pathOf, returnLink, type Shown, text } from './shown.ts';
 import { isCodeOver } from './state.ts';
 
+type CodeView = Shown['view'];
+
+/** The title; any other than `code_title` belongs to a page that asks for nothing any more. */
+export function codeTitle(view: CodeView): 'code_title' | 'paid_before' | 'code_dead' {
+  if (view.isPaidAside) return 'paid_before';
+  return isCodeOver(view) && resendsLeft(view) <= 0 ? 'code_dead' : 'code_title';
+}
+
+function resendsLeft({ merchant, code }: CodeView): number {
+  return mostResends(merchant) - (code?.resends ?? 0);
+}
+
 export function codeMain(shown: Shown): Html {
-  const { payment, code, merchant, now } = shown.view;
-  const resends = mostResends(merchant) - (code?.resends ?? 0);
+  const title = codeTitle(shown.view);
+  if (title === 'paid_before') return asideMain(shown);
+  if (title === 'code_dead') return deadMain(shown);
+  const { payment, code, now } = shown.view;
+  const resends = resendsLeft(shown.view);
   const expired = isCodeOver(shown.view);
-  if (shown.view.isPaidAside) return asideMain(shown);
-  if (expired && resends <= 0) return deadMain(shown);
   const left = Math.min(code?.expires_at ?? now, payment.expires_at) - now;
   const sent = text(shown, 'code_sent', { phone: code === undefined ? '' : maskedPhone(code.sent_to) });
   return html`${orderSection(shown)}<section class="card">${noticeOf(shown)}<h1>${text(shown, 'code_title')}</h1>

@@ -15,7 +15,7 @@ import type { Assets } from './assets.ts';
 import { proofMain } from './bank.ts';
 import { cardMain } from './card.ts';
 import { chooseMain } from './choose.ts';
-import { codeMain } from './code.ts';
+import { codeMain, codeTitle } from './code.ts';
 import { documentAnswer, type Frame, type Headers } from './document.ts';
 import { endedMain, endedTitle, expiredMain, paidMain, RETURN_AFTER_S, refundedMain } from './result.ts';
 import { about, pathOf, returnLink, type Shown, text } from './shown.ts';
@@ -40,13 +40,12 @@ const TITLES = {
   phone: 'wait_title',
   asked: 'bank_asked_title',
   challenge: 'challenge_title',
-  code: 'code_title',
   proof: 'proof_title',
   proof_sent: 'proof_wait_title',
   paid: 'paid_title',
   refunded: 'refunded_title',
   expired: 'expired_title',
-} as const satisfies { readonly [state in Exclude<PageState, 'ended'>]: CheckoutWord };
+} as const satisfies { readonly [state in Exclude<PageState, 'code' | 'ended'>]: CheckoutWord };
 
 /** Pages on which something may happen by itself, or the time runs out. */
 const LIVE: readonly PageState[] = ['choose', 'phone', 'asked', 'challenge', 'code', 'proof', 'proof_sent'];
@@ -55,17 +54,18 @@ const RELOADED: readonly PageState[] = ['phone', 'asked', 'proof_sent'];
 export function showPage(deps: Deps, assets: Assets, shown: Shown, wish: Wish): PageAnswer {
   const { language, view } = shown;
   const state = stateOf(view);
+  const title = titleOf(state, view);
   const { card } = deps.connectors;
   if (state === 'choose' && card !== undefined && wantsCard(shown, wish)) return showCard(assets, shown, card);
   const frame: Frame = {
     language,
-    title: checkoutText(language, state === 'ended' ? endedTitle(view) : TITLES[state]),
+    title: checkoutText(language, title),
     merchant: view.merchant,
     path: pathOf(shown),
     // A receipt that is to stay does so in another language too.
     ...(state === 'paid' && wish.stays ? { query: { stay: '1' } } : {}),
     main: mainOf(deps, shown, state, wish),
-    wide: state === 'choose' || state === 'code',
+    wide: state === 'choose' || title === 'code_title',
     scripts: ['page.js'],
     ...(LIVE.includes(state) ? { live: { state: pathOf(shown, 'state'), version: versionOf(view) } } : {}),
     ...(RELOADED.includes(state) ? { reloads: RELOAD_S } : {}),
@@ -73,6 +73,11 @@ export function showPage(deps: Deps, assets: Assets, shown: Shown, wish: Wish): 
   const address = state === 'paid' && !wish.stays ? shopAddress(view.payment) : undefined;
   const headers: Headers = address === undefined ? {} : { goes: { seconds: RETURN_AFTER_S, url: address } };
   return documentAnswer(assets, frame, headers);
+}
+
+function titleOf(state: PageState, view: Shown['view']): CheckoutWord {
+  if (state === 'code') return codeTitle(view);
+  return state === 'ended' ? endedTitle(view) : TITLES[state];
 }
 
 /** A form lasts about a quarter of an hour at the network, and its customer needs some minutes of that. */

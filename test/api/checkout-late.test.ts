@@ -68,11 +68,16 @@ test('a page whose last code has expired says so, once the money has come by pho
     await customer.send(stepOf(await customer.open(page.url), 'resend'), {});
   }
   await world.pass(601_000);
-  expect(textOf(await customer.open(page.url))).toContain('Nothing has been charged');
+  const over = await customer.open(page.url);
+  expect(textOf(over)).toContain('Nothing has been charged');
+  expect(over.html).toContain('<title>This code has expired. ·');
   await desk.hearOf(await desk.tryOf(hosted.transaction_id, 0), 'SUCCESSFUL');
-  const late = textOf(await customer.open(page.url));
-  expect(late).not.toContain('Nothing has been charged');
-  expect(late).toContain('Do not pay again: ask the shop');
+  const late = await customer.open(page.url);
+  expect(textOf(late)).not.toContain('Nothing has been charged');
+  expect(textOf(late)).toContain('Do not pay again: ask the shop');
+  // Nor does the window's title ask for a code.
+  expect(late.html).toContain('<title>An earlier try has paid. Do not pay again: ask the shop. ·');
+  for (const { html } of [over, late]) expect(html).toContain('class="narrow"');
 });
 
 test('a proof that cannot be read tells nobody that nothing was charged, or to pay another way', async () => {
