@@ -40,9 +40,9 @@ export function money({ language, view }: Shown, minor: bigint): string {
 
 /** Amounts of more characters do not fit on a narrow screen in the type before: the class that gives them a smaller one. */
 const LONG_AMOUNTS = [
-  [18, ' longest'],
+  [17, ' longest'],
   [15, ' longer'],
-  [11, ' long'],
+  [10, ' long'],
 ] as const;
 
 /** An amount as the largest thing on the page. */

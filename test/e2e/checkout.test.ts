@@ -6,6 +6,9 @@
  */
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { amountText } from '../../src/checkout/amounts.ts';
+import { amountLine } from '../../src/checkout/shown.ts';
+import { LANGUAGES } from '../../src/messages/messages.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type Hosted, host, setSettings } from '../api/checkout-flows.ts';
 import { answerPrompt, codeOn, numberEnding } from '../api/flows.ts';
@@ -195,6 +198,35 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     expect(await linesOf('.facts dd span')).toBe(1);
     await expectUsable(page);
     await keepPicture(page, 'long-amount');
+  });
+
+  test('a receipt breaks no amount in two, however many characters it has', async () => {
+    const wallet = await world.wallet();
+    const page = await open('narrow', (await host(world, merchant)).url);
+    await page.locator('label[for=m-wallet]').click();
+    await page.fill('#wallet-number', wallet.number);
+    await page.fill('#wallet-pin', wallet.pin);
+    await page.keyboard.press('Enter');
+    await page.locator('.receipt').waitFor();
+    const broken: string[] = [];
+    for (const currency of ['usd', 'cdf', 'ugx'] as const) {
+      for (const language of LANGUAGES) {
+        for (let minor = 888n; minor < 10n ** 12n; minor = minor * 10n + 8n) {
+          const text = amountText(language, minor, currency);
+          const lines = await page.evaluate(
+            `(() => {
+              const amount = document.querySelector('.receipt .amount');
+              amount.outerHTML = ${JSON.stringify(amountLine(text).markup)};
+              const range = document.createRange();
+              range.selectNodeContents(document.querySelector('.receipt .amount'));
+              return new Set([...range.getClientRects()].map(({ top }) => top)).size;
+            })()`,
+          );
+          if (lines !== 1) broken.push(text);
+        }
+      }
+    }
+    expect(broken).toEqual([]);
   });
 
   test('the first faulty field gets the focus, and its error disappears once it is changed', async () => {
