@@ -8,7 +8,7 @@ import { isFinal } from '../domain/payment.ts';
 import type { Merchant, Payment } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { RETURNED_PATH, shopAddress } from '../domain/return-address.ts';
-import { wantsHtml } from '../messages/accept.ts';
+import { prefersHtml } from '../messages/accept.ts';
 import { type CallbackEnd, takeCallback } from '../usecases/card-callback.ts';
 import { type CardCallback, requireProof } from '../usecases/card-callback-proof.ts';
 import { checkStatus, readCardStatus } from '../usecases/card-status.ts';
@@ -167,7 +167,7 @@ function textOf(value: unknown): string | undefined {
 }
 
 function isFromBrowser({ header }: Pick<Call, 'header'>): boolean {
-  return !isPlainJson({ 'content-type': header('content-type') }) || wantsHtml(header('accept'));
+  return !isPlainJson({ 'content-type': header('content-type') }) || prefersHtml(header('accept'));
 }
 
 /** The answer to a browser. It is the one that is remembered: another caller gets it without the address. */

@@ -215,7 +215,9 @@ describe('again', () => {
     const fieldsToo = await answerChallenge(world, returned, 'fail');
     const first = await postForm(world, fieldsToo);
     expect(first).toMatchObject({ status: 303, location: expect.stringContaining('https://shop.example/again?') });
-    for (const again of [await postCallback(world, fieldsToo), await postCallback(world, fieldsToo)]) {
+    // A program that would rather have JSON, and takes HTML if it must: as collect-redirect reads it, too.
+    const either = { accept: 'application/json, text/html;q=0.1' };
+    for (const again of [await postCallback(world, fieldsToo), await postCallback(world, fieldsToo, either)]) {
       expect(again).toMatchObject({ status: 200, text: first.text });
       expect(again.headers.get('location')).toBeNull();
       expect(again.headers.get('idempotent-replayed')).toBe('true');
