@@ -40,7 +40,8 @@ const BIND = 'B'.charCodeAt(0);
 /** The prefix of the statements that take leases, and the command tag if they took any. */
 const TAKES_LEASES = 'lease_due_';
 const TOOK_LEASES = /UPDATE [1-9]/;
-const ONLOOKERS = ['audit', 'close_days', 'reap'];
+/** Rounds that take no part in any flow. */
+export const ONLOOKERS = ['audit', 'close_days', 'reap'];
 
 /** The world itself must have the role `api`, or it would run the rounds too. */
 export async function openMortal(world: World, death: Death): Promise<Mortal> {
