@@ -24,7 +24,7 @@ export async function attemptList(
   const limit = readLimit(options.limit);
   if (options.after !== undefined) requireId('att', options.after, 'attempt');
   const attempts = await (options.late === true
-    ? deps.store.lateAttempts(limit, options.after)
+    ? deps.store.suspense({ limit, after: options.after })
     : deps.store.attempt.listOpen(limit, options.after));
   const end = endOfPage(attempts, limit);
   const { document, lines } = options.late === true ? lateList(attempts) : openList(attempts);

@@ -11,7 +11,7 @@ import { columnList } from './columns.ts';
 import type { Lender } from './lender.ts';
 import type { Statement } from './pipeline.ts';
 import { inEither } from './place.ts';
-import { openReaders } from './read.ts';
+import { askApart } from './read.ts';
 
 /** Something that does not add up. Amounts are minor units. */
 export type AuditFinding =
@@ -141,9 +141,8 @@ export function auditRecent(lender: Lender, shard: number): Promise<Audited> {
   return ask(lender, RECENT, [String(shard), LAST_CLOSED_DAY]);
 }
 
-/** Runs the query on a connection of its own: it takes its time, and needs another plan than the rest. */
 async function ask(lender: Lender, statement: Statement, values: readonly string[]): Promise<Audited> {
-  const rows = await lender.lend((connection) => openReaders([connection]).query(statement, COLUMNS, values));
+  const rows = await askApart(lender, statement, COLUMNS, values);
   const looked = rows.find(({ kind }) => kind === 'looked');
   return {
     findings: rows.flatMap(findingsOf),

@@ -8,7 +8,7 @@
 import { columnList } from './columns.ts';
 import type { Lender } from './lender.ts';
 import type { Statement } from './pipeline.ts';
-import { openReaders } from './read.ts';
+import { askApart } from './read.ts';
 import { instantParameter } from './wire.ts';
 
 export interface KeyNeed {
@@ -35,5 +35,5 @@ const COLUMNS = columnList<KeyNeed>({ what: 'text', key: 'text', count: 'int4' }
 
 /** Reads every wallet, which takes a while: on a connection of its own. `now` decides which retiring secrets still count. */
 export async function readKeyNeeds(lender: Lender, now: number): Promise<KeyNeed[]> {
-  return lender.lend((connection) => openReaders([connection]).query(NEEDS, COLUMNS, [instantParameter(now)]));
+  return askApart(lender, NEEDS, COLUMNS, [instantParameter(now)]);
 }

@@ -1,5 +1,5 @@
 /**
- * Attempts whose money came or left late, and what else has paid their orders.
+ * What else has paid the order of an attempt whose money came or left late. The attempts themselves: suspense-reads.ts.
  *
  * Invariant: reads that no index serves use a connection of their own. The archive takes no attempt whose late money waits; one
  * whose money was booked to a merchant may lie there.
@@ -10,21 +10,15 @@ import type { PayoutLine } from '../domain/outgoing-records.ts';
 import { LATE_KEPT } from '../domain/reason.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import { TTL_MAX_S } from '../domain/session.ts';
-import { lateSql } from './archive-groups.ts';
-import { type ColumnList, columnList, listOf } from './columns.ts';
+import { columnList, listOf } from './columns.ts';
 import type { Lender } from './lender.ts';
 import type { Statement } from './pipeline.ts';
 import { inEither } from './place.ts';
-import { openReaders, type Readers } from './read.ts';
+import { askApart, type Readers } from './read.ts';
 import { columnsOf } from './tables.ts';
 import { encodeArray } from './wire.ts';
 
 const COLUMNS = columnsOf('attempt');
-
-const LATE: Statement = {
-  name: 'attempts_late',
-  text: `select ${listOf(COLUMNS)} from attempt a where ${lateSql('a')} and id > $1 order by id limit $2::int8`,
-};
 
 /**
  * A session's payments carry its merchant and its reference, on which both places have an index. No index finds their attempts:
@@ -51,7 +45,7 @@ export async function readPaidBy(lender: Lender, payment: Payment): Promise<stri
   const { shard, merchant_id, customer_reference, session_id, created_at } = payment;
   const ids = [-SESSION_SPAN_MS, SESSION_SPAN_MS].map((span) => firstIdAt('att', created_at + span));
   const values = [String(shard), merchant_id, customer_reference, session_id, ...ids];
-  return (await readRows(lender, PAID_BY, PAID_BY_COLUMNS, values)).map(({ id }) => id);
+  return (await askApart(lender, PAID_BY, PAID_BY_COLUMNS, values)).map(({ id }) => id);
 }
 
 /** Worded as in the index of attempts by the order for which they send money. */
@@ -83,19 +77,5 @@ select ${listOf(columnsOf('payout_line'))} from (select * from earlier union all
 
 /** The line, the failed lines that it pays again, and the lines that were to pay it again. */
 export function readFamily(lender: Lender, { shard, id }: Pick<PayoutLine, 'shard' | 'id'>): Promise<PayoutLine[]> {
-  return readRows(lender, FAMILY, columnsOf('payout_line'), [String(shard), id]);
-}
-
-/** In the order of their ids, which is that of their creation; only those after `after`, if it is given. */
-export function readLateAttempts(lender: Lender, limit: number, after = ''): Promise<Attempt[]> {
-  return readRows(lender, LATE, COLUMNS, [after, String(limit)]);
-}
-
-function readRows<Row>(
-  lender: Lender,
-  statement: Statement,
-  columns: ColumnList<Row>,
-  values: readonly string[],
-): Promise<Row[]> {
-  return lender.lend((connection) => openReaders([connection]).query(statement, columns, values));
+  return askApart(lender, FAMILY, columnsOf('payout_line'), [String(shard), id]);
 }

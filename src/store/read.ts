@@ -10,6 +10,7 @@ import { SHARDS } from '../domain/ids.ts';
 import type { ColumnList } from './columns.ts';
 import type { Connection } from './connection.ts';
 import { answerFor, ConnectionLost, isCollision, Refused, StoreBusy, StoreUnavailable, TOO_SLOW } from './errors.ts';
+import type { Lender } from './lender.ts';
 import type { Execution, Statement } from './pipeline.ts';
 import { type RowReader, rowReader } from './row-codec.ts';
 import type { ReadStats } from './stats.ts';
@@ -78,6 +79,16 @@ export interface ReadShape<Row> {
  * where a database is 100 ms away.
  */
 const PLANNED_AT_ONCE = 8;
+
+/** Asks one question on a connection of its own: it takes its time, or needs another plan than the rest. */
+export function askApart<Row>(
+  lender: Lender,
+  statement: Statement,
+  columns: ColumnList<Row>,
+  values: readonly string[],
+): Promise<Row[]> {
+  return lender.lend((connection) => openReaders([connection]).query(statement, columns, values));
+}
 
 /** Opens readers over these connections: whenever a connection is free, it takes everything that waits. */
 export function openReaders(connections: readonly Connection[]): Readers {

@@ -26,7 +26,7 @@ import { openCommitter } from './commit.ts';
 import { openConnection, ping } from './connection.ts';
 import { type EventPageFilter, pageOfEvents } from './event-lists.ts';
 import { type KeyNeed, readKeyNeeds } from './key-reads.ts';
-import { readAttemptsOf, readFamily, readLateAttempts, readPaidBy } from './late-reads.ts';
+import { readAttemptsOf, readFamily, readPaidBy } from './late-reads.ts';
 import { type LedgerReads, openLedgerReads } from './ledger-reads.ts';
 import { openLender } from './lender.ts';
 import { openNouns } from './noun-reads.ts';
@@ -71,9 +71,7 @@ export interface Store extends Nouns {
   upstreamSpan(question: UpstreamQuestion): Promise<UpstreamSpan>;
   /** The attempts of a connector that have these references. Reads every attempt. */
   attemptsByReference(connector: string, references: readonly string[]): Promise<Attempt[]>;
-  /** Attempts whose money came or left late and lies in suspense, in the order of their ids; only those after `after`. */
-  lateAttempts(limit: number, after?: string): Promise<Attempt[]>;
-  /** A page of the same, of what the filter names. */
+  /** A page of the attempts whose money came or left late and lies in suspense, of what the filter names, in the order of their ids. */
   suspense(page: SuspensePage): Promise<Attempt[]>;
   /** Its sums, and what the ledger's suspense accounts hold, at one instant. */
   suspenseSums(filter: SuspenseFilter): Promise<SuspenseSums>;
@@ -191,7 +189,6 @@ export async function openStore({ url, onError = () => undefined }: StoreOptions
     orderPaidBy: (payment) => readPaidBy(patient, payment),
     attemptsOf: (shard, orders) => readAttemptsOf(readers, shard, orders),
     payoutLineFamily: (line) => readFamily(patient, line),
-    lateAttempts: (limit, after) => readLateAttempts(patient, limit, after),
     suspense: (page) => readSuspense(patient, page),
     suspenseSums: (filter) => readSuspenseSums(patient, filter),
     undecided: (filter, openBefore) => readUndecided(patient, filter, openBefore),

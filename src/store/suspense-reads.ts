@@ -13,7 +13,7 @@ import { type ColumnList, columnList, listOf } from './columns.ts';
 import { asked, type Condition, whereAll } from './conditions.ts';
 import type { Lender } from './lender.ts';
 import type { Statement } from './pipeline.ts';
-import { openReaders } from './read.ts';
+import { askApart } from './read.ts';
 import { columnsOf } from './tables.ts';
 import { instantParameter } from './wire.ts';
 
@@ -96,7 +96,7 @@ export function suspensePage({ after, limit, ...filter }: SuspensePage): Questio
 }
 
 export function readSuspense(lender: Lender, page: SuspensePage): Promise<Attempt[]> {
-  return readRows(lender, suspensePage(page), ATTEMPT);
+  return read(lender, suspensePage(page), ATTEMPT);
 }
 
 interface SumRow {
@@ -140,7 +140,7 @@ from booked full join named using (shard, currency) where coalesce(balance, 0) <
 }
 
 export async function readSuspenseSums(lender: Lender, filter: SuspenseFilter): Promise<SuspenseSums> {
-  const rows = await readRows(lender, suspenseSums(filter), SUM_COLUMNS);
+  const rows = await read(lender, suspenseSums(filter), SUM_COLUMNS);
   return {
     sums: rows.flatMap(({ kind, currency, count, minor }) =>
       (kind === 'in' || kind === 'out') && count !== null ? [{ way: kind, currency, count, minor }] : [],
@@ -196,9 +196,9 @@ select 'refund', currency, count(*)::int4, sum(amount_minor), min(created_at) ${
 }
 
 export function readUndecided(lender: Lender, filter: SuspenseFilter, openBefore: number): Promise<Undecided[]> {
-  return readRows(lender, undecided(filter, openBefore), UNDECIDED_COLUMNS);
+  return read(lender, undecided(filter, openBefore), UNDECIDED_COLUMNS);
 }
 
-function readRows<Row>(lender: Lender, { statement, values }: Question, columns: ColumnList<Row>): Promise<Row[]> {
-  return lender.lend((connection) => openReaders([connection]).query(statement, columns, values));
+function read<Row>(lender: Lender, { statement, values }: Question, columns: ColumnList<Row>): Promise<Row[]> {
+  return askApart(lender, statement, columns, values);
 }

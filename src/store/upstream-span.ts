@@ -10,7 +10,7 @@ import { columnList, listOf } from './columns.ts';
 import type { Lender } from './lender.ts';
 import type { Statement } from './pipeline.ts';
 import { inEither } from './place.ts';
-import { openReaders } from './read.ts';
+import { askApart, openReaders } from './read.ts';
 import { columnsOf } from './tables.ts';
 import { encodeArray, instantParameter } from './wire.ts';
 
@@ -130,7 +130,5 @@ export async function readByReference(
   connector: string,
   references: readonly string[],
 ): Promise<Attempt[]> {
-  return lender.lend((connection) =>
-    openReaders([connection]).query(BY_REFERENCE, ATTEMPT, [connector, encodeArray(references)]),
-  );
+  return askApart(lender, BY_REFERENCE, ATTEMPT, [connector, encodeArray(references)]);
 }

@@ -94,7 +94,7 @@ async function waitingNow(): Promise<{ readonly count: number; readonly seconds:
 
 describe('late money is shown at every process until it is booked', () => {
   test('with its age', async () => {
-    for (const { id } of await world.gateway.store.lateAttempts(100)) await book(id, 'payer');
+    for (const { id } of await world.gateway.store.suspense({ limit: 100 })) await book(id, 'payer');
     expect(await waitingNow()).toEqual({ count: 0, seconds: 0 });
     const { attempt } = await late.paidLate();
     await world.clock.advance(60_000);
