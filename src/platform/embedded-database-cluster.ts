@@ -111,7 +111,9 @@ export async function createCluster(dataDir: string, binaries: string): Promise<
 export function prepareDataDir(dataDir: string): string {
   makePassable(dataDir);
   const real = realpathSync(dataDir);
-  const isOurs = process.getuid?.() === 0 && readdirSync(real).every((name) => OWN_FILES.test(name));
+  // Read by every user, so that a file in the folder's place is told of before a database is announced.
+  const names = readdirSync(real);
+  const isOurs = process.getuid?.() === 0 && names.every((name) => OWN_FILES.test(name));
   if (isOurs) chmodSync(real, statSync(real).mode | 0o111);
   return real;
 }
