@@ -13,6 +13,7 @@ import { addConnectorCommands } from './connector-verbs.ts';
 import { addJournalCommands } from './journal-verbs.ts';
 import { addCredentialCommands, addMerchantCommands } from './merchant-verbs.ts';
 import { printError, type Surroundings } from './output.ts';
+import { addPaymentCommands } from './payment-verbs.ts';
 import { addPayoutCommands } from './payout-verbs.ts';
 import { addRefundCommands } from './refund-verbs.ts';
 import { type Role, readProcesses } from './serve-processes.ts';
@@ -87,6 +88,7 @@ function buildProgram(around: Surroundings, version: string, ended: Ended): Comm
   addCredentialCommands(program, addVerb);
   addMoneyCommands(program, addVerb);
   addTransferCommands(program, addVerb, addVerbOf);
+  addPaymentCommands(program, addVerb, addVerbOf);
   addAttemptCommands(program, addVerb, addVerbOf);
   addSuspenseCommands(program, addVerb, addVerbOf);
   addPayoutCommands(program, addVerb, addVerbOf);

@@ -77,6 +77,14 @@ export function readWhole(text: string, noun: string, from: number, to: number):
 /** 1000 rows at most in one page of a list. */
 const MOST_LISTED = 1_000;
 
+/** E.164, as the phone-number library reads it; its tables are loaded only for commands that need them. */
+export async function readPhone(text: string): Promise<string> {
+  const { default: parse } = await import('libphonenumber-js/max');
+  const phone = parse(text);
+  if (phone?.isValid() === true && text.trim().startsWith('+')) return phone.number;
+  throw new UsageError('the phone number is not valid: write it in international form, like +243810000042');
+}
+
 /** `--limit` of a list. */
 export function readLimit(text: string): number {
   return readWhole(text, 'limit', 1, MOST_LISTED);

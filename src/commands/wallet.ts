@@ -4,11 +4,11 @@
 
 import { formatMinor } from '../domain/money.ts';
 import type { WalletKind } from '../domain/records.ts';
-import { requireAmountOrZero, requireCurrency, UsageError } from '../usecases/operator.ts';
+import { requireAmountOrZero, requireCurrency } from '../usecases/operator.ts';
 import { creditWallet } from '../usecases/wallet-credit.ts';
 import { openWallet } from '../usecases/wallet-open.ts';
 import { toldOfCredit } from './credited.ts';
-import { readSecret } from './options.ts';
+import { readPhone, readSecret } from './options.ts';
 import type { Output } from './output.ts';
 import type { Tools } from './tools.ts';
 
@@ -46,12 +46,4 @@ export async function walletCredit(
 
 function outputOf(wallet_number: string, currency: string, balance: string): Output {
   return { document: { wallet_number, currency, balance }, lines: [`${wallet_number}  ${balance} ${currency}`] };
-}
-
-/** E.164, as the phone-number library reads it; its tables are loaded for this command only. */
-async function readPhone(text: string): Promise<string> {
-  const { default: parse } = await import('libphonenumber-js/max');
-  const phone = parse(text);
-  if (phone?.isValid() === true && text.trim().startsWith('+')) return phone.number;
-  throw new UsageError('the phone number is not valid: write it in international form, like +243810000042');
 }

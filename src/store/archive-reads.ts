@@ -33,7 +33,10 @@ export interface ArchiveReads {
     get(shard: number, id: string): Promise<Refund | undefined>;
     ofPayment(shard: number, paymentId: string): Promise<Refund[]>;
   };
-  readonly proof: { ofDigest(shard: number, digest: string): Promise<Proof[]> };
+  readonly proof: {
+    ofDigest(shard: number, digest: string): Promise<Proof[]>;
+    ofPayment(shard: number, paymentId: string): Promise<Proof[]>;
+  };
   readonly event: {
     get(shard: number, id: string): Promise<WebhookEvent | undefined>;
     tries(shard: number, id: string): Promise<WebhookAttempt[]>;
@@ -66,7 +69,7 @@ export function openArchiveReads(readers: Readers): ArchiveReads {
     },
     attempt: { get: byId('attempt') },
     refund: { get: byId('refund'), ofPayment: rowsBy('refund', 'payment_id', 'id') },
-    proof: { ofDigest: rowsBy('proof', 'digest', 'id') },
+    proof: { ofDigest: rowsBy('proof', 'digest', 'id'), ofPayment: rowsBy('proof', 'payment_id', 'id') },
     event: {
       get: byId('webhook_event'),
       tries: rowsBy('webhook_attempt', 'event_id', 'number'),

@@ -142,7 +142,7 @@ export function auditRecent(lender: Lender, shard: number): Promise<Audited> {
 }
 
 async function ask(lender: Lender, statement: Statement, values: readonly string[]): Promise<Audited> {
-  const rows = await askApart(lender, statement, COLUMNS, values);
+  const rows = await askApart(lender, { statement, values }, COLUMNS);
   const looked = rows.find(({ kind }) => kind === 'looked');
   return {
     findings: rows.flatMap(findingsOf),

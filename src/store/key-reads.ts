@@ -35,5 +35,5 @@ const COLUMNS = columnList<KeyNeed>({ what: 'text', key: 'text', count: 'int4' }
 
 /** Reads every wallet, which takes a while: on a connection of its own. `now` decides which retiring secrets still count. */
 export async function readKeyNeeds(lender: Lender, now: number): Promise<KeyNeed[]> {
-  return askApart(lender, NEEDS, COLUMNS, [instantParameter(now)]);
+  return askApart(lender, { statement: NEEDS, values: [instantParameter(now)] }, COLUMNS);
 }

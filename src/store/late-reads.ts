@@ -45,7 +45,7 @@ export async function readPaidBy(lender: Lender, payment: Payment): Promise<stri
   const { shard, merchant_id, customer_reference, session_id, created_at } = payment;
   const ids = [-SESSION_SPAN_MS, SESSION_SPAN_MS].map((span) => firstIdAt('att', created_at + span));
   const values = [String(shard), merchant_id, customer_reference, session_id, ...ids];
-  return (await askApart(lender, PAID_BY, PAID_BY_COLUMNS, values)).map(({ id }) => id);
+  return (await askApart(lender, { statement: PAID_BY, values }, PAID_BY_COLUMNS)).map(({ id }) => id);
 }
 
 /** Worded as in the index of attempts by the order for which they send money. */
@@ -77,5 +77,5 @@ select ${listOf(columnsOf('payout_line'))} from (select * from earlier union all
 
 /** The line, the failed lines that it pays again, and the lines that were to pay it again. */
 export function readFamily(lender: Lender, { shard, id }: Pick<PayoutLine, 'shard' | 'id'>): Promise<PayoutLine[]> {
-  return askApart(lender, FAMILY, columnsOf('payout_line'), [String(shard), id]);
+  return askApart(lender, { statement: FAMILY, values: [String(shard), id] }, columnsOf('payout_line'));
 }

@@ -80,12 +80,17 @@ export interface ReadShape<Row> {
  */
 const PLANNED_AT_ONCE = 8;
 
+/** A read, and its parameters. */
+export interface Question {
+  readonly statement: Statement;
+  readonly values: readonly string[];
+}
+
 /** Asks one question on a connection of its own: it takes its time, or needs another plan than the rest. */
 export function askApart<Row>(
   lender: Lender,
-  statement: Statement,
+  { statement, values }: Question,
   columns: ColumnList<Row>,
-  values: readonly string[],
 ): Promise<Row[]> {
   return lender.lend((connection) => openReaders([connection]).query(statement, columns, values));
 }

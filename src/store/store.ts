@@ -7,7 +7,7 @@
 
 import type { Change, Outcome } from '../domain/change.ts';
 import type { PayoutLine } from '../domain/outgoing-records.ts';
-import type { Attempt, JournalEntry, Payment, WebhookEvent } from '../domain/records.ts';
+import type { Attempt, JournalEntry, LedgerTransfer, Payment, WebhookEvent } from '../domain/records.ts';
 import { closeAccountDays, firstTransferDay, LAST_CLOSED_DAY } from './account-days.ts';
 import {
   type Droppable,
@@ -32,6 +32,13 @@ import { openLender } from './lender.ts';
 import { openNouns } from './noun-reads.ts';
 import type { Nouns } from './nouns.ts';
 import { listPayments, type PaymentFilter } from './payment-lists.ts';
+import {
+  type PaymentSearch,
+  readAttemptsAt,
+  readPaymentsBeside,
+  readTransfersFor,
+  searchPayments,
+} from './payment-search.ts';
 import { openReaders } from './read.ts';
 import { openRecent } from './recent.ts';
 import type { ScannedPage } from './scanned-page.ts';
@@ -79,6 +86,14 @@ export interface Store extends Nouns {
   undecided(filter: SuspenseFilter, openBefore: number): Promise<Undecided[]>;
   /** What has already paid the merchant for this payment's session: ids of payments, and of attempts that paid late. */
   orderPaidBy(payment: Payment): Promise<string[]>;
+  /** A page of any merchant's payments, found by what people know of them, the newest first; archived ones too. */
+  searchPayments(search: PaymentSearch): Promise<Payment[]>;
+  /** All attempts at a payment, in the order of their ids; archived ones too. */
+  attemptsAt(payment: Payment): Promise<Attempt[]>;
+  /** The other payments of its session, the oldest first; archived ones too. */
+  paymentsBeside(payment: Payment): Promise<Payment[]>;
+  /** The transfers that name one of these causes, made since an instant (ms), the oldest first; archived ones too. */
+  transfersFor(shard: number, causes: readonly string[], since: number): Promise<LedgerTransfer[]>;
   /** All attempts at these payout lines or refunds; archived ones too. */
   attemptsOf(shard: number, orders: readonly string[]): Promise<Attempt[]>;
   /** A payout line, the failed ones that it pays again, and those that pay it again; archived ones too. */
@@ -187,6 +202,10 @@ export async function openStore({ url, onError = () => undefined }: StoreOptions
     upstreamSpan: (question) => readUpstreamSpan(patient, question),
     attemptsByReference: (connector, references) => readByReference(patient, connector, references),
     orderPaidBy: (payment) => readPaidBy(patient, payment),
+    searchPayments: (search) => searchPayments(patient, search),
+    attemptsAt: (payment) => readAttemptsAt(patient, payment),
+    paymentsBeside: (payment) => readPaymentsBeside(patient, payment),
+    transfersFor: (shard, causes, since) => readTransfersFor(patient, shard, causes, since),
     attemptsOf: (shard, orders) => readAttemptsOf(readers, shard, orders),
     payoutLineFamily: (line) => readFamily(patient, line),
     suspense: (page) => readSuspense(patient, page),

@@ -9,11 +9,10 @@ import type { Currency } from '../domain/currency.ts';
 import { SHARDS } from '../domain/ids.ts';
 import type { Attempt } from '../domain/records.ts';
 import { lateSql } from './archive-groups.ts';
-import { type ColumnList, columnList, listOf } from './columns.ts';
+import { columnList, listOf } from './columns.ts';
 import { asked, type Condition, whereAll } from './conditions.ts';
 import type { Lender } from './lender.ts';
-import type { Statement } from './pipeline.ts';
-import { askApart } from './read.ts';
+import { askApart, type Question } from './read.ts';
 import { columnsOf } from './tables.ts';
 import { instantParameter } from './wire.ts';
 
@@ -82,12 +81,6 @@ function conditionsOf({ merchantId, currency, before }: SuspenseFilter, since: s
   ];
 }
 
-/** A read, and its parameters. */
-export interface Question {
-  readonly statement: Statement;
-  readonly values: readonly string[];
-}
-
 /** In the order of their ids, which is that of their creation. */
 export function suspensePage({ after, limit, ...filter }: SuspensePage): Question {
   const { conditions, values, name } = asked([...conditionsOf(filter, 'settled_at'), ['id > ?', after, 'i']], 1);
@@ -96,7 +89,7 @@ export function suspensePage({ after, limit, ...filter }: SuspensePage): Questio
 }
 
 export function readSuspense(lender: Lender, page: SuspensePage): Promise<Attempt[]> {
-  return read(lender, suspensePage(page), ATTEMPT);
+  return askApart(lender, suspensePage(page), ATTEMPT);
 }
 
 interface SumRow {
@@ -140,7 +133,7 @@ from booked full join named using (shard, currency) where coalesce(balance, 0) <
 }
 
 export async function readSuspenseSums(lender: Lender, filter: SuspenseFilter): Promise<SuspenseSums> {
-  const rows = await read(lender, suspenseSums(filter), SUM_COLUMNS);
+  const rows = await askApart(lender, suspenseSums(filter), SUM_COLUMNS);
   return {
     sums: rows.flatMap(({ kind, currency, count, minor }) =>
       (kind === 'in' || kind === 'out') && count !== null ? [{ way: kind, currency, count, minor }] : [],
@@ -196,9 +189,5 @@ select 'refund', currency, count(*)::int4, sum(amount_minor), min(created_at) ${
 }
 
 export function readUndecided(lender: Lender, filter: SuspenseFilter, openBefore: number): Promise<Undecided[]> {
-  return read(lender, undecided(filter, openBefore), UNDECIDED_COLUMNS);
-}
-
-function read<Row>(lender: Lender, { statement, values }: Question, columns: ColumnList<Row>): Promise<Row[]> {
-  return askApart(lender, statement, columns, values);
+  return askApart(lender, undecided(filter, openBefore), UNDECIDED_COLUMNS);
 }

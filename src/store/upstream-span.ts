@@ -130,5 +130,6 @@ export async function readByReference(
   connector: string,
   references: readonly string[],
 ): Promise<Attempt[]> {
-  return askApart(lender, BY_REFERENCE, ATTEMPT, [connector, encodeArray(references)]);
+  const values = [connector, encodeArray(references)];
+  return askApart(lender, { statement: BY_REFERENCE, values }, ATTEMPT);
 }

@@ -15,14 +15,15 @@ import { openLedgerReads } from '../../src/store/ledger-reads.ts';
 import { openNouns } from '../../src/store/noun-reads.ts';
 import type { Nouns } from '../../src/store/nouns.ts';
 import { listPayments, type PaymentFilter } from '../../src/store/payment-lists.ts';
+import { attemptsAt, paymentSearch, paymentsBeside, transfersFor } from '../../src/store/payment-search.ts';
 import { pageOfBatches, RETRYABLE } from '../../src/store/payout-list-reads.ts';
 import type { Execution, Statement } from '../../src/store/pipeline.ts';
-import type { Readers, ReadShape } from '../../src/store/read.ts';
+import type { Question, Readers, ReadShape } from '../../src/store/read.ts';
 import { openRecent } from '../../src/store/recent.ts';
 import { rowReader } from '../../src/store/row-codec.ts';
 import { FAILING_RECEIVERS } from '../../src/store/server-reads.ts';
 import { lockShape, updateShape } from '../../src/store/statements.ts';
-import { type Question, suspensePage, suspenseSums, undecided } from '../../src/store/suspense-reads.ts';
+import { suspensePage, suspenseSums, undecided } from '../../src/store/suspense-reads.ts';
 import { columnsOf, TABLES } from '../../src/store/tables.ts';
 import { readUpstreamCalls } from '../../src/store/upstream-calls.ts';
 import { ATTEMPTS, OVERDUE, WAITING } from '../../src/store/watch-reads.ts';
@@ -233,6 +234,29 @@ test.each<[string[], Question]>([
 ])('what waits for a person is found by %j', async (indexes, { statement: { text, name }, values }) => {
   const parameters = values.map((value) => client.escapeLiteral(value)).join(', ');
   expect((await scansOf(text, name, parameters)).toSorted()).toEqual(indexes);
+});
+
+const SEEN = {
+  shard: 1,
+  id: 'txn_7',
+  merchant_id: MERCHANT,
+  customer_reference: 'order-1',
+  session_id: 'ses_7',
+  created_at: NOW,
+};
+
+test.each<[string[], Question]>([
+  [['payment_of_merchant'], paymentSearch({ merchantId: MERCHANT, msisdn: '+1', before: 'txn_7', limit: 50 })],
+  [['payment_by_reference'], paymentSearch({ merchantId: MERCHANT, reference: 'order-1', limit: 50 })],
+  [['payment_pkey'], paymentSearch({ from: 0, limit: 50 })],
+  [['payment_pkey'], paymentSearch({ from: 0, until: NOW, msisdn: '+1', status: 'approved', limit: 50 })],
+  [['attempt', 'payment_pkey'], paymentSearch({ upstreamReference: 'a', from: 0, limit: 50 })],
+  [['attempt_pkey'], attemptsAt(SEEN)],
+  [['payment_by_reference'], paymentsBeside(SEEN)],
+  [['ledger_transfer_pkey'], transfersFor(1, ['txn_7', 'rfd_7'], NOW)],
+])('payments, and what belongs to one, are found for people by %j', async (indexes, { statement, values }) => {
+  const parameters = values.map((value) => client.escapeLiteral(value)).join(', ');
+  expect((await scansOf(statement.text, statement.name, parameters)).toSorted()).toEqual(indexes);
 });
 
 test.each<[string, (nouns: Nouns) => Promise<unknown>]>([

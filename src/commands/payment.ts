@@ -1,0 +1,231 @@
+/**
+ * `mbongo payment`: finds payments, and shows one with everything that happened to it.
+ *
+ * Invariant: nothing is changed; a phone number is never shown whole.
+ */
+
+import { lateMoneyOf } from '../domain/late-money.ts';
+import { statesOf } from '../domain/machine.ts';
+import { formatMinor } from '../domain/money.ts';
+import type { Refund } from '../domain/outgoing-records.ts';
+import { PAYMENT } from '../domain/payment.ts';
+import { maskPhone } from '../domain/phone.ts';
+import type { Attempt, LedgerTransfer, Payment, WebhookEvent } from '../domain/records.ts';
+import { isWalletNumber, ungrouped } from '../domain/wallet.ts';
+import { requireCurrency, requireId, requireMerchant, requireSpan, UsageError } from '../usecases/operator.ts';
+import { type PaymentStory, searchPayments, seePayment } from '../usecases/payment-see.ts';
+import { readLimit, readPhone, readStatus, readTime, requireMethod } from './options.ts';
+import { endOfPage, type Output, table, timeOf } from './output.ts';
+import type { Tools } from './tools.ts';
+
+export interface PaymentListOptions {
+  readonly merchant?: string;
+  readonly status?: string;
+  readonly method?: string;
+  readonly currency?: string;
+  readonly reference?: string;
+  readonly phone?: string;
+  readonly wallet?: string;
+  readonly upstreamReference?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly after?: string;
+  readonly limit: string;
+}
+
+export async function paymentList({ deps }: Tools, options: PaymentListOptions): Promise<Output> {
+  const { merchant, status, method, currency, reference, phone, wallet, upstreamReference, after } = options;
+  if (after !== undefined) requireId('txn', after, 'transaction');
+  const from = options.from === undefined ? undefined : readTime(options.from);
+  const until = options.to === undefined ? undefined : readTime(options.to);
+  if (from !== undefined) requireSpan({ from, to: until ?? deps.clock.now() }, ', or before now if --to is left out');
+  const limit = readLimit(options.limit);
+  const found = await searchPayments(deps, {
+    status: status === undefined ? undefined : readStatus(status, statesOf(PAYMENT), 'a payment'),
+    method: method === undefined ? undefined : requireMethod(method),
+    currency: currency === undefined ? undefined : requireCurrency(currency),
+    reference,
+    msisdn: phone === undefined ? undefined : await readPhone(phone),
+    walletNumber: wallet === undefined ? undefined : readWallet(wallet),
+    upstreamReference,
+    from,
+    until,
+    before: after,
+    merchantId: merchant === undefined ? undefined : (await requireMerchant(deps, merchant)).id,
+    limit,
+  });
+  const end = endOfPage(found.payments, limit);
+  const rows = found.payments.map((payment) => [
+    payment.id,
+    timeOf(payment.created_at),
+    payment.status,
+    payment.method,
+    payerOf(payment) ?? '',
+    amountOf(payment.total_minor, payment),
+    payment.customer_reference,
+    payment.merchant_id,
+    payment.reason ?? '',
+  ]);
+  // Only a whole page may end before the search does.
+  const began = found.from === undefined || options.from !== undefined ? undefined : timeOf(found.from);
+  const searched = `Searched from ${began} on; --merchant or --from searches further back.`;
+  return {
+    document: { payments: found.payments.map(summaryOf), next: end.next, searched_from: timeOf(found.from ?? null) },
+    lines: [
+      ...table(['transaction', 'made', 'status', 'method', 'payer', 'pays', 'reference', 'merchant', 'why'], rows),
+      ...end.lines,
+      ...(began === undefined || end.next !== null ? [] : [searched]),
+    ],
+  };
+}
+
+export async function paymentShow({ deps }: Tools, id: string): Promise<Output> {
+  const story = await seePayment(deps, id);
+  const { payment } = story;
+  const document = {
+    ...summaryOf(payment),
+    merchant_name: story.merchant.name,
+    amount: formatMinor(payment.amount_minor, payment.currency),
+    fee: formatMinor(payment.fee_minor, payment.currency),
+    fee_covered_by: payment.fee_covered_by,
+    refunded: formatMinor(payment.refunded_minor, payment.currency),
+    delivery_behaviour: payment.delivery_behaviour,
+    session_id: payment.session_id,
+    checkout_id: payment.checkout_id,
+    submitted_at: timeOf(payment.submitted_at),
+    completed_at: timeOf(payment.completed_at),
+    released_at: timeOf(payment.released_at),
+    expires_at: timeOf(payment.expires_at),
+  };
+  const code = story.code && {
+    sent_at: timeOf(story.code.created_at),
+    resends: story.code.resends,
+    expires_at: timeOf(story.code.expires_at),
+  };
+  const parts = partsOf(story);
+  return {
+    document: { ...document, one_time_code: code ?? null, ...parts },
+    lines: [
+      ...Object.entries(document).map(([name, value]) => `${name.padEnd(18)}  ${value ?? ''}`.trimEnd()),
+      ...(code === undefined ? [] : [`one_time_code       sent at ${code.sent_at}, and ${code.resends} times again`]),
+      ...Object.entries(parts).flatMap(([name, rows]) => sectionOf(name, rows)),
+    ],
+  };
+}
+
+type Cell = string | number | null;
+type Row = { readonly [name: string]: Cell };
+
+/** What belongs to a payment, list by list, the oldest of each first. */
+function partsOf(story: PaymentStory) {
+  const { payment, timeline, attempts, transfers, refunds, events, proofs, beside } = story;
+  return {
+    timeline: [
+      { at: timeOf(payment.created_at), status: 'pending', why: null },
+      ...timeline.map(({ at, status, reason }) => ({ at: timeOf(at), status, why: reason })),
+    ],
+    attempts: attempts.map(attemptOf),
+    transfers: transfers.map(transferOf),
+    refunds: refunds.map(refundOf),
+    events: events.map(eventOf),
+    proofs: proofs.map(({ id, created_at, status, note }) => ({
+      proof_id: id,
+      at: timeOf(created_at),
+      status,
+      why: note,
+    })),
+    other_payments_of_the_session: beside.map(({ id, created_at, status, method, reason }) => ({
+      transaction_id: id,
+      at: timeOf(created_at),
+      status,
+      method,
+      why: reason,
+    })),
+  };
+}
+
+/** A list of the payment's, under its name; nothing if it is empty. */
+function sectionOf(name: string, rows: readonly Row[]): string[] {
+  const [first] = rows;
+  if (first === undefined) return [];
+  const cells = rows.map((row) => Object.values(row).map((value) => String(value ?? '')));
+  return ['', `${name.replaceAll('_', ' ')}:`, ...table(Object.keys(first), cells)];
+}
+
+function summaryOf(payment: Payment) {
+  return {
+    transaction_id: payment.id,
+    status: payment.status,
+    why: payment.reason,
+    merchant_id: payment.merchant_id,
+    customer_reference: payment.customer_reference,
+    method: payment.method,
+    payer: payerOf(payment),
+    carrier: payment.carrier,
+    pays: formatMinor(payment.total_minor, payment.currency),
+    currency: payment.currency,
+    provider_reference: payment.provider_reference,
+    created_at: timeOf(payment.created_at),
+  };
+}
+
+function attemptOf(attempt: Attempt) {
+  return {
+    attempt_id: attempt.id,
+    at: timeOf(attempt.created_at),
+    connector: attempt.connector,
+    status: attempt.status,
+    why: attempt.reason,
+    amount: formatMinor(attempt.amount_minor, attempt.currency),
+    our_reference: attempt.reference,
+    their_reference: attempt.provider_reference,
+    settled_at: timeOf(attempt.settled_at),
+    late_money: lateMoneyOf(attempt) ?? null,
+  };
+}
+
+function transferOf(transfer: LedgerTransfer) {
+  return {
+    at: timeOf(transfer.at),
+    cause: transfer.cause,
+    amount: formatMinor(transfer.amount_minor, transfer.currency),
+    from: transfer.debit_account,
+    to: transfer.credit_account,
+  };
+}
+
+function refundOf(refund: Refund) {
+  return {
+    refund_id: refund.id,
+    at: timeOf(refund.created_at),
+    status: refund.status,
+    amount: formatMinor(refund.amount_minor, refund.currency),
+    why: refund.reason,
+  };
+}
+
+function eventOf(event: WebhookEvent) {
+  return {
+    event_id: event.id,
+    at: timeOf(event.created_at),
+    type: event.type,
+    status: event.status,
+    tries: event.attempts,
+    delivered_at: timeOf(event.delivered_at),
+    last_error: event.last_error,
+  };
+}
+
+function payerOf({ msisdn, wallet_number }: Payment): string | null {
+  return msisdn === null ? wallet_number : maskPhone(msisdn);
+}
+
+function amountOf(minor: bigint, { currency }: Payment): string {
+  return `${formatMinor(minor, currency)} ${currency}`;
+}
+
+function readWallet(text: string): string {
+  const number = ungrouped(text);
+  if (isWalletNumber(number)) return number;
+  throw new UsageError('the number is not that of a wallet or flash account: it has 16 digits and begins with 5707');
+}

@@ -1,0 +1,132 @@
+/**
+ * Finds and shows payments for an operator who has a customer, a merchant or a carrier on the phone.
+ *
+ * Invariant: nothing is written. A payment is shown with everything that happened to it, live or archived, so that nobody has to
+ * look into tables.
+ */
+
+import { isId, shardOf } from '../domain/ids.ts';
+import type { Refund } from '../domain/outgoing-records.ts';
+import type {
+  Attempt,
+  LedgerTransfer,
+  Merchant,
+  OneTimeCode,
+  Payment,
+  PaymentHistory,
+  WebhookEvent,
+} from '../domain/records.ts';
+import type { Proof } from '../domain/transfer-records.ts';
+import type { PaymentSearch } from '../store/payment-search.ts';
+import { type FindDeps, findAttempt, findPayment, findRows, pageOfBoth } from './archive-find.ts';
+import type { Deps } from './deps.ts';
+import { OperatorError, requireMerchant, UsageError } from './operator.ts';
+
+type SeeDeps = FindDeps & Pick<Deps, 'secrets'>;
+
+/** 30 days: without a merchant no index leads to what is looked for, so that a search reads no more than this unasked. */
+const SEARCHED_MS = 30 * 24 * 60 * 60_000;
+
+export interface FoundPayments {
+  readonly payments: readonly Payment[];
+  /** From when on was searched (ms); undefined: from the first payment on. */
+  readonly from: number | undefined;
+}
+
+/** A page of payments, the newest first: of one merchant from its first on, of all merchants those of the last 30 days. */
+export async function searchPayments(deps: FindDeps, search: PaymentSearch): Promise<FoundPayments> {
+  const { merchantId, until } = search;
+  const latest = until ?? deps.clock.now();
+  const from = search.from ?? (merchantId === undefined ? latest - SEARCHED_MS : undefined);
+  return { payments: await deps.store.searchPayments({ ...search, from }), from };
+}
+
+/** A payment with everything that happened to it; each list begins with the oldest. */
+export interface PaymentStory {
+  readonly payment: Payment;
+  readonly merchant: Merchant;
+  readonly timeline: readonly PaymentHistory[];
+  readonly attempts: readonly Attempt[];
+  /** The money that moved for it and for its refunds. */
+  readonly transfers: readonly LedgerTransfer[];
+  readonly refunds: readonly Refund[];
+  readonly events: readonly WebhookEvent[];
+  readonly proofs: readonly Proof[];
+  readonly code: OneTimeCode | undefined;
+  /** The other payments of its session. */
+  readonly beside: readonly Payment[];
+}
+
+/** 200 at most: the events of a payment that is paid and refunded in many parts are some dozens. */
+const MOST_EVENTS = 200;
+
+/**
+ * The payment with that transaction_id or payment_id, or the one that an attempt was made for.
+ * @throws OperatorError when there is none.
+ */
+export async function seePayment(deps: SeeDeps, id: string): Promise<PaymentStory> {
+  const payment = await requirePayment(deps, await transactionOf(deps, id), id);
+  const { store } = deps;
+  const { shard, id: transactionId, created_at } = payment;
+  const [merchant, timeline, attempts, beside, refunds, events, proofs, code] = await Promise.all([
+    requireMerchant(deps, payment.merchant_id),
+    findRows(deps, placesOf(deps, payment).history, transactionId),
+    store.attemptsAt(payment),
+    store.paymentsBeside(payment),
+    findRows(deps, placesOf(deps, payment).refunds, transactionId),
+    eventsOf(deps, payment),
+    findRows(deps, placesOf(deps, payment).proofs, transactionId),
+    store.code.get(shard, transactionId),
+  ]);
+  const causes = [transactionId, ...refunds.map((refund) => refund.id)];
+  const transfers = await store.transfersFor(shard, causes, created_at);
+  return { payment, merchant, timeline, attempts, transfers, refunds, events, proofs, code, beside };
+}
+
+function placesOf({ store }: Pick<Deps, 'store'>, { shard, id }: Payment) {
+  const { payment, refund, proof, archive } = store;
+  return {
+    history: { live: () => payment.history(shard, id), archive: () => archive.payment.history(shard, id) },
+    refunds: { live: () => refund.ofPayment(shard, id), archive: () => archive.refund.ofPayment(shard, id) },
+    proofs: { live: () => proof.ofPayment(shard, id), archive: () => archive.proof.ofPayment(shard, id) },
+  };
+}
+
+async function eventsOf(deps: FindDeps, { shard, merchant_id: merchantId, id }: Payment): Promise<WebhookEvent[]> {
+  const { store } = deps;
+  const filter = { shard, merchantId, transactionId: id, order: 'newest', limit: MOST_EVENTS } as const;
+  const { rows } = await pageOfBoth(
+    deps,
+    MOST_EVENTS,
+    () => store.pageOfEvents(filter),
+    () => store.archive.event.page(filter),
+  );
+  return rows.toReversed();
+}
+
+/** The transaction_id behind whatever names a payment. */
+async function transactionOf(deps: SeeDeps, id: string): Promise<string> {
+  if (isId('txn', id)) return id;
+  if (isId('att', id)) return orderOf(deps, id);
+  const opened = deps.secrets.openPaymentId(id);
+  if (opened !== undefined) return opened;
+  throw new UsageError(
+    'that is no id of a payment: give a transaction_id (txn_…), a payment_id (pay_…) or an attempt (att_…); `mbongo payment list` finds payments',
+  );
+}
+
+async function orderOf(deps: FindDeps, attemptId: string): Promise<string> {
+  const attempt = await findAttempt(deps, shardOf(attemptId), attemptId);
+  if (attempt === undefined) throw new OperatorError(`there is no attempt ${attemptId}`);
+  if (attempt.purpose === 'payment') return attempt.payment_id;
+  const show = attempt.purpose === 'refund' ? `: see \`mbongo refund show ${attempt.payment_id}\`` : '';
+  throw new OperatorError(`${attemptId} moved money for the ${attempt.purpose} ${attempt.payment_id}${show}`);
+}
+
+async function requirePayment(deps: FindDeps, transactionId: string, asked: string): Promise<Payment> {
+  const payment = await findPayment(deps, shardOf(transactionId), transactionId);
+  if (payment !== undefined) return payment;
+  throw new OperatorError(
+    `there is no payment ${asked}: \`mbongo payment list\` finds payments, and payouts are in \`mbongo payout list\``,
+  );
+}

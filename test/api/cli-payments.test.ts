@@ -1,0 +1,204 @@
+/**
+ * `mbongo payment`: a payment is found by whatever somebody on the phone knows of it, and shown with everything that happened.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Output } from '../../src/commands/output.ts';
+import { type PaymentListOptions, paymentList, paymentShow } from '../../src/commands/payment.ts';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { type CommandLine, type Document, openCommandLine } from '../support/command-line.ts';
+import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
+import { archive, DAY, growOld } from './archive-scenes.ts';
+import { collect, collectWith, neighbourOf, numberEnding, payByPhone, rowsOf, untilStatus } from './flows.ts';
+import { minted, type Paid, paidByPhone, paidByWallet, refunded, untilRefund } from './refund-flows.ts';
+
+let world: World;
+let cli: CommandLine;
+let merchant: MerchantCreated;
+
+beforeAll(async () => {
+  world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
+  cli = await openCommandLine(world.databaseUrl, WORLD_MASTER_KEY);
+  merchant = await world.merchant();
+});
+afterAll(async () => {
+  await cli.close();
+  await world.close();
+});
+
+/** By the clock of the world, which stands still; the command line has the machine's. */
+const list = (options: Partial<PaymentListOptions>): Promise<Output> =>
+  paymentList({ deps: world.gateway.deps }, { limit: '50', ...options });
+const show = async (id: string): Promise<Document> => (await paymentShow({ deps: world.gateway.deps }, id)).document;
+const idsOf = ({ document }: Output): unknown[] =>
+  (document.payments as Document[]).map(({ transaction_id }) => transaction_id);
+const found = async (options: Partial<PaymentListOptions>): Promise<unknown[]> => idsOf(await list(options));
+
+/** Ids that were made at the same instant have no order. */
+const nextInstant = () => world.clock.advance(1);
+
+describe('mbongo payment list', () => {
+  let phone: Paid;
+  let wallet: Awaited<ReturnType<typeof paidByWallet>>;
+
+  beforeAll(async () => {
+    phone = await paidByPhone(world, merchant, '01');
+    await nextInstant();
+    wallet = await paidByWallet(world, merchant);
+    await nextInstant();
+  });
+
+  test('finds a payment by the phone, the wallet, the reference and what the carrier calls it, at any merchant', async () => {
+    const other = await neighbourOf(world, merchant);
+    const elsewhere = await paidByPhone(world, other, '01');
+    const [tried] = await rowsOf<{ reference: string; provider_reference: string }>(
+      world,
+      'select reference, provider_reference from attempt where payment_id = $1',
+      [phone.transaction_id],
+    );
+    const one = [phone.transaction_id];
+    expect(await found({ phone: phone.msisdn })).toEqual(one);
+    expect(await found({ phone: `${phone.msisdn.slice(0, 4)} ${phone.msisdn.slice(4)}` })).toEqual(one);
+    expect(await found({ phone: elsewhere.msisdn })).toEqual([elsewhere.transaction_id]);
+    expect(await found({ phone: elsewhere.msisdn, merchant: merchant.merchant.id })).toEqual([]);
+    expect(await found({ wallet: wallet.wallet })).toEqual([wallet.transaction_id]);
+    expect(await found({ wallet: wallet.wallet.replaceAll(/(\d{4})/g, '$1 ') })).toEqual([wallet.transaction_id]);
+    expect(await found({ reference: phone.reference })).toEqual(one);
+    expect(await found({ upstreamReference: tried?.reference ?? '' })).toEqual(one);
+    expect(await found({ upstreamReference: tried?.provider_reference ?? '' })).toEqual(one);
+    expect(await found({ upstreamReference: 'nobody knows it' })).toEqual([]);
+  });
+
+  test('pages through the newest first, by state, method, currency and time', async () => {
+    const mine = { merchant: merchant.merchant.id };
+    const open = await collect(world, merchant, { minted });
+    const newest = [open.transaction_id, wallet.transaction_id, phone.transaction_id];
+    expect(await found(mine)).toEqual(newest);
+    const page = await list({ ...mine, limit: '2' });
+    expect(page.document.next).toBe(wallet.transaction_id);
+    expect(page.lines.at(-1)).toBe(`There may be more: list them with --after ${wallet.transaction_id}`);
+    expect(await found({ ...mine, after: wallet.transaction_id })).toEqual([phone.transaction_id]);
+    expect(await found({ ...mine, status: 'approved', method: 'wallet' })).toEqual([wallet.transaction_id]);
+    expect(await found({ ...mine, status: 'pending' })).toEqual([open.transaction_id]);
+    expect(await found({ ...mine, currency: 'cdf' })).toEqual([]);
+    const [{ created_at: made } = { created_at: new Date(0) }] = await rowsOf<{ created_at: Date }>(
+      world,
+      'select created_at from payment where id = $1',
+      [wallet.transaction_id],
+    );
+    expect(await found({ ...mine, from: made.toISOString(), to: new Date(made.getTime() + 1).toISOString() })).toEqual([
+      wallet.transaction_id,
+    ]);
+  });
+
+  test('shows no whole phone number, and says how far back it looked', async () => {
+    const { lines, document } = await list({ phone: phone.msisdn });
+    expect(JSON.stringify([lines, document])).not.toContain(phone.msisdn.slice(1));
+    expect((document.payments as Document[])[0]).toMatchObject({ payer: expect.stringMatching(/^\+243 81 .* 01$/) });
+    const from = new Date(world.clock.now() - 30 * DAY).toISOString();
+    expect(document.searched_from).toBe(from);
+    expect(lines.at(-1)).toBe(`Searched from ${from} on; --merchant or --from searches further back.`);
+    const ofOne = await list({ phone: phone.msisdn, merchant: merchant.merchant.id });
+    expect(ofOne.document.searched_from).toBeNull();
+    expect(ofOne.lines.at(-1)).toContain(phone.transaction_id);
+  });
+
+  test('says what is wrong with an option', async () => {
+    const said = async (words: string): Promise<[number, string]> => {
+      const { status, err } = await cli.run(`payment list ${words}`);
+      return [status, err];
+    };
+    expect(await said('--phone 0810000042')).toEqual([2, expect.stringContaining('international form')]);
+    expect(await said('--wallet 1234')).toEqual([2, expect.stringContaining('begins with 5707')]);
+    expect(await said('--status paid')).toEqual([2, expect.stringContaining('use one of pending, processing')]);
+    expect(await said('--method cash')).toEqual([2, expect.stringContaining('is not a payment method')]);
+    expect(await said('--after rfd_1')).toEqual([2, expect.stringContaining('transaction id is not valid')]);
+    expect(await said('--from 2999-01-01')).toEqual([2, expect.stringContaining('--from must be before')]);
+    expect(await said('--merchant mch_00000000000000000000000000')).toEqual([
+      1,
+      expect.stringContaining('no merchant'),
+    ]);
+  });
+});
+
+describe('mbongo payment show', () => {
+  test('shows what happened to a payment, whatever names it', async () => {
+    const paid = await paidByPhone(world, merchant, '01');
+    const back = await refunded(world, merchant, paid, { amount: '2.50' });
+    await untilRefund(world, merchant, back.refund_id, 'completed');
+    const shown = await show(paid.transaction_id);
+    expect(shown).toMatchObject({
+      transaction_id: paid.transaction_id,
+      status: 'approved',
+      merchant_name: merchant.merchant.name,
+      customer_reference: paid.reference,
+      pays: '12.50',
+      currency: 'usd',
+      refunded: '2.50',
+      timeline: [
+        { status: 'pending' },
+        { status: 'processing' },
+        ...((shown.timeline as Document[]).length > 3 ? [{ status: 'pending_mobile_money_verification' }] : []),
+        { status: 'approved' },
+      ],
+      attempts: [{ connector: 'mtn-momo', status: 'approved', amount: '12.50', late_money: null }],
+      transfers: [{ cause: 'payment', amount: '12.50' }, { cause: 'refund_reserved' }, { cause: 'refund' }],
+      refunds: [{ refund_id: back.refund_id, status: 'completed', amount: '2.50' }],
+      other_payments_of_the_session: [],
+    });
+    expect((shown.events as Document[])[0]).toMatchObject({ type: 'payment.approved', status: 'delivered', tries: 1 });
+    expect(await show(paid.payment_id)).toEqual(shown);
+    const [attempt] = shown.attempts as { attempt_id: string }[];
+    expect(await show(attempt?.attempt_id ?? '')).toEqual(shown);
+    const { out, status } = await cli.run(`payment show ${paid.transaction_id}`);
+    expect(status).toBe(0);
+    expect(out).toContain('\nattempts:\n');
+    expect(out).not.toContain(paid.msisdn.slice(1));
+  });
+
+  test('shows the session’s other payments, and a payment that nobody has paid', async () => {
+    const left = await collect(world, merchant, { minted });
+    await nextInstant();
+    const paying = { ...left, ...(await collectWith(world, left.token, 'mobile_money')) };
+    expect(await show(left.transaction_id)).toMatchObject({
+      status: 'pending',
+      payer: null,
+      attempts: [],
+      transfers: [],
+      events: [],
+      other_payments_of_the_session: [{ transaction_id: paying.transaction_id, status: 'pending' }],
+    });
+    await payByPhone(world, paying, numberEnding('02'));
+    await untilStatus(world, paying, 'failed');
+    expect(await show(paying.transaction_id)).toMatchObject({
+      why: 'insufficient_funds',
+      attempts: [{ status: 'declined', why: 'insufficient_funds' }],
+      transfers: [],
+      other_payments_of_the_session: [{ transaction_id: left.transaction_id, status: 'cancelled' }],
+    });
+  });
+
+  test('shows an archived payment as it was', async () => {
+    const paid = await paidByWallet(world, merchant);
+    const back = await refunded(world, merchant, paid, { amount: '1.00' });
+    await untilRefund(world, merchant, back.refund_id, 'completed');
+    await world.gateway.courier.idle();
+    const before = await show(paid.transaction_id);
+    await growOld(world);
+    await archive(world);
+    expect(await rowsOf(world, 'select id from payment where id = $1', [paid.transaction_id])).toEqual([]);
+    expect(await show(paid.transaction_id)).toEqual(before);
+    expect(await found({ wallet: paid.wallet, merchant: merchant.merchant.id })).toEqual([paid.transaction_id]);
+    expect(await found({ wallet: paid.wallet })).toEqual([]);
+    expect(await found({ wallet: paid.wallet, from: '2020-01-01' })).toEqual([paid.transaction_id]);
+  });
+
+  test('says what is wrong with an id', async () => {
+    const said = async (id: string): Promise<[number, string]> => {
+      const { status, err } = await cli.run(`payment show ${id}`);
+      return [status, err];
+    };
+    expect(await said('order-1')).toEqual([2, expect.stringContaining('no id of a payment')]);
+    expect(await said('txn_00000000000000000000000000')).toEqual([1, expect.stringContaining('there is no payment')]);
+    expect(await said('att_00000000000000000000000000')).toEqual([1, expect.stringContaining('there is no attempt')]);
+  });
+});
