@@ -18,6 +18,7 @@ import type { Store } from '../../src/store/store.ts';
 import { openStore } from '../../src/store/store.ts';
 import { columnsOf, TABLES } from '../../src/store/tables.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { schemaText } from '../support/schema-text.ts';
 import { aMerchant, anEvent, NOON, numbered } from './store-records.ts';
 
 let database: TestDatabase;
@@ -50,6 +51,17 @@ test('the catalogue matches the schema', async () => {
     schema[table_name] = { ...schema[table_name], [column_name]: udt_name };
   }
   expect(TABLES).toEqual(schema);
+});
+
+test('the schema is written down, as SQL that makes it', async () => {
+  const text = await schemaText(client);
+  await expect(text).toMatchFileSnapshot('../../src/store/schema.sql');
+  const empty = await createTestDatabase();
+  await empty.pool.query('drop schema public, archive cascade');
+  await empty.pool.query('create schema public');
+  await empty.pool.query(text);
+  expect(await schemaText(empty.pool)).toBe(text);
+  await empty.drop();
 });
 
 test('every shape of the commit path can be prepared', async () => {
