@@ -86,7 +86,7 @@ function buildProgram(around: Surroundings, version: string, ended: Ended): Comm
   addProcessCommands(program, around, ended);
   addMerchantCommands(program, addVerb);
   addCredentialCommands(program, addVerb);
-  addMoneyCommands(program, addVerb);
+  addMoneyCommands(program, addVerb, addVerbOf);
   addTransferCommands(program, addVerb, addVerbOf);
   addPaymentCommands(program, addVerb, addVerbOf);
   addAttemptCommands(program, addVerb, addVerbOf);
@@ -107,7 +107,7 @@ function buildProgram(around: Surroundings, version: string, ended: Ended): Comm
 }
 
 /** Verbs without --by and --why: they change nothing that the journal records. */
-const READING: ReadonlySet<string> = new Set(['list', 'show', 'reconcile', 'archive']);
+const READING: ReadonlySet<string> = new Set(['list', 'show', 'lines', 'reconcile', 'archive']);
 
 /** Adds the options --by and --why, which the journal records, to a verb that lacks them. */
 function sayWho(verb: Command): void {
@@ -170,7 +170,7 @@ function addBenchCommand(program: Command, around: Surroundings, ended: Ended): 
 const CREDITED_ONCE =
   "a receipt's or a bank's; under one reference money is credited once, however often this is given";
 
-function addMoneyCommands(program: Command, addVerb: AddVerb): void {
+function addMoneyCommands(program: Command, addVerb: AddVerb, addVerbOf: AddVerbOf): void {
   const wallet = program.command('wallet').description("customers' wallets and flash accounts");
   const loadWallet = () => import('./wallet.ts');
   addVerb(wallet, 'open', 'open a wallet or a flash account', async () => (await loadWallet()).walletOpen)
@@ -187,6 +187,18 @@ function addMoneyCommands(program: Command, addVerb: AddVerb): void {
     .requiredOption('--number <number>', 'its number')
     .requiredOption('--amount <amount>', "in the wallet's currency")
     .option('--reference <reference>', CREDITED_ONCE);
+  addVerb(wallet, 'list', 'list wallets and flash accounts', async () => (await loadWallet()).walletList)
+    .option('--phone <number>', 'those whose codes go to this phone: +243…')
+    .option('--currency <code>', 'only in this currency')
+    .option('--after <number>', 'those after this one: the next page')
+    .option('--limit <count>', 'how many to list at most', '50');
+  addVerbOf(
+    wallet,
+    'show',
+    'show the balance of one, and whether its PIN or its codes are locked',
+    async () => (await loadWallet()).walletShow,
+    'number',
+  );
   const balance = program.command('balance').description("merchants' balances");
   const loadBalance = () => import('./balance.ts');
   addVerb(balance, 'credit', "put money into a merchant's balance", async () => (await loadBalance()).balanceCredit)

@@ -9,72 +9,44 @@ import { statesOf } from '../domain/machine.ts';
 import { formatMinor } from '../domain/money.ts';
 import type { Refund } from '../domain/outgoing-records.ts';
 import { PAYMENT } from '../domain/payment.ts';
-import { maskPhone } from '../domain/phone.ts';
 import type { Attempt, LedgerTransfer, Payment, WebhookEvent } from '../domain/records.ts';
-import { isWalletNumber, ungrouped } from '../domain/wallet.ts';
-import { requireCurrency, requireId, requireMerchant, requireSpan, UsageError } from '../usecases/operator.ts';
-import { type PaymentStory, searchPayments, seePayment } from '../usecases/payment-see.ts';
-import { readLimit, readPhone, readStatus, readTime, requireMethod } from './options.ts';
-import { endOfPage, type Output, table, timeOf } from './output.ts';
+import { searchPayments } from '../usecases/order-search.ts';
+import { type PaymentStory, seePayment } from '../usecases/payment-see.ts';
+import { readStatus, requireMethod } from './options.ts';
+import { endOfSearch, type OrderOptions, partyOf, readSearch } from './orders.ts';
+import { type Output, table, timeOf } from './output.ts';
 import type { Tools } from './tools.ts';
 
-export interface PaymentListOptions {
-  readonly merchant?: string;
+export interface PaymentListOptions extends OrderOptions {
   readonly status?: string;
   readonly method?: string;
-  readonly currency?: string;
-  readonly reference?: string;
-  readonly phone?: string;
-  readonly wallet?: string;
-  readonly upstreamReference?: string;
-  readonly from?: string;
-  readonly to?: string;
-  readonly after?: string;
-  readonly limit: string;
 }
 
 export async function paymentList({ deps }: Tools, options: PaymentListOptions): Promise<Output> {
-  const { merchant, status, method, currency, reference, phone, wallet, upstreamReference, after } = options;
-  if (after !== undefined) requireId('txn', after, 'transaction');
-  const from = options.from === undefined ? undefined : readTime(options.from);
-  const until = options.to === undefined ? undefined : readTime(options.to);
-  if (from !== undefined) requireSpan({ from, to: until ?? deps.clock.now() }, ', or before now if --to is left out');
-  const limit = readLimit(options.limit);
+  const { status, method } = options;
+  const search = await readSearch({ deps }, options);
   const found = await searchPayments(deps, {
+    ...search,
     status: status === undefined ? undefined : readStatus(status, statesOf(PAYMENT), 'a payment'),
     method: method === undefined ? undefined : requireMethod(method),
-    currency: currency === undefined ? undefined : requireCurrency(currency),
-    reference,
-    msisdn: phone === undefined ? undefined : await readPhone(phone),
-    walletNumber: wallet === undefined ? undefined : readWallet(wallet),
-    upstreamReference,
-    from,
-    until,
-    before: after,
-    merchantId: merchant === undefined ? undefined : (await requireMerchant(deps, merchant)).id,
-    limit,
   });
-  const end = endOfPage(found.payments, limit);
-  const rows = found.payments.map((payment) => [
+  const end = endOfSearch(found, search);
+  const rows = found.orders.map((payment) => [
     payment.id,
     timeOf(payment.created_at),
     payment.status,
     payment.method,
-    payerOf(payment) ?? '',
-    amountOf(payment.total_minor, payment),
+    partyOf(payment) ?? '',
+    `${formatMinor(payment.total_minor, payment.currency)} ${payment.currency}`,
     payment.customer_reference,
     payment.merchant_id,
     payment.reason ?? '',
   ]);
-  // Only a whole page may end before the search does.
-  const began = found.from === undefined || options.from !== undefined ? undefined : timeOf(found.from);
-  const searched = `Searched from ${began} on; --merchant or --from searches further back.`;
   return {
-    document: { payments: found.payments.map(summaryOf), next: end.next, searched_from: timeOf(found.from ?? null) },
+    document: { payments: found.orders.map(summaryOf), ...end.document },
     lines: [
       ...table(['transaction', 'made', 'status', 'method', 'payer', 'pays', 'reference', 'merchant', 'why'], rows),
       ...end.lines,
-      ...(began === undefined || end.next !== null ? [] : [searched]),
     ],
   };
 }
@@ -160,7 +132,7 @@ function summaryOf(payment: Payment) {
     merchant_id: payment.merchant_id,
     customer_reference: payment.customer_reference,
     method: payment.method,
-    payer: payerOf(payment),
+    payer: partyOf(payment),
     carrier: payment.carrier,
     pays: formatMinor(payment.total_minor, payment.currency),
     currency: payment.currency,
@@ -214,18 +186,4 @@ function eventOf(event: WebhookEvent) {
     delivered_at: timeOf(event.delivered_at),
     last_error: event.last_error,
   };
-}
-
-function payerOf({ msisdn, wallet_number }: Payment): string | null {
-  return msisdn === null ? wallet_number : maskPhone(msisdn);
-}
-
-function amountOf(minor: bigint, { currency }: Payment): string {
-  return `${formatMinor(minor, currency)} ${currency}`;
-}
-
-function readWallet(text: string): string {
-  const number = ungrouped(text);
-  if (isWalletNumber(number)) return number;
-  throw new UsageError('the number is not that of a wallet or flash account: it has 16 digits and begins with 5707');
 }

@@ -5,7 +5,7 @@
  */
 
 import type { Command } from 'commander';
-import type { AddVerb, AddVerbOf } from './verb.ts';
+import { type AddVerb, type AddVerbOf, addSearchOptions } from './verb.ts';
 
 export function addPayoutCommands(program: Command, addVerb: AddVerb, addVerbOf: AddVerbOf): void {
   const payout = program.command('payout').description('batches of payouts: approve, pause and cancel them');
@@ -21,6 +21,13 @@ export function addPayoutCommands(program: Command, addVerb: AddVerb, addVerbOf:
     'show a batch, its beneficiaries and the status of each line',
     async () => (await load()).payoutShow,
   ).option('--occurrence <number>', 'the lines of this occurrence (default: the latest)');
+  const lines = addVerb(
+    payout,
+    'lines',
+    'find lines of any batch, the newest first; without --from those of the last 30 days',
+    async () => (await load()).payoutLines,
+  ).option('--status <status>', 'pending, processing, completed or failed');
+  addSearchOptions(lines, 'paid to this phone, or to be paid', 'paid to this wallet');
   addVerbOf(
     payout,
     'approve',

@@ -4,22 +4,24 @@
  * Invariant: nothing is paid or called off for good without --yes; a phone number is never shown whole.
  */
 
+import { statesOf } from '../domain/machine.ts';
 import { formatMinor } from '../domain/money.ts';
 import type { Beneficiary, PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
-import { batchStatus, type PayoutCounts, sumOfCounts } from '../domain/payout.ts';
+import { batchStatus, PAYOUT, type PayoutCounts, sumOfCounts } from '../domain/payout.ts';
 import { BATCH_STATES, stateOf } from '../domain/payout-batch.ts';
 import { hasMore, totalsOf } from '../domain/payout-order.ts';
-import { maskPhone } from '../domain/phone.ts';
 import { payoutText } from '../messages/payout-text.ts';
 import { calendar } from '../platform/calendar.ts';
 import { findCounts } from '../usecases/archive-find.ts';
 import { OperatorError, requireId, requireMerchant } from '../usecases/operator.ts';
+import { searchLines } from '../usecases/order-search.ts';
 import { approvePayout, rejectPayout, requireApprovable, requireWaiting } from '../usecases/payout-approve.ts';
 import { cancelPayout, requireCancellable } from '../usecases/payout-cancel.ts';
 import { type PayoutOperatorDeps, requireBatch, seeBatch } from '../usecases/payout-operate.ts';
 import { datesPassed, pausePayout, resumePayout } from '../usecases/payout-pause.ts';
 import { linesOf } from '../usecases/payout-read.ts';
 import { readLimit, readStatus, readWhole } from './options.ts';
+import { endOfSearch, type OrderOptions, partyOf, readSearch } from './orders.ts';
 import { counted, endOfPage, type Output, table, timeOf } from './output.ts';
 import { attributionOf } from './this-user.ts';
 import type { Tools } from './tools.ts';
@@ -123,6 +125,50 @@ export async function payoutShow(
             ]),
           )),
     ],
+  };
+}
+
+export interface PayoutLinesOptions extends OrderOptions {
+  readonly status?: string;
+}
+
+/** Lines of any batch, by who is paid: a receiver knows nothing of batches. */
+export async function payoutLines({ deps }: Tools, options: PayoutLinesOptions): Promise<Output> {
+  const { status } = options;
+  const search = await readSearch({ deps }, options);
+  const found = await searchLines(deps, {
+    ...search,
+    status: status === undefined ? undefined : readStatus(status, statesOf(PAYOUT), 'a payout'),
+  });
+  const end = endOfSearch(found, search);
+  const lines = found.orders.map((line) => ({
+    ...lineOf(line),
+    currency: line.currency,
+    customer_reference: line.customer_reference,
+    merchant_id: line.merchant_id,
+    batch_id: line.batch_id,
+    occurrence: line.occurrence,
+    provider_reference: line.provider_reference,
+    created_at: timeOf(line.created_at),
+    completed_at: timeOf(line.completed_at),
+  }));
+  const rows = lines.map((line) => [
+    line.transaction_id,
+    line.created_at,
+    line.status,
+    line.receiver,
+    `${line.amount} ${line.currency}`,
+    line.customer_reference,
+    line.merchant_id,
+    line.batch_id,
+    String(line.occurrence),
+    line.provider_reference ?? '',
+    line.reason ?? '',
+  ]);
+  const head = ['transaction', 'made', 'status', 'receiver', 'amount', 'reference', 'merchant', 'batch', 'run'];
+  return {
+    document: { lines, ...end.document },
+    lines: [...table([...head, 'upstream’s reference', 'why'], rows), ...end.lines],
   };
 }
 
@@ -280,8 +326,8 @@ function lineOf(line: PayoutLine) {
   };
 }
 
-function receiverOf({ msisdn, wallet_number }: Pick<Beneficiary, 'msisdn' | 'wallet_number'>): string {
-  return msisdn === null ? (wallet_number ?? '') : maskPhone(msisdn);
+function receiverOf(paid: Pick<Beneficiary, 'msisdn' | 'wallet_number'>): string {
+  return partyOf(paid) ?? '';
 }
 
 /** The batch to be decided on, in one sentence. */

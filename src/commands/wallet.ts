@@ -1,15 +1,19 @@
 /**
- * `mbongo wallet`: opens and credits customers' wallets and flash accounts.
+ * `mbongo wallet`: opens, credits and shows customers' wallets and flash accounts.
+ *
+ * Invariant: of a PIN nothing is shown but whether it is locked; a phone number is never shown whole.
  */
 
 import { formatMinor } from '../domain/money.ts';
-import type { WalletKind } from '../domain/records.ts';
+import { maskPhone } from '../domain/phone.ts';
+import type { Wallet, WalletKind } from '../domain/records.ts';
 import { requireAmountOrZero, requireCurrency } from '../usecases/operator.ts';
 import { creditWallet } from '../usecases/wallet-credit.ts';
 import { openWallet } from '../usecases/wallet-open.ts';
+import { requireNumber, seeWallet } from '../usecases/wallet-see.ts';
 import { toldOfCredit } from './credited.ts';
-import { readPhone, readSecret } from './options.ts';
-import type { Output } from './output.ts';
+import { readLimit, readPhone, readSecret } from './options.ts';
+import { endOfPage, type Output, table, timeOf } from './output.ts';
 import type { Tools } from './tools.ts';
 
 export interface WalletOpenOptions {
@@ -42,6 +46,53 @@ export async function walletCredit(
   const { document, lines } = outputOf(wallet.id, wallet.currency, formatMinor(balance, wallet.currency));
   const told = toldOfCredit(credited);
   return { document: { ...document, ...told.document }, lines: [...lines, ...told.lines] };
+}
+
+export interface WalletListOptions {
+  readonly phone?: string;
+  readonly currency?: string;
+  readonly after?: string;
+  readonly limit: string;
+}
+
+export async function walletList({ deps }: Tools, options: WalletListOptions): Promise<Output> {
+  const { phone, currency, after } = options;
+  const limit = readLimit(options.limit);
+  const wallets = await deps.store.wallet.list({
+    phone: phone === undefined ? undefined : await readPhone(phone),
+    currency: currency === undefined ? undefined : requireCurrency(currency),
+    after: after === undefined ? undefined : requireNumber(after),
+    limit,
+  });
+  const end = endOfPage(wallets, limit);
+  const seen = wallets.map(documentOf);
+  const rows = seen.map((one) => [one.wallet_number, one.kind, one.currency, one.phone_number, one.created_at]);
+  return {
+    document: { wallets: seen, next: end.next },
+    lines: [...table(['number', 'kind', 'currency', 'phone', 'opened'], rows), ...end.lines],
+  };
+}
+
+export async function walletShow({ deps }: Tools, number: string): Promise<Output> {
+  const { wallet, balance, pinLockedUntil, codesLockedUntil } = await seeWallet(deps, number);
+  const document = {
+    ...documentOf(wallet),
+    balance: formatMinor(balance, wallet.currency),
+    pin_locked_until: timeOf(pinLockedUntil),
+    codes_locked_until: timeOf(codesLockedUntil),
+  };
+  return {
+    document,
+    lines: [
+      ...Object.entries(document).map(([name, value]) => `${name.padEnd(18)}  ${value ?? ''}`.trimEnd()),
+      '',
+      `What it paid: mbongo payment list --wallet ${wallet.id}`,
+    ],
+  };
+}
+
+function documentOf({ id, kind, currency, phone, created_at }: Wallet) {
+  return { wallet_number: id, kind, currency, phone_number: maskPhone(phone), created_at: timeOf(created_at) };
 }
 
 function outputOf(wallet_number: string, currency: string, balance: string): Output {

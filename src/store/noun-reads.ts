@@ -7,13 +7,13 @@
 import type { TableName } from '../domain/change.ts';
 import type { CredentialWithStanding, MintedBy, SessionWithStanding } from '../domain/credential.ts';
 import { shardOf } from '../domain/ids.ts';
-import type { Account, Attempt, Merchant, Payment, WebhookEvent } from '../domain/records.ts';
+import type { Account, Attempt, Merchant, Payment, Wallet, WebhookEvent } from '../domain/records.ts';
 import type { Proof } from '../domain/transfer-records.ts';
 import { openAttemptReads } from './attempt-reads.ts';
 import { bothLists, columnList, listOf } from './columns.ts';
 import { listJournal, readOwners } from './journal-reads.ts';
 import { keyedShape } from './keyed-shape.ts';
-import type { EventFilter, Nouns, ProofFilter } from './nouns.ts';
+import type { EventFilter, Nouns, ProofFilter, WalletFilter } from './nouns.ts';
 import { inStatus, listForOperator } from './operator-lists.ts';
 import { openPayoutBatches } from './payout-batch-reads.ts';
 import { openPayoutLists } from './payout-list-reads.ts';
@@ -65,7 +65,7 @@ export function openNouns(readers: Readers, recent: Recent): Nouns {
       ...openAttemptReads(readers),
     },
     code: { get: byId('one_time_code') },
-    wallet: { get: byId('wallet') },
+    wallet: { get: byId('wallet'), list: (filter) => listWallets(readers, filter) },
     pinGuard: { get: byId('pin_guard'), reap: rounds.reapPinGuards },
     account: { get: byId('account') },
     transferReference: { get: byId('transfer_reference') },
@@ -268,4 +268,18 @@ async function listProofs(readers: Readers, { merchantId, status, after, limit }
   if (merchantId !== undefined && shardIn(merchantId) === undefined) return [];
   const state = inStatus('proof', status);
   return listForOperator(readers, { table: 'proof', merchantId, state, conditions: [['id > ?', after, 'a']], limit });
+}
+
+function listWallets(readers: Readers, { phone, currency, after, limit }: WalletFilter): Promise<Wallet[]> {
+  return listForOperator(readers, {
+    table: 'wallet',
+    merchantId: undefined,
+    state: undefined,
+    conditions: [
+      ['phone = ?', phone, 'p'],
+      ['currency = ?', currency, 'c'],
+      ['id > ?', after, 'a'],
+    ],
+    limit,
+  });
 }

@@ -49,6 +49,16 @@ export interface EventFilter {
   readonly limit: number;
 }
 
+/** Which wallets and flash accounts to list. */
+export interface WalletFilter {
+  /** E.164. */
+  readonly phone?: string | undefined;
+  readonly currency?: string | undefined;
+  /** Only those after this number. */
+  readonly after?: string | undefined;
+  readonly limit: number;
+}
+
 /** Which proofs of bank transfers to list. */
 export interface ProofFilter {
   readonly merchantId?: string | undefined;
@@ -113,7 +123,11 @@ export interface Nouns {
     /** A payment's one-time code. */
     get(shard: number, paymentId: string): Promise<OneTimeCode | undefined>;
   };
-  readonly wallet: { get(shard: number, number: string): Promise<Wallet | undefined> };
+  readonly wallet: {
+    get(shard: number, number: string): Promise<Wallet | undefined>;
+    /** In the order of their numbers. Reads every wallet if a phone is named that has few. */
+    list(filter: WalletFilter): Promise<Wallet[]>;
+  };
   readonly pinGuard: {
     get(shard: number, id: string): Promise<PinGuard | undefined>;
     /** Deletes counts whose last wrong PIN was before this instant; returns how many. */

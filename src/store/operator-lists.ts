@@ -1,5 +1,5 @@
 /**
- * Lists for operators, of one merchant or of all: webhook events, refunds, proofs, payout batches; in the order of their ids.
+ * Lists for operators, of one merchant or of all: webhook events, refunds, proofs, payout batches, and customers' wallets; in the order of their ids.
  *
  * Invariant: however many rows the table has, no more of a shard are read than a page holds, or than an index holds of a rare
  * status. More are read only for a rare status that no index holds (declined proofs, say).
@@ -13,8 +13,8 @@ import type { Statement } from './pipeline.ts';
 import type { Readers } from './read.ts';
 import { columnsOf } from './tables.ts';
 
-type Listed = 'webhook_event' | 'refund' | 'proof' | 'payout_batch';
-type WithStatus = Exclude<Listed, 'payout_batch'>;
+type Listed = 'webhook_event' | 'refund' | 'proof' | 'payout_batch' | 'wallet';
+type WithStatus = Exclude<Listed, 'payout_batch' | 'wallet'>;
 
 /** Rare statuses, each with an index of its own that is not in the order of ids: all its rows are read, and sorted. */
 const FEW: { readonly [table in WithStatus]: readonly string[] } = {

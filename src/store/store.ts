@@ -31,14 +31,9 @@ import { type LedgerReads, openLedgerReads } from './ledger-reads.ts';
 import { openLender } from './lender.ts';
 import { openNouns } from './noun-reads.ts';
 import type { Nouns } from './nouns.ts';
+import { type LineSearch, type PaymentSearch, searchLines, searchPayments } from './order-search.ts';
 import { listPayments, type PaymentFilter } from './payment-lists.ts';
-import {
-  type PaymentSearch,
-  readAttemptsAt,
-  readPaymentsBeside,
-  readTransfersFor,
-  searchPayments,
-} from './payment-search.ts';
+import { readAttemptsAt, readPaymentsBeside, readTransfersFor } from './payment-trail.ts';
 import { openReaders } from './read.ts';
 import { openRecent } from './recent.ts';
 import type { ScannedPage } from './scanned-page.ts';
@@ -88,6 +83,8 @@ export interface Store extends Nouns {
   orderPaidBy(payment: Payment): Promise<string[]>;
   /** A page of any merchant's payments, found by what people know of them, the newest first; archived ones too. */
   searchPayments(search: PaymentSearch): Promise<Payment[]>;
+  /** The same of payout lines. */
+  searchLines(search: LineSearch): Promise<PayoutLine[]>;
   /** All attempts at a payment, in the order of their ids; archived ones too. */
   attemptsAt(payment: Payment): Promise<Attempt[]>;
   /** The other payments of its session, the oldest first; archived ones too. */
@@ -203,6 +200,7 @@ export async function openStore({ url, onError = () => undefined }: StoreOptions
     attemptsByReference: (connector, references) => readByReference(patient, connector, references),
     orderPaidBy: (payment) => readPaidBy(patient, payment),
     searchPayments: (search) => searchPayments(patient, search),
+    searchLines: (search) => searchLines(patient, search),
     attemptsAt: (payment) => readAttemptsAt(patient, payment),
     paymentsBeside: (payment) => readPaymentsBeside(patient, payment),
     transfersFor: (shard, causes, since) => readTransfersFor(patient, shard, causes, since),

@@ -1,5 +1,5 @@
 /**
- * Finds and shows payments for an operator who has a customer, a merchant or a carrier on the phone.
+ * Shows a payment to an operator who has a customer, a merchant or a carrier on the phone.
  *
  * Invariant: nothing is written. A payment is shown with everything that happened to it, live or archived, so that nobody has to
  * look into tables.
@@ -17,29 +17,11 @@ import type {
   WebhookEvent,
 } from '../domain/records.ts';
 import type { Proof } from '../domain/transfer-records.ts';
-import type { PaymentSearch } from '../store/payment-search.ts';
 import { type FindDeps, findAttempt, findPayment, findRows, pageOfBoth } from './archive-find.ts';
 import type { Deps } from './deps.ts';
 import { OperatorError, requireMerchant, UsageError } from './operator.ts';
 
 type SeeDeps = FindDeps & Pick<Deps, 'secrets'>;
-
-/** 30 days: without a merchant no index leads to what is looked for, so that a search reads no more than this unasked. */
-const SEARCHED_MS = 30 * 24 * 60 * 60_000;
-
-export interface FoundPayments {
-  readonly payments: readonly Payment[];
-  /** From when on was searched (ms); undefined: from the first payment on. */
-  readonly from: number | undefined;
-}
-
-/** A page of payments, the newest first: of one merchant from its first on, of all merchants those of the last 30 days. */
-export async function searchPayments(deps: FindDeps, search: PaymentSearch): Promise<FoundPayments> {
-  const { merchantId, until } = search;
-  const latest = until ?? deps.clock.now();
-  const from = search.from ?? (merchantId === undefined ? latest - SEARCHED_MS : undefined);
-  return { payments: await deps.store.searchPayments({ ...search, from }), from };
-}
 
 /** A payment with everything that happened to it; each list begins with the oldest. */
 export interface PaymentStory {
@@ -119,14 +101,15 @@ async function orderOf(deps: FindDeps, attemptId: string): Promise<string> {
   const attempt = await findAttempt(deps, shardOf(attemptId), attemptId);
   if (attempt === undefined) throw new OperatorError(`there is no attempt ${attemptId}`);
   if (attempt.purpose === 'payment') return attempt.payment_id;
-  const show = attempt.purpose === 'refund' ? `: see \`mbongo refund show ${attempt.payment_id}\`` : '';
-  throw new OperatorError(`${attemptId} moved money for the ${attempt.purpose} ${attempt.payment_id}${show}`);
+  const { purpose, payment_id: order, reference } = attempt;
+  const see = purpose === 'refund' ? `refund show ${order}` : `payout lines --upstream-reference ${reference}`;
+  throw new OperatorError(`${attemptId} is an attempt at a ${purpose}: see \`mbongo ${see}\``);
 }
 
 async function requirePayment(deps: FindDeps, transactionId: string, asked: string): Promise<Payment> {
   const payment = await findPayment(deps, shardOf(transactionId), transactionId);
   if (payment !== undefined) return payment;
   throw new OperatorError(
-    `there is no payment ${asked}: \`mbongo payment list\` finds payments, and payouts are in \`mbongo payout list\``,
+    `there is no payment ${asked}: \`mbongo payment list\` finds payments, \`mbongo payout lines\` payouts`,
   );
 }

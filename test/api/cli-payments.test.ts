@@ -1,14 +1,18 @@
 /**
- * `mbongo payment`: a payment is found by whatever somebody on the phone knows of it, and shown with everything that happened.
+ * `mbongo payment` and `payout lines`: an order is found by whatever somebody on the phone knows of it, and a payment shown with
+ * everything that happened to it.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Output } from '../../src/commands/output.ts';
 import { type PaymentListOptions, paymentList, paymentShow } from '../../src/commands/payment.ts';
+import { type PayoutLinesOptions, payoutLines } from '../../src/commands/payout.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type CommandLine, type Document, openCommandLine } from '../support/command-line.ts';
-import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
+import { type Answer, openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
 import { archive, DAY, growOld } from './archive-scenes.ts';
 import { collect, collectWith, neighbourOf, numberEnding, payByPhone, rowsOf, untilStatus } from './flows.ts';
+import { fund } from './payout-batches.ts';
+import { createPayout, lines, settled } from './payout-flows.ts';
 import { minted, type Paid, paidByPhone, paidByWallet, refunded, untilRefund } from './refund-flows.ts';
 
 let world: World;
@@ -96,7 +100,7 @@ describe('mbongo payment list', () => {
     expect((document.payments as Document[])[0]).toMatchObject({ payer: expect.stringMatching(/^\+243 81 .* 01$/) });
     const from = new Date(world.clock.now() - 30 * DAY).toISOString();
     expect(document.searched_from).toBe(from);
-    expect(lines.at(-1)).toBe(`Searched from ${from} on; --merchant or --from searches further back.`);
+    expect(lines.at(-1)).toBe(`Searched from ${from} on: --from searches further back.`);
     const ofOne = await list({ phone: phone.msisdn, merchant: merchant.merchant.id });
     expect(ofOne.document.searched_from).toBeNull();
     expect(ofOne.lines.at(-1)).toContain(phone.transaction_id);
@@ -118,6 +122,49 @@ describe('mbongo payment list', () => {
       expect.stringContaining('no merchant'),
     ]);
   });
+});
+
+describe('mbongo payout lines', () => {
+  test('finds what a phone was paid, in whichever batch and by what the carrier calls it', async () => {
+    await fund(world, merchant, 1_000_00n);
+    const phone = numberEnding('50');
+    const sent = await createPayout(world, merchant, {
+      customer_reference: 'salaries-11',
+      beneficiaries: [...lines(2), { phone_number: phone, amount: '7.00' }],
+    });
+    const { json } = await settledBatch(sent);
+    const { document, lines: said } = await linesOf({ phone });
+    const [line] = document.lines as { [name: string]: unknown }[];
+    expect(line).toMatchObject({
+      transaction_id: json.beneficiaries[2].transaction_id,
+      status: 'completed',
+      receiver: expect.stringMatching(/^\+243 81 .* 50$/),
+      amount: '7.00',
+      customer_reference: 'salaries-11',
+      batch_id: json.batch_id,
+      occurrence: 1,
+    });
+    expect(document.lines).toHaveLength(1);
+    expect(JSON.stringify([document, said])).not.toContain(phone.slice(1));
+    expect(said.at(-1)).toMatch(/^Searched from .* on: --from searches further back\.$/);
+    const ids = async (options: Partial<PayoutLinesOptions>) =>
+      ((await linesOf(options)).document.lines as { transaction_id: unknown }[]).map((one) => one.transaction_id);
+    expect(await ids({ upstreamReference: String(line?.provider_reference) })).toEqual([line?.transaction_id]);
+    expect(await ids({ phone, status: 'failed' })).toEqual([]);
+    expect(await ids({ reference: 'salaries-11', merchant: merchant.merchant.id, limit: '2' })).toHaveLength(2);
+    const shown = await cli.run(`payment show ${String(line?.attempt_id)}`);
+    expect([shown.status, shown.err]).toEqual([1, expect.stringContaining('payout lines --upstream-reference')]);
+    expect((await cli.run('payout lines --status paid')).err).toContain('use one of pending, processing');
+  });
+
+  const linesOf = (options: Partial<PayoutLinesOptions>): Promise<Output> =>
+    payoutLines({ deps: world.gateway.deps }, { limit: '50', ...options });
+
+  async function settledBatch(sent: Answer): Promise<Answer> {
+    expect(sent.status, sent.text).toBe(200);
+    await settled(world, merchant, sent.json.batch_id);
+    return sent;
+  }
 });
 
 describe('mbongo payment show', () => {

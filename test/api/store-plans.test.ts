@@ -14,8 +14,9 @@ import { keyedShape } from '../../src/store/keyed-shape.ts';
 import { openLedgerReads } from '../../src/store/ledger-reads.ts';
 import { openNouns } from '../../src/store/noun-reads.ts';
 import type { Nouns } from '../../src/store/nouns.ts';
+import { lineSearch, paymentSearch } from '../../src/store/order-search.ts';
 import { listPayments, type PaymentFilter } from '../../src/store/payment-lists.ts';
-import { attemptsAt, paymentSearch, paymentsBeside, transfersFor } from '../../src/store/payment-search.ts';
+import { attemptsAt, paymentsBeside, transfersFor } from '../../src/store/payment-trail.ts';
 import { pageOfBatches, RETRYABLE } from '../../src/store/payout-list-reads.ts';
 import type { Execution, Statement } from '../../src/store/pipeline.ts';
 import type { Question, Readers, ReadShape } from '../../src/store/read.ts';
@@ -251,10 +252,13 @@ test.each<[string[], Question]>([
   [['payment_pkey'], paymentSearch({ from: 0, limit: 50 })],
   [['payment_pkey'], paymentSearch({ from: 0, until: NOW, msisdn: '+1', status: 'approved', limit: 50 })],
   [['attempt', 'payment_pkey'], paymentSearch({ upstreamReference: 'a', from: 0, limit: 50 })],
+  [['payout_line_pkey'], lineSearch({ from: 0, until: NOW, msisdn: '+1', limit: 50 })],
+  [['payout_line_pkey'], lineSearch({ merchantId: MERCHANT, from: 0, status: 'failed', limit: 50 })],
+  [['attempt_of_order', 'payout_line_pkey'], lineSearch({ upstreamReference: 'a', from: 0, limit: 50 })],
   [['attempt_pkey'], attemptsAt(SEEN)],
   [['payment_by_reference'], paymentsBeside(SEEN)],
   [['ledger_transfer_pkey'], transfersFor(1, ['txn_7', 'rfd_7'], NOW)],
-])('payments, and what belongs to one, are found for people by %j', async (indexes, { statement, values }) => {
+])('orders, and what belongs to one, are found for people by %j', async (indexes, { statement, values }) => {
   const parameters = values.map((value) => client.escapeLiteral(value)).join(', ');
   expect((await scansOf(statement.text, statement.name, parameters)).toSorted()).toEqual(indexes);
 });
