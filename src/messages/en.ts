@@ -131,7 +131,7 @@ export const en = {
     NO_TARGET:
       'This event was made without a notify_url: there is nowhere to send it. Read its body here, and send a notify_url with your next calls.',
     INVALID_PIN:
-      'The PIN is not right. {left, plural, =0 {No attempt is left for now.} one {# attempt is left.} other {# attempts are left.}}',
+      'The number or the PIN is not right. {left, plural, =0 {No attempt is left for now.} one {# attempt is left.} other {# attempts are left.}}',
     INVALID_OTP:
       'The code is not right. {left, plural, =0 {No attempt is left for now.} one {# attempt is left.} other {# attempts are left.}}',
     OTP_EXPIRED:
@@ -237,7 +237,7 @@ export const en = {
     form_unusable: 'The card form could not be used; no money was asked for.',
     not_asked: 'No money was asked for: the card network was away, or an earlier try may have paid.',
     session_expired: 'The session ended before the payment was confirmed.',
-    sibling_paid: 'Another payment of the same session was paid.',
+    sibling_paid: 'Another payment of the same session was submitted instead.',
     settled_by_operator: 'The payment was closed by hand, after its outcome had been checked.',
     declined: 'The payer’s institution declined the payment.',
     card_declined: 'The card’s bank declined the payment.',
@@ -294,8 +294,7 @@ export const en = {
     otp_sent:
       'We have sent a six-digit code to {sent_to}. It is valid for {minutes, plural, one {# minute} other {# minutes}}.',
     otp_verified: 'The code is right and the payment is approved. Thank you.',
-    proof_received:
-      'We have received the proof of the transfer. The payment is approved once the transfer has been checked.',
+    proof_received: 'We have received the proof of the transfer. It is checked before the payment is approved.',
     delivery_released: 'The money of this payment has been released to the merchant.',
     payout_accepted: 'The payout has been accepted and is being sent.',
     payout_scheduled: 'The payout has been accepted. It is sent on {date} for the first time.',

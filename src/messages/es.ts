@@ -143,7 +143,7 @@ export const es = {
     NO_TARGET:
       'Este evento se creó sin notify_url: no hay adónde enviarlo. Lea su contenido aquí e indique un notify_url en sus próximas llamadas.',
     INVALID_PIN:
-      'El PIN no es correcto. {left, plural, =0 {No quedan intentos por ahora.} one {Queda # intento.} other {Quedan # intentos.}}',
+      'El número o el PIN no es correcto. {left, plural, =0 {No quedan intentos por ahora.} one {Queda # intento.} other {Quedan # intentos.}}',
     INVALID_OTP:
       'El código no es correcto. {left, plural, =0 {No quedan intentos por ahora.} one {Queda # intento.} other {Quedan # intentos.}}',
     OTP_EXPIRED:
@@ -254,7 +254,7 @@ export const es = {
     form_unusable: 'El formulario de tarjeta no se pudo usar; no se pidió dinero.',
     not_asked: 'No se pidió dinero: la red de tarjetas no respondía, o un intento anterior puede haber pagado.',
     session_expired: 'La sesión terminó antes de que se confirmara el pago.',
-    sibling_paid: 'Se pagó otro pago de la misma sesión.',
+    sibling_paid: 'En su lugar se envió otro pago de la misma sesión.',
     settled_by_operator: 'El pago se cerró a mano, tras comprobar su resultado.',
     declined: 'La entidad del pagador rechazó el pago.',
     card_declined: 'El banco de la tarjeta rechazó el pago.',
@@ -311,8 +311,7 @@ export const es = {
     otp_sent:
       'Hemos enviado un código de seis dígitos al {sent_to}. Es válido durante {minutes, plural, one {# minuto} other {# minutos}}.',
     otp_verified: 'El código es correcto y el pago está aprobado. Gracias.',
-    proof_received:
-      'Hemos recibido el comprobante de la transferencia. El pago se aprobará cuando se haya comprobado la transferencia.',
+    proof_received: 'Hemos recibido el comprobante de la transferencia. Se comprueba antes de aprobar el pago.',
     delivery_released: 'El dinero de este pago se ha liberado a favor del comercio.',
     payout_accepted: 'El desembolso se ha aceptado y se está enviando.',
     payout_scheduled: 'El desembolso se ha aceptado. Se enviará el {date} por primera vez.',

@@ -162,7 +162,7 @@ export const fr = {
     NO_TARGET:
       'Cet événement a été créé sans notify_url : il n’y a nulle part où l’envoyer. Lisez son contenu ici, et indiquez un notify_url dans vos prochains appels.',
     INVALID_PIN:
-      'Le PIN n’est pas le bon. {left, plural, =0 {Il ne reste aucun essai pour le moment.} one {Il reste # essai.} other {Il reste # essais.}}',
+      'Le numéro ou le code PIN n’est pas correct. {left, plural, =0 {Il ne reste aucun essai pour le moment.} one {Il reste # essai.} other {Il reste # essais.}}',
     INVALID_OTP:
       'Le code n’est pas le bon. {left, plural, =0 {Il ne reste aucun essai pour le moment.} one {Il reste # essai.} other {Il reste # essais.}}',
     OTP_EXPIRED:
@@ -278,7 +278,7 @@ export const fr = {
     not_asked:
       'Aucun argent n’a été demandé : le réseau de cartes ne répondait pas, ou un essai précédent a peut-être payé.',
     session_expired: 'La session a pris fin avant que le paiement ne soit confirmé.',
-    sibling_paid: 'Un autre paiement de la même session a été payé.',
+    sibling_paid: 'Un autre paiement de la même session a été soumis à sa place.',
     settled_by_operator: 'Le paiement a été clos à la main, après vérification de son issue.',
     declined: 'L’établissement du payeur a refusé le paiement.',
     card_declined: 'La banque de la carte a refusé le paiement.',
@@ -335,7 +335,7 @@ export const fr = {
     otp_sent:
       'Nous avons envoyé un code à six chiffres au {sent_to}. Il est valable {minutes, plural, one {# minute} other {# minutes}}.',
     otp_verified: 'Le code est bon et le paiement est accepté. Merci.',
-    proof_received: 'Nous avons reçu la preuve du virement. Le paiement sera approuvé une fois le virement vérifié.',
+    proof_received: 'Nous avons reçu la preuve du virement. Elle est vérifiée avant que le paiement soit accepté.',
     delivery_released: 'L’argent de ce paiement a été libéré au profit du marchand.',
     payout_accepted: 'Le versement est accepté et en cours d’envoi.',
     payout_scheduled: 'Le versement est accepté. Il sera envoyé le {date} pour la première fois.',

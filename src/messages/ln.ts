@@ -130,7 +130,7 @@ export const ln = {
     NO_TARGET:
       'Likambo oyo esalemaki na notify_url te: esika ya kotinda yango ezali te. Tanga makambo na yango awa, mpe tya notify_url na masengi na yo oyo ekoya.',
     INVALID_PIN:
-      'PIN ezali ya solo te. {left, plural, =0 {Okoki komeka lisusu na sikoyo te.} one {Okoki komeka lisusu mbala #.} other {Okoki komeka lisusu mbala #.}}',
+      'Nimero to PIN ezali ya solo te. {left, plural, =0 {Okoki komeka lisusu na sikoyo te.} one {Okoki komeka lisusu mbala #.} other {Okoki komeka lisusu mbala #.}}',
     INVALID_OTP:
       'Code ezali ya solo te. {left, plural, =0 {Okoki komeka lisusu na sikoyo te.} one {Okoki komeka lisusu mbala #.} other {Okoki komeka lisusu mbala #.}}',
     OTP_EXPIRED:
@@ -242,7 +242,7 @@ export const ln = {
     not_asked:
       'Mbongo esengamaki te: réseau ya bacarte ezalaki koyanola te, to lifuti oyo emekamaki liboso ekoki kozala elongaki.',
     session_expired: 'Session esilaki liboso lifuti endimama.',
-    sibling_paid: 'Lifuti mosusu ya session wana moko efutamaki.',
+    sibling_paid: 'Lifuti mosusu ya session wana moko etindamaki na esika na yango.',
     settled_by_operator: 'Lifuti esukisami na maboko, nsima ya kotala mbano na yango.',
     declined: 'Banki to opérateur ya mofuti aboyaki lifuti.',
     card_declined: 'Banki ya carte eboyaki lifuti.',
@@ -299,7 +299,7 @@ export const ln = {
     otp_sent:
       'Totindi code ya bachiffre motoba na {sent_to}. Ezali malamu mpo na {minutes, plural, one {miniti #} other {miniti #}}.',
     otp_verified: 'Code ezali ya solo mpe lifuti endimami. Matondi.',
-    proof_received: 'Tozwi elembeteli ya virement. Lifuti ekondimama nsima ya kotala virement.',
+    proof_received: 'Tozwi elembeteli ya virement. Etalelamaka liboso lifuti endimama.',
     delivery_released: 'Mbongo ya lifuti oyo epesami na moteki.',
     payout_accepted: 'Kofuta endimami mpe ezali kotindama.',
     payout_scheduled: 'Kofuta endimami. Ekotindama mbala ya liboso mokolo {date}.',

@@ -83,13 +83,17 @@ test('Chinese is written in Han, Russian in Cyrillic', () => {
 
 test('plurals follow each language', () => {
   const left = (count: number) => ({ left: count });
-  expect(say('en', 'detail.INVALID_PIN', left(1))).toBe('The PIN is not right. 1 attempt is left.');
-  expect(say('en', 'detail.INVALID_PIN', left(4))).toBe('The PIN is not right. 4 attempts are left.');
-  expect(say('en', 'detail.INVALID_PIN', left(0))).toBe('The PIN is not right. No attempt is left for now.');
-  expect(say('fr', 'detail.INVALID_PIN', left(1))).toBe('Le PIN n’est pas le bon. Il reste 1 essai.');
-  expect(say('ru', 'detail.INVALID_PIN', left(1))).toBe('PIN неверен. Осталась 1 попытка.');
-  expect(say('ru', 'detail.INVALID_PIN', left(3))).toBe('PIN неверен. Осталось 3 попытки.');
-  expect(say('ru', 'detail.INVALID_PIN', left(5))).toBe('PIN неверен. Осталось 5 попыток.');
+  expect(say('en', 'detail.INVALID_PIN', left(1))).toBe('The number or the PIN is not right. 1 attempt is left.');
+  expect(say('en', 'detail.INVALID_PIN', left(4))).toBe('The number or the PIN is not right. 4 attempts are left.');
+  expect(say('en', 'detail.INVALID_PIN', left(0))).toBe(
+    'The number or the PIN is not right. No attempt is left for now.',
+  );
+  expect(say('fr', 'detail.INVALID_PIN', left(1))).toBe(
+    'Le numéro ou le code PIN n’est pas correct. Il reste 1 essai.',
+  );
+  expect(say('ru', 'detail.INVALID_PIN', left(1))).toBe('Номер или ПИН-код неверен. Осталась 1 попытка.');
+  expect(say('ru', 'detail.INVALID_PIN', left(3))).toBe('Номер или ПИН-код неверен. Осталось 3 попытки.');
+  expect(say('ru', 'detail.INVALID_PIN', left(5))).toBe('Номер или ПИН-код неверен. Осталось 5 попыток.');
 });
 
 test('a code or an amount is inserted as it is, digit for digit', () => {

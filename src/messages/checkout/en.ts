@@ -143,7 +143,7 @@ export const en = {
   proof_until: 'You have time until {date}.',
   proof_later: 'You may leave this page: the same link shows it again in this browser.',
   proof_wait_title: 'We have your proof',
-  proof_wait_text: 'A person is checking it now. The shop hears of the result by itself; you may close this page.',
+  proof_wait_text: 'A person checks it. We tell the shop the result; you may close this page.',
 
   paid_title: 'Paid',
   paid_text: 'Thank you. Your payment has gone through, and {merchant} is being told.',
@@ -163,9 +163,10 @@ export const en = {
   overdue_text: 'No proof came in time.',
   transferred_text:
     'If you have made the transfer, do not make it again: show your receipt to the shop. If not, go back to the shop to start again.',
-  other_paid_text: 'This order is paid by another payment, in another window or app. Look there before you pay again.',
-  rejected_text: 'You rejected the request on your phone.',
-  bank_cancelled_text: 'You cancelled the confirmation at your bank.',
+  other_paid_text:
+    'This order is being paid, or has been paid, in another window or app. Look there before you pay again.',
+  rejected_text: 'The request on your phone was rejected.',
+  bank_cancelled_text: 'The confirmation at your bank was cancelled.',
   again_text: 'Your order is still open: try again, or pay another way.',
   again_button: 'Try again',
   back_text: 'Go back to the shop to start again.',

@@ -147,8 +147,7 @@ export const es = {
   proof_until: 'Tiene tiempo hasta el {date}.',
   proof_later: 'Puede salir de esta página: el mismo enlace la muestra de nuevo en este navegador.',
   proof_wait_title: 'Tenemos su comprobante',
-  proof_wait_text:
-    'Una persona lo está revisando. La tienda sabrá el resultado por sí misma; puede cerrar esta página.',
+  proof_wait_text: 'Una persona lo revisa. Comunicamos el resultado a la tienda; puede cerrar esta página.',
 
   paid_title: 'Pagado',
   paid_text: 'Gracias. Su pago se ha realizado y se está avisando a {merchant}.',
@@ -169,9 +168,9 @@ export const es = {
   transferred_text:
     'Si ha hecho la transferencia, no la repita: enseñe su recibo a la tienda. Si no, vuelva a la tienda para empezar de nuevo.',
   other_paid_text:
-    'Este pedido se paga con otro pago, en otra ventana o aplicación. Mire allí antes de pagar de nuevo.',
-  rejected_text: 'Usted rechazó la solicitud en su teléfono.',
-  bank_cancelled_text: 'Usted canceló la confirmación en su banco.',
+    'Este pedido se está pagando, o ya se ha pagado, en otra ventana o aplicación. Compruébelo allí antes de pagar de nuevo.',
+  rejected_text: 'La solicitud en su teléfono fue rechazada.',
+  bank_cancelled_text: 'La confirmación en su banco fue cancelada.',
   again_text: 'Su pedido sigue abierto: inténtelo de nuevo o pague de otra forma.',
   again_button: 'Intentar de nuevo',
   back_text: 'Vuelva a la tienda para empezar de nuevo.',

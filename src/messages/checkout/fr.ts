@@ -149,8 +149,7 @@ export const fr = {
   proof_until: 'Vous avez jusqu’au {date}.',
   proof_later: 'Vous pouvez quitter cette page : le même lien la montre à nouveau dans ce navigateur.',
   proof_wait_title: 'Nous avons votre preuve',
-  proof_wait_text:
-    'Une personne la vérifie. La boutique apprendra le résultat d’elle-même ; vous pouvez fermer cette page.',
+  proof_wait_text: 'Une personne la vérifie. Nous donnons le résultat à la boutique ; vous pouvez fermer cette page.',
 
   paid_title: 'Payé',
   paid_text: 'Merci. Votre paiement a été effectué, et {merchant} en est informé.',
@@ -171,9 +170,9 @@ export const fr = {
   transferred_text:
     'Si vous avez fait le virement, ne le refaites pas : montrez votre reçu à la boutique. Sinon, retournez à la boutique pour recommencer.',
   other_paid_text:
-    'Cette commande se paie par un autre paiement, dans une autre fenêtre ou application. Regardez-y avant de payer de nouveau.',
-  rejected_text: 'Vous avez rejeté la demande sur votre téléphone.',
-  bank_cancelled_text: 'Vous avez annulé la confirmation auprès de votre banque.',
+    'Cette commande est en cours de paiement, ou déjà payée, dans une autre fenêtre ou application. Vérifiez là-bas avant de payer de nouveau.',
+  rejected_text: 'La demande sur votre téléphone a été rejetée.',
+  bank_cancelled_text: 'La confirmation auprès de votre banque a été annulée.',
   again_text: 'Votre commande est toujours ouverte : réessayez, ou payez autrement.',
   again_button: 'Réessayer',
   back_text: 'Retournez à la boutique pour recommencer.',

@@ -144,7 +144,7 @@ export const ln = {
   proof_until: 'Ozali na ntango kino {date}.',
   proof_later: 'Okoki kolongwa na lokasa oyo: lien wana moko ekolakisa yango lisusu na navigateur oyo.',
   proof_wait_title: 'Tozwi elembeteli na yo',
-  proof_wait_text: 'Moto azali kotala yango. Butiki ekoyeba eyano yango moko; okoki kokanga lokasa oyo.',
+  proof_wait_text: 'Moto akotala yango. Tokoyebisa butiki eyano; okoki kokanga lokasa oyo.',
 
   paid_title: 'Efutami',
   paid_text: 'Matondi. Lifuti na yo elekaki malamu, mpe {merchant} azali koyebisama.',
@@ -165,9 +165,9 @@ export const ln = {
   transferred_text:
     'Soki osili kosala virement, kosala yango lisusu te: lakisa butiki resi na yo. Soki te, zonga na butiki mpo na kobanda lisusu.',
   other_paid_text:
-    'Komande oyo ezali kofutama na kofuta mosusu, na fenetre to application mosusu. Tala kuna liboso ya kofuta lisusu.',
-  rejected_text: 'Oboyi bosenga na telefone na yo.',
-  bank_cancelled_text: 'Olongoli bondimi epai ya banki na yo.',
+    'Komande oyo ezali kofutama, to esili kofutama, na fenetre to application mosusu. Tala kuna liboso ya kofuta lisusu.',
+  rejected_text: 'Bosenga na telefone na yo eboyamaki.',
+  bank_cancelled_text: 'Bondimi epai ya banki na yo elongolamaki.',
   again_text: 'Komande na yo ezali naino ya kofungwama: meka lisusu, to futa na lolenge mosusu.',
   again_button: 'Meka lisusu',
   back_text: 'Zonga na butiki mpo na kobanda lisusu.',
