@@ -9,7 +9,7 @@ export const en = {
     1001: ['The credential is not valid.', 'Check the key and secret, or mint a new session.'],
     1002: [
       'The request carries no usable credential.',
-      'Send one Authorization header: Bearer, a blank, the credential.',
+      'Send one Authorization header: Bearer, a space, the credential.',
     ],
     1003: ['This credential may not make this call.', 'Use the credential that the call is meant for.'],
     1004: ['This merchant account is suspended.', 'Contact the operator of the gateway.'],
@@ -86,7 +86,7 @@ export const en = {
     DUPLICATE_KEY: '{field} appears twice. Send it once.',
     TOO_DEEP: '{field} is nested too deeply. Send a flatter body.',
     DATES_REVERSED: '{field} lies before the beginning of the span. Send the two dates in their order.',
-    SPAN_TOO_LONG: '{field} makes the span longer than {days} days. Ask for a shorter one, several times.',
+    SPAN_TOO_LONG: '{field} makes the span longer than {days} days. Ask for shorter spans, one after the other.',
     INVALID_CURSOR:
       '{field} is not one that this call has given out, or belongs to another span. Send next_cursor as it was, or leave it out.',
     CARD_DATA: '{field} looks like card data, which must never be sent here. Use the hosted card form.',
@@ -96,7 +96,8 @@ export const en = {
     UNKNOWN_PAYMENT_METHOD: '{field} names no payment method of this merchant. Choose one of these: {options}.',
     METHOD_NOT_AVAILABLE: 'The method {method} is not available here. Choose one of these: {options}.',
     METHOD_MISMATCH: '{field} is not the method this payment was started with. Choose one of these: {options}.',
-    NO_CARRIER: 'No mobile money carrier serves this number in this currency. These would: {countries}.',
+    NO_CARRIER:
+      'No mobile money carrier serves this number in this currency. Carriers that take the currency: {countries}.',
     CARRIER_CURRENCY: '{carrier} does not take this currency. It takes: {currencies}.',
     DIRECT_CAPTURE: 'DIRECT_CAPTURE is not yet available. Use HOSTED_SESSION.',
     SESSION_CONSUMED: 'This session has already been used for a payment. Mint a new one.',
@@ -119,7 +120,7 @@ export const en = {
     INVALID_INSTANT:
       '{field} is neither a day, such as 2026-11-30, nor an instant with its zone, such as 2026-11-30T12:00:00Z. In an address a + is written %2B.',
     YEAR_OUT_OF_RANGE: '{field} is a date of a year that cannot be used here. Choose one from {first} to {last}.',
-    DATE_PAST: '{field} has passed: it is {today} where your payouts run. Choose today or a later date.',
+    DATE_PAST: '{field} has passed: today is {today} in the time zone of your payouts. Choose today or a later date.',
     DUPLICATE_DATE: '{field} repeats a date. Name each date once.',
     PAYOUT_FUNDS:
       'Your available balance is {available} {currency}, and this payout needs {needed} {currency} with its fees. Top up the balance, or pay out less.',
@@ -135,7 +136,7 @@ export const en = {
     INVALID_OTP:
       'The code is not right. {left, plural, =0 {No attempt is left for now.} one {# attempt is left.} other {# attempts are left.}}',
     OTP_EXPIRED:
-      'The code has expired. {resends, plural, =0 {No other one can be sent: start a new payment.} other {Ask for a new one: # can be sent.}} {left, plural, =0 {No attempt is left for now.} one {# attempt is left.} other {# attempts are left.}}',
+      'The code has expired. {resends, plural, =0 {No further code can be sent: start a new payment.} other {Ask for a new one: # can be sent.}} {left, plural, =0 {No attempt is left for now.} one {# attempt is left.} other {# attempts are left.}}',
     WALLET_CURRENCY: 'This account holds {currency}, not the currency of the payment. Pay with another account.',
     IDEMPOTENCY_BODY:
       'This Idempotency-Key was used with another request. Repeat the first one unchanged, or use a new key.',
@@ -146,12 +147,12 @@ export const en = {
     AMOUNT_BELOW_MINIMUM: 'The amount is too small. The least is {minimum} {currency}.',
     AMOUNT_ABOVE_MAXIMUM: 'The amount is too large. The most is {maximum} {currency}.',
     TOTAL_CHANGED: 'The total has changed to {total} {currency} since it was shown. Show it, then submit again.',
-    UNKNOWN_PATH: 'Nothing lives at this path. Check it against the documentation.',
+    UNKNOWN_PATH: 'There is nothing at this path. Check it against the documentation.',
     WRONG_METHOD: 'This path does not take that HTTP method. It takes: {options}.',
     BODY_TOO_LARGE: 'The body is too large. Send at most {maximum} KiB.',
     NOT_HTTP: 'The request is not well-formed HTTP/1.1. Send it with an HTTP library.',
     HEADERS_TOO_LARGE: 'The headers are larger than this server takes. Send fewer and shorter ones.',
-    REQUEST_LATE: 'The request did not arrive whole in time. Send it again, all of it at once.',
+    REQUEST_LATE: 'The request did not arrive completely in time. Send it again, all of it at once.',
     UNKNOWN_EXPECTATION: 'The header {field} asks for something that this server does not know. Leave it out.',
     NOT_JSON: 'The body is not JSON. Send it with Content-Type: application/json.',
     BODY_ENCODED: 'The body is compressed or otherwise encoded. Send it as it is, without the header {field}.',
@@ -182,14 +183,14 @@ export const en = {
       'The card’s bank did not confirm that it was its customer. Offer another card or another way to pay.',
     NOT_A_CARD: 'This payment is made by {method}, not by card. Read it at GET /payments/status instead.',
     NOT_FORM: 'The body is not a form. Send it as multipart/form-data with its boundary.',
-    INVALID_FORM: 'The form could not be read. Send at most eight short fields and one file, whole.',
+    INVALID_FORM: 'The form could not be read. Send at most eight short fields and one complete file.',
     FILE_EMPTY: '{field} is empty. Choose the file again and send it.',
     FILE_TYPE: '{field} is not a file that is taken here. Send a JPEG or PNG picture or a PDF.',
     FILE_UNSAFE:
       '{field} is damaged or holds more than a picture or a document. Send a photograph, a screenshot or a plain PDF.',
     FILE_TOO_LARGE: '{field} is too large. Send at most {limit}, for example as a smaller picture.',
     UPLOAD_STALLED:
-      '{field} stopped in its middle. Send it again from the start, over a better connection or as a smaller picture.',
+      'The upload of {field} was interrupted. Send it again from the start, over a better connection or as a smaller picture.',
     UNKNOWN_BANK_ACCOUNT:
       '{field} names no account that takes this payment. Choose one that GET /payments/get-config-bank lists.',
     NOT_DELAYED:

@@ -40,7 +40,9 @@ describe('a phone number that the shop has given', () => {
     const me = visitor(world);
     const page = await me.open(url);
     expect(pressedIn(page, 'mobile_money')).toBe('given');
-    expect(textOf(page)).toContain(`Which number pays? ${maskOf(phone)} Vodacom M-Pesa. A request for $12.50 will`);
+    expect(textOf(page)).toContain(
+      `Which number are you paying with? ${maskOf(phone)} Vodacom M-Pesa. A request for $12.50 will`,
+    );
     expect(textOf(page)).toContain('Another number');
     expect(page.html).not.toContain(phone.slice(4));
     const waits = await me.send(stepOf(page, 'pay'), {
@@ -157,7 +159,7 @@ describe('a phone number that the shop has given', () => {
     const fields = { method: 'mobile_money', source: 'given', phone: numberEnding('43'), country: 'CD' };
     const refused = await me.send(stepOf(page, 'pay'), fields);
     expect(refused.status).toBe(400);
-    expect(textOf(refused)).toContain('Enter the phone number that pays.');
+    expect(textOf(refused)).toContain('Enter the phone number that you are paying with.');
     expect(await payerOf(transaction_id)).toBeNull();
   });
 
@@ -220,7 +222,7 @@ describe('a wallet number that the shop has given', () => {
     const me = visitor(world);
     const fields = { method: 'wallet', source: 'given', pin: francs.pin };
     const refused = await me.send(stepOf(await me.open(url), 'pay'), fields);
-    expect(textOf(refused)).toContain('This account is kept in CDF.');
+    expect(textOf(refused)).toContain('This account holds CDF.');
     const marked = elementsOf(refused).filter(({ attributes }) => attributes.get('aria-invalid') === 'true');
     expect(marked.map(({ attributes }) => attributes.get('aria-describedby'))).toEqual(['wallet-given-fault']);
     expect(attributeOf(refused, 'wallet-number', 'aria-describedby')).toBeUndefined();

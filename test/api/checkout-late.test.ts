@@ -76,7 +76,7 @@ test('a page whose last code has expired says so, once the money has come by pho
   expect(textOf(late)).not.toContain('Nothing has been charged');
   expect(textOf(late)).toContain('Do not pay again: ask the shop');
   // Nor does the window's title ask for a code.
-  expect(late.html).toContain('<title>An earlier try has paid. Do not pay again: ask the shop. ·');
+  expect(late.html).toContain('<title>An earlier try went through. Do not pay again: ask the shop. ·');
   for (const { html } of [over, late]) expect(html).toContain('class="narrow"');
 });
 
@@ -95,7 +95,7 @@ test('a proof that cannot be read tells nobody that nothing was charged, or to p
   );
   expect(refused.status).toBe(400);
   expect(textOf(refused)).not.toContain('Nothing has been charged');
-  expect(textOf(refused)).toContain('Send it again');
+  expect(textOf(refused)).toContain('Send the file again');
 });
 
 test('a customer whose proof was declined is told not to make a transfer again that was made', async () => {

@@ -254,7 +254,7 @@ describe('mobile money', () => {
     ['12', 'This is not a phone number of that country.'],
     ['+33612345678', 'Mobile money is not available for this number.'],
     ['+256772000042', 'does not take this currency. It takes: UGX.'],
-    ['', 'Enter the phone number that pays.'],
+    ['', 'Enter the phone number that you are paying with.'],
   ])('with the number %j says what would work', async (phone, sentence) => {
     const { url, transaction_id } = await host(world, merchant);
     const me = visitor(world);

@@ -247,7 +247,7 @@ test('a customer who has let the last code expire is not told to ask for another
   const late = await verify(asked, last);
   expect(late.json).toMatchObject({ error_code: '1302', details: [{ code: 'OTP_EXPIRED' }] });
   expect(late.json.details[0].message).toBe(
-    'The code has expired. No other one can be sent: start a new payment. 4 attempts are left.',
+    'The code has expired. No further code can be sent: start a new payment. 4 attempts are left.',
   );
 });
 

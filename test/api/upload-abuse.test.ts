@@ -149,7 +149,7 @@ test('a sender that is silent for five seconds is refused in words, and gives th
   expect(called).toContain('"code":"UPLOAD_STALLED"');
   expect(called).toContain('"retryable":true');
   expect(shown).toMatch(/^HTTP\/1\.1 408 /);
-  expect(textOf({ html: shown, status: 408, headers: new Headers(), url: '' })).toContain('stopped on its way');
+  expect(textOf({ html: shown, status: 408, headers: new Headers(), url: '' })).toContain('The upload was interrupted');
   const closed = Promise.all([once(api, 'close'), once(browser, 'close')]);
   await world.clock.advance(1_000);
   await closed;

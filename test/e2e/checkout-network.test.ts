@@ -176,7 +176,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await page.fill('#mobile_money-phone', phone);
     await page.keyboard.press('Enter');
     await page.locator('.ring').waitFor();
-    const link = page.getByRole('link', { name: 'Show what is new' });
+    const link = page.getByRole('link', { name: 'Refresh this page' });
     await link.waitFor({ state: 'detached' });
     await page.route(/\/page\..*\.js$/, (route) => route.abort());
     desk.excuse(/ERR_FAILED/);
