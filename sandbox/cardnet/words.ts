@@ -69,7 +69,7 @@ export const issuerWords: Readonly<Record<Language, IssuerWords>> = {
       timeout: ['Laisser expirer', 'La banque se tait ; le réseau abandonne après dix minutes.'],
     },
     returnTitle: 'Retour au paiement',
-    returnAbout: 'La banque a décidé. Vous êtes ramené là où vous payez.',
+    returnAbout: 'La banque a décidé. Nous vous ramenons là où vous payez.',
     goOn: 'Continuer',
     silenceTitle: 'La banque ne répond pas',
     silenceAbout: 'Rien ne revient à la boutique. La question reste ouverte jusqu’à la fin de ses dix minutes.',

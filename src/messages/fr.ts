@@ -57,11 +57,11 @@ export const fr = {
     ],
     1205: [
       'Le paiement est dans l’état {state}, qui ne permet pas cette étape.',
-      'Lisez son état avant de poursuivre.',
+      'Consultez son état avant de poursuivre.',
     ],
-    1207: ['Un envoi compte au plus 100 bénéficiaires.', 'Répartissez-les en plusieurs lots.'],
+    1207: ['Un versement compte au plus 100 bénéficiaires.', 'Répartissez-les en plusieurs lots.'],
     1301: ['Trop de requêtes.', 'Attendez le temps indiqué par Retry-After, puis réessayez.'],
-    1302: ['Le PIN ou le code n’a pas pu être vérifié.', 'Vérifiez-le et saisissez-le de nouveau.'],
+    1302: ['Le code PIN ou le code reçu n’a pas pu être vérifié.', 'Vérifiez-le et saisissez-le de nouveau.'],
     1303: [
       'Trop d’essais erronés : la vérification est bloquée pour le moment.',
       'Attendez le temps indiqué par Retry-After, puis réessayez.',
@@ -83,7 +83,10 @@ export const fr = {
       'Attendez le temps indiqué par Retry-After, puis réessayez.',
     ],
     1403: ['Cet appel n’existe pas.', 'Vérifiez le chemin, la méthode, le type de contenu et la taille du corps.'],
-    1404: ['L’opérateur ou le réseau n’a pas pris la demande ; aucun argent n’a bougé.', 'Réessayez un peu plus tard.'],
+    1404: [
+      'L’opérateur ou le réseau n’a pas accepté la demande ; aucun mouvement d’argent n’a eu lieu.',
+      'Réessayez un peu plus tard.',
+    ],
     1502: ['Le paiement a été refusé.', 'Ne le répétez pas : proposez au client un autre moyen de payer.'],
   },
   detail: {
@@ -113,7 +116,7 @@ export const fr = {
     TOO_DEEP: '{field} est trop imbriqué. Envoyez un corps plus plat.',
     DATES_REVERSED: '{field} précède le début de la période. Envoyez les deux dates dans l’ordre.',
     SPAN_TOO_LONG:
-      '{field} rend la période plus longue que {days} jours. Demandez-en une plus courte, en plusieurs fois.',
+      '{field} rend la période plus longue que {days} jours. Demandez des périodes plus courtes, l’une après l’autre.',
     INVALID_CURSOR:
       '{field} ne provient pas de cet appel, ou appartient à une autre période. Renvoyez next_cursor tel quel, ou omettez-le.',
     CARD_DATA:
@@ -124,7 +127,8 @@ export const fr = {
     UNKNOWN_PAYMENT_METHOD: '{field} ne désigne aucun moyen de paiement de ce marchand. Choisissez parmi : {options}.',
     METHOD_NOT_AVAILABLE: 'Le moyen de paiement {method} n’est pas disponible ici. Choisissez parmi : {options}.',
     METHOD_MISMATCH: '{field} n’est pas le moyen avec lequel ce paiement a été commencé. Choisissez parmi : {options}.',
-    NO_CARRIER: 'Aucun opérateur de mobile money ne dessert ce numéro dans cette devise. Conviendraient : {countries}.',
+    NO_CARRIER:
+      'Aucun opérateur de mobile money ne dessert ce numéro dans cette devise. Opérateurs qui acceptent la devise : {countries}.',
     CARRIER_CURRENCY: '{carrier} n’accepte pas cette devise. Devises acceptées : {currencies}.',
     DIRECT_CAPTURE: 'DIRECT_CAPTURE n’est pas encore disponible. Utilisez HOSTED_SESSION.',
     SESSION_CONSUMED: 'Cette session a déjà servi à un paiement. Créez-en une nouvelle.',
@@ -136,7 +140,7 @@ export const fr = {
     SCOPE_MISSING: 'Les sessions de ce marchand doivent dire à quoi elles servent. Envoyez scope : collect ou payout.',
     WRONG_SCOPE: 'Cette session n’a pas été créée pour cela. Créez-en une avec le scope {scope}.',
     SESSION_COLLECTED:
-      'Cette session a déjà servi à encaisser un paiement. Créez-en une avec le scope payout, et versez avec elle.',
+      'Cette session a déjà servi à encaisser un paiement. Créez-en une avec le scope payout et utilisez-la pour le versement.',
     SESSION_ON_DEVICE:
       'Cette session est liée à un appareil, or les versements se font depuis votre serveur. Créez-y une session avec le scope payout, et n’envoyez pas X-Device-Fingerprint avec elle.',
     OTHER_DEVICE:
@@ -150,7 +154,7 @@ export const fr = {
     YEAR_OUT_OF_RANGE:
       '{field} est une date d’une année qui n’est pas acceptée ici. Choisissez une année de {first} à {last}.',
     DATE_PAST:
-      '{field} est passée : nous sommes le {today} là où vos versements s’exécutent. Choisissez aujourd’hui ou une date ultérieure.',
+      '{field} est passée : nous sommes le {today} dans le fuseau horaire de vos versements. Choisissez aujourd’hui ou une date ultérieure.',
     DUPLICATE_DATE: '{field} répète une date. Nommez chaque date une seule fois.',
     PAYOUT_FUNDS:
       'Votre solde disponible est de {available} {currency}, et ce versement demande {needed} {currency}, frais compris. Approvisionnez le solde, ou versez moins.',
@@ -164,16 +168,17 @@ export const fr = {
     INVALID_PIN:
       'Le numéro ou le code PIN n’est pas correct. {left, plural, =0 {Il ne reste aucun essai pour le moment.} one {Il reste # essai.} other {Il reste # essais.}}',
     INVALID_OTP:
-      'Le code n’est pas le bon. {left, plural, =0 {Il ne reste aucun essai pour le moment.} one {Il reste # essai.} other {Il reste # essais.}}',
+      'Le code n’est pas correct. {left, plural, =0 {Il ne reste aucun essai pour le moment.} one {Il reste # essai.} other {Il reste # essais.}}',
     OTP_EXPIRED:
       'Le code a expiré. {resends, plural, =0 {Aucun autre ne peut être envoyé : commencez un nouveau paiement.} one {Demandez-en un nouveau : # peut être envoyé.} other {Demandez-en un nouveau : # peuvent être envoyés.}} {left, plural, =0 {Il ne reste aucun essai pour le moment.} one {Il reste # essai.} other {Il reste # essais.}}',
     WALLET_CURRENCY: 'Ce compte est en {currency}, et non dans la devise du paiement. Payez avec un autre compte.',
     IDEMPOTENCY_BODY:
       'Cette Idempotency-Key a servi à une autre requête. Répétez la première sans la changer, ou prenez une nouvelle clé.',
     IN_DOUBT:
-      'On ne sait pas si cet appel a eu son effet. Cherchez-le avant de l’envoyer de nouveau : sans Idempotency-Key, il peut se produire deux fois. Avec une telle clé, le même appel peut être répété sans risque.',
+      'On ne sait pas si cet appel a produit son effet. Vérifiez-le avant de le renvoyer : sans Idempotency-Key, il pourrait être exécuté deux fois. Avec une telle clé, le même appel peut être répété sans risque.',
     IN_PROGRESS: 'La première requête est encore en cours. Renvoyez-la dans un instant.',
-    STATE: 'Le paiement est dans l’état {state}, qui ne permet pas cette étape. Lisez son état avant de poursuivre.',
+    STATE:
+      'Le paiement est dans l’état {state}, qui ne permet pas cette étape. Consultez son état avant de poursuivre.',
     AMOUNT_BELOW_MINIMUM: 'Le montant est trop petit. Le minimum est de {minimum} {currency}.',
     AMOUNT_ABOVE_MAXIMUM: 'Le montant est trop grand. Le maximum est de {maximum} {currency}.',
     TOTAL_CHANGED:
@@ -188,17 +193,18 @@ export const fr = {
     UNKNOWN_EXPECTATION: 'L’en-tête {field} demande ce que ce serveur ne connaît pas. Ne l’envoyez pas.',
     NOT_JSON: 'Le corps n’est pas du JSON. Envoyez-le avec Content-Type: application/json.',
     BODY_ENCODED: 'Le corps est compressé ou codé d’une autre façon. Envoyez-le tel quel, sans l’en-tête {field}.',
-    CARRIER_DOWN: '{carrier} n’est pas joignable en ce moment ; aucun argent n’a bougé. Réessayez un peu plus tard.',
+    CARRIER_DOWN:
+      '{carrier} n’est pas joignable en ce moment ; aucun mouvement d’argent n’a eu lieu. Réessayez un peu plus tard.',
     CARRIER_REFUSES:
-      '{carrier} n’accepte pas nos paiements actuellement ; aucun argent n’a bougé. Renvoyer l’appel n’y change rien : payez autrement.',
+      '{carrier} n’accepte pas nos paiements actuellement ; aucun mouvement d’argent n’a eu lieu. Renvoyer l’appel n’y change rien : payez autrement.',
     PAYER_UNKNOWN:
-      '{carrier} ne connaît aucun compte à ce numéro ; aucun argent n’a bougé. Vérifiez le numéro, ou payez autrement.',
+      '{carrier} ne connaît aucun compte à ce numéro ; aucun mouvement d’argent n’a eu lieu. Vérifiez le numéro, ou payez autrement.',
     EARLIER_PROMPT_OPEN:
-      '{carrier} n’a pas encore dit ce qu’est devenu un essai précédent, qui a peut-être payé. Réessayez un peu plus tard, et ne recommencez pas la collecte avant.',
+      '{carrier} n’a pas encore dit ce qu’est devenu un essai précédent, qui a peut-être abouti. Réessayez un peu plus tard, et ne recommencez pas la collecte avant.',
     EARLIER_TRY_OPEN:
-      'Un essai précédent a peut-être payé ; le réseau de cartes ne l’a pas encore dit. Réessayez un peu plus tard, et ne recommencez pas la collecte avant.',
+      'Un essai précédent a peut-être abouti ; le réseau de cartes ne l’a pas encore dit. Réessayez un peu plus tard, et ne recommencez pas la collecte avant.',
     PAID_BEFORE:
-      'Un essai précédent de ce paiement a payé, trop tard pour compter de lui-même. Ne recommencez pas la collecte : faites comptabiliser l’argent par l’opérateur.',
+      'Un essai précédent de ce paiement a abouti, mais trop tard pour être pris en compte automatiquement. Ne recommencez pas la collecte : faites comptabiliser l’argent par l’opérateur.',
     RESENDS_USED:
       'Le code a été envoyé autant de fois que permis. Saisissez le dernier reçu, ou commencez un nouveau paiement.',
     PAYMENTS_USED: 'Cette session a commencé autant de paiements que permis. Créez une nouvelle session.',
@@ -215,11 +221,11 @@ export const fr = {
     FORM_EXPIRED:
       'Ce formulaire de carte a expiré auprès du réseau de cartes. Recommencez la collecte et utilisez le nouveau formulaire.',
     CARD_DECLINED:
-      'La banque de la carte a refusé le paiement. Proposez une autre carte ou un autre moyen de paiement.',
+      'La banque émettrice de la carte a refusé le paiement. Proposez une autre carte ou un autre moyen de paiement.',
     CARD_FUNDS: 'Le solde de la carte ne suffit pas. Proposez une autre carte ou un autre moyen de paiement.',
     CARD_EXPIRED: 'La carte a expiré. Proposez une autre carte ou un autre moyen de paiement.',
     AUTHENTICATION_FAILED:
-      'La banque de la carte n’a pas confirmé qu’il s’agissait de son client. Proposez une autre carte ou un autre moyen de paiement.',
+      'La banque émettrice de la carte n’a pas confirmé qu’il s’agissait de son client. Proposez une autre carte ou un autre moyen de paiement.',
     NOT_A_CARD: 'Ce paiement se fait par {method} et non par carte. Lisez-le plutôt par GET /payments/status.',
     NOT_FORM: 'Le corps n’est pas un formulaire. Envoyez-le en multipart/form-data avec sa délimitation (boundary).',
     INVALID_FORM: 'Le formulaire est illisible. Envoyez au plus huit champs courts et un seul fichier, en entier.',
@@ -233,9 +239,9 @@ export const fr = {
     UNKNOWN_BANK_ACCOUNT:
       '{field} ne désigne aucun compte qui accepte ce paiement. Choisissez-en un dans la liste de GET /payments/get-config-bank.',
     NOT_DELAYED: 'Ce paiement a été livré directement : son argent est déjà disponible, et il n’y a rien à libérer.',
-    NOTHING_LEFT: 'Ce paiement a déjà été rendu en entier : il ne reste rien à rembourser.',
+    NOTHING_LEFT: 'Ce paiement a déjà été remboursé en entier : il ne reste rien à rembourser.',
     NOT_PAID:
-      'Le paiement est dans l’état {state} : seul un paiement approuvé se rembourse. Lisez son état avant de poursuivre.',
+      'Le paiement est dans l’état {state} : seul un paiement accepté peut être remboursé. Consultez son état avant de poursuivre.',
     ABOVE_REFUNDABLE:
       'De ce paiement, {left} {currency} peuvent encore être remboursés. Demandez au plus cette somme, ou omettez le montant.',
     REFUNDS_USED:
@@ -253,7 +259,7 @@ export const fr = {
     pending: 'Le paiement est commencé. Choisissez comment payer et confirmez.',
     processing: 'Le paiement est en cours. Patientez ; il n’est pas nécessaire de payer de nouveau.',
     pending_otp_verification: 'Saisissez le code à six chiffres que nous avons envoyé à votre téléphone.',
-    pending_mobile_money_verification: 'Confirmez la demande sur votre téléphone, avec votre PIN.',
+    pending_mobile_money_verification: 'Confirmez la demande sur votre téléphone, avec votre code PIN.',
     pendingBankProofUpload: 'Faites le virement, puis déposez-en la preuve.',
     approved: 'Le paiement est accepté. Merci.',
     declined: 'Le paiement a été refusé. Veuillez payer autrement.',
@@ -265,7 +271,7 @@ export const fr = {
   reason: {
     insufficient_funds: 'Le solde du compte ne suffisait pas.',
     customer_rejected: 'Le client a rejeté la demande sur son téléphone.',
-    wrong_pin: 'Un PIN erroné a été saisi trop de fois.',
+    wrong_pin: 'Un code PIN erroné a été saisi trop de fois.',
     prompt_expired: 'La demande sur le téléphone est restée sans réponse.',
     limit_reached: 'La limite du compte est atteinte.',
     payer_unknown: 'Ce numéro n’a pas de compte mobile money.',
@@ -273,18 +279,18 @@ export const fr = {
     payee_blocked: 'Le compte du destinataire ne peut pas recevoir d’argent.',
     not_allowed: 'L’opérateur ne permet pas ce paiement depuis ce compte.',
     carrier_failed: 'L’opérateur n’a pas pu exécuter le paiement.',
-    not_sent: 'La demande n’est jamais parvenue à l’opérateur ; aucun argent n’a bougé.',
+    not_sent: 'La demande n’est jamais parvenue à l’opérateur ; aucun mouvement d’argent n’a eu lieu.',
     form_unusable: 'Le formulaire de carte n’était pas utilisable ; aucun argent n’a été demandé.',
     not_asked:
-      'Aucun argent n’a été demandé : le réseau de cartes ne répondait pas, ou un essai précédent a peut-être payé.',
+      'Aucun argent n’a été demandé : le réseau de cartes ne répondait pas, ou un essai précédent a peut-être abouti.',
     session_expired: 'La session a pris fin avant que le paiement ne soit confirmé.',
     sibling_paid: 'Un autre paiement de la même session a été soumis à sa place.',
-    settled_by_operator: 'Le paiement a été clos à la main, après vérification de son issue.',
+    settled_by_operator: 'Le paiement a été clôturé manuellement, après vérification de son résultat.',
     declined: 'L’établissement du payeur a refusé le paiement.',
-    card_declined: 'La banque de la carte a refusé le paiement.',
+    card_declined: 'La banque émettrice de la carte a refusé le paiement.',
     card_funds: 'Le solde de la carte ne suffisait pas.',
     card_expired: 'La carte a expiré.',
-    authentication_failed: 'La banque de la carte n’a pas confirmé qu’il s’agissait de son client.',
+    authentication_failed: 'La banque émettrice de la carte n’a pas confirmé qu’il s’agissait de son client.',
     authentication_cancelled: 'Le client a annulé la confirmation auprès de sa banque.',
     challenge_expired: 'La confirmation de la banque n’a pas été terminée à temps ; rien n’a été débité.',
     proof_declined: 'La preuve du virement bancaire n’a pas été acceptée.',
@@ -293,33 +299,34 @@ export const fr = {
     wallet_unknown: 'Aucun portefeuille ne porte ce numéro.',
     wallet_currency: 'Le portefeuille est tenu dans une autre devise.',
     called_off: 'Le versement a été annulé avant son envoi.',
-    refund_called_off: 'Le remboursement a été annulé à la main.',
+    refund_called_off: 'Le remboursement a été annulé manuellement.',
   },
   payout: {
-    pending: 'Le versement est accepté et part dans un instant.',
-    scheduled: 'Le versement est accepté pour le {date}.',
-    waiting: 'Le versement attend : l’opérateur est injoignable. Il part dès que l’opérateur répond.',
+    pending: 'Le versement est accepté et sera envoyé sous peu.',
+    scheduled: 'Le versement est accepté et prévu pour le {date}.',
+    waiting: 'Le versement est en attente : l’opérateur est injoignable. Il partira dès que l’opérateur répondra.',
     processing: 'Le versement est en route.',
     completed: 'Le versement est arrivé.',
     failed: 'Le versement n’a pas abouti. {reason}',
   },
   refund: {
-    pending: 'Le remboursement est accepté et part dans un instant.',
-    by_hand: 'Le remboursement est accepté. Il est exécuté à la main.',
-    waiting: 'Le remboursement attend : l’argent n’a pas pu partir. Nous réessayons jusqu’à ce qu’il parte.',
+    pending: 'Le remboursement est accepté et sera envoyé sous peu.',
+    by_hand: 'Le remboursement est accepté. Il est exécuté manuellement.',
+    waiting:
+      'Le remboursement est en attente : l’argent n’a pas pu être envoyé. Nous réessayons jusqu’à ce qu’il parte.',
     processing: 'Le remboursement est en route.',
     completed: 'L’argent a été rendu.',
-    failed: 'Le remboursement n’a pas abouti ; son argent est revenu dans votre solde. {reason}',
+    failed: 'Le remboursement n’a pas abouti ; la somme est revenue dans votre solde. {reason}',
   },
   progress: {
-    pending: 'Le paiement est commencé. Indiquez le numéro de téléphone qui paie.',
+    pending: 'Le paiement est commencé. Indiquez le numéro de téléphone avec lequel vous payez.',
     started: 'Le paiement est commencé et attend le payeur.',
-    processing: 'Le paiement est en route. Confirmez-le sur votre téléphone si on vous le demande.',
+    processing: 'Le paiement est en cours. Confirmez-le sur votre téléphone si on vous le demande.',
     completed: 'Le paiement est reçu. Merci.',
     failed: 'Le paiement n’a pas abouti. Vous pouvez réessayer avec un nouveau paiement.',
     cancelled: 'Le paiement a été annulé. Rien n’a été débité.',
-    waiting: '{carrier} vous demande de confirmer. Saisissez votre PIN sur votre téléphone.',
-    carrier_silent: '{carrier} n’a pas encore répondu. Nous insistons ; ne payez pas une seconde fois.',
+    waiting: '{carrier} vous demande de confirmer. Saisissez votre code PIN sur votre téléphone.',
+    carrier_silent: '{carrier} n’a pas encore répondu. Nous continuons de vérifier ; ne payez pas une seconde fois.',
   },
   method: {
     wallet: 'Portefeuille',
@@ -334,7 +341,7 @@ export const fr = {
     session_created: 'La session est prête. Conservez son jeton : il n’est montré qu’une fois.',
     otp_sent:
       'Nous avons envoyé un code à six chiffres au {sent_to}. Il est valable {minutes, plural, one {# minute} other {# minutes}}.',
-    otp_verified: 'Le code est bon et le paiement est accepté. Merci.',
+    otp_verified: 'Le code est correct et le paiement est accepté. Merci.',
     proof_received: 'Nous avons reçu la preuve du virement. Elle est vérifiée avant que le paiement soit accepté.',
     delivery_released: 'L’argent de ce paiement a été libéré au profit du marchand.',
     payout_accepted: 'Le versement est accepté et en cours d’envoi.',

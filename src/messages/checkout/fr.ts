@@ -29,7 +29,7 @@ export const fr = {
   fee_more: 'Frais {fee}',
   country: 'Pays',
   phone: 'Numéro de téléphone',
-  which_number: 'Quel numéro paie ?',
+  which_number: 'Avec quel numéro payez-vous ?',
   other_number: 'Un autre numéro',
   phone_help: 'Une demande de {amount} arrivera sur ce téléphone.',
   phone_help_carrier: '{carrier}. Une demande de {amount} arrivera sur ce téléphone.',
@@ -43,8 +43,8 @@ export const fr = {
   none_title: 'Aucun moyen de paiement n’est disponible ici',
   none_text: 'Rien n’a été débité. Retournez à la boutique et demandez un autre moyen de payer.',
 
-  fault_title: 'Vérifiez ce qui est signalé',
-  need_phone: 'Indiquez le numéro de téléphone qui paie.',
+  fault_title: 'Vérifiez les champs signalés',
+  need_phone: 'Indiquez le numéro de téléphone avec lequel vous payez.',
   need_number: 'Indiquez le numéro.',
   need_pin: 'Saisissez le code PIN.',
   need_code: 'Saisissez les six chiffres du code.',
@@ -62,7 +62,7 @@ export const fr = {
   payer_unknown: '{carrier} ne connaît aucun compte à ce numéro. Vérifiez le numéro, ou payez autrement.',
   earlier_open:
     'Un essai précédent a peut-être abouti. Nous vérifions : patientez un instant, puis réessayez. Ne payez pas autrement entre-temps.',
-  paid_before: 'Un essai précédent a payé. Ne payez pas une seconde fois : demandez à la boutique.',
+  paid_before: 'Un essai précédent a abouti. Ne payez pas une seconde fois : adressez-vous à la boutique.',
   wallet_currency: 'Ce compte est tenu en {currency}. Utilisez-en un dans la devise du paiement.',
   below: 'Ce moyen de paiement n’accepte pas moins de {amount}. Choisissez-en un autre.',
   above: 'Ce moyen de paiement n’accepte pas plus de {amount}. Choisissez-en un autre.',
@@ -82,7 +82,7 @@ export const fr = {
   method_gone: 'Ce moyen n’est pas disponible pour ce paiement. Choisissez-en un autre.',
   card_first: 'Remplissez d’abord le formulaire de carte.',
   card_changed: 'Le formulaire de carte n’est plus valable pour ce paiement. Ouvrez-le de nouveau.',
-  file_type: 'Seuls une photo (JPEG, PNG) ou un PDF peuvent être envoyés. Choisissez un autre fichier.',
+  file_type: 'Seule une photo (JPEG, PNG) ou un PDF peut être envoyé. Choisissez un autre fichier.',
   file_large: 'Le fichier est trop grand : 5 Mo au plus. Choisissez-en un plus petit.',
   file_unsafe:
     'Ce fichier ne peut pas être accepté : il contient plus qu’une image ou une page. Envoyez plutôt une photo.',
@@ -92,17 +92,18 @@ export const fr = {
   wait_title: 'Confirmez sur votre téléphone',
   wait_left: 'il reste {time}',
   wait_sent: 'Demande envoyée',
-  wait_pin: 'Tapez votre code PIN {carrier}',
+  wait_pin: 'Saisissez votre code PIN {carrier}',
   wait_dial: 'Rien sur l’écran ? Composez {code} et cherchez les demandes en attente.',
   wait_look: 'Rien sur l’écran ? Ouvrez le menu {carrier} et cherchez les demandes en attente.',
   wait_done: 'Paiement confirmé',
   wait_return: 'Vous retournez à la boutique',
   wait_open: 'Laissez cette page ouverte : elle change d’elle-même.',
-  wait_refresh: 'Voir ce qui est nouveau',
+  wait_refresh: 'Actualiser cette page',
   slow_title: 'Nous interrogeons encore {carrier}',
-  slow_text: 'La réponse tarde. Ne payez pas une seconde fois : cette page vous le dira dès qu’elle est connue.',
-  bank_asked_title: 'Votre banque est interrogée',
-  bank_asked_text: 'Cela prend quelques secondes. Ne payez pas une seconde fois : cette page vous donnera la réponse.',
+  slow_text: 'La réponse tarde. Ne payez pas une seconde fois : cette page vous informera dès qu’elle sera connue.',
+  bank_asked_title: 'Nous attendons la réponse de votre banque',
+  bank_asked_text:
+    'Cela prend quelques secondes. Ne payez pas une seconde fois : cette page vous informera du résultat.',
 
   code_title: 'Saisissez le code que nous vous avons envoyé',
   code_sent: 'Un code à six chiffres est en route vers le {phone}.',
@@ -110,10 +111,10 @@ export const fr = {
   code_valid: 'Valable encore {time}. Ne le donnez à personne.',
   code_resend: 'Envoyer un nouveau code',
   code_resends: 'Nouveaux codes restants : {left}',
-  code_resent: 'Un nouveau code est en route. Le précédent ne compte plus.',
+  code_resent: 'Un nouveau code est en route. Le précédent n’est plus valable.',
 
-  challenge_title: 'Votre banque demande si c’est bien vous',
-  challenge_text: 'Vous allez maintenant sur la page de votre banque. Ensuite vous revenez ici.',
+  challenge_title: 'Votre banque vérifie que c’est bien vous',
+  challenge_text: 'Vous allez maintenant sur la page de votre banque, puis vous reviendrez ici.',
   challenge_go: 'Continuer vers ma banque',
 
   card_title: 'Payer par carte',
@@ -135,7 +136,7 @@ export const fr = {
 
   bank_choose: 'Vers quel compte faites-vous le virement ?',
   bank_title: 'Virez {amount}',
-  bank_text: 'Faites le virement dans votre banque, puis envoyez-nous-en la preuve ici.',
+  bank_text: 'Faites le virement auprès de votre banque, puis envoyez-nous la preuve ici.',
   bank_name: 'Banque',
   bank_holder: 'Titulaire du compte',
   bank_number: 'Numéro de compte',
@@ -152,7 +153,7 @@ export const fr = {
   proof_wait_text: 'Une personne la vérifie. Nous donnons le résultat à la boutique ; vous pouvez fermer cette page.',
 
   paid_title: 'Payé',
-  paid_text: 'Merci. Votre paiement a été effectué, et {merchant} en est informé.',
+  paid_text: 'Merci. Votre paiement a été effectué, et nous en informons {merchant}.',
   refunded_title: 'Remboursé',
   refunded_text: 'L’argent vous a été renvoyé.',
   method: 'Moyen de paiement',
@@ -179,12 +180,12 @@ export const fr = {
 
   used_title: 'Ce lien a déjà été ouvert',
   used_text:
-    'Pour votre sécurité, un lien de paiement s’ouvre une fois, dans un navigateur. Retournez à la boutique. Elle sait si vous avez déjà payé ; sinon, elle vous donne un nouveau lien.',
+    'Pour votre sécurité, un lien de paiement s’ouvre une fois, dans un navigateur. Retournez à la boutique. Elle sait si vous avez déjà payé ; sinon, elle vous donnera un nouveau lien.',
   unknown_title: 'Cette page de paiement n’existe pas',
   unknown_text:
     'Le lien est incomplet ou incorrect. Si vous avez déjà confirmé un paiement, ne payez pas une seconde fois : demandez à la boutique ce qu’il est devenu. Sinon, recommencez depuis la boutique.',
   over_title: 'Ce lien de paiement a expiré',
-  over_text: 'Retournez à la boutique. Elle sait si vous avez déjà payé ; sinon, elle vous donne un nouveau lien.',
+  over_text: 'Retournez à la boutique. Elle sait si vous avez déjà payé ; sinon, elle vous donnera un nouveau lien.',
   returned_title: 'Retournez à la boutique',
   returned_text:
     'Nous disons à la boutique si votre paiement a abouti. Ne payez pas une seconde fois avant d’avoir sa réponse. Vous pouvez fermer cette page.',
