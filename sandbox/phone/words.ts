@@ -154,7 +154,7 @@ export const phoneWords: Readonly<Record<Language, PhoneWords>> = {
     language: 'Idioma',
     title: 'Teléfono de prueba',
     about:
-      'Este es el teléfono del cliente. Las solicitudes y los códigos que enviarían las operadoras aparecen aquí al instante.',
+      'Este es el teléfono del cliente. Las solicitudes y los códigos que enviarían los operadores aparecen aquí al instante.',
     pinIs: 'El PIN es',
     tryTitle: 'Pruebe',
     tries: [
@@ -173,8 +173,8 @@ export const phoneWords: Readonly<Record<Language, PhoneWords>> = {
       '02': 'saldo insuficiente',
       '03': 'el cliente rechaza',
       '04': 'nunca responde',
-      '05': 'la operadora no responde, pero cobra',
-      '06': 'operadora caída',
+      '05': 'el operador no responde, pero cobra',
+      '06': 'operador caído',
       '07': 'tres avisos, en desorden',
       '08': 'sin aviso: hay que consultar',
     },

@@ -46,8 +46,8 @@ export const es = {
       'No se encontró nada con ese identificador.',
       'Compruébelo y use una credencial o sesión del comercio que lo creó.',
     ],
-    1205: ['El pago está en el estado {state}, que no permite este paso.', 'Lea su estado antes de continuar.'],
-    1207: ['Un envío admite como máximo 100 beneficiarios.', 'Divídalo en varios lotes.'],
+    1205: ['El pago está en el estado {state}, que no permite este paso.', 'Consulte su estado antes de continuar.'],
+    1207: ['Un desembolso admite como máximo 100 beneficiarios.', 'Divídalo en varios lotes.'],
     1301: ['Demasiadas solicitudes.', 'Espere el tiempo que indica Retry-After e inténtelo de nuevo.'],
     1302: ['No se pudo verificar el PIN o el código.', 'Compruébelo e introdúzcalo de nuevo.'],
     1303: [
@@ -60,7 +60,7 @@ export const es = {
       'Continúe en el dispositivo que la inició o cree una sesión nueva.',
     ],
     1401: [
-      'Algo falló por nuestra parte.',
+      'Se produjo un error por nuestra parte.',
       'Inténtelo de nuevo con la misma Idempotency-Key; si persiste, indique el request_id.',
     ],
     1402: [
@@ -97,7 +97,7 @@ export const es = {
     DUPLICATE_KEY: '{field} aparece dos veces. Envíelo una sola vez.',
     TOO_DEEP: '{field} está anidado a demasiada profundidad. Envíe un cuerpo más plano.',
     DATES_REVERSED: '{field} es anterior al comienzo del período. Envíe las dos fechas en orden.',
-    SPAN_TOO_LONG: '{field} hace que el período supere {days} días. Pida uno más corto, en varias veces.',
+    SPAN_TOO_LONG: '{field} hace que el período supere {days} días. Pida períodos más cortos, uno tras otro.',
     INVALID_CURSOR:
       '{field} no procede de esta llamada o pertenece a otro período. Envíe next_cursor tal como era, u omítalo.',
     CARD_DATA: '{field} parece un dato de tarjeta, que nunca debe enviarse aquí. Use el formulario de tarjeta alojado.',
@@ -107,7 +107,8 @@ export const es = {
     UNKNOWN_PAYMENT_METHOD: '{field} no nombra ningún método de pago de este comercio. Elija uno de estos: {options}.',
     METHOD_NOT_AVAILABLE: 'El método {method} no está disponible aquí. Elija uno de estos: {options}.',
     METHOD_MISMATCH: '{field} no es el método con el que se inició este pago. Elija uno de estos: {options}.',
-    NO_CARRIER: 'Ningún operador de dinero móvil atiende este número en esta moneda. Servirían: {countries}.',
+    NO_CARRIER:
+      'Ningún operador de dinero móvil atiende este número en esta moneda. Operadores que aceptan la moneda: {countries}.',
     CARRIER_CURRENCY: '{carrier} no acepta esta moneda. Acepta: {currencies}.',
     DIRECT_CAPTURE: 'DIRECT_CAPTURE aún no está disponible. Use HOSTED_SESSION.',
     SESSION_CONSUMED: 'Esta sesión ya se usó para un pago. Cree una nueva.',
@@ -131,12 +132,12 @@ export const es = {
       '{field} no es ni un día, como 2026-11-30, ni un instante con su zona, como 2026-11-30T12:00:00Z. En una dirección, + se escribe %2B.',
     YEAR_OUT_OF_RANGE: '{field} es una fecha de un año que no se acepta aquí. Elija uno de {first} a {last}.',
     DATE_PAST:
-      '{field} ya ha pasado: hoy es {today} donde se ejecutan sus desembolsos. Elija hoy o una fecha posterior.',
+      '{field} ya ha pasado: hoy es {today} en la zona horaria de sus desembolsos. Elija hoy o una fecha posterior.',
     DUPLICATE_DATE: '{field} repite una fecha. Nombre cada fecha una sola vez.',
     PAYOUT_FUNDS:
       'Su saldo disponible es de {available} {currency}, y este desembolso necesita {needed} {currency} con sus comisiones. Recargue el saldo o envíe menos.',
     NOT_RETRYABLE:
-      '{field} está en el estado {state} y no puede pagarse de nuevo. Solo pueden las líneas que fallaron en el camino, cada una una vez: lea el lote antes de continuar.',
+      '{field} está en el estado {state} y no puede pagarse de nuevo. Solo se pueden repetir las líneas que fallaron en el camino, una vez cada una: consulte el lote antes de continuar.',
     RETRIES_USED:
       'Lo que falló en este lote ya se pagó de nuevo {maximum} veces en vano. Averigüe por qué falla y haga un desembolso nuevo.',
     UNKNOWN_LINE: '{field} no es una línea de este lote. Tome los identificadores del propio lote.',
@@ -154,7 +155,7 @@ export const es = {
     IN_DOUBT:
       'No se sabe si esta llamada ha tenido efecto. Búsquela antes de enviarla de nuevo: sin Idempotency-Key puede ocurrir dos veces. Con esa clave, la misma llamada puede repetirse sin riesgo.',
     IN_PROGRESS: 'La primera solicitud aún se está procesando. Envíela de nuevo en un momento.',
-    STATE: 'El pago está en el estado {state}, que no permite este paso. Lea su estado antes de continuar.',
+    STATE: 'El pago está en el estado {state}, que no permite este paso. Consulte su estado antes de continuar.',
     AMOUNT_BELOW_MINIMUM: 'El importe es demasiado pequeño. El mínimo es {minimum} {currency}.',
     AMOUNT_ABOVE_MAXIMUM: 'El importe es demasiado grande. El máximo es {maximum} {currency}.',
     TOTAL_CHANGED: 'El total ha cambiado desde que se mostró: ahora es {total} {currency}. Muéstrelo y envíe de nuevo.',
@@ -166,19 +167,19 @@ export const es = {
     REQUEST_LATE: 'La solicitud no llegó completa a tiempo. Envíela de nuevo, toda de una vez.',
     UNKNOWN_EXPECTATION: 'El encabezado {field} pide algo que este servidor no conoce. No lo envíe.',
     NOT_JSON: 'El cuerpo no es JSON. Envíelo con Content-Type: application/json.',
-    BODY_ENCODED: 'El cuerpo está comprimido o codificado de otro modo. Envíelo tal cual, sin la cabecera {field}.',
+    BODY_ENCODED: 'El cuerpo está comprimido o codificado de otro modo. Envíelo tal cual, sin el encabezado {field}.',
     CARRIER_DOWN:
       'No se puede contactar con {carrier} en este momento; no se movió dinero. Inténtelo de nuevo un poco más tarde.',
     CARRIER_REFUSES:
-      '{carrier} no acepta nuestros pagos por ahora; no se ha movido dinero. Repetirlo no sirve: pague de otra manera.',
+      '{carrier} no acepta nuestros pagos por ahora; no se movió dinero. Repetirlo no sirve: pague de otra manera.',
     PAYER_UNKNOWN:
-      '{carrier} no conoce ninguna cuenta con este número; no se ha movido dinero. Compruebe el número o pague de otra manera.',
+      '{carrier} no conoce ninguna cuenta con este número; no se movió dinero. Compruebe el número o pague de otra manera.',
     EARLIER_PROMPT_OPEN:
-      '{carrier} aún no ha dicho qué fue de un intento anterior, que puede haber pagado. Inténtelo de nuevo un poco más tarde y no repita el cobro antes.',
+      '{carrier} aún no ha dicho qué fue de un intento anterior, que puede haberse completado. Inténtelo de nuevo un poco más tarde y no repita el cobro antes.',
     EARLIER_TRY_OPEN:
-      'Un intento anterior puede haber pagado; la red de tarjetas aún no lo ha dicho. Inténtelo de nuevo un poco más tarde y no repita el cobro antes.',
+      'Un intento anterior puede haberse completado; la red de tarjetas aún no lo ha dicho. Inténtelo de nuevo un poco más tarde y no repita el cobro antes.',
     PAID_BEFORE:
-      'Un intento anterior de este pago ha pagado, demasiado tarde para contar por sí solo. No repita el cobro: pida al operador que contabilice el dinero.',
+      'Un intento anterior de este pago se completó, pero demasiado tarde para contabilizarse automáticamente. No repita el cobro: pida al operador que contabilice el dinero.',
     RESENDS_USED:
       'El código ya se envió tantas veces como se permite. Introduzca el último recibido o inicie un pago nuevo.',
     PAYMENTS_USED: 'Esta sesión ya inició tantos pagos como se permite. Cree una sesión nueva.',
@@ -192,11 +193,11 @@ export const es = {
     FORM_USED: 'Este formulario de tarjeta ya se usó para pagar. Inicie otro cobro y use el formulario nuevo.',
     FORM_EXPIRED:
       'Este formulario de tarjeta ha caducado en la red de tarjetas. Inicie otro cobro y use el formulario nuevo.',
-    CARD_DECLINED: 'El banco de la tarjeta rechazó el pago. Ofrezca otra tarjeta u otra forma de pago.',
+    CARD_DECLINED: 'El banco emisor de la tarjeta rechazó el pago. Ofrezca otra tarjeta u otra forma de pago.',
     CARD_FUNDS: 'No hay saldo suficiente en la tarjeta. Ofrezca otra tarjeta u otra forma de pago.',
     CARD_EXPIRED: 'La tarjeta ha caducado. Ofrezca otra tarjeta u otra forma de pago.',
     AUTHENTICATION_FAILED:
-      'El banco de la tarjeta no confirmó que fuera su cliente. Ofrezca otra tarjeta u otra forma de pago.',
+      'El banco emisor de la tarjeta no confirmó que fuera su cliente. Ofrezca otra tarjeta u otra forma de pago.',
     NOT_A_CARD: 'Este pago se hace por {method}, no con tarjeta. Consúltelo con GET /payments/status.',
     NOT_FORM: 'El cuerpo no es un formulario. Envíelo como multipart/form-data con su delimitador (boundary).',
     INVALID_FORM: 'No se pudo leer el formulario. Envíe como máximo ocho campos cortos y un solo archivo, completo.',
@@ -212,7 +213,7 @@ export const es = {
     NOT_DELAYED: 'Este pago se entregó directamente: su dinero ya está disponible y no hay nada que liberar.',
     NOTHING_LEFT: 'Este pago ya se devolvió por completo: no queda nada por reembolsar.',
     NOT_PAID:
-      'El pago está en el estado {state}: solo se reembolsa un pago aprobado. Lea su estado antes de continuar.',
+      'El pago está en el estado {state}: solo se reembolsa un pago aprobado. Consulte su estado antes de continuar.',
     ABOVE_REFUNDABLE:
       'De este pago aún se pueden reembolsar {left} {currency}. Pida como mucho esa cantidad, u omita el importe.',
     REFUNDS_USED:
@@ -252,49 +253,50 @@ export const es = {
     carrier_failed: 'El operador no pudo realizar el pago.',
     not_sent: 'La solicitud nunca llegó al operador; no se movió dinero.',
     form_unusable: 'El formulario de tarjeta no se pudo usar; no se pidió dinero.',
-    not_asked: 'No se pidió dinero: la red de tarjetas no respondía, o un intento anterior puede haber pagado.',
+    not_asked: 'No se pidió dinero: la red de tarjetas no respondía, o un intento anterior puede haberse completado.',
     session_expired: 'La sesión terminó antes de que se confirmara el pago.',
     sibling_paid: 'En su lugar se envió otro pago de la misma sesión.',
-    settled_by_operator: 'El pago se cerró a mano, tras comprobar su resultado.',
+    settled_by_operator: 'El pago se cerró manualmente, tras comprobar su resultado.',
     declined: 'La entidad del pagador rechazó el pago.',
-    card_declined: 'El banco de la tarjeta rechazó el pago.',
+    card_declined: 'El banco emisor de la tarjeta rechazó el pago.',
     card_funds: 'No había saldo suficiente en la tarjeta.',
     card_expired: 'La tarjeta ha caducado.',
-    authentication_failed: 'El banco de la tarjeta no confirmó que fuera su cliente.',
+    authentication_failed: 'El banco emisor de la tarjeta no confirmó que fuera su cliente.',
     authentication_cancelled: 'El cliente canceló la confirmación del banco.',
     challenge_expired: 'La confirmación del banco no se completó a tiempo; no se cobró nada.',
     proof_declined: 'El comprobante de la transferencia no fue aceptado.',
     proof_overdue: 'El comprobante de la transferencia no llegó a tiempo.',
-    merchant_funds_missing: 'El saldo del comercio no cubría el pago y su comisión.',
+    merchant_funds_missing: 'El saldo del comercio no cubría el desembolso y su comisión.',
     wallet_unknown: 'No existe ningún monedero con este número.',
     wallet_currency: 'El monedero está en otra moneda.',
-    called_off: 'El envío se canceló antes de salir.',
-    refund_called_off: 'El reembolso se canceló a mano.',
+    called_off: 'El desembolso se canceló antes de enviarse.',
+    refund_called_off: 'El reembolso se canceló manualmente.',
   },
   payout: {
-    pending: 'El envío ha sido aceptado y saldrá enseguida.',
-    scheduled: 'El envío ha sido aceptado para el {date}.',
-    waiting: 'El envío espera: no se puede contactar con el operador. Sale en cuanto el operador responda.',
-    processing: 'El envío está en camino.',
-    completed: 'El envío ha llegado.',
-    failed: 'El envío no se realizó. {reason}',
+    pending: 'El desembolso se ha aceptado y se enviará enseguida.',
+    scheduled: 'El desembolso se ha aceptado para el {date}.',
+    waiting:
+      'El desembolso está en espera: no se puede contactar con el operador. Se enviará en cuanto el operador responda.',
+    processing: 'El desembolso está en camino.',
+    completed: 'El desembolso ha llegado.',
+    failed: 'El desembolso no se realizó. {reason}',
   },
   refund: {
-    pending: 'El reembolso ha sido aceptado y saldrá enseguida.',
-    by_hand: 'El reembolso ha sido aceptado. Se realiza a mano.',
-    waiting: 'El reembolso espera: ahora no se pudo enviar el dinero. Se intentará de nuevo hasta que salga.',
+    pending: 'El reembolso se ha aceptado y se enviará enseguida.',
+    by_hand: 'El reembolso se ha aceptado. Se realiza manualmente.',
+    waiting: 'El reembolso está en espera: no se pudo enviar el dinero. Lo intentamos de nuevo hasta que salga.',
     processing: 'El reembolso está en camino.',
     completed: 'El dinero se ha devuelto.',
-    failed: 'El reembolso no se realizó; su dinero está de nuevo en su saldo. {reason}',
+    failed: 'El reembolso no se realizó; el dinero está de nuevo en su saldo. {reason}',
   },
   progress: {
-    pending: 'El pago se ha iniciado. Indique el número de teléfono que paga.',
+    pending: 'El pago se ha iniciado. Indique el número de teléfono con el que paga.',
     started: 'El pago se ha iniciado y espera al pagador.',
-    processing: 'El pago está en camino. Confírmelo en su teléfono si se le pide.',
+    processing: 'El pago está en curso. Confírmelo en su teléfono si se le pide.',
     completed: 'El pago se ha recibido. Gracias.',
     failed: 'El pago no se completó. Puede intentarlo de nuevo con otro pago.',
     cancelled: 'El pago se canceló. No se cobró nada.',
-    waiting: '{carrier} le pide que confirme. Introduzca su PIN en su teléfono.',
+    waiting: '{carrier} le pide que confirme. Introduzca su PIN en el teléfono.',
     carrier_silent: '{carrier} aún no ha respondido. Seguimos consultando; no pague por segunda vez.',
   },
   method: {
