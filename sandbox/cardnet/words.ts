@@ -201,8 +201,8 @@ export const fieldNames: Readonly<Record<Language, Readonly<Record<CardField, st
   },
   ru: {
     cardNumber: 'Номер карты',
-    expiryMonth: 'Месяц окончания срока',
-    expiryYear: 'Год окончания срока',
+    expiryMonth: 'Срок действия: месяц',
+    expiryYear: 'Срок действия: год',
     securityCode: 'Код безопасности',
     nameOnCard: 'Имя на карте',
   },
