@@ -43,8 +43,8 @@ export const ln = {
       'Eloko moko te emonani na nimero oyo.',
       'Tala yango malamu, mpe salela fungola to session ya moteki oyo asalaki yango.',
     ],
-    1205: ['Lifuti ezali na état {state}, oyo epesi nzela na etambe oyo te.', 'Tanga état na yango liboso ya kokoba.'],
-    1207: ['Botindi moko ekoki koleka bato 100 te.', 'Kabola yango na biteni ebele.'],
+    1205: ['Lifuti ezali na état {state}, oyo epesi nzela na etape oyo te.', 'Tanga état na yango liboso ya kokoba.'],
+    1207: ['Kofuta moko ekoki koleka bato 100 te.', 'Kabola yango na biteni ebele.'],
     1301: ['Basenga eleki mingi.', 'Zela ntango oyo Retry-After elobi, na nsima meka lisusu.'],
     1302: ['PIN to code endimami te.', 'Tala yango malamu mpe koma yango lisusu.'],
     1303: [
@@ -59,7 +59,7 @@ export const ln = {
     ],
     1402: ['Service ekoki kozwa bosenga na sikoyo te.', 'Zela ntango oyo Retry-After elobi, na nsima meka lisusu.'],
     1403: ['Appel ya ndenge wana ezali te.', 'Tala nzela, méthode, content type mpe bonene ya body.'],
-    1404: ['Opérateur to réseau ezwaki bosenga te; mbongo eningani te.', 'Meka lisusu mwa moke na nsima.'],
+    1404: ['Opérateur to réseau ezwaki bosenga te; mbongo elongwe te.', 'Meka lisusu mwa moke na nsima.'],
     1502: ['Lifuti eboyami.', 'Kozongela yango te: lakisa client lolenge mosusu ya kofuta.'],
   },
   detail: {
@@ -86,7 +86,7 @@ export const ln = {
     DUPLICATE_KEY: '{field} ezali mbala mibale. Tinda yango mbala moko.',
     TOO_DEEP: '{field} ekoti na kati mingi. Tinda body ya petee.',
     DATES_REVERSED: '{field} ezali liboso ya ebandeli. Tinda badati nyonso mibale na molongo na yango.',
-    SPAN_TOO_LONG: '{field} ekomisi ntango molai koleka mikolo {days}. Senga oyo ya mokuse, mbala na mbala.',
+    SPAN_TOO_LONG: '{field} ekomisi ntango molai koleka mikolo {days}. Senga bantango ya mokuse, moko na moko.',
     INVALID_CURSOR:
       '{field} eutaki na bosenga oyo te, to ezali ya ntango mosusu. Tinda next_cursor ndenge ezalaki, to tika yango.',
     CARD_DATA: '{field} emonani lokola nimero ya carte, oyo esengeli kotindama awa te. Salela formulaire ya carte.',
@@ -96,7 +96,8 @@ export const ln = {
     UNKNOWN_PAYMENT_METHOD: '{field} ezali lolenge ya kofuta ya moteki oyo te. Pona moko ya oyo: {options}.',
     METHOD_NOT_AVAILABLE: 'Lolenge ya kofuta {method} ezali awa te. Pona moko ya oyo: {options}.',
     METHOD_MISMATCH: '{field} ezali ndenge oyo lifuti oyo ebandaki na yango te. Pona moko ya oyo: {options}.',
-    NO_CARRIER: 'Opérateur ya mobile money ezali te mpo na nimero oyo na devise oyo. Oyo ekoki kosala: {countries}.',
+    NO_CARRIER:
+      'Opérateur ya mobile money ezali te mpo na nimero oyo na devise oyo. Baopérateur oyo endimaka devise yango: {countries}.',
     CARRIER_CURRENCY: '{carrier} endimaka devise oyo te. Endimaka: {currencies}.',
     DIRECT_CAPTURE: 'DIRECT_CAPTURE ezali naino te. Salela HOSTED_SESSION.',
     SESSION_CONSUMED: 'Session oyo esi efutaki mbala moko. Sala ya sika.',
@@ -117,15 +118,15 @@ export const ln = {
     INVALID_DATE: '{field} ezali mokolo oyo ezali te. Koma mbula, sanza na mokolo, neti 2027-01-31.',
     INVALID_INSTANT:
       '{field} ezali mokolo te, neti 2026-11-30, mpe ntango elongo na zone na yango te, neti 2026-11-30T12:00:00Z. Na adresse, + ekomamaka %2B.',
-    YEAR_OUT_OF_RANGE: '{field} ezali na mobu oyo endimami awa te. Poná mobu banda {first} kino {last}.',
+    YEAR_OUT_OF_RANGE: '{field} ezali na mobu oyo endimami awa te. Pona mobu banda {first} kino {last}.',
     DATE_PAST: '{field} esi eleki: lelo ezali {today} esika kofuta na yo esalemaka. Pona lelo to mokolo ya nsima.',
     DUPLICATE_DATE: '{field} ezongeli mokolo. Tanga mokolo na mokolo mbala moko.',
     PAYOUT_FUNDS:
-      'Mbongo na yo oyo ezali ezali {available} {currency}, mpe kofuta oyo esengi {needed} {currency} elongo na frais. Bakisa mbongo, to futa moke.',
+      'Mbongo oyo okoki kosalela ezali {available} {currency}, mpe kofuta oyo esengi {needed} {currency} elongo na frais. Bakisa mbongo, to futa moke.',
     NOT_RETRYABLE:
       '{field} ezali na état {state} mpe ekoki kofutama lisusu te. Kaka milongo oyo elongaki te na nzela ekoki, moko na moko mbala moko: tanga lot liboso ya kokoba.',
     RETRIES_USED:
-      'Oyo elongaki te na lot oyo efutamaki lisusu mbala {maximum} mpamba. Luka ntina oyo ezali kolonga te, na nsima sala payout ya sika.',
+      'Oyo elongaki te na lot oyo efutamaki lisusu mbala {maximum} mpamba. Luka ntina oyo ezali kolonga te, na nsima sala kofuta ya sika.',
     UNKNOWN_LINE: '{field} ezali molongo ya lot oyo te. Zwa banimero na lot yango moko.',
     NO_TARGET:
       'Likambo oyo esalemaki na notify_url te: esika ya kotinda yango ezali te. Tanga makambo na yango awa, mpe tya notify_url na masengi na yo oyo ekoya.',
@@ -141,7 +142,7 @@ export const ln = {
     IN_DOUBT:
       'Toyebi te soki bosenga oyo esalemi. Luka yango liboso ya kotinda yango lisusu: soki Idempotency-Key ezali te, ekoki kosalema mbala mibale. Na yango, bosenga wana ekoki kozongelama kozanga likama.',
     IN_PROGRESS: 'Bosenga ya liboso ezali naino kosalema. Tinda yango lisusu mwa moke na nsima.',
-    STATE: 'Lifuti ezali na état {state}, oyo epesi nzela na etambe oyo te. Tanga état na yango liboso ya kokoba.',
+    STATE: 'Lifuti ezali na état {state}, oyo epesi nzela na etape oyo te. Tanga état na yango liboso ya kokoba.',
     AMOUNT_BELOW_MINIMUM: 'Motango ya mbongo ezali moke mingi. Oyo ya moke koleka ezali {minimum} {currency}.',
     AMOUNT_ABOVE_MAXIMUM: 'Motango ya mbongo eleki monene. Oyo ya monene koleka ezali {maximum} {currency}.',
     TOTAL_CHANGED:
@@ -154,12 +155,12 @@ export const ln = {
     REQUEST_LATE: 'Bosenga ekomi mobimba na ntango te. Tinda yango lisusu, nyonso mbala moko.',
     UNKNOWN_EXPECTATION: 'En-tête {field} ezali kosenga likambo oyo serveur oyo eyebi te. Kotinda yango te.',
     NOT_JSON: 'Body ezali JSON te. Tinda yango na Content-Type: application/json.',
-    BODY_ENCODED: 'Body ekangami to ekomami na lolenge mosusu. Tinda yango ndenge ezali, kozanga header {field}.',
-    CARRIER_DOWN: '{carrier} ezali kozwama sikoyo te; mbongo eningani te. Meka lisusu mwa moke na nsima.',
+    BODY_ENCODED: 'Body ekangami to ekomami na lolenge mosusu. Tinda yango ndenge ezali, kozanga en-tête {field}.',
+    CARRIER_DOWN: '{carrier} ezali kozwama sikoyo te; mbongo elongwe te. Meka lisusu mwa moke na nsima.',
     CARRIER_REFUSES:
-      '{carrier} ezali kondima bafuti na biso sikoyo te; mbongo eningani te. Kozongela yango esalisaka te: futa na lolenge mosusu.',
+      '{carrier} ezali kondima mafuti na biso sikoyo te; mbongo elongwe te. Kozongela yango esalisaka te: futa na lolenge mosusu.',
     PAYER_UNKNOWN:
-      '{carrier} eyebi compte moko te na nimero oyo; mbongo eningani te. Talá nimero, to futa na lolenge mosusu.',
+      '{carrier} eyebi compte moko te na nimero oyo; mbongo elongwe te. Tala nimero, to futa na lolenge mosusu.',
     EARLIER_PROMPT_OPEN:
       '{carrier} eyebisi naino te oyo lifuti omekamaki liboso ekomi; ekoki kozala elongaki. Meka lisusu mwa moke na nsima; kobanda collect lisusu te liboso ya wana.',
     EARLIER_TRY_OPEN:
@@ -180,13 +181,12 @@ export const ln = {
       'Ntango ya formulaire oyo ya carte esili na réseau ya bacarte. Banda collect lisusu, mpe salela formulaire ya sika.',
     CARD_DECLINED: 'Banki ya carte eboyi lifuti. Pesa carte mosusu to lolenge mosusu ya kofuta.',
     CARD_FUNDS: 'Mbongo ekoki na carte te. Pesa carte mosusu to lolenge mosusu ya kofuta.',
-    CARD_EXPIRED: 'Carte esili kokufa. Pesa carte mosusu to lolenge mosusu ya kofuta.',
+    CARD_EXPIRED: 'Ntango ya carte esili. Pesa carte mosusu to lolenge mosusu ya kofuta.',
     AUTHENTICATION_FAILED:
       'Banki ya carte endimi te ete ezali client na yango. Pesa carte mosusu to lolenge mosusu ya kofuta.',
     NOT_A_CARD: 'Lifuti oyo esalemaka na {method}, na carte te. Tanga yango na GET /payments/status.',
     NOT_FORM: 'Body ya bosenga ezali formulaire te. Tinda yango na multipart/form-data elongo na boundary na yango.',
-    INVALID_FORM:
-      'Formulaire etangamaki te. Tinda bachamps mwambe ya mikuse to moke koleka, mpe fichier moko ya mobimba.',
+    INVALID_FORM: 'Formulaire etangamaki te. Tinda bachamp ya mikuse oyo eleki mwambe te, mpe fichier moko ya mobimba.',
     FILE_EMPTY: '{field} ezali na eloko te. Pona lisusu fichier mpe tinda yango.',
     FILE_TYPE: '{field} ezali fichier oyo endimami awa te. Tinda elilingi JPEG to PNG, to PDF.',
     FILE_UNSAFE:
@@ -203,13 +203,13 @@ export const ln = {
     ABOVE_REFUNDABLE:
       'Na lifuti oyo, {left} {currency} ekoki naino kozongisama. Senga oyo eleki yango te, to tika motango.',
     REFUNDS_USED:
-      'Basengi kozongisa {maximum} mpo na lifuti oyo, ata oyo elongaki te, mpe ekoki lisusu te. Zongisa oyo etikali na lolenge mosusu, neti na virement na yo moko.',
+      'Basengi kozongisa mbongo ya lifuti oyo mbala {maximum}, ata oyo elongaki te, mpe ekoki lisusu te. Zongisa oyo etikali na lolenge mosusu, neti na virement na yo moko.',
     BALANCE_SHORT:
-      'Esengeli na {needed} {currency}, kasi mbongo oyo ezali ezali {available} {currency}. Tya mbongo mosusu, to senga moke.',
+      'Esengeli na {needed} {currency}, kasi mbongo oyo okoki kosalela ezali {available} {currency}. Tya mbongo mosusu, to senga moke.',
     ARCHIVED:
-      'Likambo oyo esila kala mpe ebombami na archive: okoki kotanga yango, kasi okoki lisusu te kozongisa mbongo na yango to kofuta yango lisusu. Tinda mbongo na lifuti ya sika.',
+      'Likambo oyo esila kala mpe ebombami na archive: okoki kotanga yango, kasi okoki lisusu te kozongisa mbongo na yango to kofuta yango lisusu. Tinda mbongo na kofuta ya sika.',
     ARCHIVED_EVENT:
-      'Likambo oyo ezali ya kala mpe ebombami na archive: okoki kotanga yango awa, kasi okoki lisusu kotinda yango te. Tanga makambo na yango, to tanga mombongo oyo elobeli.',
+      'Likambo oyo ezali ya kala mpe ebombami na archive: okoki kotanga yango awa, kasi okoki lisusu kotinda yango te. Tanga makambo na yango, to tanga transaction oyo elobeli.',
     BEFORE_RECORDS:
       '{field} ezali liboso ya {day}, mpe milongo ya kala koleka ebombami lisusu te. Senga eleko kobanda {day}.',
   },
@@ -218,7 +218,7 @@ export const ln = {
     processing: 'Lifuti ezali kosalema. Zela; kofuta lisusu te.',
     pending_otp_verification: 'Koma code ya bachiffre motoba oyo totindaki na telefone na yo.',
     pending_mobile_money_verification: 'Ndima bosenga na telefone na yo, na PIN na yo.',
-    pendingBankProofUpload: 'Tinda mbongo na banki, na nsima tya elembeteli na yango.',
+    pendingBankProofUpload: 'Sala virement ya banki, na nsima tinda elembeteli na yango.',
     approved: 'Lifuti endimami. Matondi.',
     declined: 'Lifuti eboyami. Futa na lolenge mosusu.',
     failed: 'Lifuti elongi te. Okoki komeka lisusu na lifuti ya sika.',
@@ -229,15 +229,15 @@ export const ln = {
   reason: {
     insufficient_funds: 'Mbongo ekokaki na compte te.',
     customer_rejected: 'Client aboyaki bosenga na telefone.',
-    wrong_pin: 'PIN ya lokuta ekomamaki mbala mingi.',
+    wrong_pin: 'PIN ya mabe ekomamaki mbala mingi.',
     prompt_expired: 'Bosenga na telefone ezwaki eyano na ntango te.',
-    limit_reached: 'Ndelo ya compte ekoki.',
+    limit_reached: 'Compte ekomi na ndelo na yango.',
     payer_unknown: 'Nimero oyo ezali na compte ya mobile money te.',
     payee_unknown: 'Nimero ya moto oyo azwaka mbongo ezali na compte ya mobile money te.',
     payee_blocked: 'Compte ya moto oyo azwaka mbongo ekoki kozwa mbongo te.',
     not_allowed: 'Opérateur apesi nzela na lifuti oyo na compte oyo te.',
     carrier_failed: 'Opérateur akokaki kosala lifuti te.',
-    not_sent: 'Bosenga ekomaki epai ya opérateur te; mbongo eningani te.',
+    not_sent: 'Bosenga ekomaki epai ya opérateur te; mbongo elongwe te.',
     form_unusable: 'Formulaire ya carte ekokaki kosalelama te; mbongo esengamaki te.',
     not_asked:
       'Mbongo esengamaki te: réseau ya bacarte ezalaki koyanola te, to lifuti oyo emekamaki liboso ekoki kozala elongaki.',
@@ -247,7 +247,7 @@ export const ln = {
     declined: 'Banki to opérateur ya mofuti aboyaki lifuti.',
     card_declined: 'Banki ya carte eboyaki lifuti.',
     card_funds: 'Mbongo ekokaki na carte te.',
-    card_expired: 'Carte esili kokufa.',
+    card_expired: 'Ntango ya carte esili.',
     authentication_failed: 'Banki ya carte endimaki te ete ezali client na yango.',
     authentication_cancelled: 'Client alongolaki bondimi epai ya banki.',
     challenge_expired: 'Bondimi ya banki esilaki na ntango te; mbongo ekatamaki te.',
@@ -255,7 +255,7 @@ export const ln = {
     proof_overdue: 'Elembeteli ya virement ya banki eyaki na ntango te.',
     merchant_funds_missing: 'Mbongo ya moteki ekokaki te mpo na kofuta mpe frais na yango.',
     wallet_unknown: 'Libenga ya nimero oyo ezali te.',
-    wallet_currency: 'Libenga oyo ezali na mbongo ya lolenge mosusu.',
+    wallet_currency: 'Libenga oyo ezali na devise mosusu.',
     called_off: 'Kofuta elongolamaki liboso etindama.',
     refund_called_off: 'Kozongisa mbongo elongolamaki na maboko.',
   },
@@ -273,7 +273,7 @@ export const ln = {
     waiting: 'Kozongisa mbongo ezali kozela: mbongo ekokaki kotindama te. Tokomeka lisusu kino ekokende.',
     processing: 'Mbongo ezali kozonga.',
     completed: 'Mbongo ezongisami.',
-    failed: 'Kozongisa mbongo elongi te; mbongo na yango ezongi na oyo ozali na yango. {reason}',
+    failed: 'Kozongisa mbongo elongi te; mbongo na yango ezongi na compte na yo. {reason}',
   },
   progress: {
     pending: 'Lifuti ebandi. Tinda nimero ya telefone oyo ekofuta.',
@@ -307,7 +307,7 @@ export const ln = {
     payout_checked: 'Kofuta etalelami mpe ekokaki kondimama. Eloko moko te esalemi.',
   },
   sms: {
-    code: '{code} ezali code na yo mpo na kofuta {amount} {currency} epai ya {merchant}. Ekosila na {minutes, plural, one {miniti #} other {miniti #}}. Koyebisa yango moto te.',
+    code: '{code} ezali code na yo mpo na kofuta {amount} {currency} epai ya {merchant}. Ekosila nsima ya {minutes, plural, one {miniti #} other {miniti #}}. Koyebisa yango moto te.',
   },
   page: {
     index_title: 'Mabunga',
