@@ -8,7 +8,7 @@
 import type { Reason } from '../domain/reason.ts';
 import type { Payment, PaymentMethod } from '../domain/records.ts';
 import { shopAddress } from '../domain/return-address.ts';
-import { type CheckoutWord, checkoutText, keepTogether } from '../messages/checkout/words.ts';
+import { type CheckoutWord, checkoutText } from '../messages/checkout/words.ts';
 import { type Html, html, type Piece } from '../messages/html.ts';
 import { joinSentences, type Language, say } from '../messages/messages.ts';
 import { spanText } from './amounts.ts';
@@ -101,9 +101,7 @@ const OWN_REASONS: { readonly [reason in Reason]?: CheckoutWord } = {
 export function whyText(language: Language, { status, reason }: Pick<Payment, 'status' | 'reason'>): string {
   if (reason === null) return say(language, `status.${status}`);
   const own = OWN_REASONS[reason];
-  if (own !== undefined) return checkoutText(language, own);
-  const sentence = say(language, `reason.${reason}`);
-  return language === 'fr' ? keepTogether(sentence) : sentence;
+  return own === undefined ? say(language, `reason.${reason}`) : checkoutText(language, own);
 }
 
 /** A customer who was shown an account may have transferred the money: then nobody can say that nothing has been charged. */

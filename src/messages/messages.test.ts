@@ -73,6 +73,12 @@ test('no sentence is left in English', () => {
   }
 });
 
+test('a line of French never begins with its punctuation, and a text message keeps to the plain alphabet', () => {
+  for (const key of messageKeys()) expect(sentence('fr', key), key).not.toMatch(/ [:;?!»]|« /);
+  expect(say('fr', 'reason.not_sent')).toContain('opérateur\u00a0; aucun');
+  expect(say('fr', 'sms.code', { merchant: 'Chez Anne : fleurs' })).not.toContain('\u00a0');
+});
+
 test('Chinese is written in Han, Russian in Cyrillic', () => {
   for (const key of messageKeys()) {
     if (SAME_AS_ENGLISH.has(`zh ${key}`)) continue;

@@ -10,6 +10,7 @@ import type { Words } from '../domain/refusal.ts';
 import { en } from './en.ts';
 import { es } from './es.ts';
 import { fr } from './fr.ts';
+import { keepTogether } from './french.ts';
 import { ln } from './ln.ts';
 import { ru } from './ru.ts';
 import type { MessageKey, Sentences } from './sentences.ts';
@@ -36,7 +37,7 @@ const BLANKS: { readonly [language in Language]: string } = { en: ' ', fr: ' ', 
 
 const TABLES: { readonly [language in Language]: ReadonlyMap<string, string> } = {
   en: flatten(en, BLANKS.en),
-  fr: flatten(fr, BLANKS.fr),
+  fr: new Map([...flatten(fr, BLANKS.fr)].map(([key, text]) => [key, keepTogether(text)])),
   es: flatten(es, BLANKS.es),
   ru: flatten(ru, BLANKS.ru),
   zh: flatten(zh, BLANKS.zh),

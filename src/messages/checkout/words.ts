@@ -5,6 +5,7 @@
  * that is missing.
  */
 
+import { keepTogether } from '../french.ts';
 import type { Language } from '../messages.ts';
 import { en } from './en.ts';
 import { es } from './es.ts';
@@ -36,11 +37,6 @@ export function checkoutText(
 /** The text as it is written, names still in braces. */
 export function checkoutTemplate(language: Language, word: CheckoutWord): string {
   return TABLES[language][word];
-}
-
-/** French sets a blank before high punctuation and within quotation marks; a line must not break there. */
-export function keepTogether(french: string): string {
-  return french.replace(/ (?=[:;?!»])|(?<=«) /g, '\u00a0');
 }
 
 function allKeptTogether(words: typeof fr): typeof fr {
