@@ -38,7 +38,7 @@ export const es = {
   pin: 'PIN',
   pin_help: 'De cuatro a ocho dígitos. La tienda nunca lo ve.',
   pay: 'Pagar {amount}',
-  go_card: 'Continuar al formulario de tarjeta',
+  go_card: 'Continuar con la tarjeta',
   go_bank: 'Continuar con la transferencia',
   none_title: 'Aquí no hay ninguna forma de pago disponible',
   none_text: 'No se ha cobrado nada. Vuelva a la tienda y pida otra forma de pagar.',
@@ -124,7 +124,7 @@ export const es = {
   card_loading: 'El formulario de tarjeta se está cargando.',
   card_failed:
     'No se pudo cargar el formulario de tarjeta. Revise su conexión e inténtelo de nuevo, o pague de otra forma.',
-  card_again: 'Abrir un formulario de tarjeta nuevo',
+  card_again: 'Abrir un formulario nuevo',
   card_checking: 'Estamos comprobando su tarjeta.',
   card_check_number: 'Revise el número de tarjeta.',
   card_check_expiry: 'Revise la fecha de caducidad.',

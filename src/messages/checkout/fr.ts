@@ -38,7 +38,7 @@ export const fr = {
   pin: 'Code PIN',
   pin_help: 'Quatre à huit chiffres. La boutique ne le voit jamais.',
   pay: 'Payer {amount}',
-  go_card: 'Continuer vers le formulaire de carte',
+  go_card: 'Continuer avec la carte',
   go_bank: 'Continuer avec le virement',
   none_title: 'Aucun moyen de paiement n’est disponible ici',
   none_text: 'Rien n’a été débité. Retournez à la boutique et demandez un autre moyen de payer.',
@@ -127,7 +127,7 @@ export const fr = {
   card_loading: 'Le formulaire de carte se charge.',
   card_failed:
     'Le formulaire de carte n’a pas pu être chargé. Vérifiez votre connexion et réessayez, ou payez autrement.',
-  card_again: 'Ouvrir un nouveau formulaire de carte',
+  card_again: 'Ouvrir un nouveau formulaire',
   card_checking: 'Votre carte est en cours de vérification.',
   card_check_number: 'Vérifiez le numéro de carte.',
   card_check_expiry: 'Vérifiez la date d’expiration.',

@@ -121,7 +121,7 @@ export const ln = {
   card_noscript: 'Formulaire ya carte esengeli na JavaScript. Pelisa yango, to futa na lolenge mosusu.',
   card_loading: 'Formulaire ya carte ezali koya.',
   card_failed: 'Formulaire ya carte eyei te. Tala connexion na yo mpe meka lisusu, to futa na lolenge mosusu.',
-  card_again: 'Fungola formulaire ya sika ya carte',
+  card_again: 'Fungola formulaire ya sika',
   card_checking: 'Tozali kotala carte na yo.',
   card_check_number: 'Tala nimero ya carte.',
   card_check_expiry: 'Tala dati ya nsuka.',
