@@ -73,7 +73,7 @@ export function readSpan({ from, to }: SpanQuery): Span {
 }
 
 const DAY_MS = 24 * 60 * 60_000;
-const FORM = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
+const FORM = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
 /** Earlier and later years are taken for slips. */
 const YEARS = { first: 1970, last: 2999 };
 
