@@ -8,12 +8,12 @@ import { type Availabilities, openAvailability } from '../usecases/availability.
 import type { Deps } from '../usecases/deps.ts';
 import { timestamp } from './present.ts';
 import { defineRoute, type Route } from './route.ts';
-import { nullable, Text } from './schema-words.ts';
+import { CurrencyCode, nullable, oneOf, Text } from './schema-words.ts';
 
 const AvailabilityQuery = Type.Object({
   currency: Type.Optional(
     Type.String({
-      maxLength: 16,
+      ...CurrencyCode,
       description: 'A lower-case ISO 4217 code. Default: every currency that you may use.',
     }),
   ),
@@ -24,9 +24,10 @@ const AvailabilityAnswer = Type.Object({
   checked_at: Type.String({ format: 'date-time', description: 'When the recent calls to the upstreams were read.' }),
   services: Type.Array(
     Type.Object({
-      use: Type.String({
-        description: '`payment`: your customers can pay you this way. `payout`: you can pay people this way.',
-      }),
+      use: oneOf(
+        ['payment', 'payout'],
+        '`payment`: your customers can pay you this way. `payout`: you can pay people this way.',
+      ),
       method: Text,
       currency: Text,
       carrier: nullable(
@@ -37,7 +38,7 @@ const AvailabilityAnswer = Type.Object({
         Text,
         'The country whose numbers the carrier serves, as ISO 3166-1 alpha-2; null if the service belongs to no country.',
       ),
-      status: Type.String({ description: '`operational`, `degraded` or `down`.' }),
+      status: oneOf(['operational', 'degraded', 'down'], 'Judged by the last calls to it.'),
     }),
     { description: 'Only what you and your customers may use.' },
   ),

@@ -10,6 +10,8 @@ import {
   MethodName,
   NextCursor,
   nullable,
+  PaymentStatus,
+  PaymentStatusName,
   Text,
   Timestamp,
   TotalAmount,
@@ -80,7 +82,7 @@ export const StatementAnswer = Type.Object({
     Type.Object({
       id: Type.String({ description: 'Identifies the line. A transfer between two of your balances is two lines.' }),
       at: Timestamp,
-      balance: Type.String({ description: 'The balance that the line changes.' }),
+      balance: Type.Union(BalanceName.anyOf, { description: 'The balance that the line changes.' }),
       cause: Type.String({
         description:
           'Why the money moved: payment, release, payout_reserved, payout, payout_fee, payout_returned, refund_reserved, ' +
@@ -103,25 +105,11 @@ export const StatementAnswer = Type.Object({
   next_cursor: NextCursor,
 });
 
-const StatusName = Type.Union([
-  Type.Literal('pending'),
-  Type.Literal('processing'),
-  Type.Literal('pending_otp_verification'),
-  Type.Literal('pending_mobile_money_verification'),
-  Type.Literal('pendingBankProofUpload'),
-  Type.Literal('approved'),
-  Type.Literal('declined'),
-  Type.Literal('failed'),
-  Type.Literal('cancelled'),
-  Type.Literal('expired'),
-  Type.Literal('refunded'),
-]);
-
 export const TRANSACTIONS_MOST = 100;
 export const TRANSACTIONS = 20;
 
 export const TransactionsQuery = Type.Object({
-  status: Type.Optional(StatusName),
+  status: Type.Optional(PaymentStatusName),
   payment_method: Type.Optional(MethodName),
   method: Type.Optional(Type.Union(MethodName.anyOf, wordFor('payment_method'))),
   currency: Type.Optional(CurrencyCode),
@@ -144,13 +132,15 @@ export const TransactionsAnswer = Type.Object({
   transactions: Type.Array(
     Type.Object({
       transaction_id: Text,
-      status: Text,
+      status: PaymentStatus,
       amount: BoundAmount,
       currency: Text,
       created_at: Timestamp,
       completed_at: Type.Optional(Timestamp),
       customer_reference: Text,
-      payment_method: Type.String({ description: 'The method that pays; `none` until the customer has chosen one.' }),
+      payment_method: Type.Union(MethodName.anyOf, {
+        description: 'The method that pays; `none` until the customer has chosen one.',
+      }),
       fee_amount: Amount,
       total_amount: TotalAmount,
       refunded_amount: Type.String({ description: 'The amount refunded so far.' }),

@@ -81,7 +81,7 @@ export const EventReplayedAnswer = Type.Object({ success: Type.Boolean(), ...EVE
 export const ReplayBody = Type.Object({
   from: Type.String({ ...SPAN_QUERY.from, description: 'The first UTC day, or instant, whose events are sent again.' }),
   to: Type.Optional(
-    Type.String({ maxLength: 40, description: 'The last day or instant, at most 31 days later. Default: now.' }),
+    Type.String({ ...SPAN_QUERY.to, description: 'The last day or instant, at most 31 days later. Default: now.' }),
   ),
   status: Type.Optional(SendableName),
   cursor: Type.Optional(

@@ -22,7 +22,9 @@ import {
 } from './event-schemas.ts';
 import { limitFaults, readSpan, spanFaults } from './list-query.ts';
 import { defineRoute, type Route } from './route.ts';
-import { IdParams } from './schema-words.ts';
+import { idParams } from './schema-words.ts';
+
+const EventParams = idParams('The id of the event, `evt_…`: the header `webhook-id` has it.');
 
 /** `courier` posts the events that are sent again. */
 export function eventRoutes(deps: Deps, courier: Pick<Courier, 'offer'>): Route[] {
@@ -63,7 +65,7 @@ function readingRoutes(deps: Deps): Route[] {
       limit: 'none',
       loadClass: 'read',
       allowConsumed: true,
-      params: IdParams,
+      params: EventParams,
       answers: { 200: EventAnswer },
       refusals: [1204],
       run: async (call) => call.reply(200, presentEventDetail(await readEvent(deps, call.caller, call.params.id))),
@@ -85,7 +87,7 @@ function replayRoutes(deps: Deps, courier: Pick<Courier, 'offer'>): Route[] {
       limit: 'none',
       loadClass: 'begin',
       allowConsumed: true,
-      params: IdParams,
+      params: EventParams,
       answers: { 200: EventReplayedAnswer },
       refusals: [1203, 1204, 1205],
       run: (call) =>

@@ -8,8 +8,17 @@
 import { Type } from 'typebox';
 import type { RefusalDetail } from '../domain/refusal.ts';
 
+/** How the document writes a day or an instant: a generator of clients takes dates for either. */
+const SPAN_FORM = {
+  anyOf: [
+    { type: 'string', format: 'date' },
+    { type: 'string', format: 'date-time' },
+  ],
+};
+
 const SPAN_TEXT = Type.String({
   maxLength: 40,
+  documentedAs: SPAN_FORM,
   description:
     'A UTC day such as `2026-11-30`, or an instant with its time zone such as `2026-11-30T12:00:00Z`. Both ends are included.',
 });
@@ -116,7 +125,11 @@ function readInstant(text: string | undefined): Instant | InstantFault | undefin
 /** The field of a query that says how long a page is. */
 export function limitQuery(most: number, otherwise: number) {
   return Type.Optional(
-    Type.String({ maxLength: 16, description: `The size of a page, 1 to ${most}. Default: ${otherwise}.` }),
+    Type.String({
+      maxLength: 16,
+      documentedAs: { type: 'integer', minimum: 1, maximum: most, default: otherwise },
+      description: `The most entries that a page has. Default: ${otherwise}.`,
+    }),
   );
 }
 

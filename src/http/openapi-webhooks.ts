@@ -5,9 +5,10 @@
  */
 
 import { Type } from 'typebox';
+import { asDocumented } from './documented.ts';
 import { PAYOUT_WEBHOOK_BODY, WEBHOOK_BODY } from './examples-money.ts';
 import { withMeanings } from './field-meanings.ts';
-import { nullable, Text, Timestamp } from './schema-words.ts';
+import { nullable, oneOf, Text, Timestamp } from './schema-words.ts';
 
 type Json = { readonly [name: string]: unknown };
 
@@ -15,7 +16,7 @@ const ABOUT = { transaction_id: Text, customer_reference: Text };
 
 const PaymentEvent = Type.Object({
   ...ABOUT,
-  status: Type.String({ description: 'approved, declined, failed, cancelled, expired or refunded.' }),
+  status: oneOf(['approved', 'declined', 'failed', 'cancelled', 'expired', 'refunded'], 'What became of the payment.'),
   amount: Type.String({
     description: 'The payment’s amount; with the status `refunded`, what this one refund returned.',
   }),
@@ -24,14 +25,17 @@ const PaymentEvent = Type.Object({
 });
 
 const PayoutEvent = Type.Object({
-  event: Type.String({ description: '`payout.` followed by the status.' }),
+  event: oneOf(['payout.pending', 'payout.completed', 'payout.failed'], '`payout.` followed by the status.'),
   batch_id: Text,
   ...ABOUT,
-  status: Type.String({ description: 'pending when the line is made; completed or failed when it is final.' }),
+  status: oneOf(
+    ['pending', 'completed', 'failed'],
+    'pending when the line is made; completed or failed when it is final.',
+  ),
   amount: Text,
   fee_amount: Text,
   currency: Text,
-  receipt_mode: Text,
+  receipt_mode: oneOf(['mobile_money', 'wallet']),
   phone_number: Type.Optional(Type.String({ description: 'For mobile_money: the receiver’s number in E.164.' })),
   wallet_number: Type.Optional(nullable(Text, 'For wallet: the number of the receiver’s wallet.')),
   occurrence: Type.Integer({
@@ -79,7 +83,10 @@ function posted(operationId: string, summary: string, schema: object, example: J
         description,
         schema: { type: 'string' },
       })),
-      requestBody: { required: true, content: { 'application/json': { schema: withMeanings(schema), example } } },
+      requestBody: {
+        required: true,
+        content: { 'application/json': { schema: withMeanings(asDocumented(schema)), example } },
+      },
       responses: {
         '2XX': {
           description:

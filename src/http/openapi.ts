@@ -7,6 +7,7 @@
 import { IsObject, type TSchema } from 'typebox';
 import { isRemembered, REFUSALS, type RefusalCode } from '../domain/refusal.ts';
 import { LANGUAGES } from '../messages/messages.ts';
+import { asDocumented } from './documented.ts';
 import { exampleOf } from './examples.ts';
 import { parameterMeaning, withMeanings } from './field-meanings.ts';
 import { webhookDescriptions } from './openapi-webhooks.ts';
@@ -219,10 +220,15 @@ function tagOf({ path, credential }: Route): string {
 }
 
 function contentOf({ operationId, upload, forms }: Route, body: object): Json {
-  const content = { schema: withMeanings(body), ...examples(exampleOf(operationId)?.body) };
+  const content = { schema: documented(body), ...examples(exampleOf(operationId)?.body) };
   if (upload !== undefined) return { 'multipart/form-data': content };
   const json = { 'application/json': content };
   return forms === true ? { ...json, 'application/x-www-form-urlencoded': content } : json;
+}
+
+/** A body's schema as the document has it. */
+function documented(schema: object): Json {
+  return withMeanings(asDocumented(schema));
 }
 
 /** Examples of a body. Named, because the explorer sends only those that have a name. */
@@ -230,9 +236,11 @@ function examples(value: unknown): Json {
   return value === undefined ? {} : { examples: { example: { value } } };
 }
 
-/** The example of a parameter. */
-function exampled(example: unknown): Json {
-  return example === undefined ? {} : { example };
+/** What the document says of a parameter's value. Examples are texts, as in an address; that of a number becomes one. */
+function valued(name: string, checked: object, example: string | undefined): Json {
+  const schema = parameterMeaning(name, asDocumented(checked));
+  if (example === undefined) return { schema };
+  return { schema, example: schema.type === 'integer' ? Number(example) : example };
 }
 
 function pathParameters(route: Route): Json[] {
@@ -241,8 +249,7 @@ function pathParameters(route: Route): Json[] {
     name,
     in: 'path',
     required: true,
-    schema: parameterMeaning(name, properties[name] ?? { type: 'string' }),
-    ...exampled(exampleOf(route.operationId)?.params?.[name]),
+    ...valued(name, properties[name] ?? { type: 'string' }, exampleOf(route.operationId)?.params?.[name]),
   }));
 }
 
@@ -252,8 +259,7 @@ function queryParameters(route: Route): Json[] {
     name,
     in: 'query',
     required: Array.isArray(required) && required.includes(name),
-    schema: parameterMeaning(name, schema),
-    ...exampled(exampleOf(route.operationId)?.query?.[name]),
+    ...valued(name, schema, exampleOf(route.operationId)?.query?.[name]),
   }));
 }
 
@@ -283,7 +289,7 @@ function answers(route: Route): Json {
         ]),
         content: {
           'application/json': {
-            schema: withMeanings(schema),
+            schema: documented(schema),
             ...(place === 0 ? examples(exampleOf(route.operationId)?.answer) : {}),
           },
           ...(route.csv === undefined ? {} : { 'text/csv': { schema: { type: 'string', description: route.csv } } }),

@@ -37,7 +37,7 @@ import {
   sentenceOf,
 } from './present.ts';
 import { defineRoute, type Route } from './route.ts';
-import { IdParams } from './schema-words.ts';
+import { idParams } from './schema-words.ts';
 import {
   CollectAnswer,
   CollectBody,
@@ -225,7 +225,9 @@ function readingRoutes(deps: Deps): Route[] {
       limit: 'payments',
       loadClass: 'read',
       allowConsumed: true,
-      params: IdParams,
+      params: idParams(
+        'The `transaction_id` of a payment or of a payout line, `txn_…`, or the `payment_id` of a payment, `pay_…`.',
+      ),
       answers: { 200: Type.Union([DetailAnswer, PayoutDetailAnswer]) },
       refusals: [1204],
       run: async (call) => {

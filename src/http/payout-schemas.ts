@@ -9,15 +9,16 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { BENEFICIARIES_MOST, NOTE_MOST } from '../domain/payout-order.ts';
 import { OCCURRENCES_MOST } from '../domain/schedule.ts';
 import { limitQuery, SPAN_QUERY, wordFor } from './list-query.ts';
-import { CurrencyCode, nullable, PathId, Text, Timestamp } from './schema-words.ts';
+import { AMOUNT_FORM, CurrencyCode, nullable, OutgoingStatus, oneOf, PathId, Text, Timestamp } from './schema-words.ts';
 
 const DateText = Type.String({ format: 'date', description: 'A calendar date in ISO 8601, for example `2026-11-30`.' });
 
 /** A field of one sending_type only: with the others, anything passes. */
 const OfOne = <T extends TSchema>(schema: T, description: string) =>
-  Type.Optional(
-    Type.Union([schema, Type.Unknown({ description: 'Ignored if `sending_type` is another one.' })], { description }),
-  );
+  Type.Optional(Type.Union([schema, Type.Unknown()], { description, documentedAs: schema }));
+
+const SENDING_TYPES = ['immediate', 'scheduled', 'recurring'] as const;
+const FREQUENCIES = ['daily', 'weekly', 'biweekly', 'monthly'] as const;
 
 const ReceiptModeName = Type.Union([Type.Literal('mobile_money'), Type.Literal('wallet')]);
 
@@ -29,7 +30,11 @@ const BeneficiaryIn = Type.Object({
     }),
   ),
   wallet_number: Type.Optional(Type.String({ maxLength: 64, description: 'For wallet: the number of the wallet.' })),
-  amount: Type.String({ maxLength: 64, description: 'A decimal string above zero, never a JSON number.' }),
+  amount: Type.String({
+    maxLength: 64,
+    documentedAs: AMOUNT_FORM,
+    description: 'A decimal string above zero, never a JSON number.',
+  }),
 });
 
 export const PayoutBody = Type.Object({
@@ -47,16 +52,19 @@ export const PayoutBody = Type.Object({
     description: 'Where webhooks are sent: two for each line, when it is made and when it is final.',
   }),
   sending_type: Type.Optional(
-    Type.Union([Type.Literal('immediate'), Type.Literal('scheduled'), Type.Literal('recurring')], {
-      description: 'When the payout runs. Default: immediate.',
-    }),
+    Type.Union(
+      SENDING_TYPES.map((type) => Type.Literal(type)),
+      {
+        description: 'When the payout runs; fields that belong to another way are ignored. Default: immediate.',
+      },
+    ),
   ),
   scheduled_dates: OfOne(
     Type.Array(DateText, { minItems: 1, maxItems: OCCURRENCES_MOST }),
     `For scheduled: the dates, 1 to ${OCCURRENCES_MOST}, none in the past and none twice.`,
   ),
   recurring_frequency: OfOne(
-    Type.Union([Type.Literal('daily'), Type.Literal('weekly'), Type.Literal('biweekly'), Type.Literal('monthly')]),
+    Type.Union(FREQUENCIES.map((frequency) => Type.Literal(frequency))),
     'For recurring: how often. monthly keeps the day of the month, or takes the last day of a month that has no such day.',
   ),
   recurring_start_date: OfOne(DateText, 'For recurring: the first date, today or later.'),
@@ -95,6 +103,7 @@ export const BatchQuery = Type.Object({
   occurrence: Type.Optional(
     Type.String({
       pattern: '^[1-9][0-9]{0,2}$',
+      documentedAs: { type: 'integer', minimum: 1, maximum: OCCURRENCES_MOST, default: 1 },
       description: 'The occurrence whose lines to list: 1, 2, … Default: 1.',
     }),
   ),
@@ -118,8 +127,7 @@ export const BatchesQuery = Type.Object({
 });
 export type BatchesQuery = Static<typeof BatchesQuery>;
 
-const LineStatus = Type.String({ description: 'pending, processing, completed or failed.' });
-const BatchStatus = Type.String({ description: 'pending, processing, completed, partial_success or failed.' });
+const BatchStatus = oneOf(PAYOUT_STATUSES, 'completed, partial_success and failed are final.');
 
 const RECEIVER = {
   phone_number: Type.Optional(Type.String({ description: 'For mobile_money: the receiver’s number in E.164.' })),
@@ -130,7 +138,7 @@ const BeneficiaryOut = Type.Object({
   ...RECEIVER,
   amount: Type.String({ description: 'The amount as you sent it, byte for byte.' }),
   currency: Text,
-  status: LineStatus,
+  status: OutgoingStatus,
   transaction_id: Text,
   message: Text,
   fee_amount: Text,
@@ -140,8 +148,8 @@ const BeneficiaryOut = Type.Object({
 const ORDER_FIELDS = {
   customer_reference: Text,
   currency: Text,
-  receipt_mode: Text,
-  sending_type: Text,
+  receipt_mode: ReceiptModeName,
+  sending_type: oneOf(SENDING_TYPES),
   total_amount: Type.String({ description: 'The sum of the amounts of one occurrence, without fees.' }),
   total_fee: Type.String({ description: 'The sum of the fees of one occurrence, on top of `total_amount`.' }),
   occurrences: Type.Integer({ description: 'The number of occurrences; 1 for an immediate payout.' }),
@@ -149,7 +157,10 @@ const ORDER_FIELDS = {
     Timestamp,
     'When the next occurrence runs; null if there is none, or the payout is paused or waits for approval.',
   ),
-  approval: Type.String({ description: 'none (not needed), waiting (for an operator), approved or rejected.' }),
+  approval: oneOf(
+    ['none', 'waiting', 'approved', 'rejected'],
+    '`none`: not needed. `waiting`: nothing is sent until an operator has decided.',
+  ),
 };
 
 const COUNTS = {
@@ -220,7 +231,7 @@ export const BatchAnswer = Type.Object({
   success: Type.Boolean(),
   ...BATCH_FIELDS,
   note: nullable(Text),
-  frequency: nullable(Text),
+  frequency: nullable(oneOf(FREQUENCIES)),
   dates: nullable(Type.Array(DateText)),
   paused_at: nullable(Timestamp),
   cancelled_at: nullable(Timestamp),
@@ -244,13 +255,13 @@ export const PayoutDetailAnswer = Type.Object(
     success: Type.Boolean(),
     transaction_id: Text,
     batch_id: Text,
-    status: LineStatus,
+    status: OutgoingStatus,
     amount: Text,
     currency: Text,
     fee_amount: Text,
     total_amount: Type.String({ description: 'The amount plus the fee: what the line costs you.' }),
     customer_reference: Text,
-    receipt_mode: Text,
+    receipt_mode: ReceiptModeName,
     phone_number: Type.Optional(Type.String({ description: 'For mobile_money: the receiver’s number, masked.' })),
     wallet_number: Type.Optional(Text),
     carrier: nullable(Text),
@@ -262,7 +273,7 @@ export const PayoutDetailAnswer = Type.Object(
     created_at: Timestamp,
     started_at: nullable(Timestamp),
     completed_at: Type.Optional(Timestamp),
-    timeline: Type.Array(Type.Object({ status: LineStatus, at: Timestamp, reason: nullable(Text) })),
+    timeline: Type.Array(Type.Object({ status: OutgoingStatus, at: Timestamp, reason: nullable(Text) })),
   },
   { description: 'A payout line.' },
 );

@@ -5,7 +5,7 @@
  */
 
 import { type Static, Type } from 'typebox';
-import { nullable, Text, Timestamp } from './schema-words.ts';
+import { AMOUNT_FORM, MethodName, nullable, OutgoingStatus, Text, Timestamp } from './schema-words.ts';
 
 export const RefundBody = Type.Object({
   transaction_id: Type.String({
@@ -16,6 +16,7 @@ export const RefundBody = Type.Object({
   amount: Type.Optional(
     Type.String({
       maxLength: 64,
+      documentedAs: AMOUNT_FORM,
       description: 'A decimal string in the payment’s currency. Default: all that is left.',
     }),
   ),
@@ -27,11 +28,11 @@ export const RefundAnswer = Type.Object({
   success: Type.Boolean(),
   refund_id: Text,
   transaction_id: Text,
-  status: Type.String({ description: 'pending, processing, completed or failed.' }),
+  status: OutgoingStatus,
   message: Text,
   amount: Type.String({ description: 'The amount of this refund: as you wrote it, or all that was left.' }),
   currency: Text,
-  method: Type.String({ description: 'The method that paid, which also returns the money.' }),
+  method: Type.Union(MethodName.anyOf, { description: 'The method that paid, which also returns the money.' }),
   by_hand: Type.Boolean({
     description: 'Whether an operator carries it out by hand, because no connected upstream can.',
   }),

@@ -12,7 +12,7 @@ import { readRefund } from '../usecases/refund-read.ts';
 import { presentRefund } from './refund-present.ts';
 import { RefundAnswer, RefundBody } from './refund-schemas.ts';
 import { defineRoute, type Route } from './route.ts';
-import { IdParams } from './schema-words.ts';
+import { idParams } from './schema-words.ts';
 
 export function refundRoutes(deps: Deps): Route[] {
   return [
@@ -57,7 +57,7 @@ export function refundRoutes(deps: Deps): Route[] {
       limit: 'none',
       loadClass: 'read',
       allowConsumed: true,
-      params: IdParams,
+      params: idParams('The id of the refund, `rfd_…`.'),
       answers: { 200: RefundAnswer },
       refusals: [1204],
       run: async (call) => {

@@ -8,11 +8,15 @@
 import { type Static, Type } from 'typebox';
 import type { UploadedFile } from './multipart.ts';
 import {
+  AMOUNT_FORM,
+  AnyStatus,
   BoundAmount,
   CurrencyCode,
   MethodName,
   nullable,
+  oneOf,
   PathId,
+  PaymentStatus,
   Text,
   Timestamp,
   TotalAmount,
@@ -21,6 +25,7 @@ import {
 const Reference = Type.String({ minLength: 1, maxLength: 255, description: 'Your own name for the order.' });
 const Amount = Type.String({
   maxLength: 64,
+  documentedAs: AMOUNT_FORM,
   description:
     'A decimal string such as `12.50`, never a JSON number, with at most 15 digits before the decimal point and no more ' +
     'decimals than the currency has.',
@@ -121,23 +126,17 @@ export type ResendBody = Static<typeof ResendBody>;
 export const TransactionParams = Type.Object({ transaction_id: PathId });
 export const PaymentIdParams = Type.Object({ payment_id: PaymentIdIn });
 
-const Status = Type.String({
-  description:
-    'pending, processing, pending_otp_verification, pending_mobile_money_verification, pendingBankProofUpload, approved, ' +
-    'declined, failed, cancelled, expired or refunded. For a payout line: pending, processing, completed or failed.',
-});
-
 export const SessionAnswer = Type.Object({
   success: Type.Boolean(),
   session_id: Text,
-  status: Type.String({ description: '`ACTIVE`: the session can pay once, until `expires_at`.' }),
+  status: oneOf(['ACTIVE'], 'The session can pay once, until `expires_at`.'),
   session_token: Type.String({ description: 'The bearer token for the client; shown only this once.' }),
   issued_at: Timestamp,
   expires_at: Timestamp,
   amount: Text,
   currency: Text,
   customer_reference: Text,
-  scope: nullable(Text),
+  scope: nullable(oneOf(['collect', 'payout'])),
   message: Text,
 });
 
@@ -145,7 +144,7 @@ const PAYMENT_FIELDS = {
   success: Type.Boolean(),
   transaction_id: Text,
   payment_id: Text,
-  status: Status,
+  status: PaymentStatus,
   message: Text,
   amount: BoundAmount,
   currency: Text,
@@ -200,7 +199,7 @@ export const ProofAnswer = Type.Object({
   ...PAYMENT_FIELDS,
   proof: Type.Object({
     id: Text,
-    status: Type.String({ description: 'waiting: an operator still has to check the transfer.' }),
+    status: oneOf(['waiting'], 'An operator still has to check the transfer.'),
     content_type: Text,
     size: Type.Integer({ description: 'The number of bytes stored. Bytes after the end of a picture are cut off.' }),
     uploaded_at: Timestamp,
@@ -210,7 +209,7 @@ export const ProofAnswer = Type.Object({
 export const ReleasedAnswer = Type.Object({
   success: Type.Boolean(),
   transaction_id: Text,
-  status: Status,
+  status: PaymentStatus,
   amount: Type.String({
     description:
       'What was released to you: the amount, less the fee if you cover it, and less what refunds have taken of the held ' +
@@ -253,30 +252,30 @@ export const ResentAnswer = Type.Object({
 
 const STATUS_FIELDS = {
   transaction_id: Text,
-  status: Status,
+  status: PaymentStatus,
   amount: Text,
   currency: Text,
   created_at: Timestamp,
   completed_at: Type.Optional(Timestamp),
 };
 
-export const StatusAnswer = Type.Object(STATUS_FIELDS);
+export const StatusAnswer = Type.Object({ ...STATUS_FIELDS, status: AnyStatus });
 
 export const DetailAnswer = Type.Object({
   success: Type.Boolean(),
   transaction_id: Text,
-  status: Status,
+  status: PaymentStatus,
   amount: Text,
   currency: Text,
   created_at: Timestamp,
   completed_at: Type.Optional(Timestamp),
   customer_reference: Text,
   payment_id: Text,
-  payment_method: Text,
+  payment_method: MethodName,
   fee_amount: Text,
   total_amount: Text,
-  fee_covered_by: Text,
-  delivery_behaviour: Text,
+  fee_covered_by: CollectBody.properties.fee_covered_by,
+  delivery_behaviour: CollectBody.properties.delivery_behaviour,
   message: Text,
   refunded_amount: Text,
   payment_methods: Type.Array(
@@ -300,7 +299,7 @@ export const DetailAnswer = Type.Object({
       }),
     }),
   ),
-  timeline: Type.Array(Type.Object({ status: Status, at: Timestamp, reason: nullable(Text) })),
+  timeline: Type.Array(Type.Object({ status: PaymentStatus, at: Timestamp, reason: nullable(Text) })),
 });
 
 const AtCarrier = Type.String({
@@ -313,7 +312,7 @@ export const MobileMoneyAnswer = Type.Object({
   status_code: Type.Integer(),
   message: Text,
   data: Type.Object({
-    status: Type.String({ description: 'pending, processing, completed, failed or cancelled.' }),
+    status: oneOf(['pending', 'processing', 'completed', 'failed', 'cancelled'], 'The last three are final.'),
     progress: Type.Integer({ minimum: 0, maximum: 100, description: 'In per cent; approximate.' }),
     message: Text,
     payment_info: nullable(

@@ -21,7 +21,7 @@ type Schema = { readonly properties?: Readonly<Record<string, Schema>>; readonly
 
 interface Operation {
   readonly security: readonly Readonly<Record<string, unknown>>[];
-  readonly parameters?: readonly { readonly name: string }[];
+  readonly parameters?: readonly { readonly name: string; readonly schema?: Schema }[];
   readonly requestBody?: { readonly content: { readonly [type: string]: { readonly schema: Schema } } };
   readonly responses: {
     readonly [status: string]: {
@@ -121,6 +121,49 @@ test('says about every error what the contract says: code, status, page', async 
     expect(page.status, code).toBe(200);
     expect(await page.text()).toContain(code);
   }
+});
+
+/** The schema of a query parameter, without its description. */
+function queryOf(operationId: string, name: string): Schema {
+  const parameters = operationOf(routeOf(operationId)).parameters ?? [];
+  const { description: _, ...form } = parameters.find((one) => one.name === name)?.schema ?? {};
+  return form;
+}
+
+describe('says of a query what a program needs to write one', () => {
+  const day = { type: 'string', format: 'date' };
+  const span = { anyOf: [day, { type: 'string', format: 'date-time' }] };
+  test.each([
+    ['readStatement', 'currency', { type: 'string', pattern: '^[a-z]{3}$' }],
+    ['listTransactions', 'currency', { type: 'string', pattern: '^[a-z]{3}$' }],
+    ['readAvailability', 'currency', { type: 'string', pattern: '^[a-z]{3}$' }],
+    ['readStatement', 'limit', { type: 'integer', minimum: 1, maximum: 1_000, default: 100 }],
+    ['listTransactions', 'limit', { type: 'integer', minimum: 1, maximum: 100, default: 20 }],
+    ['listPayouts', 'limit', { type: 'integer', minimum: 1, maximum: 100, default: 20 }],
+    ['listEvents', 'limit', { type: 'integer', minimum: 1, maximum: 100, default: 20 }],
+    ['readPayout', 'occurrence', { type: 'integer', minimum: 1, maximum: 366, default: 1 }],
+    ['readStatement', 'from', span],
+    ['listEvents', 'to', span],
+    ['readStatement', 'balance', { type: 'string', enum: ['available', 'reserved', 'held', 'all'] }],
+  ])('%s: %s', (operationId, name, form) => {
+    expect(queryOf(operationId, name)).toEqual(form);
+  });
+
+  test('and the bounds of a page are those that hold', async () => {
+    for (const operationId of ['readStatement', 'listTransactions', 'listPayouts', 'listEvents']) {
+      const { minimum, maximum } = queryOf(operationId, 'limit') as { minimum: number; maximum: number };
+      const limited = (limit: number) =>
+        world.call('GET', `${routeOf(operationId).path}?currency=usd&limit=${limit}`, { bearer: bearerOf(merchant) });
+      expect([(await limited(minimum)).status, (await limited(maximum)).status], operationId).toEqual([200, 200]);
+      for (const beyond of [minimum - 1, maximum + 1]) {
+        expect((await limited(beyond)).json.details, operationId).toMatchObject([{ code: 'OUT_OF_RANGE' }]);
+      }
+    }
+  });
+});
+
+test('writes every choice among words as one enum, which generators of clients take for one type', () => {
+  expect(JSON.stringify(document)).not.toMatch(/"anyOf":\[\{[^{}]*"const":"/);
 });
 
 /** Whether the route accepts a body without any field. */

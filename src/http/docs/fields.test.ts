@@ -1,8 +1,9 @@
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
+import { asDocumented } from '../documented.ts';
 import { fieldOf, shapesOf } from './fields.ts';
 
-const read = (schema: object) => fieldOf('x', JSON.parse(JSON.stringify(schema)), false);
+const read = (schema: object) => fieldOf('x', asDocumented(schema), false);
 
 describe('a field', () => {
   test.each([
@@ -23,6 +24,8 @@ describe('a field', () => {
   test('lists the allowed words', () => {
     const schema = Type.Union([Type.Literal('buyer'), Type.Literal('merchant')], { description: 'Who pays.' });
     expect(read(schema)).toMatchObject({ form: 'string', options: ['buyer', 'merchant'], meaning: 'Who pays.' });
+    const orNot = Type.Union([schema, Type.Null()]);
+    expect(read(orNot)).toMatchObject({ form: 'string or null', options: ['buyer', 'merchant'] });
   });
 
   test('takes its description from its non-null form', () => {

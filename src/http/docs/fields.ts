@@ -39,7 +39,7 @@ export function fieldOf(name: string, schema: unknown, required: boolean): Field
     name,
     required,
     form: formOf(schema),
-    options: kinds.map((kind) => textAt(kind, 'const')).filter((option) => option !== ''),
+    options: kinds.flatMap(optionsOf),
     limits: kinds.map(limitsOf).find((limits) => limits !== '') ?? '',
     meaning: meaningOf(schema),
     fields: inner === undefined ? [] : fieldsOf(itemOf(inner)),
@@ -54,6 +54,11 @@ function fieldsOf(schema: unknown): Field[] {
 /** An object itself, or an array's items. */
 function itemOf(schema: unknown): unknown {
   return at(schema, 'items') ?? schema;
+}
+
+/** The words of a choice, as the document writes it. */
+function optionsOf(kind: unknown): string[] {
+  return listAt(kind, 'enum').filter((option) => typeof option === 'string');
 }
 
 /** The alternatives of a schema, without null and without those that allow anything. */

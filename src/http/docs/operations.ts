@@ -101,7 +101,7 @@ function parameterOf(parameter: unknown): Parameter {
   return {
     place: place === 'path' || place === 'query' ? place : 'header',
     field: { ...field, meaning: textAt(parameter, 'description') || field.meaning },
-    example: typeof example === 'string' ? example : undefined,
+    example: typeof example === 'string' || typeof example === 'number' ? String(example) : undefined,
   };
 }
 

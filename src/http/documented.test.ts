@@ -1,0 +1,28 @@
+import { Type } from 'typebox';
+import { expect, test } from 'vitest';
+import { asDocumented } from './documented.ts';
+
+test('a choice among words is an enum, wherever it stands', () => {
+  const word = Type.Union([Type.Literal('buyer'), Type.Literal('merchant')], { description: 'Who pays.' });
+  const choice = { type: 'string', enum: ['buyer', 'merchant'], description: 'Who pays.' };
+  expect(asDocumented(word)).toEqual(choice);
+  expect(asDocumented(Type.Object({ payer: word, payers: Type.Array(word) }))).toEqual({
+    type: 'object',
+    required: ['payer', 'payers'],
+    properties: { payer: choice, payers: { type: 'array', items: choice } },
+  });
+  expect(asDocumented(Type.Union([word, Type.Null()]))).toEqual({ anyOf: [choice, { type: 'null' }] });
+});
+
+test('other alternatives stay as they are', () => {
+  const either = Type.Union([Type.String(), Type.Integer()]);
+  expect(asDocumented(either)).toEqual({ anyOf: [{ type: 'string' }, { type: 'integer' }] });
+});
+
+test('what is documented in another form keeps its description, and only that', () => {
+  const text = Type.String({ maxLength: 16, description: 'A page.', documentedAs: { type: 'integer', minimum: 1 } });
+  expect(asDocumented(text)).toEqual({ type: 'integer', minimum: 1, description: 'A page.' });
+  const words = Type.Union([Type.Literal('daily'), Type.Literal('weekly')]);
+  const loose = Type.Union([words, Type.Unknown()], { description: 'How often.', documentedAs: words });
+  expect(asDocumented(loose)).toEqual({ type: 'string', enum: ['daily', 'weekly'], description: 'How often.' });
+});
