@@ -159,8 +159,8 @@ export const MONEY_EXAMPLES = {
       runs: [{ occurrence: 1, scheduled_date: null, ...ENDED_COUNTS, status: 'partial_success', completed_at: LATER }],
       occurrence: 1,
       beneficiaries: [
-        { ...LINES[0], ...ARRIVED },
-        { ...LINES[1], ...BOUNCED },
+        { ...LINES[0], ...ARRIVED, reason: null },
+        { ...LINES[1], ...BOUNCED, reason: 'payee_unknown' },
       ],
     },
   },

@@ -130,7 +130,7 @@ export function presentBatch(detail: BatchDetail, language: Language) {
     cancelled_at: moment(batch.cancelled_at),
     runs: runs.map(presentRun),
     occurrence,
-    beneficiaries: lines.map((line) => presentLine(line, batch, language)),
+    beneficiaries: lines.map((line) => ({ ...presentLine(line, batch, language), reason: line.reason })),
   };
 }
 

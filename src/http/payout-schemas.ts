@@ -246,7 +246,7 @@ export const BatchAnswer = Type.Object({
     { description: 'The occurrences that have lines, in order.' },
   ),
   occurrence: Type.Integer({ description: 'The occurrence whose lines are in `beneficiaries`.' }),
-  beneficiaries: Type.Array(BeneficiaryOut),
+  beneficiaries: Type.Array(Type.Object({ ...BeneficiaryOut.properties, reason: nullable(Text) })),
 });
 
 /** What GET /payments/transaction/{id} says of a payout line. */

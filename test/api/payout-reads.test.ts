@@ -111,7 +111,10 @@ describe('a batch', () => {
       occurrence: 1,
       runs: [expect.objectContaining({ occurrence: 1, status: 'partial_success', failed_count: 1 })],
     });
-    expect(batch.beneficiaries.map(({ status }: { status: string }) => status)).toEqual(['completed', 'failed']);
+    expect(batch.beneficiaries).toMatchObject([
+      { status: 'completed', reason: null },
+      { status: 'failed', reason: 'payee_unknown' },
+    ]);
     expect(batch.beneficiaries[1]).toMatchObject({ phone_number: mixed[1]?.phone_number });
     expect(batch.completed_at).toMatch(/Z$/);
   });
