@@ -6,7 +6,7 @@
 
 import { type Static, Type } from 'typebox';
 import { limitQuery, SPAN_QUERY } from './list-query.ts';
-import { NextCursor, nullable, Text, Timestamp } from './schema-words.ts';
+import { NextCursor, nullable, oneOf, Text, Timestamp } from './schema-words.ts';
 
 /** The statuses of events that have a notify_url. */
 const SendableName = Type.Union(
@@ -20,14 +20,25 @@ const EventStatusName = Type.Union([...SendableName.anyOf, Type.Literal('no_targ
     'failed; `gone`: the receiver answered 410; `no_target`: made without a notify_url.',
 });
 
+/** Every type that an event can have: the final states of payments, refunds, and the states of which payouts tell. */
+const EVENT_TYPES = [
+  'payment.approved',
+  'payment.declined',
+  'payment.failed',
+  'payment.cancelled',
+  'payment.expired',
+  'payment.refunded',
+  'payout.pending',
+  'payout.completed',
+  'payout.failed',
+] as const;
+
 export const EVENTS_MOST = 100;
 export const EVENTS = 20;
 
 export const EventsQuery = Type.Object({
   status: Type.Optional(EventStatusName),
-  type: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 64, description: 'For example `payment.approved` or `payout.completed`.' }),
-  ),
+  type: Type.Optional(oneOf(EVENT_TYPES, 'Only events of this type.')),
   transaction_id: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
   ...SPAN_QUERY,
   cursor: Type.Optional(Type.String({ maxLength: 255, description: 'The `next_cursor` of the previous page.' })),
@@ -37,7 +48,7 @@ export type EventsQuery = Static<typeof EventsQuery>;
 
 const EVENT = {
   event_id: Type.String({ description: 'The value of the header `webhook-id`, the same on every try.' }),
-  type: Type.String({ description: 'The value of the header `webhook-event`.' }),
+  type: oneOf(EVENT_TYPES, 'The value of the header `webhook-event`.'),
   transaction_id: Text,
   sequence: Type.Integer({ description: '1, 2, … per transaction; the value of the header `webhook-sequence`.' }),
   url: nullable(Text, 'The URL that the event is sent to; null if it has none.'),
