@@ -44,19 +44,22 @@ const MEANINGS: { readonly [field: string]: string } = {
   phone_number: 'An international phone number such as `+243810000042`. In answers, a payer’s number is masked.',
   wallet_number: 'The number of a wallet.',
   cardnet_payment_method:
-    'For card: always `HOSTED_SESSION`, the card network’s form. A card cannot be entered anywhere else.',
+    'Required for card, except by collect-redirect: always `HOSTED_SESSION`, the card network’s form. A card cannot be entered ' +
+    'anywhere else.',
   mastercard_payment_method: 'Another name for `cardnet_payment_method`.',
-  native_pay_token_type: 'For google_pay and apple_pay: the kind of the token.',
+  native_pay_token_type:
+    'Required for google_pay and apple_pay: the kind of the token, as the library that made it calls it. Only its presence is ' +
+    'checked.',
   transaction_id: 'The id of the transaction, `txn_…`. Webhooks and status reads use it.',
   payment_id: 'The id of the payment for clients, `pay_…`: submit, verify-otp and the mobile-money poll take it.',
   fee_amount: 'The fee, a decimal string.',
   summary_code: 'The result class for the mobile SDK; `lok000` for a success.',
   payment_method_id: 'An `id` of the transaction’s `payment_methods`, or a method’s name, such as `mobile_money`.',
-  ewallet_number: 'For wallet: the number of the wallet that pays.',
-  flash_number: 'For flash: the number of the account that pays.',
+  ewallet_number: 'Required for wallet: the number of the wallet that pays.',
+  flash_number: 'Required for flash: the number of the account that pays.',
   mobile_money_phone_number:
-    'For mobile_money: the phone number that pays, in international form such as `+243810000042`.',
-  bank_account_id: 'For bank_transfer: the account to transfer to, an `id` from get-config-bank.',
+    'Required for mobile_money: the phone number that pays, in international form such as `+243810000042`.',
+  bank_account_id: 'Required for bank_transfer: the account to transfer to, an `id` from get-config-bank.',
   debit_amount: 'The amount debited from the wallet, a decimal string.',
   wallet_balance: 'The wallet’s balance after the debit, a decimal string.',
   resend_count: 'How many times the code has been resent.',

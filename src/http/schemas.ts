@@ -37,10 +37,12 @@ const PhoneNumber = Type.String({ maxLength: 64 });
 const CardnetMethod = Type.String({ maxLength: 64 });
 const Detail = Type.Union([Type.Literal('none'), Type.Literal('full'), Type.Literal('partial')]);
 /** An empty one counts as missing, like every field that a method needs. */
-const Pin = Type.String({
-  pattern: '^([0-9]{4,8})?$',
-  description: 'Four to eight digits. Never logged, never stored.',
-});
+function pinOf(meaning: string) {
+  return Type.String({
+    pattern: '^([0-9]{4,8})?$',
+    description: `${meaning} Four to eight digits. Never logged, never stored.`,
+  });
+}
 const PaymentIdIn = Type.String({
   minLength: 10,
   description: 'The opaque `payment_id` from the collect’s answer, in full.',
@@ -74,8 +76,13 @@ export const CollectBody = Type.Object({
   last_name: Type.Optional(Name),
   email: Type.Optional(Type.String({ format: 'email', maxLength: 254 })),
   phone_number: Type.Optional(PhoneNumber),
-  wallet_number: Type.Optional(WalletNumber),
-  wallet_pin: Type.Optional(Pin),
+  wallet_number: Type.Optional(
+    Type.String({
+      ...WalletNumber,
+      description: 'For wallet: the number of the wallet that pays. Required, except by collect-redirect.',
+    }),
+  ),
+  wallet_pin: Type.Optional(pinOf('For wallet: the wallet’s PIN. Required, except by collect-redirect.')),
   cardnet_payment_method: Type.Optional(CardnetMethod),
   mastercard_payment_method: Type.Optional(CardnetMethod),
   transactional_currency: Type.Optional(CurrencyCode),
@@ -83,7 +90,7 @@ export const CollectBody = Type.Object({
     Type.String({
       maxLength: 65_536,
       description:
-        'The token from Google Pay or Apple Pay. It is sent to the card network once, and never logged or stored.',
+        'Required for google_pay and apple_pay: the token. It is sent to the card network once, and never logged or stored.',
     }),
   ),
   native_pay_token_type: Type.Optional(Type.String({ maxLength: 64 })),
@@ -103,13 +110,19 @@ export const SubmitBody = Type.Object({
   payment_id: PaymentIdIn,
   payment_method_id: Type.String({ minLength: 1, maxLength: 64 }),
   ewallet_number: Type.Optional(WalletNumber),
-  ewallet_pin: Type.Optional(Pin),
+  ewallet_pin: Type.Optional(pinOf('Required for wallet: the wallet’s PIN.')),
   flash_number: Type.Optional(WalletNumber),
-  flash_pin: Type.Optional(Pin),
+  flash_pin: Type.Optional(pinOf('Required for flash: the account’s PIN.')),
   mobile_money_phone_number: Type.Optional(PhoneNumber),
   cardnet_payment_method: Type.Optional(CardnetMethod),
   mastercard_payment_method: Type.Optional(CardnetMethod),
-  session_id: Type.Optional(Type.String({ maxLength: 256 })),
+  session_id: Type.Optional(
+    Type.String({
+      maxLength: 256,
+      description:
+        'Required for card: the `session_id` from the collect’s answer, which names the card network’s form.',
+    }),
+  ),
   bank_account_id: Type.Optional(Type.String({ maxLength: 64 })),
 });
 export type SubmitBody = Static<typeof SubmitBody>;

@@ -15,7 +15,7 @@ import { type DefaultTreeAdapterTypes, parse } from 'parse5';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createMerchant, type MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type Hook, openWorld, type World } from '../support/world.ts';
-import { collect, payFromWallet, untilLater } from './flows.ts';
+import { collect, payByPhone, payFromWallet, untilLater, untilStatus } from './flows.ts';
 import { settled } from './payout-flows.ts';
 
 const run = promisify(execFile);
@@ -121,6 +121,25 @@ test('the commands about payouts pay one of two people, and the failed line is p
     beneficiaries: [{ status: 'completed' }, { status: 'failed' }],
   });
   expect(JSON.parse(repaid)).toMatchObject({ retry_of: batch, total_amount: '35.50' });
+});
+
+test('the commands about test numbers approve the newest request on a phone, and name this gateway’s data', async () => {
+  const other = await world.merchant();
+  const [phone = '', wallet] = await blocks('/docs/test-numbers', 'Shell');
+  const paying = await collect(world, other);
+  await payByPhone(world, paying, '+243810000042');
+  const [prompt = '', answer = ''] = await shell([phone]);
+  expect(prompt).toMatch(/^[0-9a-f-]{36}$/);
+  expect(JSON.parse(answer)).toMatchObject({ status: 'approved' });
+  await untilStatus(world, paying, 'approved');
+  expect(wallet).toMatch(/^DATA_DIR='the shop'\\''s data' npx mbongo wallet open /);
+});
+
+test('the command about the hosted page, with a session of its own, answers with the page’s address', async () => {
+  const [, credential = '', mint = ''] = await blocks('/docs', 'Shell');
+  const [hosted = ''] = await blocks('/docs/payments', 'Shell');
+  const [, , answer = ''] = await shell([credential, mint, hosted]);
+  expect(JSON.parse(answer)).toMatchObject({ status: 'pending', redirect_url: expect.stringContaining(world.url) });
 });
 
 describe('a webhook sample', () => {

@@ -41,7 +41,7 @@ const UPSTREAMS = table(
 
 export function goingLiveGuide(): Guide {
   const main = html`<h1>Going live</h1>
-<p class="lead">What to configure, check and keep safe before real money moves. <code>mbongo doctor</code> checks most of it, and says what to do.</p>
+<p class="lead">What to configure, check and keep safe before real money moves. <code>mbongo doctor</code> checks most of it, and says what to do. Write <code>npx mbongo</code> in the project’s folder; in the image, <code>mbongo</code> is the entry point.</p>
 <ol class="steps">
 <li><h2 id="settings">Settings</h2>
 ${code('Environment', ENVIRONMENT)}

@@ -20,7 +20,7 @@ const HOSTED = `curl -s "$API/payments/collect-redirect" \\
 
 const METHODS = table(
   'What each method needs',
-  ['Method', 'Collect also takes', 'Submit also takes', 'The result is final'],
+  ['Method', 'Collect also needs', 'Submit also needs', 'The result is final'],
   [
     [
       '`wallet`',
@@ -53,7 +53,7 @@ const METHODS = table(
       '`bank_account_id`',
       'by webhook or polling, once an operator has checked the proof',
     ],
-    ['`none`', 'nothing', 'what the chosen method takes', 'as for the chosen method'],
+    ['`none`', 'nothing', 'what the chosen method needs', 'as for the chosen method'],
   ],
 );
 
@@ -88,11 +88,13 @@ export function paymentsGuide(): Guide {
 <p class="lead">One session, one amount, one payment. The methods differ in which party is asked for the money, and in when the result is known.</p>
 ${heading('methods', 'Methods')}
 ${METHODS}
+<p>A field that is needed and missing is refused with <a href="/docs/errors/1109">1109</a>. <code>user_info</code> and <code>payment_method_info</code> make no field required: they tell <a href="#hosted">the hosted page</a> what it still has to ask. A collect-redirect needs only the token of Google Pay or Apple Pay.</p>
 <p>In a submit, <code>payment_method_id</code> is the method’s name, or an <code>id</code> from the <code>payment_methods</code> of <a href="/docs/reference#readTransaction"><code>GET /payments/transaction/{id}</code></a>, which lists what this customer can choose. <a href="/docs/reference#readAvailability"><code>GET /internal/availability</code></a> says which carriers are available at the moment.</p>
 <p>Calls with a session token may be made by the customer’s browser, from a page of any origin (CORS); calls with the merchant credential may not.</p>
 ${heading('statuses', 'Statuses')}
 ${STATUS_TABLE}
 <p>Act on the webhook. If you poll, do so every five seconds, and at most sixty times.</p>
+<p>A session token reads, verifies codes and uploads proofs until it expires, also after it has paid: for half an hour, or for as long as <code>ttl_seconds</code> said. After that it is refused with <a href="/docs/errors/1005">1005</a>. Your backend then mints another session, which reads every payment of yours, and finishes one whose <code>payment_id</code> you have kept; or it finds the payment by your own reference in <a href="/docs/reference#listTransactions"><code>GET /internal/transactions</code></a>.</p>
 ${heading('wallet', 'Wallet and flash')}
 <p>The account is in the gateway’s own ledger, so the result is final at once. From a threshold amount (the equivalent of 100 dollars, unless your operator has set another) the gateway sends a six-digit one-time code to the account’s phone: submit answers <code>pending_otp_verification</code>, and <a href="/docs/reference#verifyCode"><code>POST /payments/verify-otp</code></a> completes the payment. A code is valid for ten minutes. The customer has five tries in five minutes, and three resends. Five wrong PINs lock the account for fifteen minutes.</p>
 ${heading('mobile-money', 'Mobile money')}
@@ -100,9 +102,9 @@ ${heading('mobile-money', 'Mobile money')}
 ${heading('card', 'Cards')}
 <p>No card number ever passes through your servers or the gateway: a body that contains one anywhere is refused. Collect with <code>"cardnet_payment_method":"HOSTED_SESSION"</code> and send the browser to <code>payment_url</code>. That page shows the card network’s form, takes the customer through the issuer’s challenge if there is one, and returns to your <code>success_redirect_url</code> or <code>fail_redirect_url</code>. The return is only for the customer’s convenience: rely on the webhook.</p>
 ${heading('bank', 'Bank transfer')}
-<p><a href="/docs/reference#readBanks"><code>GET /payments/get-config-bank</code></a> lists the bank accounts, and the submit chooses one. The customer makes the transfer at the bank and <a href="/docs/reference#uploadProof">uploads its proof</a>: JPEG, PNG or PDF, at most 5 MiB. An operator compares the proof with the bank account, and decides. Without a proof the payment expires after seven days.</p>
+<p><a href="/docs/reference#readBanks"><code>GET /payments/get-config-bank</code></a> lists the bank accounts, and the submit chooses one. The customer makes the transfer at the bank and <a href="/docs/reference#uploadProof">uploads its proof</a>: JPEG, PNG or PDF, at most 5 MiB. An operator compares the proof with the bank account, and decides. Without a proof the payment expires after seven days. That is longer than a session lives: upload later with another session, or use the hosted page, which outlives its session by two weeks.</p>
 ${heading('hosted', 'The hosted page')}
-<p>With <a href="/docs/reference#collectRedirect"><code>POST /payments/collect-redirect</code></a> you need no form of your own. The gateway’s page asks the customer for everything that is missing, including numbers and PINs. It exists in six languages, works on a phone and by keyboard, and needs no scripts except for cards. It offers a <code>phone_number</code> or <code>wallet_number</code> that you send with the call, so that the customer need not type it. Send the browser to <code>redirect_url</code>, which opens once. To choose a language, add for example <code>&amp;lang=ln</code>.</p>
+<p>With <a href="/docs/reference#collectRedirect"><code>POST /payments/collect-redirect</code></a> you need no form of your own. The gateway’s page asks the customer for everything that is missing, including numbers and PINs. It exists in six languages, works on a phone and by keyboard, and needs no scripts except for cards. It offers a <code>phone_number</code> or <code>wallet_number</code> that you send with the call, so that the customer need not type it. Send the browser to <code>redirect_url</code>, which opens once. To choose a language, add for example <code>&amp;lang=ln</code>. A session pays only once: if <code>$TOKEN</code> has paid already, <a href="/docs#mint">mint another one</a> first.</p>
 ${code('Shell', HOSTED)}
 ${heading('fees', 'Fees and delivery')}
 <ul>

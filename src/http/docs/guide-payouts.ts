@@ -83,7 +83,7 @@ export function payoutsGuide({ sandbox }: Places): Guide {
   const main = html`<h1>Pay people</h1>
 <p class="lead">One call pays up to ${BENEFICIARIES_MOST} people: at once, on dates, or repeatedly; by mobile money or into wallets. The gateway reserves amounts and fees before it sends anything, and pays each person once.</p>
 ${heading('send', 'One call')}
-<p>Set <code>API</code> and <code>CREDENTIAL</code> as on <a href="/docs#credential">the first page</a>. The demo merchant has a balance to try this with; any other merchant’s balance comes from approved payments, or from the operator.</p>
+<p>Set <code>API</code> and <code>CREDENTIAL</code> as on <a href="/docs#credential">the first page</a>. In a sandbox every merchant begins with a balance to try this with; otherwise it comes from approved payments, or from the operator.</p>
 ${code('Shell', send(sandbox))}
 <p>This is a <em>batch</em> of two <em>lines</em>. Each line has its own <code>transaction_id</code>. A moment later the first line, to a number that ends in 01, is completed; the second has failed, because a number that ends in 02 has no account. Other endings have <a href="/docs/test-numbers">other results</a>. To pay into wallets, send <code>"receipt_mode":"wallet"</code>, and for each person a <code>wallet_number</code> instead of the <code>phone_number</code>.</p>
 ${code('Shell', READ)}

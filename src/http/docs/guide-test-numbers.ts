@@ -4,12 +4,24 @@
  * Invariant: none of it works in production, and the page says so.
  */
 
+import { dirname } from 'node:path';
 import { html } from '../../messages/html.ts';
+import { quoted } from './curl.ts';
 import type { Guide, Places } from './guide.ts';
 import { code, heading, table } from './prose.ts';
 import { CARDS, PHONES } from './test-numbers.ts';
 
-export function testNumbersGuide({ sandbox }: Places): Guide {
+/** Where commands look for the database by themselves. */
+const DEFAULT_FOLDER = '.data';
+
+/** The command line, told where this gateway's database is if that is not where it looks by itself: it would make another. */
+function commandFor(demoFile: string): string {
+  const folder = dirname(demoFile);
+  return folder === DEFAULT_FOLDER ? 'npx mbongo' : `DATA_DIR=${quoted(folder)} npx mbongo`;
+}
+
+export function testNumbersGuide({ sandbox, demoFile }: Places): Guide {
+  const command = commandFor(demoFile);
   const main = html`<h1>Test numbers</h1>
 <p class="lead">The sandbox simulates carriers, the card network and your own webhook receiver. It speaks their wire formats, keeps its own books, and can be made as unreliable as the real world. None of this works in production.</p>
 ${heading('phones', 'Phones')}
@@ -27,10 +39,12 @@ ${table(
     ['any other ending', 'waits for the virtual phone', 'what you choose there', 'paid after a second'],
   ],
 )}
-<p>Numbers that begin with +243 81 always belong to a carrier, in <code>usd</code> and <code>cdf</code>. Every number has a virtual phone, for example <a href="${sandbox}/phone/243810000042"><code>${sandbox}/phone/243810000042</code></a>; its PIN is <code>0000</code>. One-time codes arrive there too. Programs can use it as well:</p>
+<p>Numbers that begin with +243 81 always belong to a carrier, in <code>usd</code> and <code>cdf</code>. Every number has a virtual phone, for example <a href="${sandbox}/phone/243810000042"><code>${sandbox}/phone/243810000042</code></a>; its PIN is <code>0000</code>. One-time codes arrive there too. Programs can use it as well; this takes the newest request on that phone, and approves it:</p>
 ${code(
   'Shell',
-  `curl -s ${sandbox}/phone/243810000042/state
+  `PROMPT=$(curl -s ${sandbox}/phone/243810000042/state \\
+  | sed -n 's/.*"prompts":\\[{"id":"\\([^"]*\\)".*/\\1/p')
+echo "$PROMPT"
 
 curl -s ${sandbox}/phone/243810000042/prompts/$PROMPT \\
   -H 'Content-Type: application/json' -d '{"answer":"approve","pin":"0000"}'`,
@@ -55,14 +69,14 @@ ${table(
 )}
 ${heading('accounts', 'Wallets and flash accounts')}
 <p><code>npm start</code> prints those of the demo merchant; their PIN is <code>1234</code>. This opens another wallet:</p>
-${code('Shell', 'npx mbongo wallet open --pin 1234 --currency usd --balance 50.00 --phone +243810000042')}
+${code('Shell', `${command} wallet open --pin 1234 --currency usd --balance 50.00 --phone +243810000042`)}
 ${heading('tools', 'Tools')}
 <ul class="tiles">
 <li><a href="${sandbox}/shop"><strong>Shop</strong><span>Buy something as a customer would.</span></a></li>
 <li><a href="${sandbox}/inbox/demo"><strong>Inbox</strong><span>Every address below <code>/inbox/</code> receives webhooks and checks their signatures.</span></a></li>
 <li><a href="${sandbox}/control"><strong>Control</strong><span>Delays, lost answers and duplicates, reproducible with a seed.</span></a></li>
 </ul>
-<p><code>npx mbongo clock advance 30d</code> moves the test clock forward: sessions expire, schedules run, webhooks are retried.</p>`;
+<p><code>${command} clock advance 30d</code> moves the test clock forward: sessions expire, schedules run, webhooks are retried.</p>`;
   const sections = [
     { id: 'phones', title: 'Phones' },
     { id: 'cards', title: 'Cards' },
