@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { REASONS } from '../domain/reason.ts';
 import { REFUSALS } from '../domain/refusal.ts';
 import { LANGUAGES, say } from '../messages/messages.ts';
 import { WORDS } from '../messages/sentences.ts';
@@ -52,10 +53,14 @@ describe.each(LANGUAGES)('%s', (language) => {
     expect(example.message).not.toContain('…');
   });
 
-  test('the index links every error and lists every detail code', () => {
+  test('the index links every error and lists every detail code and every reason', () => {
     const markup = render(renderErrorIndex(language));
     for (const code of ERROR_CODES) expect(markup).toContain(`href="/docs/errors/${code}?lang=${language}"`);
     for (const code of Object.keys(WORDS)) expect(markup).toContain(`<code>${code}</code>`);
+    for (const reason of REASONS) {
+      expect(markup).toContain(`<code>${reason}</code>`);
+      expect(textOf(markup)).toContain(say(language, `reason.${reason}`));
+    }
     expect(textOf(markup)).not.toMatch(/…|undefined|NaN|\[object/);
   });
 

@@ -5,6 +5,7 @@
  * answer. The language is chosen by `?lang=`.
  */
 
+import { REASONS } from '../domain/reason.ts';
 import { REFUSALS, Refusal, type RefusalCode, type RefusalDetail, type Words } from '../domain/refusal.ts';
 import { type Html, html, type Piece } from '../messages/html.ts';
 import { type Language, say, sayNames } from '../messages/messages.ts';
@@ -44,7 +45,7 @@ ${codeBlock('JSON', exampleOf(code, language))}
   );
 }
 
-/** All errors by group, and the codes that details can carry. */
+/** All errors by group, the codes that details can carry, and those that say why something ended as it did. */
 export function renderErrorIndex(language: Language): DocsPage {
   const title = word(language, 'index_title');
   return page(
@@ -54,11 +55,18 @@ export function renderErrorIndex(language: Language): DocsPage {
     html`<h1>${title}</h1>
 <p class="lead">${word(language, 'index_intro')}</p>
 ${GROUPS.map((group) => renderGroup(group, language))}
-<h2>${word(language, 'details_title')}</h2>
+<h2 id="details">${word(language, 'details_title')}</h2>
 <p class="lead">${word(language, 'details_intro')}</p>
 <ul class="list paper">${Object.keys(WORDS).map(
       (code) => html`
   <li><code>${code}</code><p>${sayNames(language, `detail.${code}` as MessageKey, (name) => `‹${name}›`)}</p></li>`,
+    )}
+</ul>
+<h2 id="reasons">${word(language, 'reasons_title')}</h2>
+<p class="lead">${word(language, 'reasons_intro')}</p>
+<ul class="list paper">${REASONS.map(
+      (reason) => html`
+  <li><code>${reason}</code><p>${say(language, `reason.${reason}`)}</p></li>`,
     )}
 </ul>`,
   );

@@ -326,6 +326,9 @@ export const en = {
     details_title: 'Details',
     details_intro:
       'Where single fields are at fault, details lists them all at once. The code of each says what exactly was wrong.',
+    reasons_title: 'Reasons',
+    reasons_intro:
+      'Why a payment, a payout line or a refund ended as it did is a code, too: reason, or failure.code of a refund. There may be new ones one day: treat one that you do not know as “it did not succeed”.',
     language: 'Language',
     skip: 'Skip to the text',
     group_10: 'Credentials',

@@ -345,6 +345,9 @@ export const es = {
     details_title: 'Detalles',
     details_intro:
       'Cuando fallan campos concretos, details los enumera todos a la vez. El código de cada uno dice qué estaba mal.',
+    reasons_title: 'Motivos',
+    reasons_intro:
+      'El motivo por el que un pago, una línea de un envío o un reembolso terminó así también es un código: reason, o failure.code de un reembolso. Algún día puede haber nuevos: tome uno que no conozca por «no se realizó».',
     language: 'Idioma',
     skip: 'Ir al texto',
     group_10: 'Credenciales',

@@ -375,6 +375,9 @@ export const fr = {
     details_title: 'Détails',
     details_intro:
       'Quand des champs sont en cause, details les énumère tous à la fois. Le code de chacun dit ce qui n’allait pas.',
+    reasons_title: 'Raisons',
+    reasons_intro:
+      'La raison pour laquelle un paiement, une ligne de versement ou un remboursement s’est terminé ainsi est aussi un code : reason, ou failure.code d’un remboursement. Il peut y en avoir de nouveaux un jour : prenez un code inconnu pour « cela n’a pas abouti ».',
     language: 'Langue',
     skip: 'Aller au texte',
     group_10: 'Identifiants d’accès',

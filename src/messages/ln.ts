@@ -330,6 +330,9 @@ export const ln = {
     details_title: 'Makambo ya mike',
     details_intro:
       'Soki libunga ezali na bachamp, details etangi yango nyonso mbala moko. Code ya moko na moko elobi libunga nini.',
+    reasons_title: 'Bantina',
+    reasons_intro:
+      'Ntina oyo kofuta to kozongisa mbongo esuki boye ezali mpe code: reason, to failure.code ya kozongisa mbongo. Bacode ya sika ekoki koya mokolo mosusu: soki oyebi code moko te, zwa yango lokola “elongi te”.',
     language: 'Lokota',
     skip: 'Kende na maloba',
     group_10: 'Bafungola ya kokota',

@@ -49,6 +49,8 @@ export type PageWord =
   | 'all_errors'
   | 'details_title'
   | 'details_intro'
+  | 'reasons_title'
+  | 'reasons_intro'
   | 'language'
   | 'skip'
   | 'group_10'

@@ -271,6 +271,9 @@ export const zh = {
     all_errors: '全部错误',
     details_title: '详情',
     details_intro: '如果是个别字段有误，details 会一次列出全部字段。每项的 code 说明具体问题。',
+    reasons_title: '原因',
+    reasons_intro:
+      '一笔支付、一笔对外付款或一笔退款为何如此结束，也由代码说明：reason，退款则为 failure.code。将来可能增加新的代码：不认识的代码请视为“未成功”。',
     language: '语言',
     skip: '跳到正文',
     group_10: '凭证',

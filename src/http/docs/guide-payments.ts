@@ -93,6 +93,7 @@ ${METHODS}
 <p>Calls with a session token may be made by the customer’s browser, from a page of any origin (CORS); calls with the merchant credential may not.</p>
 ${heading('statuses', 'Statuses')}
 ${STATUS_TABLE}
+<p>Why a payment ended as it did is the <code>reason</code> in the <code>timeline</code> of <a href="/docs/reference#readTransaction"><code>GET /payments/transaction/{id}</code></a>, one of <a href="/docs/errors#reasons">these codes</a>.</p>
 <p>Act on the webhook. If you poll, do so every five seconds, and at most sixty times.</p>
 <p>A session token reads, verifies codes and uploads proofs until it expires, also after it has paid: for half an hour, or for as long as <code>ttl_seconds</code> said. After that it is refused with <a href="/docs/errors/1005">1005</a>. Your backend then mints another session, which reads every payment of yours, and finishes one whose <code>payment_id</code> you have kept; or it finds the payment by your own reference in <a href="/docs/reference#listTransactions"><code>GET /internal/transactions</code></a>.</p>
 ${heading('wallet', 'Wallet and flash')}
