@@ -109,7 +109,7 @@ export const TRANSACTIONS_MOST = 100;
 export const TRANSACTIONS = 20;
 
 export const TransactionsQuery = Type.Object({
-  status: Type.Optional(PaymentStatusName),
+  status: Type.Optional(Type.Union(PaymentStatusName.anyOf, { description: 'Only payments with this status.' })),
   payment_method: Type.Optional(MethodName),
   method: Type.Optional(Type.Union(MethodName.anyOf, wordFor('payment_method'))),
   currency: Type.Optional(CurrencyCode),

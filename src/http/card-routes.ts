@@ -14,19 +14,12 @@ import { type CardCallback, requireProof } from '../usecases/card-callback-proof
 import { checkStatus, readCardStatus } from '../usecases/card-status.ts';
 import type { Deps } from '../usecases/deps.ts';
 import type { Reply } from '../usecases/perform.ts';
+import { CardCallbackBody, CardReturnQuery, CardStatusAnswer, CheckStatusAnswer, OrderParams } from './card-schemas.ts';
 import type { JsonObject } from './json-body.ts';
 import { presentStatus } from './present.ts';
 import { isPlainJson } from './request-headers.ts';
 import { type Call, defineRoute, type Route } from './route.ts';
-import {
-  CardCallbackBody,
-  CardReturnQuery,
-  CardStatusAnswer,
-  CheckStatusAnswer,
-  OrderParams,
-  StatusAnswer,
-  TransactionParams,
-} from './schemas.ts';
+import { StatusAnswer, TransactionParams } from './schemas.ts';
 
 export function cardRoutes(deps: Deps): Route[] {
   return [

@@ -116,7 +116,12 @@ export const PAGE_MOST = 100;
 const PAYOUT_STATUSES = ['pending', 'processing', 'completed', 'partial_success', 'failed'] as const;
 
 export const BatchesQuery = Type.Object({
-  status: Type.Optional(Type.Union(PAYOUT_STATUSES.map((status) => Type.Literal(status)))),
+  status: Type.Optional(
+    Type.Union(
+      PAYOUT_STATUSES.map((status) => Type.Literal(status)),
+      { description: 'Only payouts with this status.' },
+    ),
+  ),
   receipt_mode: Type.Optional(ReceiptModeName),
   method: Type.Optional(Type.Union(ReceiptModeName.anyOf, wordFor('receipt_mode'))),
   customer_reference: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),

@@ -39,7 +39,7 @@ export const RefundAnswer = Type.Object({
   reason: nullable(Text, 'Your own note; null if you gave none.'),
   failure: nullable(
     Type.Object(
-      { code: Text, message: Text },
+      { code: Type.String({ description: 'The reason, one of those on `/docs/errors#reasons`.' }), message: Text },
       { description: 'Why the refund failed. Its money is back in your balance.' },
     ),
   ),

@@ -197,7 +197,14 @@ export const SubmitAnswer = Type.Object({
 
 export const BanksAnswer = Type.Object({
   success: Type.Boolean(),
-  banks: Type.Array(Type.Object({ id: Text, name: Text, country: Text, accounts: Type.Array(BankAccountAnswer) })),
+  banks: Type.Array(
+    Type.Object({
+      id: Type.String({ description: 'The id of the bank. A submit takes the id of one of its `accounts`.' }),
+      name: Type.String({ description: 'The name of the bank.' }),
+      country: Text,
+      accounts: Type.Array(BankAccountAnswer),
+    }),
+  ),
 });
 
 export const ProofBody = Type.Object({
@@ -211,7 +218,7 @@ export const ProofBody = Type.Object({
 export const ProofAnswer = Type.Object({
   ...PAYMENT_FIELDS,
   proof: Type.Object({
-    id: Text,
+    id: Type.String({ description: 'The id of the proof, `prf_…`, by which the operator knows it.' }),
     status: oneOf(['waiting'], 'An operator still has to check the transfer.'),
     content_type: Text,
     size: Type.Integer({ description: 'The number of bytes stored. Bytes after the end of a picture are cut off.' }),
@@ -263,7 +270,8 @@ export const ResentAnswer = Type.Object({
   expires_at: Timestamp,
 });
 
-const STATUS_FIELDS = {
+/** What every read of a payment's status begins with. */
+export const STATUS_FIELDS = {
   transaction_id: Text,
   status: PaymentStatus,
   amount: Text,
@@ -293,10 +301,10 @@ export const DetailAnswer = Type.Object({
   refunded_amount: Text,
   payment_methods: Type.Array(
     Type.Object({
-      id: Text,
-      name: Text,
+      id: Type.String({ description: 'Send it as `payment_method_id` in a submit; `name` does as well.' }),
+      name: Type.String({ description: 'The name of the method, for example `mobile_money`.' }),
       display_name: Text,
-      channel: Text,
+      channel: Type.String({ description: 'The kind of method: the same word as `name`.' }),
       icon_url: Text,
       is_enabled: Type.Boolean(),
       is_selected: Type.Boolean(),
@@ -341,59 +349,5 @@ export const MobileMoneyAnswer = Type.Object({
     ),
     provider_reference: AtCarrier,
     estimated_completion: Timestamp,
-  }),
-});
-
-const Order = Type.String({ minLength: 1, maxLength: 255 });
-
-export const CardCallbackBody = Type.Object({
-  order_id: Type.Optional(Order),
-  transaction_id: Type.Optional(Order),
-  result: Type.Optional(Type.String({ maxLength: 64, description: 'AUTHENTICATED, REJECTED or UNAVAILABLE.' })),
-  timestamp: Type.Optional(
-    Type.Union([Type.String({ pattern: '^[0-9]{1,12}$' }), Type.Integer({ minimum: 0 })], {
-      description: 'When the callback was signed, in Unix seconds; at most five minutes ago.',
-    }),
-  ),
-  nonce: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 255,
-      description: 'A value of the sender’s choice, without a full stop; part of the signed text.',
-    }),
-  ),
-  signature: Type.Optional(
-    Type.String({
-      maxLength: 255,
-      description:
-        'HMAC-SHA-256 over `timestamp.nonce.order_id.transaction_id.result`, in hexadecimal. The header ' +
-        '`X-Cardnet-Signature` may carry it instead.',
-    }),
-  ),
-  'order.id': Type.Optional(Type.String({ maxLength: 255, description: 'The network’s own order id.' })),
-});
-export type CardCallbackBody = Static<typeof CardCallbackBody>;
-
-/** The query of the return address that the gateway gave to the network. */
-export const CardReturnQuery = Type.Object({
-  t: Type.Optional(Type.String({ maxLength: 64 })),
-  e: Type.Optional(Type.String({ maxLength: 16 })),
-  n: Type.Optional(Type.String({ maxLength: 64 })),
-  s: Type.Optional(Type.String({ maxLength: 64 })),
-});
-
-export const OrderParams = Type.Object({ order_id: PathId });
-
-export const CheckStatusAnswer = Type.Object({
-  ...STATUS_FIELDS,
-  upstream_status: nullable(Type.String({ description: 'The order’s status in the card network’s own terms.' })),
-});
-
-export const CardStatusAnswer = Type.Object({
-  ...STATUS_FIELDS,
-  three_ds: Type.Object({
-    status: nullable(Type.String({ description: 'The result, in the card network’s own terms.' })),
-    eci: nullable(Type.String({ description: 'Electronic commerce indicator (EMV 3-D Secure).' })),
-    challenge_url: nullable(Type.String({ description: 'The URL of the issuer’s challenge; null if none is open.' })),
   }),
 });
