@@ -6,6 +6,7 @@ import { Compile } from 'typebox/compile';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { testCards } from '../../sandbox/cardnet/cards.ts';
 import { endings } from '../../sandbox/carriers/endings.ts';
+import { CURRENCIES } from '../../src/domain/currency.ts';
 import { CARDS, PHONES } from '../../src/http/docs/test-numbers.ts';
 import { exampleOf } from '../../src/http/examples.ts';
 import { openWorld, type World } from '../support/world.ts';
@@ -193,6 +194,14 @@ describe('an example', () => {
       }
     }
   });
+});
+
+test('every currency is listed with its decimals', async () => {
+  const markup = await read('/docs/payments');
+  const table = /aria-label="Decimals of each currency".*?<\/table>/s.exec(markup)?.[0] ?? '';
+  for (const currency of CURRENCIES) expect(table).toContain(`<code>${currency}</code>`);
+  expect(table).toContain('<code>&quot;12.50&quot;</code>');
+  expect(table).toContain('<code>&quot;1250&quot;</code>');
 });
 
 test('the test numbers are those of the sandbox', () => {

@@ -4,6 +4,7 @@
  * Invariant: what it says of fields and states is what the routes check and the state machine does.
  */
 
+import { CURRENCIES, exponentOf } from '../../domain/currency.ts';
 import { mobileMoneyStatus } from '../../domain/payment.ts';
 import type { PaymentStatus } from '../../domain/records.ts';
 import { html } from '../../messages/html.ts';
@@ -83,6 +84,22 @@ const STATUS_TABLE = table(
   STATUSES.map(([status, meaning]) => [`\`${status}\``, meaning, `\`${mobileMoneyStatus(status)}\``]),
 );
 
+/** Currencies by the number of their decimals, most decimals first. */
+const DECIMALS = table(
+  'Decimals of each currency',
+  ['Decimals', 'Currencies', 'An amount'],
+  [...new Set(CURRENCIES.map(exponentOf))]
+    .sort()
+    .reverse()
+    .map((digits) => [
+      String(digits),
+      CURRENCIES.filter((currency) => exponentOf(currency) === digits)
+        .map((currency) => `\`${currency}\``)
+        .join(', '),
+      `\`"${(1250 / 10 ** digits).toFixed(digits)}"\``,
+    ]),
+);
+
 export function paymentsGuide(): Guide {
   const main = html`<h1>Ways to pay</h1>
 <p class="lead">One session, one amount, one payment. The methods differ in which party is asked for the money, and in when the result is known.</p>
@@ -96,6 +113,9 @@ ${STATUS_TABLE}
 <p>Why a payment ended as it did is the <code>reason</code> in the <code>timeline</code> of <a href="/docs/reference#readTransaction"><code>GET /payments/transaction/{id}</code></a>, one of <a href="/docs/errors#reasons">these codes</a>.</p>
 <p>Act on the webhook. If you poll, do so every five seconds, and at most sixty times.</p>
 <p>A session token reads, verifies codes and uploads proofs until it expires, also after it has paid: for half an hour, or for as long as <code>ttl_seconds</code> said. After that it is refused with <a href="/docs/errors/1005">1005</a>. Your backend then mints another session, which reads every payment of yours, and finishes one whose <code>payment_id</code> you have kept; or it finds the payment by your own reference in <a href="/docs/reference#listTransactions"><code>GET /internal/transactions</code></a>.</p>
+${heading('currencies', 'Currencies')}
+${DECIMALS}
+<p>An amount has at most as many decimals as its currency; more are refused with <a href="/docs/errors/1101">1101</a>. Your operator may have limited the currencies that you may use, and no carrier takes all of them: <a href="/docs/reference#readAvailability"><code>GET /internal/availability</code></a> lists what takes which.</p>
 ${heading('wallet', 'Wallet and flash')}
 <p>The account is in the gateway’s own ledger, so the result is final at once. From a threshold amount (the equivalent of 100 dollars, unless your operator has set another) the gateway sends a six-digit one-time code to the account’s phone: submit answers <code>pending_otp_verification</code>, and <a href="/docs/reference#verifyCode"><code>POST /payments/verify-otp</code></a> completes the payment. A code is valid for ten minutes. The customer has five tries in five minutes, and three resends. Five wrong PINs lock the account for fifteen minutes.</p>
 ${heading('mobile-money', 'Mobile money')}
@@ -116,6 +136,7 @@ ${heading('fees', 'Fees and delivery')}
   const sections = [
     { id: 'methods', title: 'Methods' },
     { id: 'statuses', title: 'Statuses' },
+    { id: 'currencies', title: 'Currencies' },
     { id: 'wallet', title: 'Wallet and flash' },
     { id: 'mobile-money', title: 'Mobile money' },
     { id: 'card', title: 'Cards' },
