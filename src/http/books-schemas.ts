@@ -92,8 +92,11 @@ export const StatementAnswer = Type.Object({
       }),
       amount: Type.String({ description: 'Negative if money left the balance.' }),
       balance_after: Type.String({ description: 'That balance after the line.' }),
-      transaction_id: nullable(Text),
-      refund_id: nullable(Text),
+      transaction_id: nullable(
+        Text,
+        'The payment or payout line that the line belongs to, `txn_…`; null for a refund and for what belongs to neither.',
+      ),
+      refund_id: nullable(Text, 'The refund that the line belongs to, `rfd_…`; null if it belongs to none.'),
       customer_reference: nullable(Text, 'Your own reference of the payment, the payout or the refunded payment.'),
       reference: nullable(
         Text,

@@ -21,7 +21,7 @@ const EventStatusName = Type.Union([...SendableName.anyOf, Type.Literal('no_targ
 });
 
 /** Every type that an event can have: the final states of payments, refunds, and the states of which payouts tell. */
-const EVENT_TYPES = [
+export const EVENT_TYPES = [
   'payment.approved',
   'payment.declined',
   'payment.failed',

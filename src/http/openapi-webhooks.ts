@@ -6,6 +6,7 @@
 
 import { Type } from 'typebox';
 import { asDocumented } from './documented.ts';
+import { EVENT_TYPES } from './event-schemas.ts';
 import { PAYOUT_WEBHOOK_BODY, WEBHOOK_BODY } from './examples-money.ts';
 import { withMeanings } from './field-meanings.ts';
 import { nullable, oneOf, Text, Timestamp } from './schema-words.ts';
@@ -47,42 +48,47 @@ const PayoutEvent = Type.Object({
   message: Text,
 });
 
-const HEADERS: readonly (readonly [name: string, description: string])[] = [
-  ['webhook-id', 'The event’s id, the same on every try: ignore an id that you have already processed.'],
-  ['webhook-timestamp', 'When this try was signed, in Unix seconds.'],
-  [
-    'webhook-signature',
-    'Standard Webhooks: `v1,` and the signature; while a secret is being rotated there are two, separated by a space.',
-  ],
-  ['webhook-event', 'The type of the event, for example `payment.approved` or `payout.completed`.'],
-  [
-    'webhook-sequence',
-    '1, 2, … per transaction: a number lower than one you have seen reports an older status. But count every `payment.refunded`.',
-  ],
-];
+const TEXT: Json = { type: 'string' };
+const NUMBER: Json = { type: 'integer', minimum: 1 };
+
+/** `types` are those that the event can have. */
+function headersOf(types: readonly string[]): readonly (readonly [name: string, schema: Json, description: string])[] {
+  return [
+    ['webhook-id', TEXT, 'The event’s id, the same on every try: ignore an id that you have already processed.'],
+    ['webhook-timestamp', NUMBER, 'When this try was signed, in Unix seconds.'],
+    [
+      'webhook-signature',
+      TEXT,
+      'Standard Webhooks: `v1,` and the signature; while a secret is being rotated there are two, separated by a space.',
+    ],
+    ['webhook-event', { type: 'string', enum: types }, 'The type of the event.'],
+    [
+      'webhook-sequence',
+      NUMBER,
+      '1, 2, … per transaction: a number lower than one you have seen reports an older status. But count every `payment.refunded`.',
+    ],
+  ];
+}
 
 /** Keyed by the first word of the event's name. */
 export function webhookDescriptions(): Json {
   return {
-    payment: posted('paymentEvent', 'A payment is final, or has been refunded', PaymentEvent, WEBHOOK_BODY),
-    payout: posted('payoutEvent', 'A payout line is made, or is final', PayoutEvent, PAYOUT_WEBHOOK_BODY),
+    payment: posted('payment', 'A payment is final, or has been refunded', PaymentEvent, WEBHOOK_BODY),
+    payout: posted('payout', 'A payout line is made, or is final', PayoutEvent, PAYOUT_WEBHOOK_BODY),
   };
 }
 
-function posted(operationId: string, summary: string, schema: object, example: Json): Json {
+/** `about` is the first word of the events' names. */
+function posted(about: string, summary: string, schema: object, example: Json): Json {
   return {
     post: {
-      operationId,
+      operationId: `${about}Event`,
       summary,
       tags: ['webhooks'],
       security: [],
-      parameters: HEADERS.map(([name, description]) => ({
-        name,
-        in: 'header',
-        required: true,
-        description,
-        schema: { type: 'string' },
-      })),
+      parameters: headersOf(EVENT_TYPES.filter((type) => type.startsWith(`${about}.`))).map(
+        ([name, schema, description]) => ({ name, in: 'header', required: true, description, schema }),
+      ),
       requestBody: {
         required: true,
         content: { 'application/json': { schema: withMeanings(asDocumented(schema)), example } },

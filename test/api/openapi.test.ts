@@ -298,6 +298,8 @@ test('describes every webhook that was posted: its body, without undocumented fi
     if (schema === undefined) throw new Error(`${type} is not in the document`);
     expect([...Compile(schema).Errors(body)], type).toEqual([]);
     expectNamed(schema, body);
+    const named = described?.parameters?.find((parameter) => parameter.name === 'webhook-event')?.schema;
+    expect(named?.enum, type).toContain(type);
     const sent = Object.keys(headers).filter((header) => header.startsWith('webhook-'));
     expect(described?.parameters?.map((parameter) => parameter.name).sort()).toEqual(sent.sort());
   }
