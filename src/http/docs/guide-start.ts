@@ -68,7 +68,7 @@ ${code('Shell', SUBMIT)}
 <p>To confirm on the phone yourself, submit <code>+243810000042</code>, open <a href="${sandbox}/phone/243810000042">its screen</a> and approve with PIN <code>0000</code>. A session pays only once, so mint another one first.</p></li>
 <li><h2 id="see">See the result, and the webhook</h2>
 ${code('Shell', READ)}
-<p>The status is <code>completed</code>. The webhook is in <a href="${sandbox}/inbox/demo">the inbox</a>, which shows whether its signature is valid. Programs can read it too:</p>
+<p>After that second the status is <code>completed</code>, and before it <code>processing</code>. The webhook is in <a href="${sandbox}/inbox/demo">the inbox</a>, which shows whether its signature is valid. Programs can read it too:</p>
 ${code('Shell', `curl -s ${sandbox}/inbox/demo/messages`)}</li>
 </ol>
 ${heading('how', 'What happened')}
