@@ -7,7 +7,8 @@
 
 import { prefersHtml } from '../messages/accept.ts';
 import type { Deps } from '../usecases/deps.ts';
-import { type Collected, collectPayment } from '../usecases/payment-collect.ts';
+import { collectPayment } from '../usecases/payment-collect.ts';
+import type { Collected } from '../usecases/payment-collectable.ts';
 import type { Reply } from '../usecases/perform.ts';
 import { presentTransfer } from './bank-present.ts';
 import { COLLECT_CODES, collectCommand, collectFaults, NEEDED_FOR_PAGE } from './payment-commands.ts';

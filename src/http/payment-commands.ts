@@ -26,7 +26,7 @@ import type { SessionCaller } from '../usecases/callers.ts';
 import type { Deps } from '../usecases/deps.ts';
 import { urlFaults } from '../usecases/merchant-urls.ts';
 import { type Reaching, reachOf } from '../usecases/method-reach.ts';
-import type { PaymentCollectCommand } from '../usecases/payment-collect.ts';
+import type { PaymentCollectCommand } from '../usecases/payment-collectable.ts';
 import { parsePhone } from './phone.ts';
 import type { Call } from './route.ts';
 import type { CollectBody, SubmitBody } from './schemas.ts';

@@ -16,7 +16,7 @@ import { type Language, say } from '../messages/messages.ts';
 import type { MessageKey } from '../messages/sentences.ts';
 import type { CodeResent } from '../usecases/code-resend.ts';
 import type { CodeVerified } from '../usecases/code-verify.ts';
-import type { Collected } from '../usecases/payment-collect.ts';
+import type { Collected } from '../usecases/payment-collectable.ts';
 import type { CarrierRead, PaymentDetail } from '../usecases/payment-read.ts';
 import type { SessionCreated } from '../usecases/session-create.ts';
 

@@ -6,23 +6,32 @@
  */
 
 import type { CardConnector } from '../connectors/connector.ts';
-import type { Change } from '../domain/change.ts';
+import { type Change, merged } from '../domain/change.ts';
 import type { Attempt, Payment, PaymentMethod, Session } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { consumeSession } from '../domain/settlement.ts';
 import { CommitUnknown } from '../store/errors.ts';
+import { sessionAsTold } from './acceptances.ts';
 import { callWithinDeadline } from './attempt-ask.ts';
 import { type Intention, newAttempt, orderOf } from './attempt-intend.ts';
 import { settleByAnswer } from './attempt-settle.ts';
-import type { SessionCaller } from './callers.ts';
 import { askEarlierInSession } from './card-earlier.ts';
 import { cardOf } from './card-form.ts';
 import { PAY_LIFE_MS } from './card-pay.ts';
-import { type Deps, idsOf, newId } from './deps.ts';
+import { cachedFirst, type Deps, idsOf, newId } from './deps.ts';
 import { findPaidAside } from './paid-aside.ts';
-import { type Answering, type Reply, retryWhileUnavailable } from './perform.ts';
+import { type Collect, type Collected, newPayment, requireCollectable } from './payment-collectable.ts';
+import {
+  type Answering,
+  type Decision,
+  perform,
+  type Reply,
+  refusalOf,
+  refuse,
+  retryWhileUnavailable,
+} from './perform.ts';
 
-export type NativeMethod = Extract<PaymentMethod, 'google_pay' | 'apple_pay'>;
+type NativeMethod = Extract<PaymentMethod, 'google_pay' | 'apple_pay'>;
 
 /** Whether a method pays by a token at collect, so that the collect consumes the session (contract §3). */
 export function isNative(method: PaymentMethod | 'none'): method is NativeMethod {
@@ -30,18 +39,60 @@ export function isNative(method: PaymentMethod | 'none'): method is NativeMethod
 }
 
 /** A payment whose token is about to be sent, with the change to commit first. */
-export interface NativeIntended {
+interface Intended {
   readonly change: Change;
   readonly payment: Payment;
   readonly attempt: Attempt;
 }
 
 /**
- * What the network has turned away in this session, and may have carried out all the same, is inquired about before a token asks
- * it for money again; and money that came too late to count is not asked for a second time. Undefined: the collect may go on, and
- * finds on the rows that it reads whether the session has been consumed.
+ * Collects a payment by its token: inquires about what the network may have carried out in this session before; commits the
+ * payment with its attempt, and the session consumed; and sends the token once the caller may be answered.
+ *
+ * @throws Refusal as `collectPayment` does.
  */
-export async function refusalByEarlier(deps: Deps, { session }: SessionCaller): Promise<Refusal | undefined> {
+export async function collectByToken(
+  collect: Collect,
+  first: Session,
+  method: NativeMethod,
+  answering: Answering<Collected>,
+): Promise<Reply> {
+  const { deps } = collect;
+  const { native_pay_token: token } = collect.command;
+  if (token === undefined) throw new Error('the token has not been checked');
+  let session = first;
+  for (;;) {
+    const refused = await refusalByEarlier(collect, session);
+    if (refused !== undefined) return refuse(deps.store, answering, refused);
+    try {
+      const { reply, intended } = await commitIntended(collect, session, method, answering);
+      if (intended !== undefined) deps.background(payByToken(deps, intended, method, token));
+      return reply;
+    } catch (error) {
+      if (!(error instanceof SessionMoved)) throw error;
+      session = error.session;
+    }
+  }
+}
+
+/** A submit came in between: what it has asked for must be inquired about, too, before a token is sent. */
+class SessionMoved extends Error {
+  readonly session: Session;
+
+  constructor(session: Session) {
+    super('the session has moved');
+    this.session = session;
+  }
+}
+
+/**
+ * The refusal if this session may have been paid already. What the network has turned away, and may have carried out all the
+ * same, is inquired about before a token asks for money again; and money that came too late to count is not asked for a second
+ * time. A collect that is refused in any case is left to the commit, and costs the network no inquiry.
+ */
+async function refusalByEarlier(collect: Collect, session: Session): Promise<Refusal | undefined> {
+  const { deps } = collect;
+  if (refusalOf(() => requireCollectable(collect, session, deps.clock.now())) !== undefined) return undefined;
   if (session.payments === 0 || session.submitting_payment_id !== null) return undefined;
   const field = 'payment_method';
   const payments = await deps.store.payment.ofSession(session.shard, session.id);
@@ -63,13 +114,13 @@ export async function refusalByEarlier(deps: Deps, { session }: SessionCaller): 
  *
  * @throws Refusal 1203 while another submit holds the session.
  */
-export function intendByToken(
+function intend(
   deps: Deps,
   session: Session,
   siblings: readonly Payment[],
   collected: Payment,
   method: NativeMethod,
-): NativeIntended {
+): Intended {
   const holder = session.submitting_payment_id;
   if (holder !== null) {
     const details = [{ field: 'Authorization', code: 'IN_PROGRESS' }] as const;
@@ -103,39 +154,71 @@ function intentionOf(card: CardConnector, method: NativeMethod): Intention {
 }
 
 /**
- * Runs a collect. If the outcome of a token's commit is unknown, its attempt is looked up and the collect continues: nothing
- * was sent yet, and a repeated call would find the session consumed and never send its token. If the lookup took too long, the
- * attempt's age shows it.
+ * Commits what `intend` decides; `intended` is absent if the reply is a remembered one. If the outcome of the commit is unknown,
+ * its attempt is looked up and the collect continues: nothing was sent yet, and a repeated call would find the session consumed
+ * and never send its token. If the lookup took too long, the attempt's age shows it.
+ *
+ * @throws SessionMoved when the session is not as it was when earlier payments were inquired about.
  */
-export async function alsoInDoubt<A>(
-  deps: Deps,
-  answering: Answering<A>,
-  collect: (answering: Answering<A>) => Promise<Reply>,
-  intended: () => NativeIntended | undefined,
-): Promise<Reply> {
-  let reply: Reply | undefined;
-  const render = (answer: A): Reply => {
-    reply = answering.render(answer);
-    return reply;
+async function commitIntended(
+  collect: Collect,
+  session: Session,
+  method: NativeMethod,
+  answering: Answering<Collected>,
+): Promise<{ readonly reply: Reply; readonly intended: Intended | undefined }> {
+  const { deps, page } = collect;
+  let intended: Intended | undefined;
+  let rendered: Reply | undefined;
+  const decide = (rows: Rows): Decision<Collected> => {
+    if (rows.session === undefined) throw new Refusal(1001);
+    if (rows.session.version !== session.version) throw new SessionMoved(rows.session);
+    const now = deps.clock.now();
+    requireCollectable(collect, rows.session, now);
+    const payment = newPayment(collect, rows.session, now);
+    intended = intend(deps, rows.session, rows.siblings, payment, method);
+    return {
+      change: merged(intended.change, page.writes(payment, rows.session, now, undefined)),
+      answer: { payment: intended.payment, pageUrl: page.url },
+    };
+  };
+  const render = (answer: Collected): Reply => {
+    rendered = answering.render(answer);
+    return rendered;
   };
   try {
-    return await collect({ ...answering, render });
+    const reply = await perform(deps.store, { ...answering, render }, rowsOf(deps, session), decide);
+    return { reply, intended: reply.replayed === true ? undefined : intended };
   } catch (error) {
-    const attempt = intended()?.attempt;
-    if (!(error instanceof CommitUnknown) || attempt === undefined || reply === undefined) throw error;
+    if (!(error instanceof CommitUnknown) || intended === undefined || rendered === undefined) throw error;
+    const { shard, id } = intended.attempt;
     // If the attempt cannot be looked up either, the outcome stays unknown.
-    const own = await retryWhileUnavailable(deps, () => deps.store.attempt.get(attempt.shard, attempt.id)).catch(
-      () => undefined,
-    );
+    const own = await retryWhileUnavailable(deps, () => deps.store.attempt.get(shard, id)).catch(() => undefined);
     if (own?.status !== 'intended') throw error;
-    return reply;
+    return { reply: rendered, intended };
   }
 }
 
+interface Rows {
+  readonly session: Session | undefined;
+  /** The session's earlier payments, which this one ends. */
+  readonly siblings: readonly Payment[];
+}
+
+/** The first time the session is as it was given, if it has no earlier payments that would have to be read. */
+function rowsOf(deps: Deps, session: Session): () => Promise<Rows> {
+  const { shard, id } = session;
+  const read = async (): Promise<Rows> => {
+    const fresh = await sessionAsTold(deps, shard, id);
+    const hasSiblings = fresh !== undefined && fresh.payments > 0;
+    return { session: fresh, siblings: hasSiblings ? await deps.store.payment.ofSession(shard, id) : [] };
+  };
+  return session.payments === 0 ? cachedFirst({ session, siblings: [] }, read) : read;
+}
+
 /** Sends the token, once, and writes what the network says. */
-export async function payByToken(
+async function payByToken(
   deps: Deps,
-  { attempt, payment }: NativeIntended,
+  { attempt, payment }: Intended,
   wallet: NativeMethod,
   token: string,
 ): Promise<void> {

@@ -5,7 +5,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { bookLateMoney } from '../../src/usecases/attempt-book.ts';
 import { inquireAttempt } from '../../src/usecases/attempt-inquire.ts';
-import { collectPayment, type PaymentCollectCommand } from '../../src/usecases/payment-collect.ts';
+import { collectPayment } from '../../src/usecases/payment-collect.ts';
+import type { PaymentCollectCommand } from '../../src/usecases/payment-collectable.ts';
 import { submitPayment } from '../../src/usecases/payment-submit.ts';
 import { collectBody, type World } from '../support/world.ts';
 import { type CardPaying, collectByCard, collectCardWith, submitCard } from './card-payments.ts';
