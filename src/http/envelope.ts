@@ -97,13 +97,13 @@ const FRAMEWORK: { readonly [code: string]: () => Refusal } = {
 
 /**
  * The refusal for an error. Any unknown one is 1401, and `isBug` says that it must be logged. `isRepeatable`: the same call, sent
- * again, cannot do its work twice; any other call whose outcome is in doubt is not called retryable. `bodyMost`: the most bytes of
- * a body of the request.
+ * again, cannot do its work twice; any other call whose outcome is in doubt is not called retryable. `bodyMost`: how many bytes the
+ * request's body may have.
  */
 export function refusalOf(
   error: unknown,
   isRepeatable: boolean,
-  bodyMost: () => number | undefined = () => undefined,
+  bodyMost: number,
 ): { readonly refusal: Refusal; readonly isBug: boolean } {
   if (error instanceof Refusal) return { refusal: error, isBug: false };
   if (error instanceof Error) {
@@ -121,10 +121,10 @@ function inDoubt(): Refusal {
   return new Refusal(1402, { retryable: false, details: [{ field: 'Idempotency-Key', code: 'IN_DOUBT' }] });
 }
 
-function refusalOfFramework(error: Error, bodyMost: () => number | undefined): Refusal | undefined {
+function refusalOfFramework(error: Error, bodyMost: number): Refusal | undefined {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (!code.startsWith('FST_ERR_')) return undefined;
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return bodyTooLarge(bodyMost() ?? 0);
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return bodyTooLarge(bodyMost);
   const known = FRAMEWORK[code];
   if (known !== undefined) return known();
   const status = 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : 500;
