@@ -10,6 +10,7 @@
  * comes while a full pipe is being written to.
  */
 import { write, writeSync } from 'node:fs';
+import { waitingLines } from './waiting-lines.ts';
 
 export interface LogOutput {
   /** One line or several, each with its newline. */
@@ -30,11 +31,6 @@ export interface LogOutputOptions {
 }
 
 const MOST_WAITING = 16 * 1024 * 1024;
-/**
- * Bytes written at once. Waiting lines are turned into bytes in pieces of this size: lines as pino makes them are strings of many
- * parts, which take six bytes for each character (measured).
- */
-const PIECE = 64 * 1024;
 const PAUSE_MS = 5_000;
 /**
  * Milliseconds before a full pipe is tried again, doubling each time: a reader usually has room again soon, and one that has
@@ -55,16 +51,7 @@ export function openLogOutput({
   // The descriptor is taken from the stream, because Node.js makes a pipe non-blocking when it opens the stream: otherwise a
   // write to a full pipe holds a thread, and with it the end of the process, for as long as nobody reads.
   const { fd } = wanted === 1 ? process.stdout : process.stderr;
-  /** The newest lines, less than a piece, and their total number of characters. */
-  let lines: string[] = [];
-  let length = 0;
-  /** The pieces made of the lines before them. */
-  let pieces: Buffer[] = [];
-  /** Bytes that wait, including those being written; a character of `lines` counts as one. */
-  let size = 0;
-  let lost = 0;
-  /** The piece that is being written, or is to be tried again. */
-  let left: Buffer | undefined;
+  const waiting = waitingLines(mostWaiting);
   let isWriting = false;
   let isResting = false;
   let isFailing = false;
@@ -73,39 +60,15 @@ export function openLogOutput({
   let isOver = false;
   let tellClosed = (): void => undefined;
 
-  function add(more: string): void {
-    lines.push(more);
-    length += more.length;
-    size += more.length;
-    if (length >= PIECE) makePiece();
-  }
-
-  function makePiece(): void {
-    if (lines.length === 0) return;
-    const piece = Buffer.from(lines.join(''));
-    pieces.push(piece);
-    size += piece.length - length;
-    lines = [];
-    length = 0;
-  }
-
-  /** The oldest waiting piece; the line about lost lines comes after everything that waited before them. */
-  function take(): Buffer | undefined {
-    if (lost > 0) add(lostLine(lost));
-    lost = 0;
-    if (pieces.length === 0) makePiece();
-    return pieces.shift();
-  }
-
   function pump(): void {
     if (isWriting || isResting || isOver) return;
-    left ??= take();
-    if (left === undefined) {
+    const next = waiting.next();
+    if (next === undefined) {
       tellClosed();
       return;
     }
     isWriting = true;
-    write(fd, left, (error, written) => {
+    write(fd, next, (error, written) => {
       isWriting = false;
       if (error === null) wrote(written);
       else failed(error);
@@ -115,8 +78,7 @@ export function openLogOutput({
   function wrote(bytes: number): void {
     isFailing = false;
     fullPause = FULL_PIPE_LEAST_MS;
-    size -= bytes;
-    left = left !== undefined && bytes < left.length ? left.subarray(bytes) : undefined;
+    waiting.written(bytes);
     pump();
   }
 
@@ -147,29 +109,27 @@ export function openLogOutput({
     }, ms).unref();
   }
 
-  function end(): void {
+  /** Returns how many lines have not been written. */
+  function end(): number {
     isOver = true;
-    lines = [];
-    pieces = [];
-    left = undefined;
     process.removeListener('exit', writeLast);
+    return waiting.drop();
   }
 
   /** Closed before everything could be written. */
   function giveUp(): void {
-    makePiece();
-    const count = [...(left === undefined ? [] : [left]), ...pieces].reduce((sum, piece) => sum + linesIn(piece), lost);
+    const count = end();
     if (count > 0) complain(`${count} lines of the log could not be written before the process ended`);
-    end();
   }
 
   /** A write in flight is finished by another thread; the rest is tried here, because nothing runs afterwards. */
   function writeLast(): void {
-    let last = isWriting || left === undefined ? take() : left;
-    for (let tries = 0; last !== undefined && tries < LAST_TRIES; ) {
+    if (isWriting) waiting.written(waiting.next()?.length ?? 0);
+    for (let tries = 0; tries < LAST_TRIES; ) {
+      const next = waiting.next();
+      if (next === undefined) return;
       try {
-        last = last.subarray(writeSync(fd, last));
-        if (last.length === 0) last = take();
+        waiting.written(writeSync(fd, next));
       } catch (error) {
         if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) return;
         tries += 1;
@@ -183,11 +143,7 @@ export function openLogOutput({
   return {
     write(more) {
       if (isOver) return;
-      if (size + more.length > mostWaiting) {
-        lost += linesIn(more);
-        return;
-      }
-      add(more);
+      waiting.add(more);
       pump();
     },
     close() {
@@ -205,18 +161,6 @@ export function openLogOutput({
       return closing;
     },
   };
-}
-
-/** Counts a line that has been written in part, too. */
-function linesIn(text: string | Buffer): number {
-  let count = 0;
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count += 1;
-  return count;
-}
-
-function lostLine(lines: number): string {
-  const time = new Date().toISOString();
-  return `${JSON.stringify({ level: 'error', time, lines, event: 'log_lines_lost' })}\n`;
 }
 
 function toStandardError(text: string): void {
