@@ -4,8 +4,9 @@
  * Invariant: a process that does not answer within `ANSWER_LIMIT_MS` is left out, and no scrape waits longer for it.
  */
 import type { Clock } from '../platform/platform.ts';
+import type { Member } from './supervise-member.ts';
 import { joinNumbers, type ProcessNumbers } from './supervise-metrics.ts';
-import type { Member, Places } from './supervise-places.ts';
+import type { Places } from './supervise-places.ts';
 import type { ProcessWord } from './supervise-words.ts';
 
 /** 4 s, twice as long as a process waits for a slow database before it answers without it (`watch/database-metrics.ts`). */

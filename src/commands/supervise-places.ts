@@ -3,27 +3,10 @@
  *
  * Invariant: a place has one current process, or is waiting to start one; after a stop, none of the processes is left.
  */
-import cluster, { type Worker } from 'node:cluster';
-import type { OpenLog } from '../platform/log.ts';
-import { NODE_FLAGS } from '../platform/node-flags.ts';
 import type { Clock } from '../platform/platform.ts';
 import type { Place } from './serve-processes.ts';
 import { REPLACED_MS, STOP_LIMIT_MS, STOP_MARGIN_MS } from './serve-told.ts';
-import { wholeLines } from './supervise-lines.ts';
-import { isProcessWord, PROCESS_NAME, type ProcessWord, type SupervisorWord } from './supervise-words.ts';
-
-/** A process in a place, as its supervisor sees it. */
-export interface Member {
-  readonly place: Place;
-  /** Resolves with where it listens once it serves (`url` is undefined for a worker), or with why it did not start. */
-  readonly started: Promise<{ readonly url: string | undefined } | { readonly failed: string }>;
-  readonly ended: Promise<void>;
-  /** Resolves when it has ended, and everything that it printed has been passed on. */
-  readonly printed: Promise<void>;
-  isConnected(): boolean;
-  tell(word: SupervisorWord): void;
-  signal(name: NodeJS.Signals): void;
-}
+import { launch, type Member, type MemberOptions, type Started } from './supervise-member.ts';
 
 export interface Places {
   /** The current process of each place that has one. */
@@ -36,13 +19,8 @@ export interface Places {
   stop(limitMs: number): Promise<void>;
 }
 
-export interface PlacesOptions {
+export interface PlacesOptions extends MemberOptions {
   readonly clock: Pick<Clock, 'after' | 'wall'>;
-  /** The log that all processes write through: lines of several writers to one pipe would be mixed up. */
-  readonly log: Omit<OpenLog, 'close'>;
-  readonly writeError: (text: string) => void;
-  /** Called with a process's messages, except those about its start and stop. */
-  readonly heard: (member: Member, word: ProcessWord) => void;
 }
 
 /** 10 s: a process that ends sooner than this after it was ready counts as a failed start, and the next one waits longer. */
@@ -134,27 +112,23 @@ export function openPlaces(places: readonly Place[], options: PlacesOptions): Pl
     if (old === undefined) return true; // It is being restarted anyway, and from the present build.
     slot.isReplacing = true;
     const next = start(slot);
-    let cancel: () => void = () => undefined;
-    const late = new Promise<{ failed: string }>((resolve) => {
-      cancel = clock.after(REPLACE_LIMIT_MS, () => resolve({ failed: 'it was not ready in time' }));
-    });
-    const outcome = await Promise.race([next.started, late]);
-    // The timer would keep this process from ending.
-    cancel();
+    const outcome = await startedInTime(next, clock);
     slot.isReplacing = false;
-    if (!('failed' in outcome)) slot.member = next;
-    else if (live.has(old)) next.signal('SIGKILL');
-    else {
-      slot.member = undefined;
+    if ('failed' in outcome) {
       next.signal('SIGKILL');
-      startAnew(slot);
+      if (!live.has(old)) {
+        slot.member = undefined;
+        startAnew(slot);
+      }
+      return false;
     }
-    if ('failed' in outcome) return false;
+    slot.member = next;
     old.tell({ type: 'replaced' });
     endWithin(old, REPLACED_MS + STOP_LIMIT_MS + STOP_MARGIN_MS);
     await old.ended;
     return true;
   };
+
   return {
     members: () => slots.flatMap(({ member }) => (member === undefined ? [] : [member])),
     restarts,
@@ -183,89 +157,12 @@ export function openPlaces(places: readonly Place[], options: PlacesOptions): Pl
   };
 }
 
-/** Starts this program as a child process, in the place's role. */
-function launch(place: Place, { log, writeError, heard }: PlacesOptions): Member {
-  cluster.setupPrimary({
-    args: ['serve', '--role', place.role],
-    execArgv: [...NODE_FLAGS, ...process.execArgv],
-    // Inherited streams would become blocking for all processes that share them as soon as the first one ends.
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+/** How the start of a replacement went; one that takes longer than `REPLACE_LIMIT_MS` counts as failed. */
+async function startedInTime({ started }: Member, clock: Pick<Clock, 'after'>): Promise<Started> {
+  let cancel: () => void = () => undefined;
+  const late = new Promise<Started>((resolve) => {
+    cancel = clock.after(REPLACE_LIMIT_MS, () => resolve({ failed: 'it was not ready in time' }));
   });
-  const worker = cluster.fork({ [PROCESS_NAME]: place.name });
-  closeWhatIsLost(worker);
-  worker.process.stdout?.setEncoding('utf8').on('data', wholeLines(log.pass));
-  worker.process.stderr?.setEncoding('utf8').on('data', writeError);
-  const printed = new Promise<void>((resolve) => worker.process.once('close', () => resolve()));
-  const { name } = place;
-  const pid = worker.process.pid ?? null;
-  log.info('process_starting', { process: name, pid });
-  const ended = new Promise<void>((resolve) => {
-    worker.once('exit', (code: number | null, signal: string | null) => {
-      log.info('process_ended', { process: name, pid, code, signal });
-      resolve();
-    });
-    // If the process could not be created, there is no exit event.
-    worker.on('error', () => {
-      if (worker.process.pid === undefined) resolve();
-    });
-  });
-  let tellStarted: (outcome: { url: string | undefined } | { failed: string }) => void = () => undefined;
-  const started = new Promise<{ readonly url: string | undefined } | { readonly failed: string }>((resolve) => {
-    tellStarted = resolve;
-  });
-  void ended.then(() => tellStarted({ failed: `the process ${name} ended before it was ready` }));
-  const member: Member = {
-    place,
-    started,
-    ended,
-    printed,
-    isConnected: () => worker.isConnected(),
-    tell: (word) => tell(worker, word),
-    signal: (signal) => void worker.process.kill(signal),
-  };
-  worker.on('message', (word: unknown) => {
-    if (!isProcessWord(word)) return;
-    if (word.type === 'ready') tellStarted({ url: word.url });
-    else if (word.type === 'failed') tellStarted({ failed: word.message });
-    else if (word.type === 'leaving') takePort(worker);
-    else heard(member, word);
-  });
-  return member;
-}
-
-/**
- * Closes a connection that was being handed to a process when the process was killed. Node.js hands over one connection at a
- * time, each after the previous one was accepted, and leaves the last one open if the process dies before accepting it: its
- * client would wait for as long as the supervisor lives. Closing one that was accepted does nothing.
- */
-function closeWhatIsLost(worker: Worker): void {
-  const { process: child } = worker;
-  const send = child.send.bind(child) as (...words: unknown[]) => boolean;
-  let last: unknown;
-  child.send = (...words: unknown[]): boolean => {
-    const [, handle] = words;
-    if (hasClose(handle)) last = handle;
-    return send(...words);
-  };
-  worker.once('exit', () => {
-    if (hasClose(last)) last.close();
-  });
-}
-
-function hasClose(handle: unknown): handle is { close(): void } {
-  return typeof handle === 'object' && handle !== null && 'close' in handle && typeof handle.close === 'function';
-}
-
-/**
- * Hands no more connections to a process that stops. The channel keeps messages in order: when the process is told, all
- * connections sent before have arrived, and none is in transit that it would turn away.
- */
-function takePort(worker: Worker): void {
-  worker.disconnect();
-  tell(worker, { type: 'left' });
-}
-
-/** Sends a message. A failure means that the process is gone, which another event reports. */
-function tell(worker: Worker, word: SupervisorWord): void {
-  if (worker.isConnected()) worker.send(word, () => undefined);
+  // The timer would keep this process from ending.
+  return Promise.race([started, late]).finally(cancel);
 }

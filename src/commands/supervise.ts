@@ -13,8 +13,9 @@ import { messageOf, printError, type Surroundings } from './output.ts';
 import { openSandbox } from './serve-demo.ts';
 import { type Place, placesOf, type Role } from './serve-processes.ts';
 import { openUnlessTold, STOP_LIMIT_MS, STOP_MARGIN_MS, whenToldToStop } from './serve-told.ts';
+import type { Member } from './supervise-member.ts';
 import { collectNumbers } from './supervise-numbers.ts';
-import { type Member, openPlaces, type Places } from './supervise-places.ts';
+import { openPlaces, type Places } from './supervise-places.ts';
 import { openWorld, type World } from './world.ts';
 
 /** Returns the exit status, once all processes have ended. */

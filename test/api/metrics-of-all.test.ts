@@ -2,8 +2,8 @@
 
 import pg from 'pg';
 import { expect, test } from 'vitest';
+import type { Member } from '../../src/commands/supervise-member.ts';
 import { collectNumbers, type Numbers } from '../../src/commands/supervise-numbers.ts';
-import type { Member } from '../../src/commands/supervise-places.ts';
 import { openMetrics } from '../../src/platform/metrics.ts';
 import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import { memoryLog } from '../../src/platform/testing/memory-log.ts';
