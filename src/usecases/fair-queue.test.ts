@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CallOutcome } from './call-outcome.ts';
-import { createFairQueue, type FairQueueLimits } from './fair-queue.ts';
+import { createFairQueue } from './fair-queue.ts';
+import type { FairQueueLimits } from './fair-shares.ts';
 
 const OUTCOMES: readonly CallOutcome[] = ['answered', 'silent', 'not_called'];
 

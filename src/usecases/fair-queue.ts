@@ -1,33 +1,27 @@
 /**
- * Fair queueing: one queue per merchant and receiver, and shares of the calls that may be in flight. A receiver is whatever may
- * answer slowly or not at all: a merchant's webhook endpoint, or a carrier.
+ * Fair queueing: one queue per merchant and receiver, and shares of the calls that may be in flight (`fair-shares.ts`). A receiver
+ * is whatever may answer slowly or not at all: a merchant's webhook endpoint, or a carrier.
  *
- * Invariant: nobody can use up a shared limit. A merchant may hold a multiple of what is still free (the dynamic thresholds of
- * Choudhury and Hahne), per receiver and in total, and gets fewer and fewer calls to a receiver that does not answer it, so
- * that however many receivers hang, a newcomer finds room. Only the merchant whose calls go unanswered is slowed: many
- * merchants may share a host of which one path hangs. One merchant's work for one receiver starts in order of arrival.
+ * Invariant: a merchant gets fewer and fewer calls to a receiver that does not answer it, so that however many receivers hang, a
+ * newcomer finds room. Only the merchant whose calls go unanswered is slowed: many merchants may share a host of which one path
+ * hangs. One merchant's work for one receiver starts in order of arrival.
  */
 
 import type { Clock } from '../platform/platform.ts';
 import type { CallOutcome } from './call-outcome.ts';
-import { noteAnswer, type Pace, sendAway, unknownPace } from './lane-pace.ts';
-import { createSilences, goesOn, type Silence } from './silences.ts';
-
-export interface FairQueueLimits {
-  /** Calls in flight at one receiver, over all merchants. */
-  readonly atReceiver: number;
-  /**
-   * Extra calls on top of these, one per merchant with none in flight there; absent when all merchants share one receiver
-   * (carriers).
-   */
-  readonly newcomersAtReceiver?: number;
-  /** Calls in flight in all. */
-  readonly inAll: number;
-  /** Pieces of one merchant's work queued for one receiver. */
-  readonly waitingAtReceiver: number;
-  /** Pieces of work queued in all. */
-  readonly waitingInAll: number;
-}
+import {
+  emptyShare,
+  type FairQueueLimits,
+  hasRoom,
+  isUnused,
+  type Lane,
+  mayStart,
+  mostAtReceiver,
+  type Share,
+  shareOf,
+} from './fair-shares.ts';
+import { noteAnswer, sendAway, unknownPace } from './lane-pace.ts';
+import { createSilences, goesOn } from './silences.ts';
 
 export interface FairQueue<W> {
   /** Takes work on, or returns false if there is no room for it. */
@@ -49,34 +43,8 @@ export interface FairQueue<W> {
   clear(): void;
 }
 
-/** 4 times the free places at a receiver may be held by one merchant: four fifths of all, if it is alone there. */
-const RECEIVER_FACTOR = 4;
-/** 1/4 of the free places in all may be held by one merchant: a fifth of all, if it is alone. */
-const MERCHANT_FACTOR = 1 / 4;
 /** 8 queues of each share are looked at when a call ends; the end of the next call looks at the next ones. */
 const LOOKS = 8;
-
-/** Work that counts towards one limit: a merchant's, a receiver's, or all. */
-interface Share<W> {
-  inFlight: number;
-  waiting: number;
-  /** The lanes of this share with queued work, the one not looked at for longest first. */
-  readonly lanes: Set<Lane<W>>;
-}
-
-/** One merchant's queue for one receiver. */
-interface Lane<W> {
-  readonly merchantId: string;
-  readonly receiverId: string;
-  readonly merchant: Share<W>;
-  readonly receiver: Share<W>;
-  readonly queue: W[];
-  inFlight: number;
-  /** How many of its calls may be in flight: halved by every call left unanswered, doubled by any other. */
-  width: number;
-  silence: Silence | undefined;
-  readonly pace: Pace;
-}
 
 /**
  * Makes the queues. `start` makes one call; its promise never rejects. A call that was not made (the work had waited too long,
@@ -115,22 +83,6 @@ export function createFairQueue<W>(
     return lane;
   };
 
-  const hasRoom = (lane: Lane<W>): boolean =>
-    all.waiting < limits.waitingInAll &&
-    lane.queue.length < limits.waitingAtReceiver &&
-    lane.merchant.waiting < Math.max(1, limits.waitingInAll - all.waiting);
-
-  const mostAtReceiver = limits.atReceiver + (limits.newcomersAtReceiver ?? 0);
-  const hasPlaceAtReceiver = ({ inFlight, receiver }: Lane<W>): boolean =>
-    receiver.inFlight < (inFlight === 0 ? mostAtReceiver : limits.atReceiver) &&
-    inFlight < Math.max(1, RECEIVER_FACTOR * (limits.atReceiver - receiver.inFlight));
-
-  const mayStart = (lane: Lane<W>): boolean =>
-    all.inFlight < limits.inAll &&
-    lane.inFlight < lane.width &&
-    hasPlaceAtReceiver(lane) &&
-    lane.merchant.inFlight < Math.max(1, MERCHANT_FACTOR * (limits.inAll - all.inFlight));
-
   const sharesOf = (lane: Lane<W>): readonly Share<W>[] => [all, lane.merchant, lane.receiver];
 
   const wait = (lane: Lane<W>, work: W): void => {
@@ -142,7 +94,7 @@ export function createFairQueue<W>(
   };
 
   const run = (lane: Lane<W>): void => {
-    while (lane.queue.length > 0 && mayStart(lane)) {
+    while (lane.queue.length > 0 && mayStart(lane, all, limits)) {
       const work = lane.queue.shift();
       if (work === undefined) return;
       lane.inFlight += 1;
@@ -156,20 +108,14 @@ export function createFairQueue<W>(
   };
 
   const end = (lane: Lane<W>, outcome: CallOutcome): void => {
-    lane.width =
-      outcome === 'silent' ? Math.max(1, Math.floor(lane.width / 2)) : Math.min(limits.atReceiver, lane.width * 2);
-    if (outcome === 'silent') lane.silence = goesOn(lane.silence, now());
-    if (outcome === 'answered') {
-      lane.silence = undefined;
-      noteAnswer(lane.pace, now(), lane.queue.length > 0);
-    } else lane.pace.answeredAt = undefined;
+    noteOutcome(lane, outcome, now(), limits);
     lane.inFlight -= 1;
     for (const share of sharesOf(lane)) share.inFlight -= 1;
     forget(lane);
     // The ended call made room at its receiver, for its merchant and in all: lanes that wait longest come first, its own last.
     const most = all.inFlight === 0 ? Number.POSITIVE_INFINITY : LOOKS;
     const isFull = (): boolean => all.inFlight >= limits.inAll;
-    look(lane.receiver, lane, most, () => isFull() || lane.receiver.inFlight >= mostAtReceiver);
+    look(lane.receiver, lane, most, () => isFull() || lane.receiver.inFlight >= mostAtReceiver(limits));
     look(lane.merchant, lane, most, isFull);
     look(all, lane, most, isFull);
     run(lane);
@@ -204,7 +150,7 @@ export function createFairQueue<W>(
   return {
     add(merchantId, receiverId, work) {
       const lane = laneOf(merchantId, receiverId);
-      if (!hasRoom(lane)) {
+      if (!hasRoom(lane, all, limits)) {
         forget(lane);
         return false;
       }
@@ -241,18 +187,12 @@ function keyOf(merchantId: string, receiverId: string): string {
   return `${merchantId} ${receiverId}`;
 }
 
-function emptyShare<W>(): Share<W> {
-  return { inFlight: 0, waiting: 0, lanes: new Set() };
-}
-
-function shareOf<W>(shares: Map<string, Share<W>>, id: string): Share<W> {
-  const known = shares.get(id);
-  if (known !== undefined) return known;
-  const share = emptyShare<W>();
-  shares.set(id, share);
-  return share;
-}
-
-function isUnused<W>(share: Share<W>): boolean {
-  return share.inFlight === 0 && share.waiting === 0;
+/** What the end of a call says of its lane: how many more it may have in flight, and whether the receiver is silent. */
+function noteOutcome<W>(lane: Lane<W>, outcome: CallOutcome, at: number, { atReceiver }: FairQueueLimits): void {
+  lane.width = outcome === 'silent' ? Math.max(1, Math.floor(lane.width / 2)) : Math.min(atReceiver, lane.width * 2);
+  if (outcome === 'silent') lane.silence = goesOn(lane.silence, at);
+  if (outcome === 'answered') {
+    lane.silence = undefined;
+    noteAnswer(lane.pace, at, lane.queue.length > 0);
+  } else lane.pace.answeredAt = undefined;
 }

@@ -9,7 +9,7 @@ import { isWithin } from '../domain/elapsed.ts';
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import type { Merchant } from '../domain/records.ts';
 import type { Deps } from './deps.ts';
-import type { FairQueueLimits } from './fair-queue.ts';
+import type { FairQueueLimits } from './fair-shares.ts';
 import { waitingRoutes } from './holds.ts';
 import { isLeased } from './outgoing-start.ts';
 import { carrierOf, openCarriers } from './payout-carriers.ts';

@@ -8,7 +8,7 @@
 import type { Refund } from '../domain/outgoing-records.ts';
 import { START_LEASE_MS } from '../domain/payout.ts';
 import type { Deps } from './deps.ts';
-import type { FairQueueLimits } from './fair-queue.ts';
+import type { FairQueueLimits } from './fair-shares.ts';
 import { waitingRoutes } from './holds.ts';
 import { idleInTime } from './idle.ts';
 import { isLeased } from './outgoing-start.ts';

@@ -7,7 +7,8 @@
 
 import type { CallOutcome } from './call-outcome.ts';
 import type { Deps } from './deps.ts';
-import { createFairQueue, type FairQueue, type FairQueueLimits } from './fair-queue.ts';
+import { createFairQueue, type FairQueue } from './fair-queue.ts';
+import type { FairQueueLimits } from './fair-shares.ts';
 import { createIdle, type Idle } from './idle.ts';
 
 /** How sending a piece of work went. */

@@ -11,7 +11,7 @@ import { afterLateTry, afterTry, DELIVERY_TIMEOUT_MS, readRetryAfter, type Try }
 import type { OutboundAnswer } from '../platform/platform.ts';
 import type { CallOutcome } from './call-outcome.ts';
 import { cachedFirst, type Deps, idsOf } from './deps.ts';
-import type { FairQueueLimits } from './fair-queue.ts';
+import type { FairQueueLimits } from './fair-shares.ts';
 import { commitDecision } from './perform.ts';
 import { createSender, notSent, type Sender } from './sender.ts';
 import { createSigner, type Signer } from './webhook-sign.ts';
