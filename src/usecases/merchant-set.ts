@@ -89,17 +89,21 @@ function requireUsable(wanted: MerchantSettingsChange): void {
   }
   // An empty list would allow no host; the operator must have meant another list, or all hosts.
   if (wanted.url_hosts?.length === 0) throw new UsageError('name at least one host, like shop.example; or any');
-  for (const host of wanted.url_hosts ?? []) {
-    if (host.includes('*')) throw new UsageError(`${JSON.stringify(host)} contains a wildcard: name each host in full`);
-    if (!URL.canParse(`https://${host}/`) || new URL(`https://${host}/`).hostname !== host.toLowerCase()) {
-      throw new UsageError(`${JSON.stringify(host)} is not a host name: write it like shop.example`);
-    }
+  for (const host of wanted.url_hosts ?? []) requireHost(host);
+  for (const [name, count] of wanted.rate_limits ?? []) requireCount(name, count);
+}
+
+function requireHost(host: string): void {
+  if (host.includes('*')) throw new UsageError(`${JSON.stringify(host)} contains a wildcard: name each host in full`);
+  if (!URL.canParse(`https://${host}/`) || new URL(`https://${host}/`).hostname !== host.toLowerCase()) {
+    throw new UsageError(`${JSON.stringify(host)} is not a host name: write it like shop.example`);
   }
-  for (const [name, count] of wanted.rate_limits ?? []) {
-    const most = requireLimit(name);
-    if (count !== null && (!Number.isSafeInteger(count) || count < 1 || count > most)) {
-      throw new UsageError(`the limit ${JSON.stringify(name)} must be a whole number from 1 to ${most}`);
-    }
+}
+
+function requireCount(name: string, count: number | null): void {
+  const most = requireLimit(name);
+  if (count !== null && (!Number.isSafeInteger(count) || count < 1 || count > most)) {
+    throw new UsageError(`the limit ${JSON.stringify(name)} must be a whole number from 1 to ${most}`);
   }
 }
 
