@@ -55,7 +55,7 @@ export function lineOrder(line: PayoutLine, text: LineText, known: Remembered = 
     isItsOwn: (attempt) => line.attempt_id === attempt.id && !isLineOver(line.status),
     waits: line.status === 'pending',
     move: (fact, reason, attempt, context) => {
-      if (isNotPaid(fact) && line.late_attempt_id !== null) return goOn(line, known, { text, ...context });
+      if (isNotPaid(fact) && line.late_attempt_id !== null) return goOnWithLate(line, known, { text, ...context });
       return afterAnswer(line, fact, reason, attempt, { text, ...context });
     },
     noteLate: (attempt, hasMoved) => noteLate(line, lateColumns(line, attempt, known, hasMoved)),
@@ -67,7 +67,7 @@ function noteLate(line: PayoutLine, row: LateColumns): Update[] {
 }
 
 /** The line's attempt has not paid, but another one was accepted: the line now waits for that one, or was paid by it. */
-function goOn(line: PayoutLine, known: Remembered, context: LineContext): Change {
+function goOnWithLate(line: PayoutLine, known: Remembered, context: LineContext): Change {
   const next = onward(line, known);
   if (next.kind === 'paid') return endByLate(line, next.by, { attempt_id: next.by.id }, context);
   return { updates: [guardedUpdate('payout_line', line, next.row)] };

@@ -37,7 +37,7 @@ export function refundOrder(rows: RefundRows, known: Remembered = NOTHING_REMEMB
     waits: refund.status === 'pending',
     noteLate: (attempt, hasMoved) => noteLate(rows, lateColumns(rows.refund, attempt, known, hasMoved)),
     move: (fact, reason, attempt, context) => {
-      if (isNotPaid(fact) && refund.late_attempt_id !== null) return goOn(rows, known, context);
+      if (isNotPaid(fact) && refund.late_attempt_id !== null) return goOnWithLate(rows, known, context);
       const target = transitAccount(refund.shard, attempt.connector, refund.currency);
       const columns: RefundColumns =
         fact === 'attempt_not_taken'
@@ -49,7 +49,7 @@ export function refundOrder(rows: RefundRows, known: Remembered = NOTHING_REMEMB
 }
 
 /** The refund's attempt has not paid, but another one was accepted: the refund now waits for that one, or was paid by it. */
-function goOn(rows: RefundRows, known: Remembered, context: RefundContext): Change | undefined {
+function goOnWithLate(rows: RefundRows, known: Remembered, context: RefundContext): Change | undefined {
   const { refund } = rows;
   const next = onward(refund, known);
   if (next.kind === 'waits') return { updates: [guardedUpdate('refund', refund, next.row)] };

@@ -120,7 +120,7 @@ async function submitFound(
   mine: Payment,
   answering: Answering<Submitted>,
 ): Promise<Reply> {
-  if (answering.receipt?.begun() === true && mine.status !== 'pending') return goOn(deps, mine, answering);
+  if (answering.receipt?.begun() === true && mine.status !== 'pending') return answerForFirstRun(deps, mine, answering);
   const { method: named } = command.means;
   const wanted = isSubmitted(named) ? named : undefined;
   const offered = await offeredFor(deps, caller.merchant, mine.currency, wanted);
@@ -175,7 +175,7 @@ function untouched(deps: Deps, { session }: SessionCaller, id: string | undefine
 }
 
 /** Answers in place of a first run that never answered: with the payment as it is, once the upstream has given an answer. */
-async function goOn(deps: Deps, payment: Payment, answering: Answering<Submitted>): Promise<Reply> {
+async function answerForFirstRun(deps: Deps, payment: Payment, answering: Answering<Submitted>): Promise<Reply> {
   const read = async (): Promise<{ found: Payment; attempt: Attempt | undefined }> => {
     const found = (await deps.store.payment.get(payment.shard, payment.id)) ?? payment;
     return { found, attempt: await openAttempt(deps, found) };

@@ -73,7 +73,7 @@ export function openCarriers(
     if (line !== undefined) offer(line);
   };
 
-  const isBack = (carrier: Carrier): void => {
+  const resume = (carrier: Carrier): void => {
     deps.log.info('payout_carrier_back', { connector: carrier.name });
     carrier.cancel();
     // Lines tried before are made due in the database instead, where any process may claim them.
@@ -91,7 +91,7 @@ export function openCarriers(
     heard(line, outcome) {
       const carrier = of(line);
       const news = carrier.breaker.record(outcome, deps.clock.now());
-      if (news?.kind === 'closed') isBack(carrier);
+      if (news?.kind === 'closed') resume(carrier);
       else if (news?.kind === 'opened') {
         deps.log.warn('payout_carrier_away', { connector: carrier.name, ms: news.pauseMs });
         carrier.blamed = line.merchant_id;

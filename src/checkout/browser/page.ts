@@ -330,7 +330,7 @@ function forgetFaults(): void {
 }
 
 /** Submits a challenge's form at once, but never a code's: a customer who mistypes the last digit would lose a try. */
-function goOn(): void {
+function submitChallenge(): void {
   document.querySelector<HTMLFormElement>('form[data-submit]')?.requestSubmit();
 }
 
@@ -360,4 +360,4 @@ copyOnPress();
 nameCarrier();
 closeMenu();
 forgetFaults();
-goOn();
+submitChallenge();
