@@ -39,7 +39,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('it prints the notes when both are ready, and a signal stops them in order, with exit status 0', async () => {
+test('the supervisor prints the notes when both are ready, and a signal stops them in order, with exit status 0', async () => {
   const ended = run('steady', 'steady', 10_000);
   await vi.waitUntil(() => said.includes('try first\ntry second'), LIMIT_MS);
   runner.kill('SIGTERM');

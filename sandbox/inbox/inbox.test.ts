@@ -91,7 +91,7 @@ test('a secret for all inboxes can be set from outside', async () => {
   await own.close();
 });
 
-test('it catches any content type, a missing one, and binary bodies, but nothing that is too large or badly named', async () => {
+test('an inbox catches any content type, a missing one, and binary bodies, but nothing that is too large or badly named', async () => {
   expect((await post({ 'content-type': 'text/plain' }, 'hello')).status).toBe(200);
   expect((await post({ 'content-type': 'application/json' }, '{broken')).status).toBe(200);
   expect((await fetch(`${running.url}/inbox/demo`, { method: 'POST' })).status).toBe(200);

@@ -307,7 +307,7 @@ describe('afterwards', () => {
     expect(late.change?.updates?.map(({ table }) => table)).toEqual(['attempt', 'payment']);
   });
 
-  test('and so is a no of an attempt that the payment does not wait for', () => {
+  test('a no of an attempt is noted for a payment that is read as open only if it is still as it was read', () => {
     const world = newWorld();
     world.attempt = { ...world.attempt, status: 'waiting' };
     world.payment = { ...world.payment, status: 'processing', attempt_id: 'att_02' };

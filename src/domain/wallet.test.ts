@@ -84,7 +84,7 @@ test('a lock that has expired gives all tries back', () => {
   expect(afterWrongPin(locked, 1000)).toMatchObject({ row: { pin_failures: 1, locked_until: null }, left: 4 });
 });
 
-test('so does an hour without a wrong PIN, and no shorter time', () => {
+test('an hour without a wrong PIN gives all tries back, and no shorter time does', () => {
   expect(afterWrongPin(failed(4, 1000), 1000 + PIN_MEMORY_MS)).toMatchObject({ row: { pin_failures: 1 }, left: 4 });
   expect(afterWrongPin(failed(4, 1000), 999 + PIN_MEMORY_MS)).toMatchObject({ row: { pin_failures: 5 }, left: 0 });
   expect(PIN_MEMORY_MS).toBeGreaterThan(PIN_LOCK_MS);

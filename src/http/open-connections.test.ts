@@ -247,7 +247,7 @@ describe('a connection that has sent something other than a request, while answe
     expect(world.log.lines.filter((line) => line.includes('"status":400'))).toEqual([]);
   });
 
-  it('nor is a client whose last answer closes the connection', async () => {
+  it('a client whose last answer closes the connection is told nothing, and nothing is logged as told', async () => {
     const world = await listening();
     const client = await world.open();
     client.write('GET /health/ready HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\nsomething\r\n\r\n');

@@ -106,7 +106,7 @@ test('a task that a leap makes due can still be cancelled, and one that it sched
   expect(ran).toEqual(['runs', 'follows']);
 });
 
-test('it moves forward only; the wall clock is unaffected, and it says when it leapt', () => {
+test('a shifted clock moves forward only; the wall clock is unaffected, and the clock says when it leapt', () => {
   const base = manualClock(500);
   const clock = shiftableClock(base);
   expect([clock.now(), clock.wall(), clock.leaptAt()]).toEqual([500, 500, undefined]);

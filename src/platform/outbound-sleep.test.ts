@@ -45,7 +45,7 @@ test('a request that had no connection before the machine slept is not sent when
   expect(arrived).toBe(0);
 });
 
-test('nor is one after a clock was set back, which does not show how long it slept', async () => {
+test('a request that had no connection before the clock was set back is not sent: how long the machine slept is not known', async () => {
   expect((await sendWhile((clock) => clock.setBack(600_000))).kind).toBe('not_sent');
   expect(arrived).toBe(0);
 });

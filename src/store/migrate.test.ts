@@ -29,7 +29,7 @@ test('missing migrations are applied in order, once, however many processes star
   expect(await read('select n from one')).toEqual([{ n: 7 }]);
 });
 
-test('so they are where the database gives another isolation to transactions that name none', async () => {
+test('missing migrations are applied once where the database gives another isolation to transactions that name none', async () => {
   const { rows } = await database.pool.query<{ name: string }>('select current_database() as name');
   await database.pool.query(`alter database ${rows[0]?.name} set default_transaction_isolation = serializable`);
   const all = [...readMigrations(), made('9001-one.sql', 'create table one (n int); select pg_sleep(0.3)')];
@@ -37,7 +37,7 @@ test('so they are where the database gives another isolation to transactions tha
   expect(answers.flat()).toEqual(['9001-one.sql']);
 });
 
-test('and where it limits how long a statement takes or waits, which a migration must not heed', async () => {
+test('missing migrations are applied once where the database limits how long a statement takes or waits', async () => {
   const { rows } = await database.pool.query<{ name: string }>('select current_database() as name');
   const limits = await database.pool.query<{ name: string }>(
     `select name from pg_settings where name in

@@ -33,7 +33,7 @@ function archive(): Promise<Archived> {
   return runArchive(world.deps, { months: 13, dry: false, rest: () => Promise.resolve() });
 }
 
-test('interrupted at any moment, it neither loses nor doubles anything, and continues where it was', async () => {
+test('a run that is interrupted at any moment neither loses nor doubles anything, and continues where it was', async () => {
   const days = 700;
   await writePast(world.store, world.clock.now(), days);
   const { digests } = await everything(client);
@@ -59,7 +59,7 @@ test('interrupted at any moment, it neither loses nor doubles anything, and cont
   expect((await everything(client)).left).toBe(days * SHARDS_USED);
 });
 
-test('it rests no longer than its steps took, although the clock was set forward by a day', async () => {
+test('a run rests no longer than its steps took, although the clock was set forward by a day', async () => {
   await writePast(world.store, world.clock.now(), 1);
   let wall = 0;
   const clock = { ...world.clock, wall: () => (wall += DAY) };
@@ -249,7 +249,7 @@ describe('a payment stays', () => {
     expect(await leaves(payment, { table: 'refund', row: refundOf(payment, more) })).toBe(false);
   });
 
-  test('and so does a session with a payment that stays, and a ledger line of a day that is not closed', async () => {
+  test('with its session, and with a ledger line of a day that is not closed', async () => {
     const { payment } = over(at());
     expect(await leaves({ ...payment, refunding_minor: 100n })).toBe(false);
   });

@@ -33,7 +33,7 @@ describe('amounts', () => {
     },
   );
 
-  test('nor is anything that is not text, and none of them leaves a row', async () => {
+  test('that are not text are refused, and leave no row', async () => {
     await expectNothingWritten(world, async () => {
       for (const amount of [1, 10.5, 1e3, 0, -1, true, false, ['5'], {}, { amount: '5' }, [[]]]) {
         expectRefusal(await mintWith({ ...MINT, amount }), 400, '1101', 'INVALID_AMOUNT');

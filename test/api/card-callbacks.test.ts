@@ -309,7 +309,7 @@ describe('again', () => {
     expect((await postCallback(world, callbackFor(world, paying))).status).toBe(200);
   });
 
-  test('so are those that were signed too long ago', async () => {
+  test('callbacks that were signed too long ago are counted, too', async () => {
     const stale = callbackFor(world, await challenged(world, merchant));
     await world.pass(6 * 60_000);
     for (let count = 0; count < 60; count += 1) expectRefusal(await postCallback(world, stale), 401, '1304');

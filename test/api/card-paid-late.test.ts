@@ -89,7 +89,7 @@ describe('a payment that was turned away and carried out', () => {
     expect(await statusOf(world, second)).toBe('cancelled');
   });
 
-  test('nor does a token of Google Pay', async () => {
+  test('a token of Google Pay asks for nothing, and the first payment is paid', async () => {
     const first = await turnedAway({ taken: true });
     const before = pays();
     const collected = await byToken(first);
@@ -164,7 +164,7 @@ test('two tabs: one is turned away and charged while the other inquires about an
   expect(pays()).toBe(before);
 });
 
-test('nor if the first was authenticated when the session had no other payment', async () => {
+test('two tabs: nothing is charged twice if the first was authenticated when the session had no other payment', async () => {
   const a = await collected();
   desk.network.issuer = 'SUCCESSFUL';
   const caller = await callerOf(world, desk.merchant, a);
@@ -253,7 +253,7 @@ test('a customer back from the issuer is not charged if another payment of the s
   expect(pays()).toBe(before);
 });
 
-test('nor is a wallet debited by a code that was sent before', async () => {
+test('a wallet is not debited by a code that was sent before another payment of the session has paid late', async () => {
   const first = await collected('600.00');
   await turnAway(first);
   const wallet = await world.wallet({ balance: 1_000_00n });

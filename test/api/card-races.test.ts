@@ -92,7 +92,7 @@ describe('while PAY is in flight', () => {
     expect((await onlyHook(world, paying)).body.status).toBe('approved');
   });
 
-  test('nor does one that learns that the issuer said no', async () => {
+  test('a callback that learns that the issuer said no changes nothing', async () => {
     const paying = await atIssuer();
     const asked = network.hold('look');
     const late = callSecond(paying);
@@ -184,7 +184,7 @@ describe('while PAY is in flight', () => {
     expect((await callback)?.json).toMatchObject({ status: 'approved' });
   });
 
-  test('and so is a later one that was meant for the challenge', async () => {
+  test('an operator’s decision that was meant for the challenge is refused', async () => {
     const paying = await atIssuer();
     const { id } = await attemptOf(world, paying);
     network.issuer = 'SUCCESSFUL';

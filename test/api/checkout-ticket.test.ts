@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-test('it still opens the page after an opening that showed none, because the merchant was suspended just then', async () => {
+test('a ticket still opens the page after an opening that showed none, because the merchant was suspended just then', async () => {
   const { deps } = world.gateway;
   const { url } = await host(world, merchant);
   const customer = visitor(world);
@@ -29,7 +29,7 @@ test('it still opens the page after an opening that showed none, because the mer
   expect((await visitor(world).open(url)).status).toBe(410);
 });
 
-test('it opens the page whose key was committed although the answer to that was lost, with that key alone', async () => {
+test('a ticket opens the page whose key was committed although the answer to that was lost, with that key alone', async () => {
   const { deps } = world.gateway;
   const { url } = await host(world, merchant);
   const ticket = new URL(url).searchParams.get('ticket') ?? '';

@@ -177,7 +177,7 @@ test('a merchant’s text cannot fake or hide a line of ours', async () => {
   expect(await wronglyAsked('proof', 'list', '--status', 'a\u202eb')).toContain('a\\u{202e}b');
 });
 
-test('delivery release', async () => {
+test('delivery release pays out what is held, once, as the API does', async () => {
   const paying = await promise(world, merchant, { body: { delivery_behaviour: 'delayed_delivery' } });
   const { json: uploaded } = await upload(world, paying, pdfFile());
   expect(await refused('delivery', 'release', paying.transaction_id)).toContain('nothing is held');
@@ -190,7 +190,7 @@ test('delivery release', async () => {
   expect(again.json.released_at).toBe(released.released_at);
 });
 
-test('merchant set and brand', async () => {
+test('merchant set and merchant brand change what they name, and take it back', async () => {
   const own = (await world.merchant()).merchant.id;
   const set = await json(
     'merchant',

@@ -188,7 +188,7 @@ describe('scale 0', () => {
     expectRefusal(await wrong('203.0.113.9'), 401, '1001');
   });
 
-  test('nor another such limit that the operator has set', async () => {
+  test('does not affect a limit of wrong credentials that the operator has set', async () => {
     const world = await worldAt('0', { FAILED_AUTHENTICATIONS: '3' });
     const wrong = () => world.call('GET', '/payments/status/txn_x', { bearer: `sess_${'A'.repeat(60)}` });
     for (let tries = 0; tries < 3; tries += 1) expectRefusal(await wrong(), 401, '1001');
@@ -197,7 +197,7 @@ describe('scale 0', () => {
     expect(standing(refused)).toMatchObject({ name: 'failed_authentications', quota: 3, window: 60, rest: 0 });
   });
 
-  test('nor the tries of a code, right or wrong', async () => {
+  test('does not affect the tries of a code, right or wrong', async () => {
     const world = await worldAt('0');
     const asked = await askCode(world, await world.merchant());
     const guess = (otp_code: string) =>

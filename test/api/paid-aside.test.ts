@@ -59,7 +59,7 @@ test('what a phone has paid aside is not taken a second time from a wallet, nor 
   expectRefusal(await payFromWallet(world, second, wallet), 400, '1110', 'PAID_BEFORE');
 });
 
-test('once it has been given back, the order can be paid', async () => {
+test('an order can be paid once what was paid aside has been given back', async () => {
   const { world } = desk;
   const paying = await paidAside();
   const first = await desk.tryOf(paying.transaction_id, 0);

@@ -194,7 +194,7 @@ test('a backlog that waits for a carrier hides no other merchant of its shard, h
   await rowsOf(world, 'update payout_batch set next_run_at = null where merchant_id = $1', [held.merchant.id]);
 });
 
-test('nor does a backlog that has room now and then', async () => {
+test('a backlog that has room now and then hides no other merchant of its shard', async () => {
   const { held, one, late } = await backlogBeside();
   await copies(world, one, 4_200);
   const parts = partsAt(world, late);

@@ -231,7 +231,7 @@ test('a commit that the database ends for its own reasons may be tried again, an
   });
 });
 
-test('so may a read, which is never treated as our bug however often it is ended', async () => {
+test('a read that the database ends for its own reasons is tried again, and is never treated as our bug', async () => {
   const store = await open(database.url);
   const reaped = (): Promise<number | string> => store.idempotency.reap(NOON + 1, 10).catch(nameOf);
   await withEndings('delete', async (endings) => {

@@ -86,7 +86,7 @@ test('a submit that waited pays nothing if its credential was revoked meanwhile'
   expect(debitsOf(world, msisdn)).toEqual([]);
 });
 
-test('nor does one that waited for the first run of its key', async () => {
+test('a submit that waited for the first run of its key pays nothing if its credential was revoked meanwhile', async () => {
   const shop = await world.merchant();
   const paying = await collect(world, shop);
   const key = freshKey();

@@ -62,7 +62,7 @@ async function writtenOf({ transaction_id }: Pick<Paying, 'transaction_id'>): Pr
 const timelineOf = async (paying: Paying): Promise<string[]> =>
   (await detailOf(world, paying)).timeline.map(({ status }: { status: string }) => status);
 
-test('it is written a second later, if nothing reads it before', async () => {
+test('an acceptance is written a second after it was told, if nothing reads it before', async () => {
   const paying = await pushed(world, merchant, '42');
   expect(await writtenOf(paying)).toEqual(AS_INTENDED);
   await world.clock.advance(999);
@@ -85,7 +85,7 @@ test('a reader in this process gets what was told, which is written by then', as
   }
 });
 
-test('so does a reader with another session of the merchant', async () => {
+test('a reader with another session of the merchant gets what was told, too', async () => {
   const paying = await pushed(world, merchant, '42');
   const other = await collect(world, merchant);
   expect(await statusOf(world, { ...paying, token: other.token })).toBe('pending_mobile_money_verification');

@@ -39,7 +39,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-test('a database that stalls', async () => {
+test('while the database stalls requests are shed, and afterwards every payment is accounted for', async () => {
   const { port, url } = await world.address();
   const env = world.gatewayEnv(port, { DATABASE_URL: wire.url, LOG_LEVEL: 'info' });
   const gateway = await startGateway(env, { speed: { factor: SPEED, since: Date.now() } });

@@ -73,7 +73,7 @@ function numberOn(page: string, name: string): number {
   );
 }
 
-test('five times the load', async () => {
+test('at five times the load requests are shed in the order of their classes, and no payment is lost', async () => {
   const { port, url } = await world.address();
   const gateway = await startGateway(world.gatewayEnv(port, { LOG_LEVEL: 'info' }));
   const report = await overload(url);

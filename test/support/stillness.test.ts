@@ -49,11 +49,11 @@ async function endsBefore(work: Promise<unknown>): Promise<boolean> {
   return isOver;
 }
 
-test('it is not still before a new connection’s query is answered', async () => {
+test('the world is not still before a new connection’s query is answered', async () => {
   expect(await endsBefore(database.pool.query('select pg_sleep(0.1)'))).toBe(true);
 });
 
-test('nor before an old connection’s, and what follows from it', async () => {
+test('the world is not still before an old connection’s query is answered, and what follows from it', async () => {
   const twice = async (): Promise<void> => {
     await database.pool.query('select pg_sleep(0.05)');
     await database.pool.query("select repeat('x', 500) from generate_series(1, 20000)");
@@ -61,19 +61,19 @@ test('nor before an old connection’s, and what follows from it', async () => {
   expect(await endsBefore(twice())).toBe(true);
 });
 
-test('nor before an answer of this process has been read', async () => {
+test('the world is not still before an answer of this process has been read', async () => {
   answering = (response) => response.end(Buffer.alloc(5_000_000));
   const asked = ask();
   expect(await endsBefore(asked)).toBe(true);
   expect(await asked).toBe(5_000_000);
 });
 
-test('nor before a noted work has ended', async () => {
+test('the world is not still before work that was noted has ended', async () => {
   expect(await endsBefore(working(pause(50)))).toBe(true);
   await expect(working(Promise.reject(new Error('failed')))).rejects.toThrow('failed');
 });
 
-test('a request that is waiting for something else is still', async () => {
+test('the world is still while a request waits for something else', async () => {
   const waiting: ServerResponse[] = [];
   answering = (response) => waiting.push(response);
   const asked = ask();
@@ -93,7 +93,7 @@ test('time cannot pass while a query waits for the test itself', async () => {
   expect(await endsBefore(waits)).toBe(true);
 });
 
-test('nor while the test goes on asking', async () => {
+test('time cannot pass while the test goes on asking', async () => {
   answering = (response) => response.end('at once');
   let isOver = false;
   const asking = (async () => {
