@@ -15,11 +15,11 @@ import { guardedCalls } from '../domain/traffic-limit.ts';
 import type { SessionCaller } from './callers.ts';
 import { type CodeCalls, countedOnce } from './code-calls.ts';
 import { type CodeCounts, readCodeCounts, requireCodesOpen } from './code-guard.ts';
-import { sendCode, sendCodeInDoubt } from './code-send.ts';
+import { type CodeAsked, sendingCode } from './code-send.ts';
 import type { Deps } from './deps.ts';
 import { findPaidAsideInSession, paidBefore } from './paid-aside.ts';
 import { readByPaymentId } from './payment-read.ts';
-import { type Answering, mayHaveHappened, perform, type Reply } from './perform.ts';
+import { type Answering, type Decision, perform, type Reply } from './perform.ts';
 
 export interface CodeResent {
   readonly payment: Payment;
@@ -44,49 +44,38 @@ export async function resendCode(
   answering: Answering<CodeResent>,
   calls: CodeCalls,
 ): Promise<Reply> {
-  const text = writeCode(deps.random.below(1_000_000));
+  const code = writeCode(deps.random.below(1_000_000));
   const most = mostResends(caller.merchant);
   const mayCallOn = guardedCalls('resends', caller.merchant.settings.rate_limits) > most;
-  let resent: CodeResent | undefined;
   const countOnce = countedOnce(calls);
-  const sendBy = (send: typeof sendCode): void => {
-    if (resent === undefined) return;
-    const { payment, sentTo: phone } = resent;
-    deps.background(send(deps, payment, caller.merchant, { phone, code: text, language }));
+  let resent: CodeResent | undefined;
+  const read = async (): Promise<Rows> => {
+    const rows = await readRows(deps, caller, paymentId);
+    calls.tell(resendsLeft(rows.code?.resends ?? 0, most, rows.payment.expires_at, deps.clock.now()));
+    return rows;
   };
-  const reply = await perform(
-    deps.store,
-    answering,
-    async () => {
-      const rows = await readRows(deps, caller, paymentId);
-      calls.tell(resendsLeft(rows.code?.resends ?? 0, most, rows.payment.expires_at, deps.clock.now()));
-      return rows;
-    },
-    ({ payment, code, counts, isPaidAside }) => {
-      // If calls and codes run out together, report the codes: unlike the call limit, that is permanent.
-      const hasLast = code !== undefined && code.resends >= most;
-      if (!hasLast || mayCallOn) countOnce(payment);
-      const now = deps.clock.now();
-      const fresh = requireResendable(payment, code, most, now);
-      if (isPaidAside) throw paidBefore(payment, 'payment_id');
-      requireCodesOpen(counts, payment, now);
-      const expiresAt = now + CODE_LIFE_MS;
-      const row = {
-        code_hash: deps.secrets.mac('one_time_code', payment.id, text),
-        resends: fresh.resends + 1,
-        expires_at: expiresAt,
-      };
-      resent = { payment, sentTo: fresh.sent_to, resends: row.resends, most, resentAt: now, expiresAt };
-      calls.tell(resendsLeft(row.resends, most, expiryWithCode(payment, row), now));
-      const updates: Update[] = [guardedUpdate('one_time_code', fresh, row), ...prolonged(payment, row)];
-      return { change: { updates }, answer: resent };
-    },
-  ).catch((error: unknown) => {
-    if (mayHaveHappened(error)) sendBy(sendCodeInDoubt);
-    throw error;
-  });
-  if (reply.replayed !== true) sendBy(sendCode);
-  return reply;
+  const decide = ({ payment, code: known, counts, isPaidAside }: Rows): Decision<CodeResent> => {
+    // If calls and codes run out together, report the codes: unlike the call limit, that is permanent.
+    const hasLast = known !== undefined && known.resends >= most;
+    if (!hasLast || mayCallOn) countOnce(payment);
+    const now = deps.clock.now();
+    const before = requireResendable(payment, known, most, now);
+    if (isPaidAside) throw paidBefore(payment, 'payment_id');
+    requireCodesOpen(counts, payment, now);
+    const expiresAt = now + CODE_LIFE_MS;
+    const row = {
+      code_hash: deps.secrets.mac('one_time_code', payment.id, code),
+      resends: before.resends + 1,
+      expires_at: expiresAt,
+    };
+    resent = { payment, sentTo: before.sent_to, resends: row.resends, most, resentAt: now, expiresAt };
+    calls.tell(resendsLeft(row.resends, most, expiryWithCode(payment, row), now));
+    const updates: Update[] = [guardedUpdate('one_time_code', before, row), ...prolonged(payment, row)];
+    return { change: { updates }, answer: resent };
+  };
+  const codeAsked = (): CodeAsked | undefined =>
+    resent && { payment: resent.payment, text: { phone: resent.sentTo, code, language } };
+  return sendingCode(deps, caller.merchant, codeAsked, () => perform(deps.store, answering, read, decide));
 }
 
 interface Rows {

@@ -24,18 +24,9 @@ import {
 import { lockedFor } from '../domain/wallet.ts';
 import type { SessionCaller } from './callers.ts';
 import { type CodeCounts, readCodeCounts, requireCodesOpen } from './code-guard.ts';
-import { sendCode, sendCodeInDoubt } from './code-send.ts';
+import { type CodeAsked, sendingCode } from './code-send.ts';
 import { type Deps, idsOf } from './deps.ts';
-import {
-  type Answering,
-  type Decision,
-  mayHaveHappened,
-  perform,
-  type Reply,
-  refusalOf,
-  refuse,
-  weigh,
-} from './perform.ts';
+import { type Answering, type Decision, perform, type Reply, refusalOf, refuse, weigh } from './perform.ts';
 import {
   countOf,
   countWrongPin,
@@ -81,27 +72,22 @@ export async function submitFromWallet(
   );
   if (closed !== undefined) return refuse(deps.store, answering, closed);
   const verdict = await judgePin(deps, first, means.pin, caller.merchant.id);
-  const reply = await perform(
-    deps.store,
-    answering,
-    () => readRows(deps, caller, payment.id, means),
-    (rows) => {
-      const decision = decide(submit, rows, verdict);
-      asked = decision.answer?.payment.status === 'pending_otp_verification' ? decision.answer.payment : undefined;
-      return decision;
-    },
-  ).catch((error: unknown) => {
-    if (first.wallet !== undefined && asked !== undefined && mayHaveHappened(error)) {
-      const text = { phone: first.wallet.phone, code, language };
-      deps.background(sendCodeInDoubt(deps, asked, caller.merchant, text));
-    }
-    throw error;
-  });
-  if (first.wallet !== undefined && reply.replayed !== true) {
-    const text = { phone: first.wallet.phone, code, language };
-    if (asked !== undefined) deps.background(sendCode(deps, asked, caller.merchant, text));
-    deps.background(renewPinHash(deps, first.wallet, means.pin));
-  }
+  const { wallet } = first;
+  const codeAsked = (): CodeAsked | undefined =>
+    asked && wallet && { payment: asked, text: { phone: wallet.phone, code, language } };
+  const reply = await sendingCode(deps, caller.merchant, codeAsked, () =>
+    perform(
+      deps.store,
+      answering,
+      () => readRows(deps, caller, payment.id, means),
+      (rows) => {
+        const decision = decide(submit, rows, verdict);
+        asked = decision.answer?.payment.status === 'pending_otp_verification' ? decision.answer.payment : undefined;
+        return decision;
+      },
+    ),
+  );
+  if (wallet !== undefined && reply.replayed !== true) deps.background(renewPinHash(deps, wallet, means.pin));
   return reply;
 }
 
