@@ -121,30 +121,15 @@ type FieldOf = (at: number) => string;
  * The failed lines to retry, each beneficiary once. The refusal names every line that is at fault; a line of another batch is
  * reported only as unknown.
  */
-function requireRetryable(
-  { batch, lines, paidBefore, isArchived, status }: Rows,
-  fieldOf: FieldOf,
-): readonly PayoutLine[] {
-  const isPaidBefore = ({ id }: PayoutLine): boolean => paidBefore.has(id);
-  const faultOf = (field: string, line: PayoutLine | undefined): RefusalDetail =>
-    isUnknown(line)
-      ? { field, code: 'UNKNOWN_LINE' }
-      : line === undefined
-        ? archived(field)
-        : notRetryable(field, isPaidBefore(line) ? PAID_LATE : stateOf(line));
-  const isUnknown = (line: PayoutLine | undefined): boolean =>
-    line === undefined ? !isArchived : line.batch_id !== batch.id;
-  const good = lines.filter(
-    (line): line is PayoutLine => line?.batch_id === batch.id && canRetry(line) && !isPaidBefore(line),
-  );
-  if (good.length < lines.length || good.length === 0) {
-    const wrong = lines.flatMap((line, at): RefusalDetail[] =>
-      line !== undefined && good.includes(line) ? [] : [faultOf(fieldOf(at), line)],
-    );
+function requireRetryable(rows: Rows, fieldOf: FieldOf): readonly PayoutLine[] {
+  const { lines, isArchived, status } = rows;
+  const wrong = lines.flatMap((line, at) => faultOf(rows, line, fieldOf(at)) ?? []);
+  if (wrong.length > 0 || lines.length === 0) {
     const none = isArchived ? archived('batch_id') : notRetryable('batch_id', status);
-    const details = wrong.length > 0 ? wrong : [none];
-    throw new Refusal(lines.some(isUnknown) ? 1204 : 1205, { words: { state: status }, details });
+    const code = wrong.some((fault) => fault.code === 'UNKNOWN_LINE') ? 1204 : 1205;
+    throw new Refusal(code, { words: { state: status }, details: wrong.length > 0 ? wrong : [none] });
   }
+  const good = lines.filter((line) => line !== undefined);
   const repeated = good.flatMap(({ position }, at): RefusalDetail[] => {
     const first = good.findIndex((line) => line.position === position);
     return first === at ? [] : [{ field: fieldOf(at), code: 'DUPLICATE_BENEFICIARY' }];
@@ -158,6 +143,18 @@ function requireRetriesLeft({ timesAgain, status }: Pick<Rows, 'timesAgain' | 's
   if (timesAgain < PAID_AGAIN_MOST) return;
   const detail = { field: 'batch_id', code: 'RETRIES_USED', words: { maximum: PAID_AGAIN_MOST } } as const;
   throw new Refusal(1205, { words: { state: status }, details: [detail] });
+}
+
+/** Why a line of the request cannot be retried; undefined: it can. */
+function faultOf(
+  { batch, paidBefore, isArchived }: Rows,
+  line: PayoutLine | undefined,
+  field: string,
+): RefusalDetail | undefined {
+  if (line === undefined && isArchived) return archived(field);
+  if (line?.batch_id !== batch.id) return { field, code: 'UNKNOWN_LINE' };
+  if (paidBefore.has(line.id)) return notRetryable(field, PAID_LATE);
+  return canRetry(line) ? undefined : notRetryable(field, stateOf(line));
 }
 
 /** Whether a line can be retried. One that an operator called off cannot be by its merchant alone; one paid late, by nobody. */
