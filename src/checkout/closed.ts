@@ -66,7 +66,7 @@ export function closedPage(assets: Assets, language: Language, kind: Closed): Pa
 }
 
 /**
- * The same words again, in another language. At this address nothing has failed: pages of trouble, or of too many requests, are
+ * A page that was shown, in another language. At this address nothing has failed: pages of trouble, or of too many requests, are
  * not errors here, so that nobody can cause one by asking for it.
  */
 export function repeatedPage(

@@ -15,7 +15,7 @@ export interface Supervised {
   failed(message: string): void;
   /** Sets how this process's metrics are read, whenever the supervisor asks for them. */
   answerWith(own: () => Promise<string>): void;
-  /** The same metrics to write into, with a page that shows those of all processes. */
+  /** `metrics` to write into, with a page that shows those of all processes. */
   joined(metrics: Metrics): Metrics;
   /**
    * Has the supervisor take the port away, and resolves when this process no longer listens, or when the supervisor does not

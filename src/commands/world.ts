@@ -26,7 +26,7 @@ export interface World {
   /** Holds a password: never logged. */
   readonly databaseUrl: string;
   readonly clock: Clock;
-  /** The same clock in a sandbox, where it can be set forward; undefined in production. */
+  /** `clock` as a sandbox has it, where it can be set forward; undefined in production. */
   readonly testClock: ShiftableClock | undefined;
   readonly random: Random;
   readonly secrets: Secrets;

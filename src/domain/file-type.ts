@@ -124,7 +124,7 @@ function indexOfBytes(bytes: Uint8Array, run: Uint8Array, from: number): number 
   return -1;
 }
 
-/** The same for a lower-case ASCII word that begins with a sign, ignoring case. */
+/** Where a lower-case ASCII word begins that starts with a sign, ignoring case; -1: nowhere. */
 function indexOfWord(bytes: Uint8Array, word: Uint8Array): number {
   const [first] = word;
   for (let at = 0; at <= bytes.length - word.length; at += 1) {

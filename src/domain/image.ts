@@ -42,7 +42,7 @@ export function endOfEmptyPng(bytes: Uint8Array): number | undefined {
   return bytes.length;
 }
 
-/** The same for a JPEG without any frame. */
+/** The end of a file that begins as a JPEG but contains no frame, so that no reader unpacks anything. */
 export function endOfEmptyJpeg(bytes: Uint8Array): number | undefined {
   for (let at = bytes.indexOf(0xff, 2); at >= 0; at = bytes.indexOf(0xff, at + 1)) {
     if (isFrame(bytes[at + 1] ?? 0)) return undefined;

@@ -57,11 +57,11 @@ export type Reason = DeclineReason | (typeof OTHER_REASONS)[number];
 export const LATE_ACCEPTED = 'late_acceptance';
 /** The `reason` of an attempt whose late money lies in suspense. */
 export const LATE_WAITS = 'late_success';
-/** The same, once the money was booked to the merchant, or has paid its order. */
+/** The `reason` of an attempt whose late money was booked to the merchant, or has paid its order. */
 export const LATE_KEPT = 'late_success_kept';
-/** The same, once the money was given back: to the payer by hand, or by the upstream. */
+/** The `reason` of an attempt whose late money was given back: to the payer by hand, or by the upstream. */
 export const LATE_GIVEN_BACK = 'late_success_given_back';
-/** The same, once the gateway has borne the cost. */
+/** The `reason` of an attempt whose late money the gateway has borne. */
 export const LATE_BORNE = 'late_success_borne';
 
 /** What happened late to an attempt, and where its money is. Payments, payouts and refunds never carry it. */

@@ -55,7 +55,7 @@ export interface MerchantSettings {
   readonly code_thresholds?: { readonly [currency in Currency]?: string };
   /** Smallest and largest payment (minor units, decimal digits), by currency. */
   readonly limits?: AmountLimits;
-  /** The same for one method: both limits apply. */
+  /** Smallest and largest payment by one method, by currency, in addition to `limits`: both apply. */
   readonly method_limits?: { readonly [method in PaymentMethod]?: AmountLimits };
   /** The methods that its customers may choose; absent: all that the gateway can carry out. */
   readonly methods?: readonly PaymentMethod[];

@@ -135,8 +135,8 @@ function restOf(payment: Payment, earlier: readonly Refund[]): bigint {
 }
 
 /**
- * The same, but negative if more is on its way than was paid. A failed refund that was accepted or paid late has used up its
- * share.
+ * What is left of a payment's amount; negative if more is on its way than was paid. A failed refund that was accepted or paid late
+ * has used up its share.
  */
 function leftOf({ amount_minor, refunded_minor, refunding_minor }: Payment, refunds: readonly Refund[]): bigint {
   const gone = refunds.filter(({ status, late_attempt_id: late }) => status === 'failed' && late !== null);

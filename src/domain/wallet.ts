@@ -104,7 +104,7 @@ export function afterWrongPin(
   return { row: { pin_failures: failures, pin_failed_at, locked_until }, left };
 }
 
-/** The same for a wrong one-time code of an account: twenty lock its codes for fifteen minutes. */
+/** The count after one more wrong one-time code of an account: twenty lock its codes for fifteen minutes. */
 export function afterWrongCode(count: PinCount | undefined, now: number): ReturnType<typeof afterWrongPin> {
   return afterWrongPin(count, now, CODE_TRIES);
 }

@@ -95,7 +95,7 @@ export function holdsCardNumber(text: string): boolean {
 /** The beginning of a magnetic stripe's first or second track (ISO/IEC 7813): sentinel, number, separator. */
 const TRACK = /%[A-Za-z][0-9]{12,19}\^|;[0-9]{12,19}=/;
 
-/** The same for what a person types into a single field, where digit groups of any size belong to one number. */
+/** Whether a person has typed a card number into a single field, where digit groups of any size belong to one number. */
 export function isCardNumber(typed: string): boolean {
   return holdsCardNumber(typed) || holdsCardNumber(inAscii(typed).replaceAll(/[\s._/-]/g, ''));
 }

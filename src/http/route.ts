@@ -146,7 +146,7 @@ export interface TypedRoute<K extends CredentialKind, B extends TSchema, P exten
    * not fit.
    */
   check?(body: Readable<Static<B>>, caller: CallerOf<K>, unreadable: ReadonlySet<string>): readonly RefusalDetail[];
-  /** The same for the query. */
+  /** Finds the faults of the query that its schema cannot express. */
   checkQuery?(query: Partial<Static<Q>>): readonly RefusalDetail[];
   run(call: Call<CallerOf<K>, Static<B>, Static<P>, Static<Q>>): Promise<Reply | Streamed>;
 }

@@ -52,7 +52,7 @@ export function createBodyShape(schema: TSchema, codes: Codes = {}): BodyShape {
   return shapeBy(finder(schema), schema, codes);
 }
 
-/** The same for a query. None of its fields is a list: one that is read as a list was given twice. */
+/** The shape of a query. None of its fields is a list: one that is read as a list was given twice. */
 export function createQueryShape(schema: TSchema): BodyShape {
   const find = finder(schema);
   const findTwice = (query: unknown): RefusalDetail[] =>

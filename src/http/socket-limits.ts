@@ -14,7 +14,7 @@ export interface SocketLimits {
   readonly headersMs: number;
   /** How long a request may take to arrive whole; handlers may take longer, while an upstream answers. */
   readonly requestMs: number;
-  /** The same for a file, as long as something arrives: five megabytes from a slow phone. */
+  /** How long a file may take to arrive whole, as long as something arrives: five megabytes from a slow phone. */
   readonly uploadMs: number;
   /** How long a connection may go without traffic, either way, as when its client does not read the answer. */
   readonly silenceMs: number;

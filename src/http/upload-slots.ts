@@ -18,8 +18,8 @@ export interface UploadSlots {
    */
   take(sender: string, merchant: string): () => void;
   /**
-   * The same for a call that others may repeat at the same time, under one Idempotency-Key (contract §7): it waits for its turn
-   * before it is refused.
+   * Takes a place for a call that others may repeat at the same time, under one Idempotency-Key (contract §7): it waits for its
+   * turn before it is refused.
    */
   waitFor(sender: string, merchant: string): Promise<() => void>;
 }

@@ -12,7 +12,7 @@ export interface MasterKey {
   readonly id: number;
   /** The key for a use, such as `one_time_code/mac`: HKDF-SHA-256 of the master key. */
   key(use: string): KeyObject;
-  /** The same as bytes. */
+  /** The bytes of `key`. */
   bytes(use: string): Uint8Array;
 }
 

@@ -35,7 +35,7 @@ export interface Pins {
   /** `<key id>$argon2id$…`. Throws `PinsBusy`. */
   hashPin(pin: string): Promise<string>;
   /**
-   * The same for work that can be postponed: undefined while no place is free, so that nobody waits or is refused because of it.
+   * Hashes a PIN where that can be postponed: undefined while no place is free, so that nobody waits or is refused because of it.
    */
   hashPinIfFree(pin: string): Promise<string | undefined>;
   /**

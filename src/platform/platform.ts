@@ -30,7 +30,7 @@ export interface Calendar {
   /** The date in that zone at an instant. */
   today(zone: string, now: number): string;
   plusDays(date: string, days: number): string;
-  /** The same day of the month, or the month's last where it has no such day. */
+  /** That day of a later month, or the month's last where it has no such day. */
   plusMonths(date: string, months: number): string;
   /**
    * The instant at which it is that hour in that zone. If a clock change skips the hour, the one after it; if the hour occurs
@@ -84,7 +84,7 @@ export interface Secrets {
   equal(a: string, b: string): boolean;
   /** Keyed HMAC-SHA-256 over the parts, unambiguous about where each ends; base64url. Stable across restarts. */
   mac(purpose: KeyPurpose, ...parts: readonly string[]): string;
-  /** The same under every key of the ring, the active one first: for what may have been stored before a rotation. */
+  /** What `mac` gives under every key of the ring, the active one first: for what may have been stored before a rotation. */
   macs(purpose: KeyPurpose, ...parts: readonly string[]): readonly string[];
   /** HMAC-SHA-256 under someone else's key, base64 with padding: the form of Standard Webhooks' signatures. */
   hmac(key: Uint8Array, text: string): string;
@@ -96,7 +96,7 @@ export interface Secrets {
   seal(purpose: KeyPurpose, content: string | Uint8Array, context: string, at?: number): string;
   /** The text again; undefined when it was sealed for something else, altered, or sealed with a key that has been removed. */
   open(purpose: KeyPurpose, sealed: string, context: string): string | undefined;
-  /** The same where bytes were sealed. */
+  /** What `open` gives, where bytes were sealed. */
   openBytes(purpose: KeyPurpose, sealed: string, context: string): Uint8Array | undefined;
   /** The opaque payment_id of a transaction: deterministic, `pay_…`, URL-safe. */
   sealPaymentId(transactionId: string): string;
@@ -107,7 +107,7 @@ export interface Secrets {
    * owner's part of it, is full.
    */
   hashPin(pin: string): Promise<string>;
-  /** The same for work that can be postponed: undefined, at once, if the pool has no free place. */
+  /** Hashes a PIN where that can be postponed: undefined, at once, if the pool has no free place. */
   hashPinIfFree(pin: string): Promise<string | undefined>;
   /**
    * Without a hash it takes as long, and is false: nobody learns from the time whether there is an account. `turn` names the

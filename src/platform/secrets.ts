@@ -112,7 +112,7 @@ function peppersOf(keyring: Keyring): [Pepper, ...Pepper[]] {
   return [active, ...older];
 }
 
-/** The same as in `Secrets`; no key of ours is involved: for programs that have none. */
+/** HMAC-SHA-256 as `Secrets.hmac`, for programs without a keyring: no key of ours is involved. */
 export function hmac(key: Uint8Array, text: string): string {
   return createHmac('sha256', key).update(text).digest('base64');
 }

@@ -34,7 +34,7 @@ interface ServerRow {
   readonly size: string;
   /** Separated by spaces; null: there are none. */
   readonly migrations: string | null;
-  /** The same. */
+  /** Separated by spaces, too; null: there are none. */
   readonly unsafe: string | null;
 }
 

@@ -63,10 +63,10 @@ export interface Store extends Nouns {
   time(): Promise<number>;
   /** Whatever does not add up in the ledger; empty if all is well. Reads every transfer. */
   audit(): Promise<readonly AuditFinding[]>;
-  /** The same, with the number of accounts and transfers that were checked. */
+  /** What `audit` finds, with the number of accounts and transfers that were checked. */
   auditAll(): Promise<Audited>;
   /**
-   * The same for accounts that moved since the last closed day, and for one shard's other accounts; cheap enough to run often.
+   * Audits the accounts that moved since the last closed day, and one shard's other accounts; cheap enough to run often.
    */
   auditRecent(shard: number): Promise<Audited>;
   /** How many attempts an upstream had in a span of time, and their totals. */

@@ -40,7 +40,7 @@ export interface UpstreamTotals {
   readonly approved: bigint;
   /** What payments brought, less what payouts and refunds took. */
   readonly moved: bigint;
-  /** The same as the ledger has it, by the upstream's transit account. */
+  /** What the ledger says has moved, by the upstream's transit account. */
   readonly ledger: bigint;
 }
 

@@ -37,7 +37,7 @@ export interface Acceptances {
   settledBy<T>(attemptId: string, settle: (rows: SettlementRows) => Promise<T>): Promise<T> | undefined;
   /** Writes the attempt's acceptance if it is unwritten. Resolves when it is written, or after two seconds at most. */
   writtenOf(attemptId: string): Promise<void>;
-  /** The same by session, for the acceptance of its payment; undefined if none is unwritten. */
+  /** Writes the acceptance of the session's payment, as `writtenOf` does; undefined if none is unwritten. */
   writtenOfSession(sessionId: string): Promise<void> | undefined;
   /** Tries once to write all unwritten acceptances, and takes on no more. */
   close(): Promise<void>;

@@ -19,7 +19,7 @@ export interface MerchantSettingsChange {
   readonly url_hosts?: readonly string[] | null;
   /** By currency; an undefined `min` or `max` means no limit on that side; `null` removes the currency's limits. */
   readonly limits?: ReadonlyMap<Currency, { readonly min?: bigint; readonly max?: bigint } | null>;
-  /** The same by method; a currency that is not named stays. */
+  /** Limits of single methods, in addition to `limits`; a currency that is not named stays as it is. */
   readonly method_limits?: ReadonlyMap<PaymentMethod, NonNullable<MerchantSettingsChange['limits']>>;
   /** The methods that its customers may choose. */
   readonly methods?: readonly PaymentMethod[] | null;

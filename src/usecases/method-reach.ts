@@ -30,8 +30,9 @@ export function reachOf({ connectors }: Reaching, currency: Currency): Reach {
 }
 
 /**
- * The same as `offeredTo` for a caller that wants one method: bank accounts are read only if the answer depends on them, because
- * a bank transfer is wanted, or because a refusal has to name the methods that would work.
+ * The methods that a merchant's customers can choose in a currency, for a caller that wants one of them: bank accounts are read
+ * only if the answer depends on them, because a bank transfer is wanted, or because a refusal has to name the methods that would
+ * work.
  */
 export async function offeredFor(
   deps: Deps,
@@ -51,7 +52,7 @@ export async function offeredTo(deps: Deps, merchant: Merchant, currency: Curren
   return offeredWith(deps, merchant, currency, await bankAccountsFor(deps, merchant, currency));
 }
 
-/** The same for a caller that has already read those accounts. */
+/** The methods that a merchant's customers can choose in a currency, given the bank accounts for it. */
 export function offeredWith(
   upstreams: Reaching,
   merchant: Merchant,

@@ -172,7 +172,7 @@ export interface Attribution {
 
 const ATTRIBUTION_MOST = 500;
 
-/** The same as it is logged: the name is required, and each text is one clean line. */
+/** Requires an attribution that can be logged: with a name, and each text one clean line. */
 export function requireAttribution({ by, why }: Attribution): Attribution {
   return {
     by: requireLine(by, '--by', ATTRIBUTION_MOST),

@@ -10,7 +10,7 @@ import type { Attempt, Payment, Session } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Deps } from './deps.ts';
 
-/** An attempt that has paid for one of these payments although none of them took its money; undefined: there is none. */
+/** An attempt that has *paid aside*: for one of these payments, although none of them took its money. Undefined: there is none. */
 export async function findPaidAside(
   { store }: Pick<Deps, 'store'>,
   payments: readonly Payment[],
@@ -22,19 +22,9 @@ export async function findPaidAside(
   return tried.find(isPaidAside);
 }
 
-/** The attempts at these payments that may have brought money too late to count: by phone or by card. */
-export async function findTried({ store }: Pick<Deps, 'store'>, payments: readonly Payment[]): Promise<Attempt[]> {
-  // A payment at version 1 is as it was collected: nothing has been tried.
-  const tried = payments.filter((one) => one.version > 1);
-  const found = await Promise.all(
-    tried.flatMap(({ shard, id }) => [store.attempt.turnedAway(shard, id), store.attempt.ofCardPayment(shard, id)]),
-  );
-  return found.flat();
-}
-
 /**
- * The same for all payments of a payment's session. `known` is a session at hand, which spares a read if it is that one and has
- * no other payment; any live session of a merchant may finish a payment of another (contract §3).
+ * An attempt that has paid aside for any payment of this one's session. `known` is a session at hand, which spares a read if it is
+ * that one and has no other payment; any live session of a merchant may finish a payment of another (contract §3).
  */
 export async function findPaidAsideInSession(
   deps: Pick<Deps, 'store'>,
@@ -44,6 +34,16 @@ export async function findPaidAsideInSession(
   const { shard, session_id } = payment;
   const isAlone = known.id === session_id && known.payments < 2;
   return findPaidAside(deps, isAlone ? [payment] : await deps.store.payment.ofSession(shard, session_id));
+}
+
+/** The attempts at these payments that may have brought money too late to count: by phone or by card. */
+export async function findTried({ store }: Pick<Deps, 'store'>, payments: readonly Payment[]): Promise<Attempt[]> {
+  // A payment at version 1 is as it was collected: nothing has been tried.
+  const tried = payments.filter((one) => one.version > 1);
+  const found = await Promise.all(
+    tried.flatMap(({ shard, id }) => [store.attempt.turnedAway(shard, id), store.attempt.ofCardPayment(shard, id)]),
+  );
+  return found.flat();
 }
 
 /** The order has been paid, too late to count: it is not paid a second time. `field` is what the caller sent it by. */

@@ -38,8 +38,8 @@ import { type Answering, perform, type Reply, refusalOf, refuse } from './perfor
  *
  * @throws Refusal 1103 when no carrier serves number and currency, or the carrier knows no account under the number; 1202 when the
  * amount is out of limits; 1404 when the carrier certainly did not take the request, or cannot say what became of an earlier
- * attempt that it had turned away; 1110 when such an attempt has paid too late to count; and as `requireSubmittable`, for the session and the
- * payment.
+ * attempt that it had turned away; 1110 when such an attempt has paid too late to count; and as `requireSubmittable`, for the
+ * session and the payment.
  */
 export async function submitToCarrier(
   deps: Deps,

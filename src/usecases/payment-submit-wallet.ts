@@ -187,7 +187,7 @@ function asksForCode(merchant: Merchant, payment: Payment): boolean {
   return payment.amount_minor >= threshold;
 }
 
-/** The same, with the columns that this method sets on the payment. */
+/** The rows once the PIN is right, and the columns that this method sets on the payment. */
 interface Paying extends Opened {
   readonly columns: PaymentColumns;
 }

@@ -27,7 +27,7 @@ export interface LineDetail {
   readonly approval: PayoutBatch['approval'];
 }
 
-/** The same in full; a payment also by its payment_id. */
+/** A payment, by its transaction_id or payment_id, or a payout line, with everything that is shown of it. */
 export async function readTransactionDetail(
   deps: Deps,
   caller: SessionCaller,

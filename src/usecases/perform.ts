@@ -168,7 +168,7 @@ export async function retryWhileUnavailable<T>(
   return work();
 }
 
-/** The same loop for work without a reply in bytes: rounds and callbacks. Returns the decision's answer. */
+/** The loop of `perform` for work without a reply in bytes: rounds and callbacks. Returns the decision's answer. */
 export async function commitDecision<R, A>(
   store: Committing,
   read: () => Promise<R>,

@@ -176,7 +176,7 @@ function localTimes(): void {
 
 /** Milliseconds that a sent form waits for its answer: a load that was stopped raises no event. Sending again is safe. */
 const SENT_AT_MOST = 20_000;
-/** The same for a file, a little longer than the gateway waits for one: sent again, it would begin anew. */
+/** Milliseconds that a sent file waits for its answer, longer than the gateway waits for one: sent again, it would begin anew. */
 const FILE_SENT_AT_MOST = 125_000;
 
 /** A second press while the first is under way does nothing, until something in the form is changed. */
