@@ -80,7 +80,7 @@ async function sendToPhone(deps: Deps, sending: Sending): Promise<Sent> {
   return { outcome: outcomeOfCall(answer), written };
 }
 
-async function leaveUnsent(deps: Deps, line: PayoutLine, { paidBy }: NotSent): Promise<void> {
+async function leaveUnsent(deps: Deps, line: PayoutLine, { paidBy }: Withheld): Promise<void> {
   const about = { transaction_id: line.id, paid_again: line.retry_of };
   if (paidBy !== undefined) {
     deps.log.warn('payout_was_paid_before', { ...about, attempt_id: paidBy.id });
@@ -100,8 +100,8 @@ interface Intended {
   readonly line: PayoutLine;
 }
 
-/** The attempt that turned out to have paid a failed line which this one retries; undefined: not known yet. */
-interface NotSent {
+/** A line that is not sent. `paidBy`: the attempt that has paid the failed line which this one retries; undefined: not known yet. */
+interface Withheld {
   readonly paidBy: Attempt | undefined;
 }
 
@@ -128,7 +128,7 @@ function intend(
   deps: Deps,
   { line: known, connector, msisdn }: Sending,
   earlier: readonly EarlierLine[],
-): Promise<Intended | NotSent | undefined> {
+): Promise<Intended | Withheld | undefined> {
   const { shard, merchant_id, id, currency } = known;
   const attemptId = newId(deps, 'att', shard);
   const carrier = known.carrier ?? connector.displayName;
@@ -139,7 +139,7 @@ function intend(
     return { own, earlier: lines };
   };
   const beside = cachedFirst<Beside>({ own: undefined, earlier }, again);
-  return writeLine<Beside, Intended | NotSent | undefined>(deps, known, beside, ({ line, more }, context) => {
+  return writeLine<Beside, Intended | Withheld | undefined>(deps, known, beside, ({ line, more }, context) => {
     const mine = more.own;
     // Our own commit had won. If another process has taken the attempt further, that process gives the outcome.
     if (mine !== undefined) return { answer: mine.status === 'intended' ? { attempt: mine, line } : undefined };
