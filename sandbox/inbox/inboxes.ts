@@ -2,6 +2,7 @@
  * The inboxes that catch webhooks, in memory.
  * Invariant: memory is bounded by the number of inboxes, messages per inbox and total bytes; what was caught is never changed.
  */
+import { createWatchers } from '../watchers.ts';
 import type { World } from '../world.ts';
 import { judge, keyIn, type Verdict } from './signature.ts';
 
@@ -53,13 +54,10 @@ export function isInboxName(name: string): boolean {
 /** `secret` verifies the webhooks of inboxes that have none of their own. */
 export function createInboxes(world: World, secret: string | undefined): Inboxes {
   const inboxes = new Map<string, Inbox>();
-  const watchers = new Map<string, Set<() => void>>();
+  const { watch, changed } = createWatchers();
   const commonKey = secret === undefined ? undefined : keyIn(secret);
   let bytes = 0;
 
-  const changed = (name: string) => {
-    for (const watcher of watchers.get(name) ?? []) watcher();
-  };
   const dropOldestMessage = (inbox: Inbox) => {
     const size = inbox.messages.shift()?.body.length ?? 0;
     inbox.bytes -= size;
@@ -133,13 +131,6 @@ export function createInboxes(world: World, secret: string | undefined): Inboxes
       [...inboxes]
         .map(([name, inbox]) => ({ name, total: inbox.total, last_at: inbox.messages.at(-1)?.at ?? null }))
         .reverse(),
-    watch: (name, watcher) => {
-      const set = watchers.get(name) ?? new Set();
-      watchers.set(name, set.add(watcher));
-      return () => {
-        set.delete(watcher);
-        if (set.size === 0 && watchers.get(name) === set) watchers.delete(name);
-      };
-    },
+    watch,
   };
 }

@@ -2,6 +2,7 @@
  * The customers' handsets: the prompts that carriers push, the messages that arrive, and what the owners answered.
  * Invariant: a prompt leaves `pending` once and never changes afterwards; memory is bounded by phones and by entries per phone.
  */
+import { createWatchers } from '../watchers.ts';
 import type { World } from '../world.ts';
 
 export type PromptStatus = 'pending' | 'approved' | 'rejected' | 'expired' | 'failed';
@@ -112,7 +113,7 @@ export function digitsOf(msisdn: string): string | undefined {
 
 export function createPhones(world: World): Phones {
   const phones = new Map<string, Phone>();
-  const watchers = new Map<string, Set<() => void>>();
+  const { watch, changed } = createWatchers();
 
   const touch = (msisdn: string): Phone => {
     const phone = phones.get(msisdn) ?? { slots: [], messages: [] };
@@ -127,9 +128,6 @@ export function createPhones(world: World): Phones {
       if (phones.size <= phonesKept) break;
       phones.delete(oldest);
     }
-  };
-  const changed = (msisdn: string) => {
-    for (const watcher of watchers.get(msisdn) ?? []) watcher();
   };
   const slotOf = (msisdn: string, id: string) => phones.get(msisdn)?.slots.find((slot) => slot.asked.id === id);
   /** Sets the final status; returns the listener, for the caller to call. */
@@ -188,14 +186,7 @@ export function createPhones(world: World): Phones {
       arrive(msisdn, { at: world.now(), text, code: null, received });
     },
     read,
-    watch: (msisdn, watcher) => {
-      const set = watchers.get(msisdn) ?? new Set();
-      watchers.set(msisdn, set.add(watcher));
-      return () => {
-        set.delete(watcher);
-        if (set.size === 0 && watchers.get(msisdn) === set) watchers.delete(msisdn);
-      };
-    },
+    watch,
     recent: (count) => {
       const newest = [...phones.keys()].slice(-count).reverse();
       return newest.map(read);
