@@ -29,12 +29,15 @@ const SCHEMA = `
   create table if not exists n_event (id text primary key, payment_id text, url text, body text, status text, attempts int);
   insert into n_account values ('merchant', 0), ('fees', 0), ('transit', 0) on conflict do nothing;`;
 
+/** Runs a statement, which the server prepares once for each connection. */
+type Run = (name: string, text: string, ...values: unknown[]) => Promise<pg.QueryResult>;
+
 /** One step: BEGIN, statements, COMMIT. */
-async function step<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+async function step<T>(work: (run: Run) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   try {
     await client.query('begin');
-    const result = await work(client);
+    const result = await work((name, text, ...values) => client.query({ name, text, values }));
     await client.query('commit');
     return result;
   } catch (error) {
@@ -76,22 +79,26 @@ app.post('/api/v1/internal/sessions/create', async (request, reply) => {
   const body = request.body as Record<string, string>;
   const id = randomUUID();
   const secret = `sess_${randomBytes(32).toString('base64url')}`;
-  await step((client) =>
-    client.query({
-      name: 'mint',
-      text: `insert into n_session values ($1, $2, $3, $4, $5, 'ACTIVE', 1, now() + interval '30 min')`,
-      values: [id, sha(secret), 500, body.currency, body.customer_reference],
-    }),
+  await step((run) =>
+    run(
+      'mint',
+      `insert into n_session values ($1, $2, $3, $4, $5, 'ACTIVE', 1, now() + interval '30 min')`,
+      id,
+      sha(secret),
+      500,
+      body.currency,
+      body.customer_reference,
+    ),
   );
   return reply.status(201).send({ session_id: id, session_token: secret });
 });
 
-async function lockedSession(client: pg.PoolClient, header: string | undefined) {
-  const { rows } = await client.query({
-    name: 'session',
-    text: 'select * from n_session where token_hash = $1 for update',
-    values: [sha(bearer(header))],
-  });
+async function lockedSession(run: Run, header: string | undefined) {
+  const { rows } = await run(
+    'session',
+    'select * from n_session where token_hash = $1 for update',
+    sha(bearer(header)),
+  );
   const [session] = rows;
   if (session === undefined || session.status !== 'ACTIVE') throw new Error('no session');
   return session as { id: string; amount: string; currency: string; reference: string };
@@ -100,23 +107,19 @@ async function lockedSession(client: pg.PoolClient, header: string | undefined) 
 app.post('/api/v1/payments/collect', async (request) => {
   const body = request.body as Record<string, string>;
   const id = `txn_${randomUUID()}`;
-  await step(async (client) => {
-    const session = await lockedSession(client, request.headers.authorization);
-    await client.query({
-      name: 'collect',
-      text: `insert into n_payment values ($1, $2, 'pending', $3, $4, $5, null, now(), null)`,
-      values: [id, session.id, session.amount, session.currency, body.notify_url],
-    });
-    await client.query({
-      name: 'seen',
-      text: 'update n_session set version = version + 1 where id = $1',
-      values: [session.id],
-    });
-    await client.query({
-      name: 'history',
-      text: 'insert into n_history values ($1, $2, now())',
-      values: [id, 'pending'],
-    });
+  await step(async (run) => {
+    const session = await lockedSession(run, request.headers.authorization);
+    await run(
+      'collect',
+      `insert into n_payment values ($1, $2, 'pending', $3, $4, $5, null, now(), null)`,
+      id,
+      session.id,
+      session.amount,
+      session.currency,
+      body.notify_url,
+    );
+    await run('seen', 'update n_session set version = version + 1 where id = $1', session.id);
+    await run('history', 'insert into n_history values ($1, $2, now())', id, 'pending');
   });
   return { transaction_id: id, payment_id: id, status: 'pending' };
 });
@@ -126,23 +129,16 @@ app.post('/api/v1/payments/submit', async (request) => {
   const id = String(body.payment_id);
   const reference = randomUUID();
   const msisdn = String(body.mobile_money_phone_number).slice(1);
-  const session = await step(async (client) => {
-    const held = await lockedSession(client, request.headers.authorization);
-    await client.query({
-      name: 'intend',
-      text: `update n_payment set status = 'processing', msisdn = $2 where id = $1 and status = 'pending'`,
-      values: [id, msisdn],
-    });
-    await client.query({
-      name: 'attempt',
-      text: `insert into n_attempt values ($1, $2, 'intended')`,
-      values: [reference, id],
-    });
-    await client.query({
-      name: 'history',
-      text: 'insert into n_history values ($1, $2, now())',
-      values: [id, 'processing'],
-    });
+  const session = await step(async (run) => {
+    const held = await lockedSession(run, request.headers.authorization);
+    await run(
+      'intend',
+      `update n_payment set status = 'processing', msisdn = $2 where id = $1 and status = 'pending'`,
+      id,
+      msisdn,
+    );
+    await run('attempt', `insert into n_attempt values ($1, $2, 'intended')`, reference, id);
+    await run('history', 'insert into n_history values ($1, $2, now())', id, 'processing');
     return held;
   });
   const answer = await dial(`${carrier}/collection/v1_0/requesttopay`, {
@@ -163,27 +159,15 @@ app.post('/api/v1/payments/submit', async (request) => {
     }),
   });
   await answer.body.dump();
-  await step(async (client) => {
-    await client.query({
-      name: 'waiting',
-      text: `update n_payment set status = 'pending_mobile_money_verification' where id = $1 and status = 'processing'`,
-      values: [id],
-    });
-    await client.query({
-      name: 'accepted',
-      text: `update n_attempt set status = 'waiting' where reference = $1`,
-      values: [reference],
-    });
-    await client.query({
-      name: 'consume',
-      text: `update n_session set status = 'CONSUMED' where id = $1`,
-      values: [session.id],
-    });
-    await client.query({
-      name: 'history',
-      text: 'insert into n_history values ($1, $2, now())',
-      values: [id, 'waiting'],
-    });
+  await step(async (run) => {
+    await run(
+      'waiting',
+      `update n_payment set status = 'pending_mobile_money_verification' where id = $1 and status = 'processing'`,
+      id,
+    );
+    await run('accepted', `update n_attempt set status = 'waiting' where reference = $1`, reference);
+    await run('consume', `update n_session set status = 'CONSUMED' where id = $1`, session.id);
+    await run('history', 'insert into n_history values ($1, $2, now())', id, 'waiting');
   });
   return { transaction_id: id, payment_id: id, status: 'pending_mobile_money_verification' };
 });
@@ -194,12 +178,12 @@ async function settle(reference: string): Promise<void> {
     headers: await carrierHeaders(),
   });
   if (((await answer.body.json()) as { status: string }).status !== 'SUCCESSFUL') return;
-  const event = await step(async (client) => {
-    const { rows } = await client.query({
-      name: 'lock',
-      text: `select p.* from n_attempt a join n_payment p on p.id = a.payment_id where a.reference = $1 for update of p`,
-      values: [reference],
-    });
+  const event = await step(async (run) => {
+    const { rows } = await run(
+      'lock',
+      `select p.* from n_attempt a join n_payment p on p.id = a.payment_id where a.reference = $1 for update of p`,
+      reference,
+    );
     const payment = rows[0] as { id: string; status: string; amount: string; notify_url: string; currency: string };
     if (payment.status === 'approved') return undefined;
     const id = `evt_${randomUUID()}`;
@@ -211,46 +195,33 @@ async function settle(reference: string): Promise<void> {
       currency: payment.currency,
       completed_at: new Date().toISOString(),
     });
-    await client.query({
-      name: 'approve',
-      text: `update n_payment set status = 'approved', completed_at = now() where id = $1`,
-      values: [payment.id],
-    });
-    await client.query({
-      name: 'settled',
-      text: `update n_attempt set status = 'approved' where reference = $1`,
-      values: [reference],
-    });
-    await client.query({
-      name: 'entry',
-      text: 'insert into n_entry (account, payment_id, delta) values ($1, $2, $3)',
-      values: ['transit', payment.id, -500],
-    });
-    await client.query({
-      name: 'entry',
-      text: 'insert into n_entry (account, payment_id, delta) values ($1, $2, $3)',
-      values: ['merchant', payment.id, 500],
-    });
-    await client.query({
-      name: 'balance',
-      text: 'update n_account set balance = balance + $2 where id = $1',
-      values: ['merchant', 500],
-    });
-    await client.query({
-      name: 'balance',
-      text: 'update n_account set balance = balance + $2 where id = $1',
-      values: ['transit', -500],
-    });
-    await client.query({
-      name: 'history',
-      text: 'insert into n_history values ($1, $2, now())',
-      values: [payment.id, 'approved'],
-    });
-    await client.query({
-      name: 'event',
-      text: `insert into n_event values ($1, $2, $3, $4, 'waiting', 0)`,
-      values: [id, payment.id, payment.notify_url, body],
-    });
+    await run('approve', `update n_payment set status = 'approved', completed_at = now() where id = $1`, payment.id);
+    await run('settled', `update n_attempt set status = 'approved' where reference = $1`, reference);
+    await run(
+      'entry',
+      'insert into n_entry (account, payment_id, delta) values ($1, $2, $3)',
+      'transit',
+      payment.id,
+      -500,
+    );
+    await run(
+      'entry',
+      'insert into n_entry (account, payment_id, delta) values ($1, $2, $3)',
+      'merchant',
+      payment.id,
+      500,
+    );
+    await run('balance', 'update n_account set balance = balance + $2 where id = $1', 'merchant', 500);
+    await run('balance', 'update n_account set balance = balance + $2 where id = $1', 'transit', -500);
+    await run('history', 'insert into n_history values ($1, $2, now())', payment.id, 'approved');
+    await run(
+      'event',
+      `insert into n_event values ($1, $2, $3, $4, 'waiting', 0)`,
+      id,
+      payment.id,
+      payment.notify_url,
+      body,
+    );
     return { id, url: payment.notify_url, body };
   });
   if (event !== undefined) await deliver(event);
@@ -273,12 +244,8 @@ async function deliver(event: { id: string; url: string; body: string }): Promis
     body: event.body,
   });
   await answer.body.dump();
-  await step((client) =>
-    client.query({
-      name: 'delivered',
-      text: `update n_event set status = 'delivered', attempts = 1 where id = $1`,
-      values: [event.id],
-    }),
+  await step((run) =>
+    run('delivered', `update n_event set status = 'delivered', attempts = 1 where id = $1`, event.id),
   );
 }
 
