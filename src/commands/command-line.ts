@@ -12,6 +12,7 @@ import { addAttemptCommands } from './attempt-verbs.ts';
 import { addConnectorCommands } from './connector-verbs.ts';
 import { addJournalCommands } from './journal-verbs.ts';
 import { addCredentialCommands, addMerchantCommands } from './merchant-verbs.ts';
+import { addMoneyCommands } from './money-verbs.ts';
 import { printError, type Surroundings } from './output.ts';
 import { addPaymentCommands } from './payment-verbs.ts';
 import { addPayoutCommands } from './payout-verbs.ts';
@@ -20,9 +21,10 @@ import { type Role, readProcesses } from './serve-processes.ts';
 import { addSuspenseCommands } from './suspense-verbs.ts';
 import { attributionOf } from './this-user.ts';
 import type { Tools } from './tools.ts';
+import { addTransferCommands } from './transfer-verbs.ts';
 import { explainUsage, refuseTwice, refuseUnknownHelp, spelledOut } from './usage.ts';
-import type { AddVerb, AddVerbOf } from './verb.ts';
-import type { WebhookListenOptions } from './webhook-listen.ts';
+import type { AddVerb, AddVerbOf, Ended } from './verb.ts';
+import { addWebhookCommands } from './webhook-verbs.ts';
 
 /** Runs a command line; `argv` is without the program's name. Returns the exit status. */
 export async function runCommandLine(argv: readonly string[], around: Surroundings, version: string): Promise<number> {
@@ -42,8 +44,6 @@ export async function runCommandLine(argv: readonly string[], around: Surroundin
     return printError(around, error, json);
   }
 }
-
-type Ended = (status: number) => void;
 
 /** An option's description in the help, which also marks required options. */
 function describeOption(option: Option): string {
@@ -165,180 +165,6 @@ function addBenchCommand(program: Command, around: Surroundings, ended: Ended): 
     .helpOption(false)
     .allowUnknownOption()
     .action(async (args: string[]) => ended(await (await import('./bench.ts')).bench(around, args)));
-}
-
-const CREDITED_ONCE =
-  "a receipt's or a bank's; under one reference money is credited once, however often this is given";
-
-function addMoneyCommands(program: Command, addVerb: AddVerb, addVerbOf: AddVerbOf): void {
-  const wallet = program.command('wallet').description("customers' wallets and flash accounts");
-  const loadWallet = () => import('./wallet.ts');
-  addVerb(wallet, 'open', 'open a wallet or a flash account', async () => (await loadWallet()).walletOpen)
-    .option('--number <number>', 'its number; auto: the gateway chooses a free one', 'auto')
-    .requiredOption(
-      '--pin <digits>',
-      'four to eight digits; -: the first line of the input, so that no other user sees it',
-    )
-    .requiredOption('--currency <code>', 'its currency')
-    .option('--balance <amount>', 'its opening balance', '0')
-    .requiredOption('--phone <number>', 'the phone that one-time codes are sent to: +243…')
-    .addOption(new Option('--kind <kind>', 'the kind of account').choices(['wallet', 'flash']).default('wallet'));
-  addVerb(wallet, 'credit', 'put money into a wallet or a flash account', async () => (await loadWallet()).walletCredit)
-    .requiredOption('--number <number>', 'its number')
-    .requiredOption('--amount <amount>', "in the wallet's currency")
-    .option('--reference <reference>', CREDITED_ONCE);
-  addVerb(wallet, 'list', 'list wallets and flash accounts', async () => (await loadWallet()).walletList)
-    .option('--phone <number>', 'those whose codes go to this phone: +243…')
-    .option('--currency <code>', 'only in this currency')
-    .option('--after <number>', 'those after this one: the next page')
-    .option('--limit <count>', 'how many to list at most', '50');
-  addVerbOf(
-    wallet,
-    'show',
-    'show the balance of one, and whether its PIN or its codes are locked',
-    async () => (await loadWallet()).walletShow,
-    'number',
-  );
-  const balance = program.command('balance').description("merchants' balances");
-  const loadBalance = () => import('./balance.ts');
-  addVerb(balance, 'credit', "put money into a merchant's balance", async () => (await loadBalance()).balanceCredit)
-    .requiredOption('--merchant <id>', "the merchant's id")
-    .requiredOption('--currency <code>', 'the currency')
-    .requiredOption('--amount <amount>', 'the amount')
-    .option('--reference <reference>', CREDITED_ONCE);
-  addVerb(balance, 'show', "show a merchant's balances", async () => (await loadBalance()).balanceShow).requiredOption(
-    '--merchant <id>',
-    "the merchant's id",
-  );
-  addVerb(
-    program,
-    'settle',
-    "pay money from a merchant's balance out to its bank",
-    async () => (await import('./settle.ts')).settle,
-  )
-    .requiredOption('--merchant <id>', "the merchant's id")
-    .requiredOption('--currency <code>', 'the currency')
-    .requiredOption('--amount <amount>', 'the amount')
-    .option('--reference <reference>', 'the reference of the bank transfer, shown in the statement')
-    .option('--yes', 'confirm; without it nothing is changed');
-  const fee = program.command('fee').description('fees that merchants pay');
-  const loadFee = () => import('./fee.ts');
-  addVerb(fee, 'set', 'set a fee (0 is possible), or remove it', async () => (await loadFee()).feeSet)
-    .requiredOption('--merchant <id>', "the merchant's id")
-    .option(
-      '--method <method>',
-      'wallet, flash, mobile_money, card, bank_transfer, google_pay, apple_pay, payout_mobile_money or payout_wallet (default: every payment method without a fee of its own)',
-    )
-    .requiredOption('--currency <code>', 'the currency')
-    .option('--rate <percent>', 'per cent of the amount: 2.5; 0 for a fixed amount alone (required without --remove)')
-    .option('--fixed <amount>', 'a fixed amount on top of the rate (default: 0)')
-    .option('--min <amount>', 'the smallest fee')
-    .option('--max <amount>', 'the largest fee')
-    .option('--remove', 'remove the fee: the one for every method, if there is one, then applies');
-  addVerb(fee, 'list', "list a merchant's fees", async () => (await loadFee()).feeList).requiredOption(
-    '--merchant <id>',
-    "the merchant's id",
-  );
-}
-
-function addTransferCommands(program: Command, addVerb: AddVerb, addVerbOf: AddVerbOf): void {
-  const bank = program.command('bank').description('bank accounts that customers transfer to');
-  const loadBank = () => import('./bank.ts');
-  addVerb(bank, 'add', 'add a bank account', async () => (await loadBank()).bankAdd)
-    .requiredOption('--merchant <id>', "the merchant's id")
-    .requiredOption('--bank <name>', "the bank's name")
-    .option('--bank-id <id>', "the bank's id, the same for all accounts there (default: derived from its name)")
-    .requiredOption('--country <code>', "the bank's country: CD")
-    .requiredOption('--account-name <name>', "the account holder's name")
-    .requiredOption('--account-number <number>', 'as the bank writes it')
-    .option('--iban <iban>', 'in countries that use it')
-    .option('--swift <code>', "the bank's SWIFT code (BIC)")
-    .requiredOption('--currency <code>', 'its currency')
-    .option('--branch-city <city>', "the branch's city");
-  addVerb(bank, 'list', 'list bank accounts, including closed ones', async () => (await loadBank()).bankList).option(
-    '--merchant <id>',
-    "only this merchant's",
-  );
-  addVerbOf(
-    bank,
-    'close',
-    'close a bank account: no further customer is asked to transfer to it',
-    async () => (await loadBank()).bankClose,
-  );
-  const proof = program.command('proof').description('proofs of bank transfers');
-  const loadProof = () => import('./proof.ts');
-  addVerb(proof, 'list', 'list proofs, the oldest first', async () => (await loadProof()).proofList)
-    .option('--merchant <id>', "only this merchant's")
-    .option('--status <status>', 'waiting, approved or declined')
-    .option('--after <id>', 'those after this proof: the next page')
-    .option('--limit <count>', 'how many to list at most', '50');
-  addVerbOf(proof, 'show', 'show everything known about a proof', async () => (await loadProof()).proofShow).option(
-    '--out <file>',
-    'save the uploaded file here; open it in a viewer that runs no scripts',
-  );
-  addVerbOf(
-    proof,
-    'approve',
-    'approve a proof: the transfer has arrived',
-    async () => (await loadProof()).proofApprove,
-  ).option('--note <text>', 'a note for operators');
-  addVerbOf(
-    proof,
-    'decline',
-    'decline a proof: the transfer has not arrived, or the file proves nothing',
-    async () => (await loadProof()).proofDecline,
-  ).requiredOption('--reason <text>', 'the reason, for operators');
-  const delivery = program.command('delivery').description('delayed deliveries');
-  addVerbOf(
-    delivery,
-    'release',
-    "make a payment's held money available",
-    async () => (await import('./delivery.ts')).deliveryRelease,
-  );
-}
-
-function addWebhookCommands(
-  program: Command,
-  addVerb: AddVerb,
-  addVerbOf: AddVerbOf,
-  around: Surroundings,
-  ended: Ended,
-): void {
-  const webhook = program.command('webhook').description('webhook events and their signing secrets');
-  const load = () => import('./webhook.ts');
-  addVerb(webhook, 'list', 'list events, the oldest first', async () => (await load()).webhookList)
-    .option('--merchant <id>', "only this merchant's")
-    .option('--status <status>', 'waiting, delivered, dead, gone or no_target')
-    .option('--from <time>', 'only those made at or after this time')
-    .option('--to <time>', 'only those made before this time')
-    .option('--after <id>', 'those after this event: the next page')
-    .option('--limit <count>', 'how many to list at most', '50');
-  addVerbOf(webhook, 'show', 'show an event, and each try with its answer', async () => (await load()).webhookShow);
-  addVerb(
-    webhook,
-    'replay',
-    'send one event again, or all of a span; a span needs --yes',
-    async () => (await load()).webhookReplay,
-  )
-    .option('--event <id>', 'the event to send again')
-    .option('--from <time>', 'or all events made at or after this time: 2026-03-01T08:00:00Z')
-    .option('--to <time>', 'and before this time (default: now)')
-    .option('--merchant <id>', "only this merchant's")
-    .option('--status <status>', 'only with this status, for example dead')
-    .option('--yes', 'confirm a span; without it nothing is sent');
-  webhook
-    .command('listen')
-    .description('receive webhooks on this machine and show each one, until stopped')
-    .option('--json', 'print one JSON document per line: where it listens, then each webhook')
-    .option('--port <port>', 'the port to listen on; 0 takes any free one', '8095')
-    .option('--secret <secret>', 'whsec_…, the signing secret: verify each webhook with it')
-    .action(async (options: WebhookListenOptions) =>
-      ended(await (await import('./webhook-listen.ts')).webhookListen(around, options)),
-    );
-  const secret = webhook.command('secret').description('signing secrets');
-  addVerb(secret, 'rotate', "replace a merchant's signing secret", async () => (await load()).webhookSecretRotate)
-    .requiredOption('--merchant <id>', "the merchant's id")
-    .option('--grace <duration>', 'how long webhooks are signed with the old one too', '24h');
 }
 
 function addReconcileCommand(program: Command, addVerbOf: AddVerbOf): void {

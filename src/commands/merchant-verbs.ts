@@ -8,39 +8,47 @@ import { type Command, Option } from 'commander';
 import { LIMIT_NAMES } from '../domain/traffic-limit.ts';
 import type { AddVerb } from './verb.ts';
 
+const loadMerchant = () => import('./merchant.ts');
+
 export function addMerchantCommands(program: Command, addVerb: AddVerb): void {
   const merchant = program.command('merchant').description('merchants and their settings');
-  const load = () => import('./merchant.ts');
   addVerb(
     merchant,
     'create',
     'make a merchant, its credential and its webhook secret',
-    async () => (await load()).merchantCreate,
+    async () => (await loadMerchant()).merchantCreate,
   )
     .requiredOption('--name <name>', 'its name, as customers read it')
     .option('--no-float', 'in a sandbox: start without money');
-  addVerb(merchant, 'list', 'list merchants', async () => (await load()).merchantList);
-  addVerb(merchant, 'show', 'show a merchant and its settings', async () => (await load()).merchantShow).requiredOption(
-    '--merchant <id>',
-    "the merchant's id",
-  );
+  addVerb(merchant, 'list', 'list merchants', async () => (await loadMerchant()).merchantList);
+  addVerb(
+    merchant,
+    'show',
+    'show a merchant and its settings',
+    async () => (await loadMerchant()).merchantShow,
+  ).requiredOption('--merchant <id>', "the merchant's id");
   addVerb(
     merchant,
     'suspend',
     'refuse every call of a merchant',
-    async () => (await load()).merchantSuspend,
+    async () => (await loadMerchant()).merchantSuspend,
   ).requiredOption('--merchant <id>', "the merchant's id");
   addVerb(
     merchant,
     'allow',
     'lift the suspension of a merchant',
-    async () => (await load()).merchantAllow,
+    async () => (await loadMerchant()).merchantAllow,
   ).requiredOption('--merchant <id>', "the merchant's id");
+  addSettingCommands(merchant, addVerb);
+}
+
+/** The verbs that change a merchant's settings; settings that are not named stay as they are. */
+function addSettingCommands(merchant: Command, addVerb: AddVerb): void {
   addVerb(
     merchant,
     'set',
     "change a merchant's settings; those not named stay as they are",
-    async () => (await load()).merchantSet,
+    async () => (await loadMerchant()).merchantSet,
   )
     .requiredOption('--merchant <id>', "the merchant's id")
     .option('--currencies <list>', 'the currencies it may use: usd,cdf; or all')
@@ -63,7 +71,7 @@ export function addMerchantCommands(program: Command, addVerb: AddVerb): void {
     merchant,
     'payouts',
     "set when a merchant's payouts run, and which need an operator's approval",
-    async () => (await load()).merchantPayouts,
+    async () => (await loadMerchant()).merchantPayouts,
   )
     .requiredOption('--merchant <id>', "the merchant's id")
     .option('--hour <hour>', 'the hour at which dated payouts run: 0 to 23; or default (6)')
@@ -74,7 +82,7 @@ export function addMerchantCommands(program: Command, addVerb: AddVerb): void {
     merchant,
     'brand',
     "set a merchant's colour and logo on the hosted page",
-    async () => (await load()).merchantBrand,
+    async () => (await loadMerchant()).merchantBrand,
   )
     .requiredOption('--merchant <id>', "the merchant's id")
     .option('--colour <colour>', 'like #0b6e4f; or default')

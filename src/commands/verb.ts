@@ -42,3 +42,6 @@ export function addSearchOptions(verb: Command, phone: string, wallet: string): 
     .option('--after <id>', 'those older than this one: the next page')
     .option('--limit <count>', 'how many to list at most', '50');
 }
+
+/** Called with the exit status of a verb that has ended. */
+export type Ended = (status: number) => void;
