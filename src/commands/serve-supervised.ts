@@ -76,8 +76,8 @@ export function openSupervised(): Supervised | undefined {
   return {
     ready: (url) => say(url === undefined ? { type: 'ready' } : { type: 'ready', url }),
     failed: (message) => say({ type: 'failed', message }),
-    answerWith: (numbers) => {
-      own = numbers;
+    answerWith: (read) => {
+      own = read;
     },
     joined: (metrics) => ({
       ...metrics,

@@ -1,49 +1,59 @@
 /**
- * The metrics of several processes on one page for Prometheus.
+ * Collects the metrics of all processes for one that was asked for them.
  *
- * Invariant: each sample stays that of its process, identified by the label `process`. If samples were added up here, a counter
- * would fall whenever a process ends, and Prometheus would take that for a reset and count the rest again.
+ * Invariant: a process that does not answer within `ANSWER_LIMIT_MS` is left out, and no scrape waits longer for it.
  */
+import type { Clock } from '../platform/platform.ts';
+import { joinMetrics, type ProcessMetrics } from './metrics-page.ts';
+import type { Member } from './supervise-member.ts';
+import type { Places } from './supervise-places.ts';
+import type { ProcessWord } from './supervise-words.ts';
 
-/** The metrics of one process, in Prometheus's text format. */
-export interface ProcessNumbers {
-  readonly process: string;
-  readonly text: string;
+/** 4 s, twice as long as a process waits for a slow database before it answers without it (`watch/database-metrics.ts`). */
+const ANSWER_LIMIT_MS = 4_000;
+
+export interface MetricsOfAll {
+  /** Takes a message from a process. */
+  heard(member: Member, word: ProcessWord): void;
 }
 
-interface Family {
-  /** `# HELP` and `# TYPE`. */
-  readonly about: string[];
-  readonly samples: string[];
+/** `places` is called for every request. */
+export function collectMetrics(clock: Pick<Clock, 'after'>, places: () => Places): MetricsOfAll {
+  const answers = new Map<number, (text: string) => void>();
+  let asks = 0;
+
+  const askOne = (member: Member): Promise<ProcessMetrics | undefined> => {
+    asks += 1;
+    const ask = asks;
+    return new Promise<ProcessMetrics | undefined>((resolve) => {
+      const cancel = clock.after(ANSWER_LIMIT_MS, () => resolve(undefined));
+      answers.set(ask, (text) => {
+        cancel();
+        resolve({ process: member.place.name, text });
+      });
+      member.tell({ type: 'numbers_wanted', ask });
+    }).finally(() => answers.delete(ask));
+  };
+  const answer = async (asker: Member, ask: number): Promise<void> => {
+    const { members, restarts } = places();
+    const asked = members().filter((member) => member.isConnected());
+    const pages = (await Promise.all(asked.map(askOne))).filter((page) => page !== undefined);
+    asker.tell({ type: 'numbers_of_all', ask, text: `${joinMetrics(pages)}\n${restartsPage(restarts)}` });
+  };
+  return {
+    heard(member, word) {
+      if (word.type === 'numbers_asked') void answer(member, word.ask);
+      else if (word.type === 'numbers') answers.get(word.ask)?.(word.text);
+    },
+  };
 }
 
-/** Joins pages: every metric has one HELP and TYPE, followed by the samples of all processes. */
-export function joinNumbers(pages: readonly ProcessNumbers[]): string {
-  const families = new Map<string, Family>();
-  for (const { process, text } of pages) {
-    let family: Family | undefined;
-    let explains = false;
-    for (const line of text.split('\n')) {
-      if (line === '') continue;
-      const about = /^# (HELP|TYPE) (\S+)/.exec(line);
-      if (about !== null) {
-        const name = about[2] ?? '';
-        family = families.get(name);
-        if (about[1] === 'HELP') explains = family === undefined;
-        family ??= { about: [], samples: [] };
-        families.set(name, family);
-        if (explains) family.about.push(line);
-      } else family?.samples.push(labelled(line, process));
-    }
-  }
-  return [...families.values()].map(({ about, samples }) => `${[...about, ...samples].join('\n')}\n`).join('\n');
-}
-
-/** A sample with the label `process` added; a metric's name holds neither a blank nor a brace. */
-function labelled(sample: string, process: string): string {
-  const end = sample.search(/[{ ]/);
-  const [name, rest] = [sample.slice(0, end), sample.slice(end)];
-  return rest.startsWith('{')
-    ? `${name}{process="${process}",${rest.slice(1)}`
-    : `${name}{process="${process}"}${rest}`;
+function restartsPage(restarts: ReadonlyMap<string, number>): string {
+  const name = 'mbongo_process_restarts_total';
+  return [
+    `# HELP ${name} How many times a process has been restarted since its supervisor started.`,
+    `# TYPE ${name} counter`,
+    ...[...restarts].map(([process, count]) => `${name}{process="${process}"} ${count}`),
+    '',
+  ].join('\n');
 }

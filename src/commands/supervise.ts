@@ -14,7 +14,7 @@ import { openSandbox } from './serve-demo.ts';
 import { type Place, placesOf, type Role } from './serve-processes.ts';
 import { openUnlessTold, STOP_LIMIT_MS, STOP_MARGIN_MS, whenToldToStop } from './serve-told.ts';
 import type { Member } from './supervise-member.ts';
-import { collectNumbers } from './supervise-numbers.ts';
+import { collectMetrics } from './supervise-metrics.ts';
 import { openPlaces, type Places } from './supervise-places.ts';
 import { openWorld, type World } from './world.ts';
 
@@ -56,8 +56,8 @@ async function runPlaces(world: World, list: readonly Place[], told: Told): Prom
   cluster.schedulingPolicy = cluster.SCHED_RR;
   // The machine's clock, not the test clock, which has nothing to do with how long a process lives.
   const clock = systemClock();
-  const numbers = collectNumbers(clock, () => places);
-  const places = openPlaces(list, { clock, log, writeError: passError, heard: numbers.heard });
+  const metricsOfAll = collectMetrics(clock, () => places);
+  const places = openPlaces(list, { clock, log, writeError: passError, heard: metricsOfAll.heard });
   try {
     const url = await Promise.race([allStarted(places), stopping.then(() => 'stopping' as const)]);
     if (url === 'stopping') return;

@@ -32,7 +32,7 @@ export function openMetrics({ ofProcess, role = 'all' }: MetricsOptions): Metric
   const library = new Registry();
   const made = new Map<string, Lines>();
   const add = (name: string, type: string, help: string, lines: Lines): void => {
-    if (made.has(name)) throw new Error(`the number ${name} is made twice`);
+    if (made.has(name)) throw new Error(`the metric ${name} is made twice`);
     made.set(name, () => [`# HELP ${name} ${escapeHelp(help)}`, `# TYPE ${name} ${type}`, ...lines()]);
   };
   /** Values by their labels, one entry for each combination seen. */

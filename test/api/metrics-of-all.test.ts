@@ -3,7 +3,7 @@
 import pg from 'pg';
 import { expect, test } from 'vitest';
 import type { Member } from '../../src/commands/supervise-member.ts';
-import { collectNumbers, type Numbers } from '../../src/commands/supervise-numbers.ts';
+import { collectMetrics, type MetricsOfAll } from '../../src/commands/supervise-metrics.ts';
 import { openMetrics } from '../../src/platform/metrics.ts';
 import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import { memoryLog } from '../../src/platform/testing/memory-log.ts';
@@ -27,7 +27,7 @@ test('a process that waits for the database in vain is on the page, and reports 
       metrics,
     );
     const page = await new Promise<string>((resolve) => {
-      const numbers: Numbers = collectNumbers(clock, () => ({
+      const metricsOfAll: MetricsOfAll = collectMetrics(clock, () => ({
         members: () => [member],
         restarts: new Map(),
         replaceAll: () => Promise.resolve(),
@@ -35,7 +35,7 @@ test('a process that waits for the database in vain is on the page, and reports 
       }));
       const answer = async (ask: number): Promise<void> => {
         await refresh();
-        numbers.heard(member, { type: 'numbers', ask, text: (await metrics.page()).body });
+        metricsOfAll.heard(member, { type: 'numbers', ask, text: (await metrics.page()).body });
       };
       const member: Member = {
         place: { name: 'api-1', role: 'api' },
@@ -49,7 +49,7 @@ test('a process that waits for the database in vain is on the page, and reports 
         },
         signal: () => undefined,
       };
-      numbers.heard(member, { type: 'numbers_asked', ask: 1 });
+      metricsOfAll.heard(member, { type: 'numbers_asked', ask: 1 });
       void clock.advance(2_000);
     });
     expect(page).toContain('mbongo_database_up{process="api-1"} 0');

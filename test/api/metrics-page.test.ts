@@ -142,5 +142,5 @@ test('labels and texts are escaped, and a name is made once', async () => {
       'c 7',
     ].join('\n'),
   );
-  expect(() => metrics.gauge('c', 'C.', [])).toThrow('the number c is made twice');
+  expect(() => metrics.gauge('c', 'C.', [])).toThrow('the metric c is made twice');
 });

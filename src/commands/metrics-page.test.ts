@@ -1,6 +1,6 @@
 import { Counter, Histogram, Registry } from 'prom-client';
 import { expect, it } from 'vitest';
-import { joinNumbers } from './supervise-metrics.ts';
+import { joinMetrics } from './metrics-page.ts';
 
 function pageOf(work: (registers: Registry[]) => void): Promise<string> {
   const registry = new Registry();
@@ -13,7 +13,7 @@ it('explains every name once, and keeps the numbers of each process apart', () =
     `# HELP calls_total Calls.\n# TYPE calls_total counter\ncalls_total{route="/a b{c}",to="\\"x\\""} ${calls}\ncalls_total ${calls}\n\n${more}`;
   const only = '# HELP lag_seconds Lag.\n# TYPE lag_seconds gauge\nlag_seconds 0.5\n';
   expect(
-    joinNumbers([
+    joinMetrics([
       { process: 'api-1', text: page(3, '') },
       { process: 'worker-1', text: page(4, only) },
     ]),
@@ -42,12 +42,12 @@ it('keeps histograms whole, and explains metrics that have no numbers yet', asyn
     );
     new Counter({ name: 'never_total', help: 'Never.', labelNames: ['why'], registers });
   });
-  const joined = joinNumbers([{ process: 'api-2', text }]);
+  const joined = joinMetrics([{ process: 'api-2', text }]);
   expect(joined).toContain('took_seconds_bucket{process="api-2",le="1",route="/a"} 1\n');
   expect(joined).toContain('took_seconds_count{process="api-2",route="/a"} 1\n');
   expect(joined).toContain('# TYPE never_total counter\n');
 });
 
 it('is empty if no process answered', () => {
-  expect(joinNumbers([])).toBe('');
+  expect(joinMetrics([])).toBe('');
 });
