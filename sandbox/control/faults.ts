@@ -126,15 +126,10 @@ export function createFaults(firstSeed: string): Faults {
       if (plan === noFaults) return unharmed;
       // Always four draws per request, so that the fates of later requests do not depend on which rates are zero.
       const [drop, refuse, error, lost] = [requests(), requests(), requests(), requests()];
-      const end =
-        drop < plan.drop_rate
-          ? 'drop'
-          : refuse < plan.refuse_rate
-            ? 'refuse'
-            : error < plan.error_rate
-              ? 'error'
-              : 'none';
-      return { delay_ms: plan.delay_ms, end, answer_lost: lost < plan.answer_lost_rate };
+      const fate = { delay_ms: plan.delay_ms, answer_lost: lost < plan.answer_lost_rate };
+      if (drop < plan.drop_rate) return { end: 'drop', ...fate };
+      if (refuse < plan.refuse_rate) return { end: 'refuse', ...fate };
+      return { end: error < plan.error_rate ? 'error' : 'none', ...fate };
     },
     drawCallback: (upstream) => {
       const { plan, callbacks } = streams[upstream];
