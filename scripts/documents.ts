@@ -52,7 +52,7 @@ exceptions. 1203 is retryable while the first request is still being worked on, 
 \`IN_DOUBT\` is not, nor is 1404 with \`CARRIER_REFUSES\`, nor 1301 where a code's resends or a session's payments are used up. Where \`retry_after\` is given, it
 is in whole seconds and equals the \`Retry-After\` header.
 
-Four codes of the specification no call answers here: a malformed phone number is 1110 with the detail \`INVALID_PHONE_NUMBER\`,
+No call answers four codes of the specification: a malformed phone number is 1110 with the detail \`INVALID_PHONE_NUMBER\`,
 in place of 1104; and card data (1106 to 1108) is met by the card network's form alone. A body that is far too large may meet a connection
 that is closed while it is sent, before the answer 413 can be read: do not repeat it.
 

@@ -2,8 +2,8 @@
  * Pages that show no payment: a link that was used, altered or is over, a way back to a shop that gave no address, a form from
  * elsewhere, trouble on our side.
  *
- * Invariant: an unknown link and another merchant's get the same bytes. Of a payment whose page nobody has opened only reference
- * and amount are shown, and only to a browser that could open it.
+ * Invariant: an unknown link and another merchant's get the same bytes. As long as nobody has opened a payment's page, only its
+ * reference and amount are shown, and only to a browser that could open it.
  */
 
 import type { Merchant } from '../domain/records.ts';

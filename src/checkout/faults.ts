@@ -103,7 +103,10 @@ const DETAILS: { readonly [code: string]: CheckoutWord } = {
   FILE_EMPTY: 'need_file',
 };
 
-/** What a failed last try locks, and for how long at most if the refusal does not say it: that helps the customer more than to read that no try is left. */
+/**
+ * What a failed last try locks, and for how long at most if the refusal does not say it: that helps the customer more than to read
+ * that no try is left.
+ */
 const LAST_TRIES: { readonly [code: string]: { readonly word: CheckoutWord; readonly forMs: number } } = {
   INVALID_PIN: { word: 'locked', forMs: PIN_LOCK_MS },
   INVALID_OTP: { word: 'tries_used', forMs: CODE_WINDOW_MS },

@@ -210,7 +210,7 @@ function chosenIn({ method = '', source = '', country = '' }: PageRequest['form'
   return { method, source, country };
 }
 
-/** The hosted form is of no more use, because it has ended, is bound to another total, or never was this payment's. */
+/** The hosted form can no longer be used, because it has ended, is bound to another total, or never was this payment's. */
 const SPENT: readonly string[] = [
   'FORM_CHANGED',
   'FORM_USED',

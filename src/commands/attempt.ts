@@ -171,7 +171,7 @@ export async function attemptBook({ deps }: Tools, attemptId: string, options: A
   };
 }
 
-/** Of what a merchant gets, the fee is the gateway's, whoever covers it; for what was sent for it, it pays the fee besides. */
+/** What a merchant gets is less the fee, whoever covers it; for what was sent on its behalf, the merchant pays the fee on top. */
 function feeIn({ attempt: { purpose, currency }, feeMinor }: LateRows, to: LateTarget): string {
   if (to !== 'merchant' || feeMinor === 0n) return '';
   const how = purpose === 'payment' ? 'less' : 'and';

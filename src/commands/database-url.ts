@@ -1,7 +1,7 @@
 /**
  * Says in one line what is wrong with DATABASE_URL.
  *
- * Invariant: of the address only the host and the port are ever shown, and only if neither can be a part of the password: an
+ * Invariant: only the host and the port of the address are ever shown, and only if neither can be a part of the password: an
  * @ after the first / ? or # says that the password holds one of these unencoded, so that the parts are not what they seem.
  */
 

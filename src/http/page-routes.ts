@@ -196,8 +196,8 @@ function readCookies(header: string | undefined): ReadonlyMap<string, string> {
 }
 
 /**
- * Whether a form was sent by a page that is not ours. Modern browsers say so themselves (Fetch Metadata); of older ones the
- * Origin is compared, which our own referrer policy makes `null`: then the cookie's SameSite has to suffice.
+ * Whether a form was sent by a page that is not ours. Modern browsers say so themselves (Fetch Metadata). For older ones
+ * the Origin is compared, which our own referrer policy makes `null`: then the cookie's SameSite has to suffice.
  */
 function isForeign(header: (name: string) => string | undefined, publicUrl: string): boolean {
   const site = header('sec-fetch-site');

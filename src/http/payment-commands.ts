@@ -164,7 +164,7 @@ function givenIn(body: CollectBody): Given {
   };
 }
 
-/** The fields that each method needs at submit (contract §4): of each list, the first or one of those that may replace it. */
+/** The fields that each method needs at submit (contract §4): one of each list, where any may replace the first. */
 const NEEDED_AT_SUBMIT = {
   wallet: [['ewallet_number'], ['ewallet_pin']],
   flash: [

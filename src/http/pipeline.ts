@@ -170,7 +170,7 @@ async function answerCall(handling: Handling): Promise<Sent> {
   exchange.merchantId = known?.merchant.id;
   countCall(parts, route, known, reply);
   countGuarded(kept.calls, known, reply);
-  // Of two fingerprints neither is chosen, so neither may be bound.
+  // Neither of two fingerprints is chosen, so neither may be bound.
   if (headers?.duplicate !== undefined) throw refuseField(1110, headers.duplicate, 'DUPLICATE_HEADER');
   const caller = await withDevice(parts, known);
   if (route.upload === undefined) return answerBody(handling, caller, bodyOf(route, request));

@@ -1,7 +1,7 @@
 /**
  * The headers that the pipeline reads, taken from the raw list so that a header given twice is seen.
  *
- * Invariant: of two headers of one name neither is chosen. Node.js takes the first Authorization and joins other repeated
+ * Invariant: neither of two headers with one name is chosen. Node.js takes the first Authorization and joins other repeated
  * headers, and a proxy in front may have looked at the other one.
  */
 

@@ -239,7 +239,7 @@ export interface Traces {
   begin(traceparent: string | undefined): TracedRequest;
   /**
    * Takes a step, and records it if it belongs to a request or a transaction. `take` is given the `traceparent` to pass on to
-   * other systems. Of a failure only the fact is recorded, not its message.
+   * other systems. A failure is recorded without its message.
    */
   step<T>(
     step: TraceStep,

@@ -52,9 +52,9 @@ export interface SuspenseDifference extends SuspenseBalance {
 }
 
 export interface SuspenseSums {
-  /** Of what the filter names. */
+  /** The sums of what the filter names. */
   readonly sums: readonly SuspenseSum[];
-  /** Of all suspense accounts, whatever the filter. */
+  /** The balances of all suspense accounts, whatever the filter. */
   readonly balances: readonly SuspenseBalance[];
   readonly differences: readonly SuspenseDifference[];
 }

@@ -76,7 +76,7 @@ export function openOrder(deps: Pick<Deps, 'store'>, attempt: Attempt): Payment 
 }
 
 /**
- * The rows without another read: as this process last wrote them, or else as they were read. Of the attempt the newer version is
+ * The rows without another read: as this process last wrote them, or else as they were read. The newer version of the attempt is
  * taken, because a claim by the round bypasses this process's cache of its own writes. Undefined if the session matters: then
  * all rows are read.
  */

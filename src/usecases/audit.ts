@@ -2,7 +2,7 @@
  * The auditor: does the ledger add up, do reserves match what is open, and do upstreams' books agree with ours?
  *
  * Invariant: it changes nothing but its own record. A finding is reported only if it is seen in a single snapshot, or a second
- * time; of any number of processes one audits at a time.
+ * time. However many processes there are, one audits at a time.
  */
 
 import { isWithin } from '../domain/elapsed.ts';

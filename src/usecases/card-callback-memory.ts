@@ -1,7 +1,7 @@
 /**
  * The memory of a callback: the reply to it, kept where the replies to Idempotency-Keys are.
  *
- * Invariant: of several runs of one callback one writes the reply, in place of the mark if the callback was marked as begun.
+ * Invariant: one of several runs of one callback writes the reply, in place of the mark if the callback was marked as begun.
  */
 
 import type { IdempotencyRecord, Payment } from '../domain/records.ts';

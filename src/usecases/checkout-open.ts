@@ -46,8 +46,8 @@ export interface OpenedForGood {
 }
 
 /**
- * Uses the ticket up, for a person's browser. To be called when there is a page to
- * show: whoever gets no key can never open the page again.
+ * Uses the ticket up, for a person's browser. It is called only when there is a page to show: a customer who gets no key can never
+ * open the page again.
  */
 export async function openForGood(deps: Deps, ticket: string): Promise<OpenedForGood | Closed> {
   const parts = ticketParts(ticket);

@@ -1,9 +1,9 @@
 /**
- * Counts wrong one-time codes by the account that pays, over all of its payments: somebody who knows its PIN could otherwise guess
- * on with new payments, each with tries of its own.
+ * Counts wrong one-time codes by the account that pays, over all of its payments: otherwise somebody who knows its PIN could keep
+ * guessing with new payments, each with tries of its own.
  *
- * Invariant: of codes for one account, however many arrive in parallel and for however many payments, no more are evaluated than
- * `codeFailed` allows: every verdict on a code guards the account's version, and a wrong one is counted in the same change.
+ * Invariant: no more codes are evaluated for one account than `codeFailed` allows, however many arrive in parallel and for however
+ * many payments: every verdict on a code guards the account's version, and a wrong one is counted in the same change.
  */
 
 import { type Change, guardedUpdate } from '../domain/change.ts';

@@ -1,7 +1,7 @@
 /**
  * Makes a merchant's secrets: 256 bits each, shown once.
  *
- * Invariant: of a credential's secret only its digest is kept; a webhook secret is kept sealed, because it must be
+ * Invariant: only the digest of a credential's secret is kept; a webhook secret is kept sealed, because it must be
  * recovered to sign (contract §1, §6).
  */
 

@@ -1,7 +1,7 @@
 /**
  * The same work for each of several rows, side by side, for rounds.
  *
- * Invariant: all of it has ended before the caller goes on, and a row whose work fails keeps no other from its own.
+ * Invariant: all of it has ended before the caller goes on, and a row whose work fails does not keep the others from theirs.
  */
 
 import type { Log } from '../platform/platform.ts';

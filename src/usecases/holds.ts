@@ -21,7 +21,7 @@ export interface Hold {
   readonly why: string | null;
 }
 
-/** What is stored; `command` names the one that has written it, which so recognises its own row. */
+/** What is stored. `command` names the command that has written it, which recognises its own row by this. */
 export interface KeptHold {
   readonly command: string;
   /** Null: the hold has ended. */
@@ -60,7 +60,7 @@ export interface Holds {
   look(): Promise<void>;
   /** The senders that were held when they were last asked about. */
   held(): readonly Sender[];
-  /** These, and those of which it could not be read. */
+  /** The held senders, and those whose hold could not be read. */
   waiting(): readonly Sender[];
 }
 

@@ -1,7 +1,7 @@
 /**
  * Money that came for a payment too late to count by itself: it is in suspense, or an operator has booked it.
  *
- * Invariant: nobody who has paid so is asked for the same money again, by whatever method, or told that nothing was charged.
+ * Invariant: a customer who has paid like this is not asked for the money again, by any method, nor told that nothing was charged.
  */
 
 import { lateMoneyOf } from '../domain/late-money.ts';

@@ -2,7 +2,7 @@
  * Cancels a batch: no further occurrence runs, waiting lines are called off, lines in flight run to their end.
  *
  * Invariant: no line is called off that a carrier may have taken. The cancellation is committed before any line is ended, and a
- * round ends the remaining lines even if this process dies; about lines that a carrier has turned away it inquires first.
+ * round ends the remaining lines even if this process dies; lines that a carrier has turned away are inquired about first.
  */
 
 import type { PayoutBatch } from '../domain/outgoing-records.ts';

@@ -83,7 +83,7 @@ export interface RunStanding extends Omit<BatchStanding, 'batch'> {
 export interface BatchDetail extends BatchStanding {
   readonly runs: readonly RunStanding[];
   readonly occurrence: number;
-  /** Of that occurrence. */
+  /** The lines of that occurrence. */
   readonly lines: readonly PayoutLine[];
 }
 

@@ -46,7 +46,7 @@ export function createSessionTurns(clock: Pick<Clock, 'now' | 'after'>): Session
       for (let turn = turns.get(sessionId); turn !== undefined; turn = turns.get(sessionId)) {
         await turn.catch(() => undefined);
       }
-      // Nothing is awaited between the last check of the map and the entry: of all callers woken, one gets the turn.
+      // Nothing is awaited between the last check of the map and the entry: one of all the callers woken gets the turn.
       return take(sessionId, work);
     },
     async waitFor(sessionId, begunAt) {

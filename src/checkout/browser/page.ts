@@ -10,7 +10,7 @@ const ASK_AT_MOST_EVERY = 15_000;
 /** Milliseconds after which a poll is given up: a connection that a phone has lost may stay silent for minutes. */
 const ANSWERED_WITHIN = 15_000;
 
-/** Polls whether another page would be shown, and loads it if so: the link for that is of no more use. */
+/** Polls whether another page would be shown, and loads it if so: the link for that is no longer needed. */
 function follow(address: string, shown: string): void {
   document.querySelector('[data-refresh]')?.remove();
   let pause = ASK_EVERY;
