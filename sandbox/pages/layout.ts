@@ -31,9 +31,8 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-export function sendHtml(reply: FastifyReply, content: SafeHtml, status = 200): FastifyReply {
+export function sendHtml(reply: FastifyReply, content: SafeHtml): FastifyReply {
   return reply
-    .code(status)
     .header('content-type', 'text/html; charset=utf-8')
     .header('content-security-policy', policy)
     .header('x-content-type-options', 'nosniff')

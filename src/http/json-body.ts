@@ -100,7 +100,7 @@ function inspectArray(array: readonly unknown[], depth: number, walk: Walk): Fau
   return undefined;
 }
 
-function inspectObject(object: JsonObject, depth: number, walk: Walk, ofCard = false): Fault | undefined {
+function inspectObject(object: JsonObject, depth: number, walk: Walk, ofCard: boolean): Fault | undefined {
   let besideCard = ofCard;
   let expiry: string | undefined;
   for (const key in object) {

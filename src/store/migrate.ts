@@ -58,7 +58,8 @@ export async function migrate(url: string, migrations: Migration[] = readMigrati
 }
 
 /** Reads the migrations in order: from the sources, or from the build, which carries a copy. */
-export function readMigrations(dir = fileURLToPath(new URL('./migrations/', import.meta.url))): Migration[] {
+export function readMigrations(): Migration[] {
+  const dir = fileURLToPath(new URL('./migrations/', import.meta.url));
   const names = readdirSync(dir)
     .filter((name) => name.endsWith('.sql'))
     .sort();

@@ -215,7 +215,7 @@ export function requireAmount(text: string, currency: Currency, noun = 'amount')
 }
 
 /** An amount that may also be zero. */
-export function requireAmountOrZero(text: string, currency: Currency, noun = 'amount'): bigint {
+export function requireAmountOrZero(text: string, currency: Currency, noun: string): bigint {
   return /^0(\.0+)?$/.test(text) ? 0n : requireAmount(text, currency, noun);
 }
 
