@@ -12,6 +12,7 @@ import { BATCH_STATES, stateOf } from '../domain/payout-batch.ts';
 import { hasMore, totalsOf } from '../domain/payout-order.ts';
 import { payoutText } from '../messages/payout-text.ts';
 import { calendar } from '../platform/calendar.ts';
+import type { OccurrenceCounts } from '../store/payout-batch-reads.ts';
 import { findCounts } from '../usecases/archive-find.ts';
 import { OperatorError, requireId, requireMerchant } from '../usecases/operator.ts';
 import { searchLines } from '../usecases/order-search.ts';
@@ -67,19 +68,12 @@ export async function payoutShow(
   options: { readonly occurrence?: string },
 ): Promise<Output> {
   const batch = await seeBatch(deps, batchId);
-  const runs = await findCounts(deps, batch);
-  const occurrence = occurrenceOf(options.occurrence, batch, runs);
+  const counts = await findCounts(deps, batch);
+  const occurrence = occurrenceOf(options.occurrence, batch, counts);
   const lines = (await linesOf(deps, batch, occurrence)).map(lineOf);
-  const summary = documentOf(batch, sumOfCounts(runs));
-  const runsOf = runs.map(({ occurrence, scheduled_date, pending, processing, completed, failed }) => ({
-    occurrence,
-    scheduled_date,
-    pending,
-    processing,
-    completed,
-    failed,
-  }));
-  const people = batch.beneficiaries.map((beneficiary) => beneficiaryOf(batch, beneficiary));
+  const summary = documentOf(batch, sumOfCounts(counts));
+  const runs = counts.map(runOf);
+  const beneficiaries = batch.beneficiaries.map((beneficiary) => beneficiaryOf(batch, beneficiary));
   const { note, frequency, run_hour, time_zone, dates, retry_of } = batch;
   return {
     document: {
@@ -90,42 +84,39 @@ export async function payoutShow(
       time_zone,
       dates,
       retry_of,
-      runs: runsOf,
-      beneficiaries: people,
+      runs,
+      beneficiaries,
       occurrence,
       lines,
     },
     lines: [
       ...Object.entries(summary).map(([name, value]) => `${name.padEnd(18)}  ${textOf(value)}`.trimEnd()),
-      ...(batch.dates === null
-        ? []
-        : [`${'runs at'.padEnd(18)}  ${run_hour}:00 ${time_zone}, ${frequency ?? 'on dates'}`]),
+      ...(dates === null ? [] : [`${'runs at'.padEnd(18)}  ${run_hour}:00 ${time_zone}, ${frequency ?? 'on dates'}`]),
       '',
-      ...table(
-        ['run', 'date', 'pending', 'processing', 'completed', 'failed'],
-        runsOf.map((run) => Object.values(run).map((value) => String(value ?? ''))),
-      ),
+      ...runTable(runs),
       '',
-      ...(lines.length === 0
-        ? table(
-            ['receiver', 'carrier', 'amount', 'fee'],
-            people.map((one) => [one.receiver, one.carrier ?? '', one.amount, one.fee_amount]),
-          )
-        : table(
-            [`run ${occurrence}`, 'status', 'receiver', 'carrier', 'amount', 'fee', 'attempt', 'why'],
-            lines.map((one) => [
-              one.transaction_id,
-              one.status,
-              one.receiver,
-              one.carrier ?? '',
-              one.amount,
-              one.fee_amount,
-              one.attempt_id ?? '',
-              one.reason ?? '',
-            ]),
-          )),
+      ...(lines.length === 0 ? beneficiaryTable(beneficiaries) : lineTable(occurrence, lines)),
     ],
   };
+}
+
+function runTable(runs: readonly ReturnType<typeof runOf>[]): string[] {
+  const head = ['run', 'date', 'pending', 'processing', 'completed', 'failed'];
+  const rows = runs.map((run) => Object.values(run).map(textOf));
+  return table(head, rows);
+}
+
+function beneficiaryTable(beneficiaries: readonly ReturnType<typeof beneficiaryOf>[]): string[] {
+  const rows = beneficiaries.map((one) => [one.receiver, textOf(one.carrier), one.amount, one.fee_amount]);
+  return table(['receiver', 'carrier', 'amount', 'fee'], rows);
+}
+
+function lineTable(occurrence: number, lines: readonly ReturnType<typeof lineOf>[]): string[] {
+  const head = [`run ${occurrence}`, 'status', 'receiver', 'carrier', 'amount', 'fee', 'attempt', 'why'];
+  return table(
+    head,
+    lines.map((line) => Object.values(line).map(textOf)),
+  );
 }
 
 export interface PayoutLinesOptions extends OrderOptions {
@@ -301,6 +292,11 @@ function documentOf(batch: PayoutBatch, counts: PayoutCounts) {
 function beneficiaryOf({ currency }: PayoutBatch, beneficiary: Beneficiary) {
   const { carrier, amount, fee_minor } = beneficiary;
   return { receiver: receiverOf(beneficiary), carrier, amount, fee_amount: formatMinor(BigInt(fee_minor), currency) };
+}
+
+/** One occurrence, with the counts of its lines by their status. */
+function runOf({ occurrence, scheduled_date, pending, processing, completed, failed }: OccurrenceCounts) {
+  return { occurrence, scheduled_date, pending, processing, completed, failed };
 }
 
 /** The occurrence whose lines are shown: the one that was asked for, or the newest that has any. */
