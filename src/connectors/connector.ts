@@ -9,6 +9,7 @@
 
 import type { Answer, InquiryAnswer } from '../domain/answer.ts';
 import type { Currency } from '../domain/currency.ts';
+import type { NativeMethod } from '../domain/method.ts';
 import type { DeclineReason } from '../domain/reason.ts';
 
 /** What a carrier is asked to do with a phone's money. `reference` is how it will know this attempt. */
@@ -126,7 +127,7 @@ export type Authentication =
 /** A payment by a token of Google Pay or Apple Pay. The token goes to the network once, and nowhere else. */
 export interface TokenOrder extends CardFormOrder {
   readonly attemptId: string;
-  readonly wallet: 'google_pay' | 'apple_pay';
+  readonly wallet: NativeMethod;
   readonly token: string;
   readonly customerReference: string;
 }

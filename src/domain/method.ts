@@ -12,6 +12,18 @@ import { PAYMENT_METHODS } from './payment.ts';
 import type { Merchant, PaymentMethod } from './records.ts';
 import { Refusal, refuseField } from './refusal.ts';
 
+/** The methods that pay by a token at collect, so that the collect consumes the session (contract §3). */
+export type NativeMethod = Extract<PaymentMethod, 'google_pay' | 'apple_pay'>;
+
+export function isNative(method: PaymentMethod | 'none'): method is NativeMethod {
+  return method === 'google_pay' || method === 'apple_pay';
+}
+
+/** Whether the card network carries the method out. */
+export function isByCard(method: PaymentMethod | 'none'): boolean {
+  return method === 'card' || isNative(method);
+}
+
 /** The id by which a merchant's customers choose a method: `pm_…`. */
 export function methodId(merchantId: string, method: PaymentMethod): string {
   const bytes = bytesOfId(merchantId);
@@ -65,11 +77,10 @@ export function requireWithinLimits(
 const CARD_DIGITS = 12n;
 /** Digits before the decimal point of any amount (contract §1); a fee on top must not make it longer. */
 const DIGITS = 15n;
-const BY_CARD: ReadonlySet<PaymentMethod | 'none'> = new Set(['card', 'google_pay', 'apple_pay']);
 
 /** Refuses a total, fee included, that the method cannot carry at all, whatever the merchant's limits are (1202). */
 export function requireCarried(method: PaymentMethod | 'none', totalMinor: bigint, currency: Currency): void {
-  const digits = BY_CARD.has(method) ? CARD_DIGITS : DIGITS;
+  const digits = isByCard(method) ? CARD_DIGITS : DIGITS;
   const most = 10n ** (digits + BigInt(exponentOf(currency))) - 1n;
   if (totalMinor <= most) return;
   throw limit('AMOUNT_ABOVE_MAXIMUM', { maximum: formatMinor(most, currency), currency });

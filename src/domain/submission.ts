@@ -6,7 +6,15 @@
  */
 
 import { feeColumns } from './fee.ts';
-import { isWithinLimits, methodId, requireCarried, requireOffered, requireWithinLimits } from './method.ts';
+import {
+  isNative,
+  isWithinLimits,
+  methodId,
+  type NativeMethod,
+  requireCarried,
+  requireOffered,
+  requireWithinLimits,
+} from './method.ts';
 import { refuseState } from './payment.ts';
 import type { Merchant, Payment, PaymentMethod, Session } from './records.ts';
 import { Refusal, type RefusalDetail, refuseField } from './refusal.ts';
@@ -134,11 +142,11 @@ function namesOf(merchant: Merchant, methods: readonly PaymentMethod[]): string 
 }
 
 /** The methods by which a submit pays: native pay has already paid at the collect. */
-export type SubmittedMethod = Exclude<PaymentMethod, 'google_pay' | 'apple_pay'>;
+export type SubmittedMethod = Exclude<PaymentMethod, NativeMethod>;
 
 /** Whether there is a method, and it pays at submit. */
 export function isSubmitted(method: PaymentMethod | undefined): method is SubmittedMethod {
-  return method !== undefined && method !== 'google_pay' && method !== 'apple_pay';
+  return method !== undefined && !isNative(method);
 }
 
 function areSubmitted(means: Means): means is SubmittedMeans {

@@ -8,6 +8,7 @@
 import type { CardEnd } from '../connectors/connector.ts';
 import { isBeingAsked } from '../domain/attempt.ts';
 import { isId } from '../domain/ids.ts';
+import { isByCard } from '../domain/method.ts';
 import { isFinal } from '../domain/payment.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
@@ -79,7 +80,7 @@ async function paymentOf(deps: Deps, { merchant }: SessionCaller, orderId: strin
 
 /** Whether the payment is by card, or may still be: its method has not been chosen yet. */
 function mayBeCard({ method }: Payment): boolean {
-  return method === 'card' || method === 'google_pay' || method === 'apple_pay' || method === 'none';
+  return isByCard(method) || method === 'none';
 }
 
 function requireCard(payment: Payment): Payment {

@@ -7,7 +7,8 @@
 
 import type { CardConnector } from '../connectors/connector.ts';
 import { type Change, merged } from '../domain/change.ts';
-import type { Attempt, Payment, PaymentMethod, Session } from '../domain/records.ts';
+import type { NativeMethod } from '../domain/method.ts';
+import type { Attempt, Payment, Session } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { consumeSession } from '../domain/settlement.ts';
 import { CommitUnknown } from '../store/errors.ts';
@@ -30,13 +31,6 @@ import {
   refuse,
   retryWhileUnavailable,
 } from './perform.ts';
-
-type NativeMethod = Extract<PaymentMethod, 'google_pay' | 'apple_pay'>;
-
-/** Whether a method pays by a token at collect, so that the collect consumes the session (contract §3). */
-export function isNative(method: PaymentMethod | 'none'): method is NativeMethod {
-  return method === 'google_pay' || method === 'apple_pay';
-}
 
 /** A payment whose token is about to be sent, with the change to commit first. */
 interface Intended {

@@ -5,6 +5,7 @@
  */
 
 import { merged } from '../domain/change.ts';
+import { isNative } from '../domain/method.ts';
 import type { Session } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { updateSession } from '../domain/session.ts';
@@ -14,7 +15,7 @@ import { openForm } from './card-form.ts';
 import { makePage, type PageNow, readPageNow } from './checkout-make.ts';
 import { cachedFirst, type Deps, newId } from './deps.ts';
 import { bankAccountsFor, offeredFor, offeredWith } from './method-reach.ts';
-import { collectByToken, isNative } from './native-pay.ts';
+import { collectByToken } from './native-pay.ts';
 import {
   type Collect,
   type Collected,
