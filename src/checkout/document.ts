@@ -21,6 +21,8 @@ export interface Frame {
   readonly path: string;
   /** The query that this address has to keep. */
   readonly query?: Readonly<Record<string, string>>;
+  /** Where the script posts what has been typed when the language is changed; undefined on pages on which nothing is typed. */
+  readonly keeps?: string;
   readonly main: Html;
   /** Two columns where there is room: what is paid beside how. */
   readonly wide?: boolean;
@@ -144,14 +146,14 @@ function initials(name: string): string {
   return letters.join('').toUpperCase() || 'M';
 }
 
-/** A list of links that opens without a script; each language is called by its own name. */
-function languageMenu(current: Language, { path, query = {} }: Pick<Frame, 'path' | 'query'>): Html {
+/** A list of links that opens without a script, but then loses what has been typed; each language is called by its own name. */
+function languageMenu(current: Language, { path, query = {}, keeps }: Pick<Frame, 'path' | 'query' | 'keeps'>): Html {
   const links = LANGUAGES.map((one) => {
     const mark = one === current ? html` aria-current="true"` : undefined;
     return html`<li><a href="${addressOf(path, { ...query, lang: one })}" lang="${one}" hreflang="${one}"${mark}>${LANGUAGE_NAMES[one]}</a></li>`;
   });
   const label = checkoutText(current, 'language');
-  return html`<nav class="languages" aria-label="${label}"><details><summary><span class="hush">${label}: </span>${LANGUAGE_NAMES[current]}</summary><ul>${links}</ul></details></nav>`;
+  return html`<nav class="languages" aria-label="${label}"${keeps === undefined ? undefined : html` data-keeps="${keeps}"`}><details><summary><span class="hush">${label}: </span>${LANGUAGE_NAMES[current]}</summary><ul>${links}</ul></details></nav>`;
 }
 
 function addressOf(path: string, query: Readonly<Record<string, string>>): string {

@@ -47,9 +47,8 @@ export function checkoutPages(deps: Deps): Pages {
       { method: 'GET', path: '/checkout/:id/state', isPoll: true, show: (request) => stateOfPage(parts, request) },
       { method: 'GET', path: '/checkout/challenge/:segment', show: (request) => challengePage(parts, request) },
       ...stepPages(parts),
-      ...Object.keys(steps)
-        .filter((name) => name !== 'card')
-        .map(backPage),
+      { method: 'POST', path: '/checkout/:id/language', show: (request) => languagePage(parts, request) },
+      ...[...Object.keys(steps), 'language'].filter((name) => name !== 'card').map(backPage),
       ...filePages(parts),
     ],
     failed: (refusal, request) => failedPage(assets, readerLanguage(request), refusal),
@@ -138,21 +137,46 @@ const PROOF_FILE = { field: 'file', most: PROOF_BYTES_MOST } as const;
 /** The forms: each takes one step, and is answered by the page as it is then, or by itself with its faults. */
 function stepPages(parts: Parts): Page[] {
   return Object.entries(steps).map(([name, step]): Page => {
-    const show = async (request: PageRequest): Promise<PageAnswer> => {
-      const { assets, deps } = parts;
-      if (request.isForeign) return closedPage(assets, readerLanguage(request), 'foreign');
-      const checkout = await openedBy(parts, request);
-      if (checkout === undefined) return closedPage(assets, readerLanguage(request), 'unknown');
-      const view = await countedView(parts, request, checkout);
-      const language = readerLanguage(request, view.payment.language);
-      try {
-        return doneAnswer(await step(deps, { request, view, language }), checkout);
-      } catch (error) {
-        if (!(error instanceof Refusal)) throw error;
-        return refusedStep(parts, request, checkout, error);
-      }
-    };
+    const show = (request: PageRequest): Promise<PageAnswer> =>
+      byForm(parts, request, async (view, checkout) => {
+        const language = readerLanguage(request, view.payment.language);
+        try {
+          return doneAnswer(await step(parts.deps, { request, view, language }), checkout);
+        } catch (error) {
+          if (!(error instanceof Refusal)) throw error;
+          return refusedStep(parts, request, checkout, error);
+        }
+      });
     return { method: 'POST', path: `/checkout/:id/${name}`, show, ...(name === 'proof' ? { file: PROOF_FILE } : {}) };
+  });
+}
+
+/** Answers a form of one of our own pages, sent by the browser that has opened it. */
+async function byForm(
+  parts: Parts,
+  request: PageRequest,
+  answer: (view: PageView, checkout: Checkout) => Promise<PageAnswer>,
+): Promise<PageAnswer> {
+  const { assets } = parts;
+  if (request.isForeign) return closedPage(assets, readerLanguage(request), 'foreign');
+  const checkout = await openedBy(parts, request);
+  if (checkout === undefined) return closedPage(assets, readerLanguage(request), 'unknown');
+  return answer(await countedView(parts, request, checkout), checkout);
+}
+
+/**
+ * The page in another language, with what has been typed on it. A form and not a link, because what was typed must not stand in
+ * an address; no redirect, because it is kept nowhere.
+ */
+function languagePage(parts: Parts, request: PageRequest): Promise<PageAnswer> {
+  const { deps, assets } = parts;
+  const chosen = { ...request, query: { lang: request.form.lang ?? '' } };
+  return byForm(parts, request, (view) => {
+    const language = readerLanguage(chosen, view.payment.language);
+    const kept = { country: readerCountry(request) ?? '', ...keptOf(request) };
+    const shown: Shown = { language, view, faults: NO_FAULTS, kept };
+    const page = showPage(deps, assets, shown, { kind: 'page', stays: false });
+    return Promise.resolve(withCookies(page, languageCookies(deps, chosen)));
   });
 }
 
@@ -191,7 +215,7 @@ async function refusedStep(
   const stands = refusal.code === 1203 && stateOf(view) === 'choose';
   if (GONE_ON.includes(refusal.code) && !stands) return doneAnswer({ kind: 'page', path: '' }, checkout);
   const language = readerLanguage(request, view.payment.language);
-  const { pin: _pin, code: _code, ...kept } = request.cardField === undefined ? request.form : chosenIn(request.form);
+  const kept = keptOf(request);
   // A customer who has made a transfer must not read that nothing has been charged, or to pay another way.
   const faults = faultsOf(language, refusal, stateOf(view) === 'proof' ? 'file_stalled' : 'away');
   const shown: Shown = { language, view, faults, kept };
@@ -203,6 +227,12 @@ async function refusedStep(
     status: refusal.http,
     headers: { ...answer.headers, ...(wait === undefined ? {} : { 'Retry-After': String(wait) }) },
   };
+}
+
+/** What was typed and may be shown again: no secret, and nothing of a form with a card number in it. */
+function keptOf({ cardField, form }: PageRequest): Shown['kept'] {
+  const { pin: _pin, code: _code, ...kept } = cardField === undefined ? form : chosenIn(form);
+  return kept;
 }
 
 /** What was chosen, without what was typed; it is compared with the choices there are, and never shown. */

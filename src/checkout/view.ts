@@ -64,6 +64,7 @@ export function showPage(deps: Deps, assets: Assets, shown: Shown, wish: Wish): 
     path: pathOf(shown),
     // A receipt that is to stay does so in another language too.
     ...(state === 'paid' && wish.stays ? { query: { stay: '1' } } : {}),
+    ...(state === 'choose' ? { keeps: pathOf(shown, 'language') } : {}),
     main: mainOf(deps, shown, state, wish),
     wide: state === 'choose' || title === 'code_title',
     scripts: ['page.js'],

@@ -51,6 +51,36 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await page.locator('.receipt').waitFor();
   });
 
+  test('what was typed survives a change of the language, except a PIN, and without appearing in an address', async () => {
+    const { world, merchant } = desk;
+    const wallet = await world.wallet();
+    const page = await desk.open('small', (await host(world, merchant)).url);
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    const change = async (language: string): Promise<void> => {
+      await page.locator('.languages summary').click();
+      await page.locator(`.languages a[lang=${language}]`).click();
+      await page.locator(`html[lang=${language}]`).waitFor();
+    };
+    await page.locator('label[for=m-mobile_money]').click();
+    await page.fill('#mobile_money-phone', '0812345642');
+    await change('ru');
+    expect(await page.inputValue('#mobile_money-phone')).toBe('0812345642');
+    await page.locator('label[for=m-wallet]').click();
+    await page.fill('#wallet-number', wallet.number);
+    await page.fill('#wallet-pin', wallet.pin);
+    await change('fr');
+    expect(await page.locator('#m-wallet').isChecked()).toBe(true);
+    expect(await page.inputValue('#wallet-number')).toBe(wallet.number);
+    expect(await page.inputValue('#wallet-pin')).toBe('');
+    expect(asked.filter((url) => url.includes('0812345642') || url.includes(wallet.number))).toEqual([]);
+    await expectUsable(page);
+    await page.fill('#wallet-pin', wallet.pin);
+    await page.keyboard.press('Enter');
+    await page.locator('.receipt').waitFor();
+    expect(await page.locator('html').getAttribute('lang')).toBe('fr');
+  });
+
   test('a page whose time is over without a connection stays in sight until there is one', async () => {
     const { world, merchant } = desk;
     const page = await openTimed((await host(world, merchant, { minted: { ttl_seconds: 600 } })).url);

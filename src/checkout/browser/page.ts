@@ -313,6 +313,35 @@ function closeMenu(): void {
   menu.addEventListener('focusout', ({ relatedTarget }) => leave(relatedTarget));
 }
 
+/** Takes along what has been typed when the language is changed, except a PIN: a link would have to carry it in its address. */
+function keepTyped(): void {
+  const menu = document.querySelector<HTMLElement>('.languages[data-keeps]');
+  menu?.addEventListener('click', (event) => {
+    const link = event.target instanceof Element ? event.target.closest('a') : null;
+    // With a key held down, the language is opened in another window, and this one stays as it is.
+    const isElsewhere = event.ctrlKey || event.metaKey || event.shiftKey || event.altKey;
+    const within = document.querySelector('.pick:checked')?.closest('.method') ?? document.querySelector('#main');
+    const typed = within?.querySelector<HTMLFormElement>('form[data-once]');
+    if (link === null || isElsewhere || typed === null || typed === undefined) return;
+    event.preventDefault();
+    const sent = document.createElement('form');
+    sent.method = 'post';
+    sent.action = menu.dataset.keeps ?? '';
+    const add = (name: string, value: string): void => {
+      const field = document.createElement('input');
+      Object.assign(field, { type: 'hidden', name, value });
+      sent.append(field);
+    };
+    const secret = typed.querySelector<HTMLInputElement>('[type=password]')?.name;
+    for (const [name, value] of new FormData(typed)) {
+      if (name !== secret && typeof value === 'string') add(name, value);
+    }
+    add('lang', link.lang);
+    document.body.append(sent);
+    sent.submit();
+  });
+}
+
 /** Removes a field's fault once the field is changed: its new content has not been checked. */
 function forgetFaults(): void {
   document.addEventListener('input', ({ target }) => {
@@ -359,5 +388,6 @@ sendOnce();
 copyOnPress();
 nameCarrier();
 closeMenu();
+keepTyped();
 forgetFaults();
 submitChallenge();
