@@ -88,7 +88,7 @@ export function endedMain(shown: Shown): Html {
   const next = isPaidAside ? 'paid_before' : mayHavePaid ? 'transferred_text' : isOpen ? 'again_text' : 'back_text';
   return html`<section class="card ended">${noticeOf(shown)}<span class="seal bad" aria-hidden="true">!</span><h1>${text(shown, endedTitle(shown.view))}</h1>
 ${payment.reason === 'sibling_paid' ? html`<p>${text(shown, 'other_paid_text')}</p>` : html`<p>${whyText(shown.language, payment)}</p><p>${text(shown, next)}</p>`}${about(shown)}
-${isOpen ? html`<form method="post" action="${pathOf(shown, 'again')}" data-once><button class="button">${text(shown, 'again_button')}</button></form>${returnLink(shown, 'quiet')}` : returnLink(shown, 'main')}</section>`;
+${isOpen ? html`<form method="post" action="${pathOf(shown, 'again')}" data-once><button class="button">${text(shown, 'again_button')}</button></form>${returnLink(shown, 'quiet')}` : returnLink(shown, 'main', isPaidAside)}</section>`;
 }
 
 /** Reasons whose subject is the reader: this page addresses the customer, other texts speak about the customer. */
@@ -104,7 +104,10 @@ export function whyText(language: Language, { status, reason }: Pick<Payment, 's
   return own === undefined ? say(language, `reason.${reason}`) : checkoutText(language, own);
 }
 
-/** A customer who was shown an account may have transferred the money: then nobody can say that nothing has been charged. */
+/**
+ * A customer whose money came too late to count asks the shop, at the address where the shop checks: its failure address would ask
+ * for the money again. A customer who was shown an account may have transferred the money: then nobody can say that nothing has been charged.
+ */
 export function expiredMain(shown: Shown): Html {
   const { payment, isPaidAside } = shown.view;
   const promised =
@@ -112,5 +115,5 @@ export function expiredMain(shown: Shown): Html {
       ? text(shown, 'expired_text')
       : joinSentences(shown.language, text(shown, 'overdue_text'), text(shown, 'transferred_text'));
   const words = isPaidAside ? text(shown, 'paid_before') : promised;
-  return html`<section class="card ended"><span class="seal bad" aria-hidden="true">!</span><h1>${text(shown, 'expired_title')}</h1><p>${words}</p>${about(shown)}${returnLink(shown, 'main')}</section>`;
+  return html`<section class="card ended"><span class="seal bad" aria-hidden="true">!</span><h1>${text(shown, 'expired_title')}</h1><p>${words}</p>${about(shown)}${returnLink(shown, 'main', isPaidAside)}</section>`;
 }

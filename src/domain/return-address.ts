@@ -31,8 +31,8 @@ export function withQuery(address: string, more: { readonly [name: string]: stri
  * Where to send a payment's customer back to: the shop's success address if the payment was paid, or `mayBePaid`, and its failure
  * address otherwise. `transaction_id` and `status` are added (contract §4). Undefined if the shop gave no such address.
  *
- * Shops treat an arrival at their success address as a paid order. So an open payment goes there only when money may have moved,
- * because then the shop has to check.
+ * Shops treat an arrival at their success address as a paid order. So an unpaid one goes there only when money may have moved, or has
+ * come too late to count, because then the shop has to check, and must not ask for it again.
  */
 export function shopAddress(payment: Payment, mayBePaid = false): string | undefined {
   const given = isPaid(payment) || mayBePaid ? payment.success_redirect_url : payment.fail_redirect_url;

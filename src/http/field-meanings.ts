@@ -33,8 +33,8 @@ const MEANINGS: { readonly [field: string]: string } = {
     'Docker; no fragment.',
   transactional_currency: 'The currency to charge. If sent, it must be the session’s; any other is refused with 1102.',
   success_redirect_url:
-    'Where the customer’s browser goes after paying, or while the money may have moved. `transaction_id` and `status` ' +
-    'are added to the URL; `status` says which of the two it is. Rely on the webhook, not on this visit.',
+    'Where the customer’s browser goes after paying, while the money may have moved, or if it came too late to count. ' +
+    '`transaction_id` and `status` are added to the URL; `status` says which it is. Rely on the webhook, not on this visit.',
   fail_redirect_url:
     'Where the customer’s browser goes if the payment has ended in another way, or if it is still open after the ' +
     'challenge and no money has been requested.',

@@ -3,7 +3,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { declineProof } from '../../src/usecases/proof-decide.ts';
-import { host, stepOf, textOf, visitor } from './checkout-flows.ts';
+import { host, type Shown, stepOf, textOf, visitor } from './checkout-flows.ts';
 import { numberEnding } from './flows.ts';
 import { addAccount, pdfFile, upload } from './transfer-flows.ts';
 import { openWaveringDesk, TURNED_AWAY, type WaveringDesk } from './wavering-desk.ts';
@@ -14,9 +14,16 @@ beforeAll(async () => {
 });
 afterAll(() => desk.close());
 
+/** The shop's addresses, and where a page leads back to. */
+const ADDRESSES = {
+  success_redirect_url: 'http://127.0.0.1:9/paid',
+  fail_redirect_url: 'http://127.0.0.1:9/failed',
+};
+const wayBack = ({ html }: Shown): string | undefined => /href="http:\/\/127\.0\.0\.1:9(\/[a-z]+)\?/.exec(html)?.[1];
+
 test('after the time to pay is over, the page of a payer whose money came says so', async () => {
   const { world, carrier } = desk;
-  const hosted = await host(world, await world.merchant(), { minted: { ttl_seconds: 600 } });
+  const hosted = await host(world, await world.merchant(), { body: ADDRESSES, minted: { ttl_seconds: 600 } });
   const customer = visitor(world);
   const page = await customer.open(hosted.url);
   carrier.answer(TURNED_AWAY);
@@ -25,12 +32,16 @@ test('after the time to pay is over, the page of a payer whose money came says s
   expect(first.status).toBe('not_sent');
   await world.pass(601_000);
   await world.pass(1_000);
-  expect(textOf(await customer.open(page.url))).toContain('Nothing has been charged');
+  const over = await customer.open(page.url);
+  expect(textOf(over)).toContain('Nothing has been charged');
+  expect(wayBack(over)).toBe('/failed');
   await desk.hearOf(first, 'SUCCESSFUL');
   expect(await desk.tryOf(hosted.transaction_id, 0)).toMatchObject({ status: 'approved' });
-  const late = textOf(await customer.open(page.url));
-  expect(late).not.toContain('Nothing has been charged');
-  expect(late).toContain('Do not pay again: ask the shop');
+  const late = await customer.open(page.url);
+  expect(textOf(late)).not.toContain('Nothing has been charged');
+  expect(textOf(late)).toContain('Do not pay again: ask the shop');
+  expect(wayBack(late), 'where the shop checks, and does not ask for it again').toBe('/paid');
+  expect(late.html).toContain('status=expired');
 });
 
 test('a page that asks for a bank transfer asks for none once the money has come by phone', async () => {
