@@ -19,13 +19,14 @@ import type { Assets } from './assets.ts';
 import { documentAnswer, type Frame } from './document.ts';
 import { amountLine } from './shown.ts';
 
-export type Closed = 'used' | 'unknown' | 'over' | 'foreign' | 'refused' | 'trouble' | 'busy';
+export type Closed = 'used' | 'unknown' | 'over' | 'foreign' | 'large' | 'refused' | 'trouble' | 'busy';
 
 const STATUS = {
   used: 410,
   unknown: 404,
   over: 410,
   foreign: 403,
+  large: 413,
   refused: 403,
   trouble: 500,
   busy: 503,
@@ -37,6 +38,7 @@ const CODES = {
   unknown: 1204,
   over: 1005,
   foreign: 1003,
+  large: 1403,
   refused: 1003,
   trouble: 1401,
   busy: 1402,
@@ -47,6 +49,7 @@ const WORDS = {
   unknown: ['unknown_title', 'unknown_text'],
   over: ['over_title', 'over_text'],
   foreign: ['foreign_title', 'foreign_text'],
+  large: ['large_title', 'large_text'],
   refused: ['refused_title', 'refused_text'],
   trouble: ['trouble_title', 'trouble_text'],
   busy: ['trouble_title', 'trouble_text'],
@@ -138,9 +141,12 @@ export function failedPage(assets: Assets, language: Language, refusal: Refusal)
   return limitedPage(assets, language, refusal.more.retryAfter ?? 1);
 }
 
-/** A form that no page of ours sends counts as one from elsewhere; an address that leads nowhere as an unknown one. */
+/**
+ * A form that no page of ours sends counts as one from elsewhere, unless it is only too large; an address that leads nowhere as an
+ * unknown one.
+ */
 function failedKind({ code, http }: Refusal): Closed {
-  if (code === 1403) return http === 404 ? 'unknown' : 'foreign';
+  if (code === 1403) return http === 404 ? 'unknown' : http === 413 ? 'large' : 'foreign';
   return http === 503 ? 'busy' : http >= 500 ? 'trouble' : 'refused';
 }
 

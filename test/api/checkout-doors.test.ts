@@ -66,7 +66,10 @@ describe('a browser is answered in words', () => {
     const page = await me.open(url);
     const refused = await me.send(stepOf(page, 'pay'), { method: 'wallet', number: '5'.repeat(300_000), pin: '1234' });
     expect(refused.status).toBe(413);
-    expect(titleOf(refused)).toBe('This step came from another page');
+    expect(titleOf(refused)).toBe('That was too much to send');
+    const menu = elementsOf(refused).find(({ attributes }) => attributes.get('hreflang') === 'fr');
+    const french = await me.open(menu?.attributes.get('href') ?? '');
+    expect(titleOf(french)).toBe('Cet envoi est trop grand');
   });
 
   test.each([

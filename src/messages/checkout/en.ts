@@ -188,6 +188,9 @@ export const en = {
   open_button: 'Open the payment',
   foreign_title: 'This step came from another page',
   foreign_text: 'Nothing has been done. Go back to the payment page and continue there.',
+  large_title: 'That was too much to send',
+  large_text:
+    'Nothing has been done. Go back to the payment page and send only what it asks for; a receipt may have 5 MB at most.',
   refused_title: 'This cannot be paid now',
   refused_text:
     'The shop cannot take payments here now. If you have already confirmed this one, do not pay a second time: ask the shop what has become of it.',

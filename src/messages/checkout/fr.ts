@@ -195,6 +195,9 @@ export const fr = {
   open_button: 'Ouvrir le paiement',
   foreign_title: 'Cette étape vient d’une autre page',
   foreign_text: 'Rien n’a été fait. Retournez à la page de paiement et continuez-y.',
+  large_title: 'Cet envoi est trop grand',
+  large_text:
+    'Rien n’a été fait. Retournez à la page de paiement et n’envoyez que ce qu’elle demande ; un reçu peut avoir 5 Mo au plus.',
   refused_title: 'Ce paiement n’est pas possible en ce moment',
   refused_text:
     'La boutique ne peut pas recevoir de paiement ici en ce moment. Si vous avez déjà confirmé celui-ci, ne payez pas une seconde fois : demandez à la boutique ce qu’il est devenu.',

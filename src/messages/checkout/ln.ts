@@ -189,6 +189,8 @@ export const ln = {
   open_button: 'Fungola lokasa ya kofuta',
   foreign_title: 'Etape oyo euti na lokasa mosusu',
   foreign_text: 'Eloko moko te esalemi. Zonga na lokasa ya kofuta mpe landa kuna.',
+  large_title: 'Oyo otindi eleki monene',
+  large_text: 'Eloko moko te esalemi. Zonga na lokasa ya kofuta mpe tinda kaka oyo esengi; resi ekoki koleka 5 Mo te.',
   refused_title: 'Kofuta ekoki kosalema te sikoyo',
   refused_text:
     'Butiki ekoki kozwa mbongo awa te sikoyo. Soki osili kondima oyo, kofuta mbala ya mibale te: tuna butiki nini ekomelaki yango.',
