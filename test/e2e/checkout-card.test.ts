@@ -120,6 +120,35 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     expect(asked).toEqual(['GET']);
   });
 
+  test('a card form whose submit brought no answer can be submitted again: after a while, or shown from the cache', async () => {
+    const page = await open('small', 'about:blank', { also: [networkOrigin(world)] });
+    await page.clock.install();
+    await page.goto((await host(world, merchant)).url);
+    await page.locator('label[for=m-card]').click();
+    await page.locator('form[action$="/card"] button').click();
+    await page.locator('form[data-card] button:enabled').waitFor();
+    desk.excuse(/ERR_CONNECTION_REFUSED/);
+    // An answer without a page leaves this page in place, like a load that is stopped.
+    await page.route('**/pay', (route) => route.fulfill({ status: 204 }), { times: 2 });
+    const button = page.locator('form[data-card] button');
+    const pressed = async (press: () => Promise<void>): Promise<void> => {
+      const sent = page.waitForRequest(/\/pay$/);
+      await press();
+      await sent;
+      expect(await button.isEnabled()).toBe(false);
+    };
+    await pressed(() => typeCard(page, '5123450000000008'));
+    await page.clock.runFor(20_000);
+    await pressed(() => button.click());
+    // While the gateway does not answer, a page that is shown again cannot be loaded.
+    await page.route(/\/card$/, (route) => route.abort('connectionrefused'));
+    await page.evaluate('dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }))');
+    expect(await button.isEnabled()).toBe(true);
+    expect(await page.locator('[data-card-status]').textContent()).toBe('');
+    await button.click();
+    await page.locator('.receipt').waitFor();
+  });
+
   test('without scripts the card page says what is needed', async () => {
     const { token } = await mint(world, merchant);
     const body = collectBody(world, 'card', { cardnet_payment_method: 'HOSTED_SESSION' });

@@ -34,6 +34,9 @@ const FIELDS = [
   { error: 'securityCode', field: 'card.securityCode', id: 'security-code', word: 'securityCode' },
 ] as const satisfies readonly { readonly [fact: string]: string }[];
 
+/** Milliseconds that the submitted form waits for its answer: a load that was stopped raises no event. Submitting again is safe. */
+const SUBMIT_AT_MOST = 20_000;
+
 function start(form: HTMLFormElement): void {
   const words = JSON.parse(form.dataset.words ?? '{}') as Words;
   const status = document.querySelector<HTMLElement>('[data-card-status]');
@@ -55,14 +58,18 @@ function start(form: HTMLFormElement): void {
     button.disabled = !isReady;
     button.toggleAttribute('aria-busy', !isReady);
   };
+  /** The button can be pressed again: the form has been filled, or its submit has brought no other page. */
+  const release = (): void => {
+    say('');
+    ready(true);
+  };
   const complain = (place: Element, text: string): void => {
     place.textContent = text;
     place.toggleAttribute('hidden', text === '');
   };
   const fail = (): void => {
     complain(fault, words.failed);
-    say('');
-    ready(true);
+    release();
     offerAnother();
   };
   /** Shows a fault beside each wrong field, and focuses the first. Returns false if none of the fields is ours. */
@@ -76,8 +83,7 @@ function start(form: HTMLFormElement): void {
     }
     const [first] = wrong;
     if (first === undefined) return false;
-    say('');
-    ready(true);
+    release();
     // If the network's frame takes no focus, a keyboard user goes on from the button, and not from the top of the page.
     button.focus();
     network.setFocus(first.field);
@@ -97,12 +103,15 @@ function start(form: HTMLFormElement): void {
     callbacks: {
       initialized: ({ status: outcome }: { readonly status: string }) => {
         if (outcome !== 'ok') return fail();
-        say('');
-        ready(true);
+        release();
       },
       formSessionUpdate: (update: FormUpdate) => {
-        // Our own form has no card in it: it only says that the network has one.
-        if (update.status === 'ok') return form.submit();
+        if (update.status === 'ok') {
+          // Our own form has no card in it: it only says that the network has one.
+          form.submit();
+          setTimeout(release, SUBMIT_AT_MOST);
+          return;
+        }
         if (update.status === 'fields_in_error' && complainOf(update.errors)) return;
         fail();
         // The button was disabled meanwhile, and a keyboard user who had pressed it would begin again at the top.
@@ -116,6 +125,10 @@ function start(form: HTMLFormElement): void {
     for (const place of form.querySelectorAll('.fault')) complain(place, '');
     say(words.checking);
     network.updateSessionFromForm('card');
+  });
+  // Shown again from the browser's memory, the page is loaded anew, but only once the gateway answers.
+  addEventListener('pageshow', ({ persisted }) => {
+    if (persisted) release();
   });
 }
 
