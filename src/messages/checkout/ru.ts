@@ -22,7 +22,7 @@ export const ru = {
 
   choose_title: 'Как вы хотите заплатить?',
   hint_mobile_money: 'Вы подтверждаете на телефоне',
-  hint_card: 'Visa, Mastercard, с 3-D Secure',
+  hint_card: 'Visa, Mastercard, с 3‑D Secure',
   hint_wallet: 'Номер кошелька и ПИН-код',
   hint_flash: 'Номер Flash и ПИН-код',
   hint_bank_transfer: 'Вы отправляете подтверждение платежа',

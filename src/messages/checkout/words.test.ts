@@ -47,3 +47,8 @@ test('a line of French never begins with its punctuation', () => {
   for (const word of words) expect(checkoutTemplate('fr', word), word).not.toMatch(/ [:;?!»]|« /);
   expect(checkoutTemplate('fr', 'which_number')).toMatch(/\u00a0\?$/);
 });
+
+test.each(LANGUAGES)('no line of %s breaks within “3‑D Secure”', (language) => {
+  for (const word of words) expect(checkoutTemplate(language, word), word).not.toMatch(/3-D/);
+  expect(checkoutTemplate(language, 'hint_card')).toContain('3\u2011D');
+});
