@@ -43,8 +43,12 @@ const OVERHEAD_BYTES = 64 * 1024;
  * after it has sent all of a photo that is too large.
  */
 const READ_OUT = 3;
-/** How long a sender may be silent: then it has gone, or only holds a place. */
-const SILENCE_MOST_MS = 5_000;
+/**
+ * Milliseconds for which a known sender may be silent: then it has gone, or only holds a place. A phone that loses its cell, or waits
+ * for a lost packet to be sent again for the fourth or fifth time, is silent for half a minute. A sender that holds a place on
+ * purpose need not be silent: its share of the places and the time for the whole request bound that.
+ */
+const SILENCE_MOST_MS = 30_000;
 
 /** `multipart/form-data`, not compressed. */
 export function isForm(headers: IncomingHttpHeaders): boolean {

@@ -135,7 +135,7 @@ test('the page and the API are counted together', async () => {
   expect(refused.headers.get('retry-after')).toBe('2');
 });
 
-test('a sender that is silent for five seconds is refused in words, and gives the place back', async () => {
+test('a sender that is silent for thirty seconds is refused in words, and gives the place back', async () => {
   const own = await world.merchant();
   const page = await transferPage(own);
   const paying = await promise(world, own);
@@ -143,7 +143,7 @@ test('a sender that is silent for five seconds is refused in words, and gives th
   const browser = begin(page.path, [`Cookie: ${page.cookie}`, 'Content-Length: 3000000', 'Accept-Language: en']);
   await untilStatus(paying, 429, page.token);
   const answers = Promise.all([answerOf(api), answerOf(browser)]);
-  await world.clock.advance(5_000);
+  await world.clock.advance(30_000);
   const [called, shown] = await answers;
   expect(called).toMatch(/^HTTP\/1\.1 408 /);
   expect(called).toContain('"code":"UPLOAD_STALLED"');
@@ -154,6 +154,29 @@ test('a sender that is silent for five seconds is refused in words, and gives th
   await world.clock.advance(1_000);
   await closed;
   expect((await page.send(pngFile())).status).toBe(303);
+});
+
+test('a phone that is silent for twenty seconds in the middle of its file is waited for, on both routes', async () => {
+  const own = await world.merchant();
+  const page = await transferPage(own);
+  const paying = await promise(world, own);
+  const png = pngFile();
+  const head = '--b\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\n';
+  const id = `--b\r\nContent-Disposition: form-data; name="payment_id"\r\n\r\n${paying.payment_id}\r\n`;
+  const bodyOf = (first: string): Buffer =>
+    Buffer.concat([Buffer.from(first + head), png, Buffer.from('\r\n--b--\r\n')]);
+  for (const { path, line, body, status } of [
+    { path: PROOF, line: `Authorization: Bearer ${paying.token}`, body: bodyOf(id), status: 200 },
+    { path: page.path, line: `Cookie: ${page.cookie}`, body: bodyOf(''), status: 303 },
+  ]) {
+    const middle = body.length - 20;
+    const socket = begin(path, [line, `Content-Length: ${body.length}`], '');
+    socket.write(body.subarray(0, middle));
+    const answer = answerOf(socket);
+    await world.clock.advance(20_000);
+    socket.write(body.subarray(middle));
+    expect(await answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+  }
 });
 
 test('without a length, no more is read than a file may have, whatever its type, on both routes', async () => {
