@@ -49,7 +49,7 @@ serves a page for each code, in six languages, at \`/docs/errors/{code}\`: that 
 
 *Retry* says whether, as a rule, the same call can succeed later unchanged. Obey \`retryable\` in the answer: it knows the
 exceptions. 1203 is retryable while the first request is still being worked on, and 1403 with HTTP 408. 1402 with the detail
-\`IN_DOUBT\` is not, nor is 1404 with \`CARRIER_REFUSES\`, nor 1301 where a code's resends or a session's payments are used up. Where \`retry_after\` is given, it
+\`IN_DOUBT\` is not, nor is 1404 with \`CARRIER_REFUSES\`, nor 1301 where a code's resends or a session's payments are used up, nor 1303 where the code or the payment ends before the lock does. Where \`retry_after\` is given, it
 is in whole seconds and equals the \`Retry-After\` header.
 
 No call answers four codes of the specification: a malformed phone number is 1110 with the detail \`INVALID_PHONE_NUMBER\`,

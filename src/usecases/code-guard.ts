@@ -8,7 +8,7 @@
 
 import { type Change, guardedUpdate } from '../domain/change.ts';
 import type { Payment, PinGuard } from '../domain/records.ts';
-import { Refusal } from '../domain/refusal.ts';
+import { Refusal, type Words } from '../domain/refusal.ts';
 import { afterRightCode, afterWrongCode, decidingCount, lockedFor, shardOfGuard } from '../domain/wallet.ts';
 import type { Deps } from './deps.ts';
 import { keepUnderKeys } from './key-memory.ts';
@@ -22,11 +22,26 @@ export function readCodeCounts(deps: Pick<Deps, 'store' | 'secrets'>, number: st
   return Promise.all(idsOf(deps, number).map((id) => deps.store.pinGuard.get(shardOfGuard(id), id)));
 }
 
-/** @throws Refusal 1303 while too many codes have been wrong, with the seconds until more are evaluated. */
-export function requireCodesOpen(counts: CodeCounts, payment: Pick<Payment, 'id'>, now: number): void {
+/**
+ * `endsAt`: when the code or the payment ends on which the call depends.
+ *
+ * @throws Refusal 1303 while too many codes have been wrong, with the seconds until more are evaluated.
+ */
+export function requireCodesOpen(counts: CodeCounts, payment: Pick<Payment, 'id'>, now: number, endsAt: number): void {
   const seconds = lockedFor(decidingCount(counts, now), now);
-  if (seconds === undefined) return;
-  throw new Refusal(1303, { transactionId: payment.id, retryAfter: seconds, words: { seconds, about: 'code' } });
+  if (seconds !== undefined) throw locked(seconds, payment, now, endsAt, { about: 'code' });
+}
+
+/** A lock that ends after what the call depends on leaves nothing to be retried: only a new code or payment can succeed. */
+export function locked(
+  seconds: number,
+  { id }: Pick<Payment, 'id'>,
+  now: number,
+  endsAt: number,
+  words: Words = {},
+): Refusal {
+  const retryable = now + seconds * 1_000 < endsAt;
+  return new Refusal(1303, { transactionId: id, retryAfter: seconds, retryable, words: { seconds, ...words } });
 }
 
 /** Counts one more wrong code: what it writes, and how many more the account is allowed. */

@@ -61,7 +61,7 @@ export async function resendCode(
     const now = deps.clock.now();
     const before = requireResendable(payment, known, most, now);
     if (isPaidAside) throw paidBefore(payment, 'payment_id');
-    requireCodesOpen(counts, payment, now);
+    requireCodesOpen(counts, payment, now, payment.expires_at);
     const expiresAt = now + CODE_LIFE_MS;
     const row = {
       code_hash: deps.secrets.mac('one_time_code', payment.id, code),

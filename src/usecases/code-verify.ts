@@ -109,7 +109,7 @@ function decide(deps: Deps, rows: Rows, given: string, tell: CodeCalls['tell']):
   if (code === undefined || payment.status !== 'pending_otp_verification') throw refuseState(payment);
   requireInTime(payment, now);
   if (rows.isPaidAside) throw paidBefore(payment, 'payment_id');
-  requireCodesOpen(rows.counts, payment, now);
+  requireCodesOpen(rows.counts, payment, now, code.expires_at);
   const tries = [...recentTries(code, now), now];
   const counted = guardedUpdate('one_time_code', code, { tries });
   const then = triesLeft({ tries }, now, rows.most);

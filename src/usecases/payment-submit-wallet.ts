@@ -23,7 +23,7 @@ import {
 } from '../domain/submission.ts';
 import { lockedFor } from '../domain/wallet.ts';
 import type { SessionCaller } from './callers.ts';
-import { type CodeCounts, readCodeCounts, requireCodesOpen } from './code-guard.ts';
+import { type CodeCounts, locked, readCodeCounts, requireCodesOpen } from './code-guard.ts';
 import { type CodeAsked, sendingCode } from './code-send.ts';
 import { type Deps, idsOf } from './deps.ts';
 import { type Answering, type Decision, perform, type Reply, refusalOf, refuse, weigh } from './perform.ts';
@@ -115,8 +115,8 @@ function decide(submit: Submit, rows: Rows, verdict: PinVerdict): Decision<Submi
   const payment = requireMine(rows.payment, session);
   requireSubmittable(session, payment, now);
   // If a lock ended between the two reads, the PIN was not verified: nothing is counted.
-  const locked = lockedFor(countOf(rows, now), now) ?? (verdict === 'unverified' ? 1 : undefined);
-  if (locked !== undefined) throw lockedAccount(locked, payment);
+  const seconds = lockedFor(countOf(rows, now), now) ?? (verdict === 'unverified' ? 1 : undefined);
+  if (seconds !== undefined) throw locked(seconds, payment, now, payment.expires_at);
   const { wallet } = rows;
   if (verdict !== 'right' || wallet === undefined) return wrongPin(submit, rows, payment, now);
   const decision = weigh(() => pay(submit, { ...rows, session, payment, wallet }, now));
@@ -159,7 +159,7 @@ function pay(submit: Submit, opened: Opened, now: number): Decision<Submitted> {
   const unlocked = guardedUpdate('wallet', wallet, { pin_failures: 0, pin_failed_at: null, locked_until: null });
   const codeAsked = asksForCode(merchant, payment);
   // A code that could not be evaluated, or never arrive for want of a text sender: refused before the session is consumed.
-  if (codeAsked) requireCodesOpen(opened.codeCounts, payment, now);
+  if (codeAsked) requireCodesOpen(opened.codeCounts, payment, now, payment.expires_at);
   if (codeAsked && deps.connectors.texts === undefined) throw new Refusal(1402, { transactionId: payment.id });
   const paying = { ...opened, payment: ready, columns };
   const consumed = consumeSession({ payment, sessionPayments: siblings }, session, { now, newId: idsOf(deps) });
@@ -174,10 +174,6 @@ function wrongPin({ deps, means }: Submit, rows: Rows, payment: Payment, now: nu
   const { change, left } = countWrongPin(deps, rows, means.number, means.method, now);
   const details = [{ field: means.pinField, code: 'INVALID_PIN', words: { left } }] as const;
   return { change, refusal: new Refusal(1302, { transactionId: payment.id, details }) };
-}
-
-function lockedAccount(seconds: number, payment: Payment): Refusal {
-  return new Refusal(1303, { transactionId: payment.id, retryAfter: seconds, words: { seconds } });
 }
 
 /** Whether the amount reaches the merchant's threshold for the currency (contract §4). */

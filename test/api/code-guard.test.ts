@@ -91,6 +91,8 @@ test('twenty wrong codes at two merchants lock the codes of their account in eve
   const [locked] = await guess(last, code, 1);
   expect(locked?.json).toMatchObject({ error_code: '1303', transaction_id: last?.transaction_id });
   expect(locked?.json.retry_after).toBe(LOCK / 1000);
+  // The lock ends after the code, so the same call can never succeed.
+  expect(locked?.json.retryable).toBe(false);
   expect(locked?.headers.get('ratelimit')).toContain('r=0;');
   const other = await openSecond(world, world.clock);
   try {
@@ -119,6 +121,8 @@ test('while codes are locked none is sent, and smaller payments need none; the l
     body: { payment_id: second?.payment_id },
   });
   expectRefusal(resent, 403, '1303');
+  // A payment that outlives the lock can be submitted, and get another code, after it.
+  expect([refused.answer.json.retryable, resent.json.retryable]).toEqual([true, true]);
   expect((await phoneState(world, wallet.phone)).messages).toHaveLength(sent);
   const small = await collect(world, merchants[0] as MerchantCreated, { minted: { amount: '5.00' } });
   expect((await payFromWallet(world, small, wallet)).json).toMatchObject({ status: 'approved' });
