@@ -1,5 +1,6 @@
 /**
- * The auditor's queries: do the balances match the transfers, and do the reserves match the open payouts and refunds?
+ * The auditor's queries: do the balances match the transfers, the reserves the open payouts and refunds, and the suspense accounts
+ * the attempts that wait there?
  *
  * Invariant: one statement per query, so that everything is seen at one instant; what was committed together is seen together,
  * and sound books yield no finding.
@@ -12,6 +13,7 @@ import type { Lender } from './lender.ts';
 import type { Statement } from './pipeline.ts';
 import { inEither } from './place.ts';
 import { askApart } from './read.ts';
+import { SUSPENSE_DIFFERS } from './suspense-reads.ts';
 
 /** Something that does not add up. Amounts are minor units. */
 export type AuditFinding =
@@ -20,7 +22,9 @@ export type AuditFinding =
   /** An account's balance is not what its transfers moved. */
   | (OfAccount & { readonly kind: 'balance'; readonly transfers: bigint })
   /** A merchant's reserve is not what its open payouts and refunds have put there. */
-  | (OfAccount & { readonly kind: 'reserved'; readonly open: bigint });
+  | (OfAccount & { readonly kind: 'reserved'; readonly open: bigint })
+  /** A suspense account does not hold what the attempts that wait there have moved. */
+  | (OfAccount & { readonly kind: 'suspense'; readonly attempts: bigint });
 
 interface OfAccount {
   readonly shard: number;
@@ -98,6 +102,8 @@ where coalesce(a.balance, 0) <> coalesce(l.moved, 0)
 union all
 ${RESERVED}
 union all
+${SUSPENSE_DIFFERS}
+union all
 select 'looked', null, null, null, (select count(*) from account), (select coalesce(sum(transfers), 0) / 2 from lines)::bigint`,
 };
 
@@ -128,6 +134,8 @@ where coalesce(a.balance, 0) <> w.moved
 union all
 ${RESERVED}
 union all
+${SUSPENSE_DIFFERS}
+union all
 select 'looked', null, null, null, (select count(*) from looked), (select coalesce(sum(transfers), 0) / 2 from moves)::bigint`,
 };
 
@@ -155,5 +163,12 @@ function findingsOf({ kind, shard, account, currency, balance, other }: Answer):
   if (kind === 'sum') return [{ kind, currency, balance }];
   if (kind === 'looked' || shard === null || account === null || other === null) return [];
   const found = { shard, account, currency, balance };
-  return [kind === 'balance' ? { kind, ...found, transfers: other } : { kind, ...found, open: other }];
+  switch (kind) {
+    case 'balance':
+      return [{ kind, ...found, transfers: other }];
+    case 'reserved':
+      return [{ kind, ...found, open: other }];
+    case 'suspense':
+      return [{ kind, ...found, attempts: other }];
+  }
 }

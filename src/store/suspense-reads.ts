@@ -110,18 +110,28 @@ const SUM_COLUMNS = columnList<SumRow>({
   attempts: 'numeric',
 });
 
-/** The accounts are found by their primary key: their ids begin like `suspenseAccount` names them. */
+/** SQL: what an attempt has brought into suspense, or taken out of it. */
+const INTO_SUSPENSE = "case when purpose = 'payment' then amount_minor else -amount_minor end";
+
+/** SQL: the suspense accounts. They are found by their primary key: their ids begin like `suspenseAccount` names them. */
+const SUSPENSE_ACCOUNTS = `select a.shard, a.id, a.currency, a.balance from generate_series(0, ${SHARDS - 1}) s(shard)
+  join account a on a.shard = s.shard::int2 and a.id >= 'suspense:' and a.id < 'suspense;'`;
+
+/** SQL: the accounts whose balance is not what the attempts that wait there have moved, in the auditor's columns. */
+export const SUSPENSE_DIFFERS = `select 'suspense', shard, coalesce(id, 'suspense:' || currency), currency, coalesce(balance, 0), coalesce(minor, 0)
+from (${SUSPENSE_ACCOUNTS}) booked full join (
+  select shard, currency, sum(${INTO_SUSPENSE}) as minor from attempt a where ${lateSql('a')} group by shard, currency) named
+  using (shard, currency)
+where coalesce(balance, 0) <> coalesce(minor, 0)`;
+
 export function suspenseSums(filter: SuspenseFilter): Question {
   const { conditions, values, name } = asked(conditionsOf(filter, 'settled_at'));
   const text = `with waiting as materialized (
-  select shard, merchant_id, currency, settled_at, amount_minor, case when purpose = 'payment' then 'in' else 'out' end as way
+  select shard, merchant_id, currency, settled_at, amount_minor, purpose,
+    case when purpose = 'payment' then 'in' else 'out' end as way
   from attempt a where ${lateSql('a')}),
-named as (
-  select shard, currency, sum(case way when 'in' then amount_minor else -amount_minor end) as minor
-  from waiting group by shard, currency),
-booked as (
-  select a.shard, a.currency, a.balance from generate_series(0, ${SHARDS - 1}) s(shard)
-  join account a on a.shard = s.shard::int2 and a.id >= 'suspense:' and a.id < 'suspense;')
+named as (select shard, currency, sum(${INTO_SUSPENSE}) as minor from waiting group by shard, currency),
+booked as (${SUSPENSE_ACCOUNTS})
 select way, null::int2, currency, count(*)::int4, sum(amount_minor), null::numeric
 from waiting ${whereAll(conditions)} group by way, currency
 union all

@@ -1,5 +1,6 @@
 /**
- * The auditor: does the ledger add up, do reserves match what is open, and do upstreams' books agree with ours?
+ * The auditor: does the ledger add up, do reserves match what is open and suspense accounts what waits there, and do upstreams'
+ * books agree with ours?
  *
  * Invariant: it changes nothing but its own record. A finding is reported only if it is seen in a single snapshot, or a second
  * time. However many processes there are, one audits at a time.
@@ -24,6 +25,7 @@ export const FINDING_KINDS = [
   'sum',
   'balance',
   'reserved',
+  'suspense',
   'closed_day',
   'book_unknown',
   'book_amount',
@@ -149,17 +151,22 @@ export function fieldsOf(finding: Finding): { readonly [field: string]: string }
     case 'sum':
       return { kind: finding.kind, currency: finding.currency, balance: String(finding.balance) };
     case 'balance':
-    case 'reserved': {
-      const { kind, account, currency, balance } = finding;
-      const other =
-        finding.kind === 'balance' ? { transfers: String(finding.transfers) } : { open: String(finding.open) };
-      return { kind, account, currency, balance: String(balance), ...other };
-    }
+      return { ...fieldsOfAccount(finding), transfers: String(finding.transfers) };
+    case 'reserved':
+      return { ...fieldsOfAccount(finding), open: String(finding.open) };
+    case 'suspense':
+      // Each shard has a suspense account of that name.
+      return { ...fieldsOfAccount(finding), shard: String(finding.shard), attempts: String(finding.attempts) };
     case 'closed_day':
       return { kind: finding.kind, account: finding.account, currency: finding.currency };
     default:
       return { kind: finding.kind, attempt_id: finding.attemptId };
   }
+}
+
+function fieldsOfAccount(finding: Extract<Finding, { readonly balance: bigint; readonly account: string }>) {
+  const { kind, account, currency, balance } = finding;
+  return { kind, account, currency, balance: String(balance) };
 }
 
 function countsOf(findings: readonly Finding[]): AuditRecord['findings'] {

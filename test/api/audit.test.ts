@@ -3,6 +3,7 @@
  */
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { AccountRef } from '../../src/domain/change.ts';
 import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
 import { auditDue, readAudit } from '../../src/usecases/audit.ts';
@@ -165,6 +166,35 @@ test('a reserved amount that nothing accounts for is found', async () => {
     { kind: 'reserved', account: `${id}:reserved:usd`, currency: 'usd', balance: '7', open: '0' },
   ]);
   await reserve(7n, 'reserved', 'available', 'back');
+});
+
+test('a suspense account that holds what no attempt has brought is found', async () => {
+  const { shard } = merchant.merchant;
+  const suspense = { shard, id: 'suspense:usd', floored: false };
+  const transit = { shard, id: 'transit:test:usd', floored: false };
+  const move = (debit: AccountRef, credit: AccountRef, name: string) =>
+    world.gateway.store.commit({
+      claims: [{ table: 'setting', row: { shard: 0, id: `test ${name}`, version: 1, value: '' } }],
+      transfers: [
+        {
+          shard,
+          id: `trf_${name}`,
+          debit,
+          credit,
+          amount_minor: 7n,
+          currency: 'usd',
+          cause: 'late_success',
+          cause_id: name,
+          at: world.clock.now(),
+        },
+      ],
+    });
+  await move(transit, suspense, 'nobody');
+  await world.pass(MINUTE);
+  expect(await findings()).toEqual({ suspense: 1 });
+  const found = { kind: 'suspense', account: 'suspense:usd', shard: String(shard), currency: 'usd', balance: '7' };
+  expect(toldNow()).toEqual([{ ...found, attempts: '0' }]);
+  await move(suspense, transit, 'nobody_again');
 });
 
 test('a day closed with a wrong balance is distinguished from a wrong account', async () => {
