@@ -5,7 +5,7 @@
  */
 
 import { formatMinor } from '../domain/money.ts';
-import { requireSettleable, settleBalance } from '../usecases/balance-settle.ts';
+import { type BalanceSettled, previewSettlement, settleBalance } from '../usecases/balance-settle.ts';
 import { OperatorError, requireAmount, requireCurrency } from '../usecases/operator.ts';
 import { type Output, timeOf } from './output.ts';
 import { thisUser } from './this-user.ts';
@@ -24,30 +24,29 @@ export interface SettleOptions {
 export async function settle({ deps }: Tools, options: SettleOptions): Promise<Output> {
   const currency = requireCurrency(options.currency);
   const amountMinor = requireAmount(options.amount, currency);
-  const amount = formatMinor(amountMinor, currency);
-  const reference = options.reference ?? null;
+  const order = { merchantId: options.merchant, currency, amountMinor, reference: options.reference ?? null };
   if (options.yes !== true) {
-    const { id, name } = await requireSettleable(deps, {
-      merchantId: options.merchant,
-      currency,
-      amountMinor,
-      reference,
-    });
-    throw new OperatorError(`this pays ${amount} ${currency} of ${id} (${name}) out to its bank: add --yes to do it`);
+    const preview = await previewSettlement(deps, order);
+    if ('isRepeated' in preview) return told(preview);
+    const { id, name } = preview;
+    const what = `${formatMinor(amountMinor, currency)} ${currency} of ${id} (${name})`;
+    throw new OperatorError(`this pays ${what} out to its bank: add --yes to do it`);
   }
-  const settled = await settleBalance(deps, {
-    merchantId: options.merchant,
-    currency,
-    amountMinor,
-    reference,
-    by: options.by ?? thisUser(),
-    why: options.why ?? null,
-  });
-  const { merchantId } = settled;
+  return told(await settleBalance(deps, { ...order, by: options.by ?? thisUser(), why: options.why ?? null }));
+}
+
+function told({ merchantId, currency, reference, isRepeated, ...settled }: BalanceSettled): Output {
+  const amount = formatMinor(settled.amountMinor, currency);
   const available = formatMinor(settled.available, currency);
   const settled_at = timeOf(settled.settledAt);
+  const left = `${available} ${currency} available`;
   return {
-    document: { merchant_id: merchantId, currency, amount, reference: settled.reference, available, settled_at },
-    lines: [`${merchantId}  ${amount} ${currency} settled as ${settled.reference}; ${available} ${currency} available`],
+    document: { merchant_id: merchantId, currency, amount, reference, available, settled_at, repeated: isRepeated },
+    lines: isRepeated
+      ? [
+          `${merchantId}  ${left}`,
+          `Nothing was taken now: this amount was already settled as ${reference} at ${settled_at}.`,
+        ]
+      : [`${merchantId}  ${amount} ${currency} settled as ${reference}; ${left}`],
   };
 }

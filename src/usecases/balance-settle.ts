@@ -38,16 +38,22 @@ export interface BalanceSettled {
   readonly currency: Currency;
   readonly amountMinor: bigint;
   readonly reference: string;
-  /** Minor units, after the settlement. */
+  /** Minor units, now. */
   readonly available: bigint;
   readonly settledAt: number;
+  /** The same amount had been settled under this reference before, at `settledAt`, and nothing was taken now. */
+  readonly isRepeated: boolean;
 }
 
-/** The merchant, if that could be settled now. @throws OperatorError as `settleBalance`; nothing is changed. */
-export async function requireSettleable(
+/**
+ * What settling that would do now: the merchant whose money it takes, or the settlement that was made before under the reference.
+ *
+ * @throws OperatorError as `settleBalance`; nothing is changed.
+ */
+export async function previewSettlement(
   deps: OperatorDeps,
   { merchantId, currency, amountMinor, reference }: Omit<SettleOrder, 'by' | 'why'>,
-): Promise<Merchant> {
+): Promise<Merchant | BalanceSettled> {
   const named = nameOf(reference);
   const merchant = await requireMerchant(deps, merchantId);
   const { id, shard } = merchant;
@@ -56,8 +62,10 @@ export async function requireSettleable(
     deps.store.account.get(debit.shard, debit.id),
     named === null ? undefined : deps.store.transferReference.get(shard, referenceKey('settlement', debit.id, named)),
   ]);
-  if (named !== null && settled !== undefined) throw settledBefore(settled, named, currency);
   const available = account?.balance ?? 0n;
+  if (named !== null && settled !== undefined) {
+    return settledBefore(settled, { merchantId: id, currency, amountMinor, reference: named, available });
+  }
   if (available < amountMinor) throw tooLittle(available, currency);
   return merchant;
 }
@@ -66,7 +74,9 @@ function nameOf(reference: string | null): string | null {
   return reference === null ? null : requireReference(reference);
 }
 
-/** @throws OperatorError when there is no such merchant, too little is available, or the reference has been used. */
+/**
+ * @throws OperatorError when there is no such merchant, too little is available, or another amount was settled under the reference.
+ */
 export async function settleBalance(
   deps: OperatorDeps & Pick<Deps, 'log'>,
   { merchantId, currency, amountMinor, reference, by, why }: SettleOrder,
@@ -95,8 +105,9 @@ export async function settleBalance(
   const read = () => deps.store.account.get(debit.shard, debit.id);
   if (outcome === 'lost') {
     const settled = named === null ? undefined : await deps.store.transferReference.get(shard, key);
-    if (named !== null && settled !== undefined) throw settledBefore(settled, named, currency);
-    throw tooLittle((await read())?.balance ?? 0n, currency);
+    const available = (await read())?.balance ?? 0n;
+    if (named === null || settled === undefined) throw tooLittle(available, currency);
+    return settledBefore(settled, { merchantId: id, currency, amountMinor, reference: named, available });
   }
   deps.log.warn('balance_settled_by_operator', {
     merchant_id: id,
@@ -107,17 +118,19 @@ export async function settleBalance(
     ...attribution,
   });
   const available = (await readAfter(deps, read))?.balance ?? 0n;
-  return { merchantId: id, currency, amountMinor, reference: transfer.cause_id, available, settledAt: at };
+  const reported = { merchantId: id, currency, amountMinor, reference: transfer.cause_id, available };
+  return { settledAt: at, isRepeated: false, ...reported };
 }
 
+/** The settlement that a repeated command names. @throws OperatorError if that was of another amount. */
 function settledBefore(
   { amount_minor, created_at }: TransferReference,
-  reference: string,
-  currency: Currency,
-): OperatorError {
-  const what = `${formatMinor(amount_minor, currency)} ${currency} were settled as ${reference}`;
+  asked: Omit<BalanceSettled, 'settledAt' | 'isRepeated'>,
+): BalanceSettled {
+  if (amount_minor === asked.amountMinor) return { settledAt: created_at, isRepeated: true, ...asked };
+  const what = `${formatMinor(amount_minor, asked.currency)} ${asked.currency} were settled as ${asked.reference}`;
   const when = new Date(created_at).toISOString();
-  return new OperatorError(
+  throw new OperatorError(
     `${what} at ${when}, as the merchant's statement shows: for another settlement, use another reference`,
   );
 }

@@ -40,6 +40,8 @@ async function balance({ merchant }: MerchantCreated): Promise<bigint | undefine
 }
 
 async function linesOf(merchant: MerchantCreated) {
+  // The command line uses the machine's clock.
+  await world.clock.advance(Math.max(0, Date.now() - world.clock.now()) + 1_000);
   const { json, text } = await world.call('GET', '/internal/statement?currency=usd&from=2026-01-01&to=2030-01-01', {
     bearer: bearerOf(merchant),
   });
@@ -81,9 +83,8 @@ describe('settle', () => {
       reference,
       available: '60.00',
       settled_at: expect.stringMatching(/Z$/),
+      repeated: false,
     });
-    // The command line uses the machine's clock.
-    await world.clock.advance(Math.max(0, Date.now() - world.clock.now()) + 1_000);
     expect(await linesOf(merchant)).toMatchObject([
       { amount: '-40.00', balance: 'available', reference, transaction_id: null, refund_id: null },
     ]);
@@ -133,9 +134,15 @@ describe('settle', () => {
     }
     const words = wordsFor(merchant, '40.00', '--reference', 'ACME 11');
     expect((await cli.run([...words, '--yes'])).status).toBe(0);
-    const again = /^mbongo: 40\.00 usd were settled as ACME 11 at 2\S+Z, as the merchant's statement shows: /;
-    expect((await cli.run(words)).err).toMatch(again);
-    expect((await cli.run([...words, '--yes'])).err).toMatch(again);
+    const already = /\nNothing was taken now: this amount was already settled as ACME 11 at 2\S+Z\.\n$/;
+    const other = /^mbongo: 40\.00 usd were settled as ACME 11 at 2\S+Z, as the merchant's statement shows: /;
+    const another = wordsFor(merchant, '40.01', '--reference', 'ACME 11');
+    for (const more of [[], ['--yes']]) {
+      const again = await cli.run([...words, ...more]);
+      expect([again.status, again.err, again.out]).toEqual([0, '', expect.stringMatching(already)]);
+      const refused = await cli.run([...another, ...more]);
+      expect([refused.status, refused.err]).toEqual([1, expect.stringMatching(other)]);
+    }
     expect(await balance(merchant)).toBe(60_00n);
   });
 
@@ -166,8 +173,14 @@ describe('settle', () => {
     expect((await cli.run(words)).status).toBe(0);
     // After a day a remembered command is forgotten.
     await rowsOf(world, 'delete from idempotency');
-    const again = await cli.run(words);
-    expect([again.status, again.err]).toEqual([1, expect.stringContaining('10.00 usd were settled as ACME 11 at 2')]);
+    const again = await cli.run([...words, '--json']);
+    expect([again.status, again.err]).toEqual([0, '']);
+    expect(JSON.parse(again.out)).toMatchObject({
+      amount: '10.00',
+      available: '90.00',
+      reference: 'ACME 11',
+      repeated: true,
+    });
     expect(await balance(merchant)).toBe(90_00n);
     expect((await cli.run(wordsFor(merchant, '10.00', '--yes', '--reference', 'ACME 12'))).status).toBe(0);
     const tooMuch = await cli.run(wordsFor(merchant, '99.00', '--yes', '--reference', 'ACME 13'));
@@ -175,7 +188,7 @@ describe('settle', () => {
     expect((await cli.run(wordsFor(merchant, '80.00', '--yes', '--reference', 'ACME 13'))).status).toBe(0);
   });
 
-  test('of two that race for the same money, one is refused', async () => {
+  test('of three that race under one reference, one takes the money, and the others say that it has been taken', async () => {
     const merchant = await rich();
     const order = {
       merchantId: merchant.merchant.id,
@@ -185,8 +198,15 @@ describe('settle', () => {
       by: 'us',
       why: null,
     };
-    const ends = await Promise.allSettled([1, 2, 3].map(() => settleBalance(world.gateway.deps, order)));
-    expect(ends.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected', 'rejected']);
+    const ends = await Promise.all([1, 2, 3].map(() => settleBalance(world.gateway.deps, order)));
+    expect(ends.map(({ isRepeated }) => isRepeated).toSorted()).toEqual([false, true, true]);
     expect(await balance(merchant)).toBe(40_00n);
+    const rivals = await Promise.allSettled(
+      ['one', 'two'].map((reference) =>
+        settleBalance(world.gateway.deps, { ...order, amountMinor: 40_00n, reference }),
+      ),
+    );
+    expect(rivals.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    expect(await balance(merchant)).toBe(0n);
   });
 });
