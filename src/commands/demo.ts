@@ -71,7 +71,7 @@ export async function openDemo(deps: OperatorDeps, dataDir: string): Promise<Dem
       return known;
     }
   }
-  if ((await deps.store.merchant.list()).length > 0) return undefined;
+  if ((await deps.store.merchant.list({ limit: 1 })).length > 0) return undefined;
   // If the database and the master key are configured, nothing has needed the folder yet.
   makeFolder(dataDir);
   return makeDemo(deps, (demo) => writeDemo(path, demo, Buffer.from(deps.random.bytes(8)).toString('hex')));

@@ -108,7 +108,7 @@ export function checkKeys(world: World, store: Store): Promise<readonly Check[]>
     const needs = await store.keyNeeds(now);
     const lacking = needsInWords(needs, (key) => !keyIds.includes(key));
     const older = needsInWords(needs, (key) => keyIds.includes(key) && key !== keyIds[0]);
-    const merchants = (await store.merchant.list()).slice(0, MOST_OPENED);
+    const merchants = await store.merchant.list({ limit: MOST_OPENED });
     const secrets = await Promise.all(merchants.map(({ shard, id }) => store.webhookSecret.ofMerchant(shard, id)));
     const live = secrets.flat().filter((secret) => signsAt(secret, now));
     const shut = live.filter(({ id, sealed }) => world.secrets.open('webhook_secret', sealed, id) === undefined);

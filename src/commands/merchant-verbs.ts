@@ -20,7 +20,9 @@ export function addMerchantCommands(program: Command, addVerb: AddVerb): void {
   )
     .requiredOption('--name <name>', 'its name, as customers read it')
     .option('--no-float', 'in a sandbox: start without money');
-  addVerb(merchant, 'list', 'list merchants', async () => (await loadMerchant()).merchantList);
+  addVerb(merchant, 'list', 'list merchants', async () => (await loadMerchant()).merchantList)
+    .option('--after <id>', 'those after this merchant: the next page')
+    .option('--limit <count>', 'how many to list at most (default: all)');
   addVerb(
     merchant,
     'show',

@@ -11,17 +11,25 @@ import { setBrand } from '../usecases/merchant-brand.ts';
 import { createMerchant } from '../usecases/merchant-create.ts';
 import { type MerchantSettingsChange, setMerchant } from '../usecases/merchant-set.ts';
 import { setMerchantStatus } from '../usecases/merchant-status.ts';
-import { OperatorError, requireAmount, requireCurrency, requireMerchant, UsageError } from '../usecases/operator.ts';
+import {
+  OperatorError,
+  requireAmount,
+  requireCurrency,
+  requireId,
+  requireMerchant,
+  UsageError,
+} from '../usecases/operator.ts';
 import {
   readAmounts,
   readCounts,
+  readLimit,
   readLimits,
   readList,
   readMethodLimits,
   readWhole,
   requireMethod,
 } from './options.ts';
-import { type Output, table, timeOf } from './output.ts';
+import { endOfPage, type Output, table, timeOf } from './output.ts';
 import type { Tools } from './tools.ts';
 
 export async function merchantCreate(
@@ -41,10 +49,20 @@ export async function merchantCreate(
   };
 }
 
-export async function merchantList({ deps }: Tools): Promise<Output> {
-  const merchants = await deps.store.merchant.list();
+export async function merchantList(
+  { deps }: Tools,
+  options: { readonly after?: string; readonly limit?: string },
+): Promise<Output> {
+  const { after } = options;
+  if (after !== undefined) requireId('mch', after, 'merchant');
+  const limit = options.limit === undefined ? undefined : readLimit(options.limit);
+  const merchants = await deps.store.merchant.list({ after, limit });
+  const end = endOfPage(merchants, limit ?? Number.POSITIVE_INFINITY);
   const rows = merchants.map((merchant) => [merchant.id, merchant.status, merchant.name]);
-  return { document: { merchants: merchants.map(documentOf) }, lines: table(['merchant', 'status', 'name'], rows) };
+  return {
+    document: { merchants: merchants.map(documentOf), next: end.next },
+    lines: [...table(['merchant', 'status', 'name'], rows), ...end.lines],
+  };
 }
 
 export async function merchantShow({ deps }: Tools, options: { readonly merchant: string }): Promise<Output> {

@@ -6,7 +6,7 @@
 
 import type { TableName } from '../domain/change.ts';
 import type { CredentialWithStanding, MintedBy, SessionWithStanding } from '../domain/credential.ts';
-import { shardOf } from '../domain/ids.ts';
+import { SHARDS, shardOf } from '../domain/ids.ts';
 import type { Account, Attempt, Merchant, Payment, Wallet, WebhookEvent } from '../domain/records.ts';
 import type { Proof } from '../domain/transfer-records.ts';
 import { openAttemptReads } from './attempt-reads.ts';
@@ -45,7 +45,8 @@ export function openNouns(readers: Readers, recent: Recent): Nouns {
     merchant: {
       get: merchant,
       at: rememberedMerchant(merchant),
-      list: () => readers.query(MERCHANT_LIST, columnsOf('merchant'), []),
+      list: ({ after = '', limit } = {}) =>
+        readers.query(MERCHANT_LIST, columnsOf('merchant'), [after, limit === undefined ? null : String(limit)]),
     },
     payment: {
       get: byId('payment'),
@@ -190,9 +191,11 @@ join account a on a.shard = k.shard and a.id >= k.key || ':' and a.id < k.key ||
   },
 };
 
+/** By the primary key of each shard; all merchants if the limit is null. */
 const MERCHANT_LIST: Statement = {
   name: 'list_merchants',
-  text: `select ${listOf(columnsOf('merchant'))} from merchant order by id`,
+  text: `select ${listOf(columnsOf('merchant'), 'm')} from generate_series(0, ${SHARDS - 1}) s(shard) cross join lateral (
+  select * from merchant where shard = s.shard::int2 and id > $1 order by id limit $2::int8) m order by m.id limit $2::int8`,
 };
 
 /** Every open attempt is inquired about, so the index of due inquiries holds all of them. */

@@ -80,8 +80,8 @@ export interface Nouns {
   };
   readonly merchant: {
     get(shard: number, id: string): Promise<Merchant | undefined>;
-    /** All merchants, in the order of their ids. */
-    list(): Promise<Merchant[]>;
+    /** In the order of their ids, those after `after`; all of them if no limit is named. */
+    list(page?: { readonly after?: string | undefined; readonly limit?: number | undefined }): Promise<Merchant[]>;
     /** The merchant at this version or a newer one, from memory where possible. */
     at(shard: number, id: string, version: number): Promise<Merchant | undefined>;
   };

@@ -79,3 +79,20 @@ it('shows a merchant’s settings in a fixed order, as their options write them,
     err: expect.stringContaining('there is no merchant'),
   });
 });
+
+it('lists merchants page by page, or all of them', async () => {
+  const made: unknown[] = [merchant.id];
+  for (const name of ['Second', 'Third']) made.push((await cli.json(`merchant create --name ${name}`)).merchant_id);
+  const listed = async (words = '') => {
+    const { merchants, next } = await cli.json(`merchant list ${words}`.trim());
+    return { ids: (merchants as Document[]).map(({ merchant_id }) => merchant_id), next };
+  };
+  expect(await listed()).toEqual({ ids: made, next: null });
+  expect(await listed('--limit 2')).toEqual({ ids: made.slice(0, 2), next: made[1] });
+  expect(await listed(`--limit 2 --after ${made[1]}`)).toEqual({ ids: made.slice(2), next: null });
+  expect(await listed(`--after ${made[0]}`)).toEqual({ ids: made.slice(1), next: null });
+  expect((await cli.run('merchant list --limit 1')).out).toContain(
+    `There may be more: list them with --after ${made[0]}\n`,
+  );
+  for (const wrong of ['--limit 0', '--after txn_1']) expect((await cli.run(`merchant list ${wrong}`)).status).toBe(2);
+});
