@@ -231,13 +231,14 @@ const UNDECIDED: { readonly [kind in UndecidedKind]: readonly [one: string, many
   refund: ['refund to carry out by hand', 'refunds to carry out by hand', 'mbongo refund list --status pending'],
 };
 
-function undecidedOf({ kind, currency, count, minor, oldest }: Undecided) {
+function undecidedOf({ kind, currency, count, minor, oldest, at_least }: Undecided) {
   const see = UNDECIDED[kind][2];
-  return { kind, currency, count, amount: written(minor, currency), oldest: timeOf(oldest), see };
+  return { kind, currency, count, amount: written(minor, currency), oldest: timeOf(oldest), at_least, see };
 }
 
 function undecidedLine(one: Undecided): string {
   const [singular, plural, see] = UNDECIDED[one.kind];
   const what = `${counted(one.count, singular, plural)}, ${said(one.minor, one.currency)}`;
-  return `Not in suspense, but it waits for a person: ${what}, the oldest since ${timeOf(one.oldest)}: ${see}`;
+  const [most, since] = one.at_least ? ['at least ', 'some'] : ['', 'the oldest'];
+  return `Not in suspense, but it waits for a person: ${most}${what}, ${since} since ${timeOf(one.oldest)}: ${see}`;
 }

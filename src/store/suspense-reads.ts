@@ -68,6 +68,8 @@ export interface Undecided {
   readonly count: number;
   readonly minor: bigint;
   readonly oldest: number;
+  /** There may be more: a shard has at least as many as are counted of it. */
+  readonly at_least: boolean;
 }
 
 const ATTEMPT = columnsOf('attempt');
@@ -161,17 +163,21 @@ const UNDECIDED_COLUMNS = columnList<Undecided>({
   count: 'int4',
   minor: 'numeric',
   oldest: 'timestamptz',
+  at_least: 'bool',
 });
 
 /** 256 rows of each kind and shard are counted at most. */
 const MOST_COUNTED = 256;
 
+const SUMMED = 'count(*)::int4, sum(amount_minor), min(created_at), bool_or(is_full)';
+
 /** `openBefore`: an attempt that was made later is taken to be on its way still. */
 export function undecided(filter: SuspenseFilter, openBefore: number): Question {
   const { conditions, values, name } = asked(conditionsOf(filter, 'created_at'), 1);
   const few = (columns: string, from: string, where: string): string =>
-    `from generate_series(0, ${SHARDS - 1}) s(shard) cross join lateral (select ${columns} from (${from}) all_of
-  ${whereAll([where, ...conditions])} limit ${MOST_COUNTED}) d`;
+    `from generate_series(0, ${SHARDS - 1}) s(shard) cross join lateral (
+  select few.*, count(*) over () >= ${MOST_COUNTED} as is_full from (
+    select ${columns} from (${from}) all_of ${whereAll([where, ...conditions])} limit ${MOST_COUNTED}) few) d`;
   const proofs = few(
     'currency, amount_minor, created_at',
     `select r.shard, r.status, r.merchant_id, p.currency, p.total_minor as amount_minor, r.created_at
@@ -189,12 +195,12 @@ export function undecided(filter: SuspenseFilter, openBefore: number): Question 
     'select * from refund',
     "shard = s.shard::int2 and status in ('pending', 'processing') and connector is null and method not in ('wallet', 'flash')",
   );
-  const text = `select 'proof', currency, count(*)::int4, sum(amount_minor), min(created_at) ${proofs} group by currency
+  const text = `select 'proof', currency, ${SUMMED} ${proofs} group by currency
 union all
-select case when purpose = 'payment' then 'attempt_in' else 'attempt_out' end, currency, count(*)::int4, sum(amount_minor), min(created_at)
+select case when purpose = 'payment' then 'attempt_in' else 'attempt_out' end, currency, ${SUMMED}
 ${attempts} group by 1, currency
 union all
-select 'refund', currency, count(*)::int4, sum(amount_minor), min(created_at) ${refunds} group by currency`;
+select 'refund', currency, ${SUMMED} ${refunds} group by currency`;
   return { statement: { name: `undecided_${name}`, text }, values: [instantParameter(openBefore), ...values] };
 }
 

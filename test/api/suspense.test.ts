@@ -196,6 +196,17 @@ describe('mbongo suspense list', () => {
       /^none\n\nThe ledger's .*\nNot in suspense, but it waits for a person: 1 proof to decide, 12\.50 usd, the oldest since 2026-\S+: mbongo proof list --status waiting\n/,
     );
     await desk.hearOf(tried, 'SUCCESSFUL');
+    // Of a shard 256 are counted at most.
+    const copies = `from refund r, generate_series(1, 255) n where r.merchant_id = '${shop.merchant.id}'`;
+    const copy = "(jsonb_populate_record(r, jsonb_build_object('id', r.id || '_' || n))).*";
+    await rowsOf(world, `insert into refund select ${copy} ${copies}`);
+    const many = (await said()).lines.join('\n');
+    expect(await undecided()).toMatchObject([{ at_least: false }, { kind: 'refund', count: 256, at_least: true }]);
+    await rowsOf(world, "delete from refund where id like 'rfd%\\_%\\_%'");
+    expect(many).toContain(
+      'waits for a person: at least 256 refunds to carry out by hand, 512.00 usd, some since 2026-',
+    );
+    expect(many).toContain('waits for a person: 1 proof to decide, 12.50 usd, the oldest since');
   });
 });
 
