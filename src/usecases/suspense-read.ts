@@ -44,12 +44,17 @@ export interface SuspenseChoice {
   readonly whyNot: string | null;
 }
 
-/** A page of what lies in suspense. */
+/** A page of what lies in suspense. An order is read once, however many of its attempts the page shows. */
 export async function listSuspense(deps: FindDeps, page: SuspensePage): Promise<InSuspense[]> {
   const attempts = await deps.store.suspense(page);
+  const known = new Map<string, Known>();
   const seen: InSuspense[] = [];
   // One after the other: reading a payout line's family takes a connection of its own.
-  for (const attempt of attempts) seen.push(await see(deps, attempt));
+  for (const attempt of attempts) {
+    const order = known.get(attempt.payment_id) ?? (await know(deps, attempt));
+    known.set(attempt.payment_id, order);
+    seen.push(seenAs(attempt, order));
+  }
   return seen;
 }
 
@@ -63,7 +68,7 @@ export async function seeSuspense(
   const choices: SuspenseChoice[] = [];
   const targets = FROM_THE_RULE_ON.filter((to) => lateTargetsOf(attempt.purpose).includes(to));
   for (const to of targets) choices.push({ to, whyNot: await whyNot(deps, attempt, to) });
-  return { ...(await see(deps, attempt)), choices };
+  return { choices, ...seenAs(attempt, await know(deps, attempt)) };
 }
 
 /** What is done as a rule comes first (docs/operating.md). */
@@ -79,34 +84,49 @@ async function whyNot(deps: FindDeps, attempt: Attempt, to: LateTarget): Promise
   }
 }
 
-function see(deps: FindDeps, attempt: Attempt): Promise<InSuspense> {
+/** What is known of an order whose money is in suspense, for any of its attempts. */
+interface Known {
+  readonly order: SuspenseOrder;
+  /** Why the money lies there, unless the late money of another attempt has paid the order. */
+  readonly why: WhyInSuspense;
+  /** The attempts at whatever stands for the same order; none where no attempt can change the answer. */
+  readonly tried: readonly Attempt[];
+}
+
+function know(deps: FindDeps, attempt: Attempt): Promise<Known> {
   switch (attempt.purpose) {
     case 'payment':
-      return seePayment(deps, attempt);
+      return knowPayment(deps, attempt);
     case 'payout':
-      return seeLine(deps, attempt);
+      return knowLine(deps, attempt);
     case 'refund':
-      return seeRefund(deps, attempt);
+      return knowRefund(deps, attempt);
   }
+}
+
+const OTHERWISE = { payment: 'paid_twice', payout: 'sent_twice', refund: 'sent_twice' } as const satisfies {
+  readonly [purpose in Attempt['purpose']]: WhyInSuspense;
+};
+
+function seenAs(attempt: Attempt, { order, why, tried }: Known): InSuspense {
+  const { purpose, fee_minor } = attempt;
+  // A payment's fee may differ by the method of each attempt.
+  const own = purpose === 'payment' && order !== GONE ? { ...order, fee_minor } : order;
+  return { attempt, order: own, why: hasPaidFor(tried, attempt) ? OTHERWISE[purpose] : why };
 }
 
 const GONE: SuspenseOrder = { status: 'archived', customer_reference: null, fee_minor: 0n };
 
-async function seePayment(deps: FindDeps, attempt: Attempt): Promise<InSuspense> {
-  const { shard, payment_id } = attempt;
+async function knowPayment(deps: FindDeps, { shard, payment_id, fee_minor }: Attempt): Promise<Known> {
   const payment = await findPayment(deps, shard, payment_id);
-  if (payment === undefined) return { attempt, order: GONE, why: 'paid_late' };
+  if (payment === undefined) return { order: GONE, why: 'paid_late', tried: [] };
   const { status, customer_reference } = payment;
-  const { fee_minor } = attempt;
-  return { attempt, order: { status, customer_reference, fee_minor }, why: await whyIn(deps, attempt, payment) };
-}
-
-async function whyIn(deps: FindDeps, attempt: Attempt, payment: Payment): Promise<WhyInSuspense> {
+  const order = { status, customer_reference, fee_minor };
   const live = await deps.store.payment.ofSession(payment.shard, payment.session_id);
-  if ([payment, ...live].some(isPaid)) return 'paid_twice';
-  if (hasPaidFor(await findTried(deps, live), attempt)) return 'paid_twice';
-  if (await hasPaidInArchive(deps, payment)) return 'paid_twice';
-  return isFinal(payment.status) ? 'paid_late' : 'order_open';
+  if ([payment, ...live].some(isPaid)) return { order, why: 'paid_twice', tried: [] };
+  const tried = await findTried(deps, live);
+  if (await hasPaidInArchive(deps, payment)) return { order, why: 'paid_twice', tried };
+  return { order, why: isFinal(payment.status) ? 'paid_late' : 'order_open', tried };
 }
 
 /** A payment whose late money waits stays, but those of its session that have paid may have been archived. */
@@ -118,30 +138,27 @@ async function hasPaidInArchive({ store, clock }: FindDeps, payment: Payment): P
   return (await store.orderPaidBy(payment)).length > 0;
 }
 
-async function seeLine(deps: FindDeps, attempt: Attempt): Promise<InSuspense> {
-  const { shard, payment_id: id } = attempt;
+async function knowLine(deps: FindDeps, { shard, payment_id: id }: Attempt): Promise<Known> {
   const line = await findPayoutLine(deps, shard, id);
-  if (line === undefined) return { attempt, order: GONE, why: 'sent_late' };
+  if (line === undefined) return { order: GONE, why: 'sent_late', tried: [] };
   const { status, customer_reference, fee_minor, retried_by, retry_of } = line;
   const isAlone = retried_by === null && retry_of === null;
   const family = isAlone ? [line] : await deps.store.payoutLineFamily({ shard, id });
   const order = { status, customer_reference, fee_minor };
-  if (family.some((one) => !isLineOver(one.status))) return { attempt, order, why: 'order_open' };
+  if (family.some((one) => !isLineOver(one.status))) return { order, why: 'order_open', tried: [] };
+  if (family.some((one) => one.status === 'completed')) return { order, why: 'sent_twice', tried: [] };
   const ids = family.map((one) => one.id);
-  const isPaidOtherwise =
-    family.some((one) => one.status === 'completed') || hasPaidFor(await deps.store.attemptsOf(shard, ids), attempt);
-  return { attempt, order, why: isPaidOtherwise ? 'sent_twice' : 'sent_late' };
+  return { order, why: 'sent_late', tried: await deps.store.attemptsOf(shard, ids) };
 }
 
-async function seeRefund(deps: FindDeps, attempt: Attempt): Promise<InSuspense> {
+async function knowRefund(deps: FindDeps, attempt: Attempt): Promise<Known> {
   const refund = await findRefund(deps, attempt.shard, attempt.payment_id);
-  if (refund === undefined) return { attempt, order: GONE, why: 'sent_late' };
+  if (refund === undefined) return { order: GONE, why: 'sent_late', tried: [] };
   const payment = await findPayment(deps, refund.shard, refund.payment_id);
   const order = { status: refund.status, customer_reference: payment?.customer_reference ?? null, fee_minor: 0n };
-  if (!isRefundOver(refund.status)) return { attempt, order, why: 'order_open' };
-  const others = await deps.store.attemptsOf(refund.shard, [refund.id]);
-  const isPaidOtherwise = refund.status === 'completed' || hasPaidFor(others, attempt);
-  return { attempt, order, why: isPaidOtherwise ? 'sent_twice' : 'sent_late' };
+  if (!isRefundOver(refund.status)) return { order, why: 'order_open', tried: [] };
+  if (refund.status === 'completed') return { order, why: 'sent_twice', tried: [] };
+  return { order, why: 'sent_late', tried: await deps.store.attemptsOf(refund.shard, [refund.id]) };
 }
 
 /** Whether the late money of another attempt has been booked to the merchant: the order counts as paid with it. */

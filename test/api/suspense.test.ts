@@ -7,6 +7,7 @@ import { type SuspenseListOptions, suspenseList } from '../../src/commands/suspe
 import { formatMinor } from '../../src/domain/money.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { approveProof } from '../../src/usecases/proof-decide.ts';
+import { listSuspense } from '../../src/usecases/suspense-read.ts';
 import type { Document } from '../support/command-line.ts';
 import {
   collect,
@@ -124,6 +125,27 @@ describe('mbongo suspense list', () => {
     await desk.book(one, 'merchant');
     expect(await whyOf()).toBe('paid_twice');
     await desk.book(two, 'payer');
+  });
+
+  test('reads an order once, however many of its attempts lie there', async () => {
+    const other = await desk.world.merchant();
+    const { id } = await paidLate(other);
+    const copy = "jsonb_build_object('id', a.id || '_' || n, 'reference', a.reference || n, 'status', 'approved')";
+    const copied = `insert into attempt select (jsonb_populate_record(a, ${copy})).* from attempt a`;
+    await rowsOf(desk.world, `${copied}, generate_series(1, 20) n where a.id = $1`, [id]);
+    const { deps } = desk.world.gateway;
+    let reads = 0;
+    const ofSession: typeof deps.store.payment.ofSession = (...key) => {
+      reads += 1;
+      return deps.store.payment.ofSession(...key);
+    };
+    const store = { ...deps.store, payment: { ...deps.store.payment, ofSession } };
+    const seen = await listSuspense({ ...deps, store }, { merchantId: other.merchant.id, limit: 50 });
+    await rowsOf(desk.world, "delete from attempt where id like 'att%\\_%\\_%'");
+    expect(seen.map(({ why, order }) => [why, order.status])).toEqual(
+      Array.from({ length: 21 }, () => ['paid_late', 'failed']),
+    );
+    expect(reads).toBe(1);
   });
 
   test('of one merchant, one currency, or what has waited for long; page by page', async () => {
