@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { feeOf, feeRuleFor, totalOf } from './fee.ts';
+import { feeColumns, feeOf, feeRuleFor, totalOf } from './fee.ts';
 import type { FeeRule } from './records.ts';
 
 const every: FeeRule = { currency: 'usd', rate_ppm: 10_000 };
@@ -47,4 +47,12 @@ test('a fee stays within its bounds, and grows with the amount', () => {
 test('the buyer pays the fee on top, the merchant out of the amount', () => {
   expect(totalOf(1000n, 25n, 'buyer')).toBe(1025n);
   expect(totalOf(1000n, 25n, 'merchant')).toBe(1000n);
+});
+
+test('takes from a merchant no more than the payment brings, and from a buyer all of the fee', () => {
+  const fees = [{ currency: 'usd', rate_ppm: 0, fixed_minor: '30' }] as const;
+  const merchant = { settings: { fees } };
+  const bound = { amount_minor: 20n, currency: 'usd' } as const;
+  expect(feeColumns(merchant, 'wallet', bound, 'merchant')).toEqual({ fee_minor: 20n, total_minor: 20n });
+  expect(feeColumns(merchant, 'wallet', bound, 'buyer')).toEqual({ fee_minor: 30n, total_minor: 50n });
 });

@@ -53,7 +53,7 @@ export function totalOf(amountMinor: bigint, feeMinor: bigint, coveredBy: FeeCov
 
 /** A payment's fee columns. A fee that the merchant covers never exceeds the amount it is taken out of. */
 export function feeColumns(
-  merchant: Merchant,
+  merchant: Pick<Merchant, 'settings'>,
   method: PaymentMethod | 'none',
   bound: Pick<Payment, 'amount_minor' | 'currency'>,
   coveredBy: FeeCoveredBy,
