@@ -11,9 +11,9 @@ import {
   chownSync,
   existsSync,
   linkSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
-  readFileSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -60,13 +60,15 @@ export function newServerUser(): ServerUser {
 /**
  * Finds the cluster of a data folder; undefined when there is none yet.
  *
- * @throws Error when the cluster belongs to another user.
+ * @throws Error when the cluster belongs to another user, or when this is root and a third user's link or pointer leads to it.
  */
 export function findCluster(dataDir: string): Cluster | undefined {
   const pointer = join(dataDir, 'postgres.path');
-  const dir = existsSync(pointer) ? readFileSync(pointer, 'utf8').trim() : join(dataDir, 'postgres');
+  const isPointed = lstatSync(pointer, { throwIfNoEntry: false }) !== undefined;
+  const name = isPointed ? pointer : join(dataDir, 'postgres');
+  const dir = isPointed ? readPointer(pointer) : name;
   if (!existsSync(dir)) {
-    if (dir === join(dataDir, 'postgres')) return undefined;
+    if (!isPointed) return undefined;
     throw new Error(
       `${pointer} names ${dir}, which is gone: restore it, or remove ${pointer} to start with an empty database`,
     );
@@ -76,9 +78,28 @@ export function findCluster(dataDir: string): Cluster | undefined {
   if (me !== uid && me !== 0) {
     throw new Error(`the database in ${dir} belongs to user ${uid}: run as that user, or set DATA_DIR or DATABASE_URL`);
   }
+  if (me === 0) requireOwnName(name, uid);
   const user = me === uid ? undefined : { uid, gid };
   const password = readOwned(join(dir, 'password'), user).trim();
   return { dir, data: join(dir, 'data'), logFile: join(dir, 'server.log'), user, password };
+}
+
+/** Root reads no link there: it would tell what the file elsewhere contains. */
+function readPointer(pointer: string): string {
+  const { uid, gid } = lstatSync(pointer);
+  return readOwned(pointer, process.getuid?.() === 0 ? { uid, gid } : undefined).trim();
+}
+
+/**
+ * A link or a pointer to a cluster counts for root only if root made it, or the cluster's own user: whoever else may write to the
+ * data folder would choose whose database root's commands change.
+ */
+function requireOwnName(name: string, uid: number): void {
+  const { uid: by } = lstatSync(name);
+  if (by === 0 || by === uid) return;
+  throw new Error(
+    `${name} was made by user ${by} and leads to a database of user ${uid}: if it is right, give it to root (chown -h 0)`,
+  );
 }
 
 /** Makes the cluster of a data folder with `binaries`' initdb; if another process was faster, its cluster is used. */

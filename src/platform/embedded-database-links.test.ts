@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
+  lchownSync,
   linkSync,
   lstatSync,
   mkdirSync,
@@ -156,6 +157,50 @@ test.runIf(isRoot)(
     const database = await desk.open();
     expect(await query(database.url, 'select 1 as n')).toEqual([{ n: 1 }]);
     await database.close();
+  },
+  limit,
+);
+
+/** A user who may write to the data folder, and owns no database. */
+const STRANGER = 12_345;
+
+test.runIf(isRoot).each([
+  ['a link', 'postgres', (at: string, to: string) => symlinkSync(to, at)],
+  ['a pointer', 'postgres.path', (at: string, to: string) => writeFileSync(at, `${to}\n`)],
+] as const)(
+  '%s to the database counts if root made it, or its user, and not if a stranger did',
+  async (_kind, name, make) => {
+    const dir = await prepare();
+    const elsewhere = join(desk.dataDir, 'probe.elsewhere');
+    renameSync(dir, elsewhere);
+    const at = join(desk.dataDir, name);
+    make(at, elsewhere);
+    lchownSync(at, STRANGER, STRANGER);
+    await expect(desk.open()).rejects.toThrow(
+      `${at} was made by user ${STRANGER} and leads to a database of user ${NOBODY}`,
+    );
+    for (const owner of [NOBODY, 0]) {
+      lchownSync(at, owner, owner);
+      const database = await desk.open();
+      expect(await query(database.url, 'select 1 as n')).toEqual([{ n: 1 }]);
+      await database.close();
+    }
+  },
+  limit,
+);
+
+test.runIf(isRoot)(
+  'a link in place of the pointer is not read: what the file elsewhere contains would stand in the error',
+  async () => {
+    await prepare();
+    const pointer = join(desk.dataDir, 'postgres.path');
+    replace(pointer);
+    lchownSync(pointer, STRANGER, STRANGER);
+    const opening = desk.open();
+    await expect(opening).rejects.toThrow(`${pointer} is not a file of user ${STRANGER}`);
+    await expect(opening).rejects.not.toThrow(SECRET);
+    rmSync(pointer);
+    expectUntouched();
   },
   limit,
 );
