@@ -110,6 +110,7 @@ async function assembleTools(config: Config, platform: Platform, databaseUrl: st
     cardCallbackSecret: config.cardnetCallbackSecret,
     codeText: (language, words) => say(languageOf(language), 'sms.code', words),
     payoutText,
+    codesPerHour: config.codesPerHour,
     sessionTurns: createSessionTurns(platform.clock),
     recording,
     acceptances,

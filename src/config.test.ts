@@ -58,6 +58,7 @@ test('an empty environment is a working sandbox', () => {
     logLevel: 'info',
     rateLimitScale: 1,
     failedAuthentications: 20,
+    codesPerHour: 0,
     trustProxy: [],
     receiverNetworks: [],
     mtnMomo: {
@@ -123,6 +124,7 @@ test('everything that is set is read', () => {
     LOG_LEVEL: 'debug',
     RATE_LIMIT_SCALE: '0.5',
     FAILED_AUTHENTICATIONS: '5',
+    CODES_PER_HOUR: '30',
     TRUST_PROXY: '10.0.0.0/8, ::1,192.0.2.7',
     SMS_URL: 'http://127.0.0.1:7000/sms',
     SMS_TOKEN: 'ours',
@@ -146,6 +148,7 @@ test('everything that is set is read', () => {
     logLevel: 'debug',
     rateLimitScale: 0.5,
     failedAuthentications: 5,
+    codesPerHour: 30,
     trustProxy: ['10.0.0.0/8', '::1', '192.0.2.7'],
     receiverNetworks: [],
     carrierRoutes: routes,

@@ -68,6 +68,8 @@ export interface Config extends MtnMomoProducts {
   readonly rateLimitScale: number;
   /** `FAILED_AUTHENTICATIONS`: how many wrong credentials an address may present per minute, to each process. */
   readonly failedAuthentications: number;
+  /** `CODES_PER_HOUR`: how many one-time codes are sent for one account in an hour, by all processes; 0: any number. */
+  readonly codesPerHour: number;
   /** `TRUST_PROXY`: addresses and networks whose X-Forwarded-For is trusted. */
   readonly trustProxy: readonly string[];
   /** `RECEIVER_NETWORKS`: where merchants' receivers may be besides public addresses and this machine; in sandbox mode alone. */
@@ -127,6 +129,7 @@ export function readConfig(environment: Environment, defaults: Environment = {})
     logLevel: env.word<LogLevel>('LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], 'info'),
     rateLimitScale: env.decimal('RATE_LIMIT_SCALE', 1),
     failedAuthentications: env.whole('FAILED_AUTHENTICATIONS', { from: 1, to: 1_000 }, 20),
+    codesPerHour: env.whole('CODES_PER_HOUR', { from: 0, to: 10_000 }, mode === 'production' ? 60 : 0),
     trustProxy: env.networks('TRUST_PROXY'),
     receiverNetworks: readReceiverNetworks(env, mode),
     ...present('carrierRoutes', readFilePath(env, 'CARRIER_ROUTES', './carrier-routes.json')),

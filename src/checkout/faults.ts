@@ -84,6 +84,7 @@ const DETAILS: { readonly [code: string]: CheckoutWord } = {
   AMOUNT_ABOVE_MAXIMUM: 'above',
   TOTAL_CHANGED: 'total_changed',
   RESENDS_USED: 'resends_used',
+  TEXTS_USED: 'texts_used',
   PAYMENTS_USED: 'back_text',
   CARD_DATA: 'card_data',
   METHOD_NOT_AVAILABLE: 'method_gone',
@@ -131,7 +132,8 @@ function detailText(language: Language, detail: RefusalDetail, field: FieldName 
 function valuesOf(language: Language, words: Words): { [name: string]: string } {
   const values: { [name: string]: string } = {};
   for (const [name, value] of Object.entries(words)) values[name] = String(value);
-  const { currency = '', currencies } = values;
+  const { currency = '', currencies, seconds } = values;
+  if (seconds !== undefined) values.time = spanText(language, Number(seconds) * 1_000);
   if (currencies !== undefined) values.currencies = currencies.toUpperCase();
   const amount = values.minimum ?? values.maximum ?? values.total;
   if (amount !== undefined && isCurrency(currency)) values.amount = wordText(language, amount, currency);

@@ -6,7 +6,7 @@
  */
 
 import type { Currency } from './currency.ts';
-import type { Merchant, OneTimeCode, Payment } from './records.ts';
+import type { Merchant, OneTimeCode, Payment, PinCount, PinGuard } from './records.ts';
 import { CODE_GUARDS, guardedCalls } from './traffic-limit.ts';
 
 export const CODE_LIFE_MS = 10 * 60_000;
@@ -39,6 +39,29 @@ export function mostResends({ settings }: Pick<Merchant, 'settings'>): number {
 /** The resends that are left of the payment's `most`; used ones do not come back before the payment ends. */
 export function resendsLeft(resends: number, most: number, endsAt: number, now: number): Left {
   return { count: Math.max(0, most - resends), seconds: secondsUntil(endsAt, now) };
+}
+
+/** 1 h: the span in which the texts for an account are counted. It begins with the first of them. */
+const TEXTS_SPAN_MS = 60 * 60_000;
+
+/** Whether a count's span has not ended. A span that has yet to begin was begun by a process whose clock is ahead. */
+function isCounting(count: PinCount | undefined, now: number): count is PinGuard {
+  return count !== undefined && count.pin_failed_at !== null && now < count.pin_failed_at + TEXTS_SPAN_MS;
+}
+
+/** The texts that are left of `most` for an account, and when its span ends. */
+export function textsLeft(count: PinCount | undefined, now: number, most: number): Left {
+  if (!isCounting(count, now)) return { count: most, seconds: secondsUntil(now + TEXTS_SPAN_MS, now) };
+  return {
+    count: Math.max(0, most - count.pin_failures),
+    seconds: secondsUntil(count.pin_failed_at + TEXTS_SPAN_MS, now),
+  };
+}
+
+/** What one more text does to the count, which is kept in the form of one of wrong PINs: when its span began, and how many. */
+export function afterText(count: PinCount | undefined, now: number): PinCount & { readonly pin_failed_at: number } {
+  const [began, sent] = isCounting(count, now) ? [count.pin_failed_at, count.pin_failures] : [now, 0];
+  return { pin_failures: sent + 1, pin_failed_at: began, locked_until: null };
 }
 
 function secondsUntil(at: number, now: number): number {

@@ -133,6 +133,7 @@ export type DetailCode =
   | 'EARLIER_TRY_OPEN'
   | 'PAID_BEFORE'
   | 'RESENDS_USED'
+  | 'TEXTS_USED'
   | 'PAYMENTS_USED'
   | 'NO_CARD_FORM'
   | 'OTHER_CARD_FORM'

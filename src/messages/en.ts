@@ -168,6 +168,8 @@ export const en = {
     PAID_BEFORE:
       'An earlier try of this payment has paid, too late to count by itself. Do not collect again: let the operator book the money.',
     RESENDS_USED: 'The code has been sent as often as is allowed. Enter the last one, or start a new payment.',
+    TEXTS_USED:
+      'Too many codes have been sent for this account within an hour. Wait as long as Retry-After says, or pay another way.',
     PAYMENTS_USED: 'This session has begun as many payments as it may. Mint a new session.',
     NO_CARD_FORM:
       'No card form has been opened for this payment. Open its payment_url, or collect again with payment_method card.',

@@ -182,6 +182,8 @@ export const es = {
       'Un intento anterior de este pago se completó, pero demasiado tarde para contabilizarse automáticamente. No repita el cobro: pida al operador que contabilice el dinero.',
     RESENDS_USED:
       'El código ya se envió tantas veces como se permite. Introduzca el último recibido o inicie un pago nuevo.',
+    TEXTS_USED:
+      'Se enviaron demasiados códigos para esta cuenta en una hora. Espere el tiempo que indica Retry-After o pague de otra forma.',
     PAYMENTS_USED: 'Esta sesión ya inició tantos pagos como se permite. Cree una sesión nueva.',
     NO_CARD_FORM:
       'No se ha abierto ningún formulario de tarjeta para este pago. Abra su payment_url o inicie otro cobro con payment_method card.',

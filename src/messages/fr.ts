@@ -207,6 +207,8 @@ export const fr = {
       'Un essai précédent de ce paiement a abouti, mais trop tard pour être pris en compte automatiquement. Ne recommencez pas la collecte : faites comptabiliser l’argent par l’opérateur.',
     RESENDS_USED:
       'Le code a été envoyé autant de fois que permis. Saisissez le dernier reçu, ou commencez un nouveau paiement.',
+    TEXTS_USED:
+      'Trop de codes ont été envoyés pour ce compte en une heure. Attendez le temps indiqué par Retry-After, ou payez autrement.',
     PAYMENTS_USED: 'Cette session a commencé autant de paiements que permis. Créez une nouvelle session.',
     NO_CARD_FORM:
       'Aucun formulaire de carte n’a été ouvert pour ce paiement. Ouvrez son payment_url, ou recommencez la collecte avec payment_method card.',

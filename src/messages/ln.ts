@@ -168,6 +168,8 @@ export const ln = {
     PAID_BEFORE:
       'Lifuti oyo emekamaki liboso elongaki, kasi na nsima ya ntango. Kobanda collect lisusu te: senga opérateur akoma mbongo yango.',
     RESENDS_USED: 'Code esi etindami mbala nyonso oyo endimami. Koma oyo ya nsuka, to banda lifuti ya sika.',
+    TEXTS_USED:
+      'Bacode ebele etindami mpo na compte oyo na ngonga moko. Zela ntango oyo Retry-After elobi, to futa na lolenge mosusu.',
     PAYMENTS_USED: 'Session oyo ebandi mafuti nyonso oyo endimami. Sala session ya sika.',
     NO_CARD_FORM:
       'Formulaire ya carte efungwami naino te mpo na lifuti oyo. Fungola payment_url na yango, to banda collect lisusu na payment_method card.',

@@ -184,6 +184,7 @@ export const WORDS: { readonly [code in DetailCode]: readonly string[] } = {
   EARLIER_TRY_OPEN: [],
   PAID_BEFORE: [],
   RESENDS_USED: [],
+  TEXTS_USED: [],
   PAYMENTS_USED: [],
   NO_CARD_FORM: [],
   OTHER_CARD_FORM: ['field'],

@@ -127,6 +127,7 @@ export const zh = {
     EARLIER_TRY_OPEN: '之前的尝试可能已经成功，卡组织尚未确认。请稍后重试，在此之前不要重新发起收款。',
     PAID_BEFORE: '此支付之前的一次尝试已经成功，但时间太晚，未能自动计入。请不要重新发起收款：请让运营方入账。',
     RESENDS_USED: '验证码已达到允许的发送次数。请输入最后一次收到的验证码，或开始新的支付。',
+    TEXTS_USED: '一小时内已为该账户发送过多验证码。请按 Retry-After 所示的时间等待，或用其他方式付款。',
     PAYMENTS_USED: '此会话已发起允许的最多次数的支付。请创建新的会话。',
     NO_CARD_FORM: '尚未为此支付打开银行卡表单。请打开其 payment_url，或以 payment_method card 重新发起收款。',
     OTHER_CARD_FORM: '{field} 不是此支付的银行卡表单。请发送收款响应中的 session_id。',

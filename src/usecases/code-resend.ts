@@ -5,7 +5,7 @@
  * code; one that already expires later is not written.
  */
 
-import { guardedUpdate, type Update } from '../domain/change.ts';
+import { guardedUpdate, merged, type Update } from '../domain/change.ts';
 import { CODE_LIFE_MS, expiryWithCode, mostResends, resendsLeft, writeCode } from '../domain/one-time-code.ts';
 import { refuseState, requireInTime } from '../domain/payment.ts';
 import type { OneTimeCode, Payment } from '../domain/records.ts';
@@ -20,6 +20,7 @@ import type { Deps } from './deps.ts';
 import { findPaidAsideInSession, paidBefore } from './paid-aside.ts';
 import { readByPaymentId } from './payment-read.ts';
 import { type Answering, type Decision, perform, type Reply } from './perform.ts';
+import { readTextCounts, type TextCounts, textCounted } from './text-guard.ts';
 
 export interface CodeResent {
   readonly payment: Payment;
@@ -54,7 +55,7 @@ export async function resendCode(
     calls.tell(resendsLeft(rows.code?.resends ?? 0, most, rows.payment.expires_at, deps.clock.now()));
     return rows;
   };
-  const decide = ({ payment, code: known, counts, isPaidAside }: Rows): Decision<CodeResent> => {
+  const decide = ({ payment, code: known, counts, texts, isPaidAside }: Rows): Decision<CodeResent> => {
     // If calls and codes run out together, report the codes: unlike the call limit, that is permanent.
     const hasLast = known !== undefined && known.resends >= most;
     if (!hasLast || mayCallOn) countOnce(payment);
@@ -62,6 +63,8 @@ export async function resendCode(
     const before = requireResendable(payment, known, most, now);
     if (isPaidAside) throw paidBefore(payment, 'payment_id');
     requireCodesOpen(counts, payment, now, payment.expires_at);
+    const { wallet_number: number } = payment;
+    const counted = number === null ? {} : textCounted(deps, texts, number, payment, now);
     const expiresAt = now + CODE_LIFE_MS;
     const row = {
       code_hash: deps.secrets.mac('one_time_code', payment.id, code),
@@ -71,7 +74,7 @@ export async function resendCode(
     resent = { payment, sentTo: before.sent_to, resends: row.resends, most, resentAt: now, expiresAt };
     calls.tell(resendsLeft(row.resends, most, expiryWithCode(payment, row), now));
     const updates: Update[] = [guardedUpdate('one_time_code', before, row), ...prolonged(payment, row)];
-    return { change: { updates }, answer: resent };
+    return { change: merged({ updates }, counted), answer: resent };
   };
   const codeAsked = (): CodeAsked | undefined =>
     resent && { payment: resent.payment, text: { phone: resent.sentTo, code, language } };
@@ -83,18 +86,21 @@ interface Rows {
   readonly code: OneTimeCode | undefined;
   /** The wrong codes of the account, over all of its payments. */
   readonly counts: CodeCounts;
+  /** The codes that were sent for the account, likewise. */
+  readonly texts: TextCounts;
   /** Whether the order has been paid, too late to count: a code could pay nothing. */
   readonly isPaidAside: boolean;
 }
 
 async function readRows(deps: Deps, caller: SessionCaller, paymentId: string): Promise<Rows> {
   const payment = await readByPaymentId(deps, caller, paymentId);
-  const [code, counts, aside] = await Promise.all([
+  const [code, counts, texts, aside] = await Promise.all([
     deps.store.code.get(payment.shard, payment.id),
     readCodeCounts(deps, payment.wallet_number),
+    readTextCounts(deps, payment.wallet_number),
     findPaidAsideInSession(deps, payment, caller.session),
   ]);
-  return { payment, code, counts, isPaidAside: aside !== undefined };
+  return { payment, code, counts, texts, isPaidAside: aside !== undefined };
 }
 
 /** The update that keeps a payment alive until its new code expires; none if it already lives that long. */

@@ -54,6 +54,8 @@ export interface Deps {
   /** The sentence of a one-time code's text, in the customer's language. */
   readonly codeText: CodeText;
   readonly payoutText: PayoutText;
+  /** How many one-time codes are sent for one account in an hour; 0: any number. */
+  readonly codesPerHour: number;
   /** Whose turn it is on a session, among this process's submits and looks at challenges. */
   readonly sessionTurns: SessionTurns;
   /** Carriers' answers to this process's own calls that are being written, by attempt id (`attempt-record.ts`). */

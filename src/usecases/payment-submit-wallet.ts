@@ -36,6 +36,7 @@ import {
   readPinRows,
   renewPinHash,
 } from './pin-check.ts';
+import { readTextCounts, type TextCounts, textCounted } from './text-guard.ts';
 import { approvedStep, type Step } from './wallet-approve.ts';
 
 interface Rows extends PinRows {
@@ -44,6 +45,8 @@ interface Rows extends PinRows {
   readonly siblings: readonly Payment[];
   /** The wrong codes of the account, if a code is asked for. */
   readonly codeCounts: CodeCounts;
+  /** The codes that were sent for the account, likewise. */
+  readonly textCounts: TextCounts;
 }
 
 /**
@@ -52,7 +55,7 @@ interface Rows extends PinRows {
  *
  * @throws Refusal 1302 for a wrong PIN, with the tries that are left; 1303 while the account is locked, or a code would be asked
  * for and too many were wrong, with the seconds; 1102 for a wallet of another currency; 1201 when the balance does not cover the
- * total; 1202 when the amount is out of limits; 1402 when a code would be asked for and no texts can be sent; and as
+ * total; 1301 when a code would be asked for and too many were sent; 1202 when the amount is out of limits; 1402 when a code would be asked for and no texts can be sent; and as
  * `requireSubmittable`, for the session and the payment.
  */
 export async function submitFromWallet(
@@ -99,10 +102,11 @@ async function readRows(deps: Deps, caller: SessionCaller, paymentId: string, me
     readPinRows(deps, means.number, means.method),
   ]);
   const asksCode = payment !== undefined && pinRows.wallet !== undefined && asksForCode(caller.merchant, payment);
-  const codeCounts = await readCodeCounts(deps, asksCode ? means.number : null);
+  const asking = asksCode ? means.number : null;
+  const [codeCounts, textCounts] = await Promise.all([readCodeCounts(deps, asking), readTextCounts(deps, asking)]);
   const alone = session === undefined || session.payments < 2;
   const siblings = alone ? [] : await deps.store.payment.ofSession(shard, id);
-  return { session, payment, ...pinRows, siblings, codeCounts };
+  return { session, payment, ...pinRows, siblings, codeCounts, textCounts };
 }
 
 function decide(submit: Submit, rows: Rows, verdict: PinVerdict): Decision<Submitted> {
@@ -142,7 +146,7 @@ interface Opened extends Rows {
   readonly wallet: Wallet;
 }
 
-/** @throws Refusal 1102, 1201, 1202, 1303 or 1402. */
+/** @throws Refusal 1102, 1201, 1202, 1301, 1303 or 1402. */
 function pay(submit: Submit, opened: Opened, now: number): Decision<Submitted> {
   const { deps, merchant, means } = submit;
   const { session, payment, wallet, account, siblings } = opened;
@@ -161,11 +165,12 @@ function pay(submit: Submit, opened: Opened, now: number): Decision<Submitted> {
   // A code that could not be evaluated, or never arrive for want of a text sender: refused before the session is consumed.
   if (codeAsked) requireCodesOpen(opened.codeCounts, payment, now, payment.expires_at);
   if (codeAsked && deps.connectors.texts === undefined) throw new Refusal(1402, { transactionId: payment.id });
+  const counted = codeAsked ? textCounted(deps, opened.textCounts, wallet.id, payment, now) : {};
   const paying = { ...opened, payment: ready, columns };
   const consumed = consumeSession({ payment, sessionPayments: siblings }, session, { now, newId: idsOf(deps) });
   const change = codeAsked ? askCode(submit, paying, now) : approve(submit, paying, now);
   return {
-    change: merged({ updates: [unlocked] }, consumed, change.change),
+    change: merged({ updates: [unlocked] }, counted, consumed, change.change),
     answer: { payment: change.payment },
   };
 }

@@ -70,6 +70,7 @@ export const en = {
   code_dead: 'This code has expired.',
   tries_used: 'Too many tries. Wait {time}, then try again.',
   resends_used: 'No further code can be sent. Enter the last one that you received.',
+  texts_used: 'Too many codes have been sent for this account. Wait {time}, or pay another way.',
   code_over: 'No further code can be sent.',
   busy: 'Too many requests at once. Wait {time}, then try again.',
   away: 'This cannot be done now. Nothing has been charged. Try again shortly, or pay another way.',

@@ -73,6 +73,7 @@ export const es = {
   code_dead: 'Este código ha caducado.',
   tries_used: 'Demasiados intentos. Espere {time} e inténtelo de nuevo.',
   resends_used: 'No se puede enviar otro código. Escriba el último que recibió.',
+  texts_used: 'Se enviaron demasiados códigos para esta cuenta. Espere {time} o pague de otra forma.',
   code_over: 'No se puede enviar otro código.',
   busy: 'Demasiadas solicitudes a la vez. Espere {time} e inténtelo de nuevo.',
   away: 'Ahora no es posible. No se ha cobrado nada. Inténtelo más tarde o pague de otra forma.',

@@ -73,6 +73,7 @@ export const fr = {
   code_dead: 'Ce code a expiré.',
   tries_used: 'Trop d’essais. Attendez {time}, puis réessayez.',
   resends_used: 'Aucun autre code ne peut être envoyé. Saisissez le dernier reçu.',
+  texts_used: 'Trop de codes ont été envoyés pour ce compte. Attendez {time}, ou payez autrement.',
   code_over: 'Aucun autre code ne peut être envoyé.',
   busy: 'Trop de demandes à la fois. Attendez {time}, puis réessayez.',
   away: 'Ce n’est pas possible en ce moment. Rien n’a été débité. Réessayez un peu plus tard, ou payez autrement.',

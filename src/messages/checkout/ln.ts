@@ -72,6 +72,7 @@ export const ln = {
   code_dead: 'Ntango ya code oyo eleki.',
   tries_used: 'Omeki mbala ebele. Zela {time}, na nsima meka lisusu.',
   resends_used: 'Code mosusu ekoki kotindama te. Koma oyo ya nsuka ozwaki.',
+  texts_used: 'Bacode ebele etindami mpo na compte oyo. Zela {time}, to futa na lolenge mosusu.',
   code_over: 'Code mosusu ekoki kotindama te.',
   busy: 'Bosenga ebele na mbala moko. Zela {time}, na nsima meka lisusu.',
   away: 'Likoki ezali te sikoyo. Mbongo elongwe te. Meka lisusu mwa nsima, to futa na lolenge mosusu.',

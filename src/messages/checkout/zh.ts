@@ -71,6 +71,7 @@ export const zh = {
   code_dead: '验证码已过期。',
   tries_used: '尝试次数过多。请等待 {time} 后重试。',
   resends_used: '不能再发送验证码。请输入最后收到的一个。',
+  texts_used: '已为该账户发送过多验证码。请等待 {time}，或用其他方式付款。',
   code_over: '不能再发送验证码。',
   busy: '请求过多。请等待 {time} 后重试。',
   away: '现在无法完成。没有扣款。请稍后重试，或用其他方式付款。',
