@@ -3,10 +3,11 @@
  *
  * In the extended protocol everything between two Syncs commits whole or not at all, so a batch needs neither BEGIN
  * nor COMMIT. The driver has no call for that, but it sends any object with `submit`. Invariant: a pipeline settles
- * exactly once, when the server has answered its Sync, has refused one of its statements, or is gone.
+ * exactly once, when the server has answered its Sync, whether or not it has refused a statement, or is gone.
  */
 
 import type pg from 'pg';
+import { codeOf, serverErrorOf } from './errors.ts';
 import { watchdog } from './watchdog.ts';
 
 /** A prepared statement: `name` (at most 63 bytes) always means the same text. */
@@ -40,6 +41,19 @@ export class Silent extends Error {
   override readonly name = 'Silent';
   constructor() {
     super('the database does not answer');
+  }
+}
+
+/**
+ * The server has reported an error and gone: the statements may have been committed before that. What it calls such an error (FATAL,
+ * PANIC) is in its own language, and so nothing to go by.
+ */
+class LastMessage extends Error {
+  override readonly name = 'LastMessage';
+  readonly code: string | undefined;
+  constructor(code: string | undefined) {
+    super('the database has ended the connection');
+    this.code = code;
   }
 }
 
@@ -101,7 +115,7 @@ interface Handlers extends pg.Submittable {
   handleDataRow(message: DataRow): void;
   handleCommandComplete(): void;
   handleEmptyQuery(): void;
-  handleError(error: unknown): void;
+  handleError(error: unknown, connection: pg.Connection): void;
   handleReadyForQuery(): void;
 }
 
@@ -139,8 +153,19 @@ function handlersFor(
     handleEmptyQuery() {
       current += 1;
     },
-    handleError(error) {
-      done(untranslatable ?? error);
+    handleError(error, connection) {
+      if (serverErrorOf(error) === undefined) return done(untranslatable ?? error);
+      // A server that goes on answers the Sync as well, at once.
+      const onReady = (): void => {
+        connection.removeListener('end', onEnd);
+        done(untranslatable ?? error);
+      };
+      const onEnd = (): void => {
+        connection.removeListener('readyForQuery', onReady);
+        done(new LastMessage(codeOf(error)));
+      };
+      connection.once('readyForQuery', onReady);
+      connection.once('end', onEnd);
     },
     handleReadyForQuery() {
       done(untranslatable);
