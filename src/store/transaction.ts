@@ -29,6 +29,8 @@ export async function inTransaction<A>(
   // The database may have another default: after its wait for the lock, the work must see what the one before it has committed.
   await client.query('begin isolation level read committed');
   try {
+    // Otherwise an index's condition would be another one than that of the statements that are to use it.
+    await client.query('set local standard_conforming_strings = on');
     await client.query(UNLIMITED, [UNHEEDED[lock]]);
     await client.query('select pg_advisory_xact_lock($1)', [LOCKS[lock]]);
     const answer = await work();

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { usingDatabaseUrl } from '../../src/commands/database-url.ts';
+import { openConnection } from '../../src/store/connection.ts';
 import { migrate, readMigrations } from '../../src/store/migrate.ts';
 import { openStore } from '../../src/store/store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -55,6 +56,28 @@ test.each([
     expect((await store.merchant.get(0, aMerchant(nth).id))?.created_at).toBe(NOON);
   } finally {
     await store.close();
+  }
+});
+
+test('what a role or a database sets otherwise does not change what statements mean, nor end connections that wait', async () => {
+  const odd = await createTestDatabase();
+  try {
+    const { rows } = await odd.pool.query<{ name: string }>('select current_database() as name');
+    await odd.pool.query(`alter database ${rows[0]?.name} set standard_conforming_strings = off`);
+    await odd.pool.query(`alter database ${rows[0]?.name} set idle_session_timeout = '50ms'`);
+    const connection = openConnection({ url: odd.url, name: 'odd', onError: () => undefined });
+    const found: (string | null)[] = [];
+    const text = `select 'mch\\_%', current_setting('idle_session_timeout')`;
+    const onRow = (texts: readonly (string | null)[]) => found.push(...texts);
+    await connection.run([{ statement: { name: 'odd', text }, values: () => [], onRow }]);
+    await connection.close();
+    expect(found).toEqual(['mch\\_%', '0']);
+    const sql = `create index odd on merchant (id) where name like 'mch\\_%'`;
+    await migrate(odd.url, [...readMigrations(), { name: '9001-odd.sql', sql, checksum: '' }]);
+    const made = await odd.pool.query<{ text: string }>(`select pg_get_indexdef('odd'::regclass) as text`);
+    expect(made.rows[0]?.text).toMatch(/mch\\+_%/);
+  } finally {
+    await odd.drop();
   }
 });
 
