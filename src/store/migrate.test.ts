@@ -117,6 +117,16 @@ test('in a deadlock with a migration the other transaction goes first, and the f
   }
 });
 
+test('tables that would hide those of the gateway are not made: its role has got another search path', async () => {
+  const { rows } = await database.pool.query<{ name: string }>('select current_database() as name');
+  await database.pool.query('create schema mbongo');
+  await database.pool.query(`alter database ${rows[0]?.name} set search_path = mbongo, public`);
+  await expect(migrate(database.url)).rejects.toThrow(
+    /^the search_path .* leads to the schema mbongo, but the .* tables/,
+  );
+  expect(await read(`select tablename from pg_tables where schemaname = 'mbongo'`)).toEqual([]);
+});
+
 test('a database whose encoding lacks most of the world’s letters is refused before anything is written', async () => {
   const name = `mbongo_test_latin_${Date.now()}`;
   await database.pool.query(`create database ${name} encoding latin1 lc_collate 'C' lc_ctype 'C' template template0`);

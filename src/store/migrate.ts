@@ -33,7 +33,7 @@ export type Migration = { name: string; sql: string; checksum: string };
  * left as it is: during a deployment both versions run.
  *
  * @param url connection string of the database; its role must own the database
- * @throws Error when the database's encoding cannot hold every text; Error that names the file when one was edited after it was
+ * @throws Error when the database's encoding cannot hold every text, or its tables lie in another schema; Error that names the file when one was edited after it was
  *   applied, comes too late, or fails
  */
 export async function migrate(url: string, migrations: Migration[] = readMigrations()): Promise<string[]> {
@@ -46,6 +46,7 @@ export async function migrate(url: string, migrations: Migration[] = readMigrati
   await client.connect();
   try {
     await requireEncoding(client);
+    await requireSchema(client);
     const applied: string[] = [];
     for (const migration of migrations) {
       if (await applyPatiently(client, migration)) applied.push(migration.name);
@@ -81,6 +82,22 @@ async function requireEncoding(client: pg.Client): Promise<void> {
   if (ENCODINGS.includes(encoding)) return;
   throw new Error(
     `the database has the encoding ${encoding}: create one with the encoding UTF8, and name that in DATABASE_URL`,
+  );
+}
+
+/**
+ * Tables are made in the first schema of the role's search path. If that has become another one since (a schema named after the role is
+ * enough), empty tables there would hide those with the money, from every gateway that connects.
+ */
+async function requireSchema(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ schema: string | null; elsewhere: boolean }>(
+    `select current_schema() as schema, to_regclass('archive.payment') is not null and not exists (
+      select from pg_tables where tablename = 'schema_migration' and schemaname = current_schema()) as elsewhere`,
+  );
+  if (rows[0]?.elsewhere !== true) return;
+  const schema = rows[0].schema === null ? 'no schema' : `the schema ${rows[0].schema}`;
+  throw new Error(
+    `the search_path of the database's role leads to ${schema}, but the gateway's tables lie in another one: set the search_path so that it begins with that one`,
   );
 }
 
