@@ -9,8 +9,17 @@
  */
 
 import pg from 'pg';
-import { ConnectionLost, codeOf, isUnprepared, READ_ONLY, Refused, StoreUnavailable, serverErrorOf } from './errors.ts';
-import { type Execution, prepare, runPipeline, Silent, Untranslatable } from './pipeline.ts';
+import {
+  CommitsStalled,
+  ConnectionLost,
+  codeOf,
+  isUnprepared,
+  READ_ONLY,
+  Refused,
+  StoreUnavailable,
+  serverErrorOf,
+} from './errors.ts';
+import { type Execution, prepare, runPipeline, Silent, type Statement, Untranslatable } from './pipeline.ts';
 import { beginningWith, followSettings } from './session-settings.ts';
 import { watchdog } from './watchdog.ts';
 
@@ -24,14 +33,27 @@ export interface ConnectionOptions {
   readonly patient?: boolean;
   /** How long a run may take in all, milliseconds; `RUN_LIMIT_MS` when absent. */
   readonly limitMs?: number;
+  /** Shared with the other connections to the same server; one of its own when absent. */
+  readonly stall?: Stall;
 }
+
+/** What is known of commits that a server does not answer. */
+export interface Stall {
+  /** A server fell silent after something was sent: each further commit could leave a backend behind that waits, until none is free. */
+  suspected: boolean;
+  /** It has been reported. */
+  told: boolean;
+}
+
+export const newStall = (): Stall => ({ suspected: false, told: false });
 
 export interface Connection {
   /**
    * Runs a pipeline; its statements commit whole or not at all.
    *
    * @throws Refused: rolled back; Untranslatable: rolled back; ConnectionLost: see its `sent`; StoreUnavailable: not sent, after
-   *   trying to connect for about two seconds, or for `GLANCE_MS` while the database is known to be unreachable.
+   *   trying to connect for about two seconds, or for `GLANCE_MS` while the database is known to be unreachable; CommitsStalled: not
+   *   sent, because earlier commits still wait.
    */
   run(executions: readonly Execution[]): Promise<void>;
   close(): Promise<void>;
@@ -93,6 +115,16 @@ interface Connected {
   replanAt: number;
 }
 
+/**
+ * Whether commits of ours wait for a synchronous standby: those that come after them would wait at least as long, and neither
+ * `statement_timeout` nor our going away ends such a wait.
+ */
+const STALLED_COMMITS: Statement = {
+  name: 'stalled_commits',
+  text: `select from pg_stat_activity where datname = current_database() and usename = current_user
+  and wait_event = 'SyncRep' and query_start < clock_timestamp() - interval '${LEAST_RUN_MS} ms' limit 1`,
+};
+
 /** Makes a connection. It connects when it is first used, and again after a connection was lost. */
 export function openConnection(options: ConnectionOptions): Connection {
   const limitMs = options.limitMs ?? (options.patient === true ? PATIENT_LIMIT_MS : RUN_LIMIT_MS);
@@ -101,6 +133,7 @@ export function openConnection(options: ConnectionOptions): Connection {
   let attempt: Promise<Connected> | undefined;
   /** Whether the database is known to be unreachable: the last attempt failed, or a connection fell silent. */
   let away = false;
+  const stall = options.stall ?? newStall();
   /** When it was last reported that the server accepts no changes. */
   let readOnlyToldAt = Number.NEGATIVE_INFINITY;
   let closed = false;
@@ -192,6 +225,23 @@ export function openConnection(options: ConnectionOptions): Connection {
     }
   };
 
+  /** Sends no commit behind those that a server still waits with; reports it once. */
+  const requireNoStall = async (connection: Connected, deadline: number): Promise<void> => {
+    let waits = false;
+    const look: Execution = { statement: STALLED_COMMITS, values: () => [], onRow: () => (waits = true) };
+    await prepareMissing(connection, [look], deadline);
+    await runPipeline(connection.client, [look], left(deadline));
+    if (!waits) {
+      stall.suspected = false;
+      stall.told = false;
+      return;
+    }
+    const error = new CommitsStalled();
+    if (!stall.told) options.onError(error);
+    stall.told = true;
+    throw error;
+  };
+
   /** Discards the plans. A proxy that refuses the statement does no harm: the plans stay. */
   const makePlansAnew = async (connection: Connected, deadline: number): Promise<void> => {
     try {
@@ -211,16 +261,20 @@ export function openConnection(options: ConnectionOptions): Connection {
       try {
         if (isDue(connection)) await makePlansAnew(connection, deadline);
         await prepareMissing(connection, executions, deadline);
+        if (stall.suspected && executions.some(({ statement }) => statement.writes))
+          await requireNoStall(connection, deadline);
         // If still connected, the pipeline is handed to the socket now; otherwise it certainly was not sent.
         if (connected !== connection) throw lose(connection, undefined, false);
         sent = true;
         await runPipeline(connection.client, executions, left(deadline, Math.min(LEAST_RUN_MS, limitMs)));
       } catch (error) {
-        if (error instanceof Untranslatable || error instanceof ConnectionLost) throw error;
+        if (error instanceof Untranslatable || error instanceof ConnectionLost || error instanceof CommitsStalled)
+          throw error;
         const server = serverErrorOf(error);
         if (server === undefined) {
           // The server fell silent: the next callers wait only `GLANCE_MS` for it.
           away ||= error instanceof Silent;
+          stall.suspected ||= sent && error instanceof Silent;
           throw lose(connection, error, sent);
         }
         // Our prepared statements are gone or outdated, or a standby now answers at this address: reconnect.

@@ -34,6 +34,13 @@ export class StoreUnavailable extends Error {
   }
 }
 
+/** Commits wait for a synchronous standby. Nothing was written; reads go on. */
+export class CommitsStalled extends StoreUnavailable {
+  constructor() {
+    super('the database waits for a synchronous standby to confirm commits');
+  }
+}
+
 /** A new connection does not begin with our settings: a pooler that stands in between has dropped them. */
 export class SettingsDropped extends Error {
   override readonly name = 'SettingsDropped';

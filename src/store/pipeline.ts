@@ -14,6 +14,8 @@ import { watchdog } from './watchdog.ts';
 export interface Statement {
   readonly name: string;
   readonly text: string;
+  /** It writes, so that its commit may wait for a synchronous standby. Of the statements of a batch, one is marked at least. */
+  readonly writes?: true;
 }
 
 /** One execution of a prepared statement in a pipeline. */

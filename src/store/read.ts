@@ -9,7 +9,16 @@
 import { SHARDS } from '../domain/ids.ts';
 import type { ColumnList } from './columns.ts';
 import type { Connection } from './connection.ts';
-import { answerFor, ConnectionLost, isCollision, Refused, StoreBusy, StoreUnavailable, TOO_SLOW } from './errors.ts';
+import {
+  answerFor,
+  CommitsStalled,
+  ConnectionLost,
+  isCollision,
+  Refused,
+  StoreBusy,
+  StoreUnavailable,
+  TOO_SLOW,
+} from './errors.ts';
 import type { Lender } from './lender.ts';
 import type { Execution, Statement } from './pipeline.ts';
 import { type RowReader, rowReader } from './row-codec.ts';
@@ -219,6 +228,7 @@ async function answer(connection: Connection, jobs: readonly Job[]): Promise<voi
 
 /** Whether the database failed rather than one of the statements: run one by one, they would only wait longer. */
 function isForAll(failure: unknown): boolean {
+  if (failure instanceof CommitsStalled) return false;
   return failure instanceof ConnectionLost || failure instanceof StoreUnavailable || isTooSlow(failure);
 }
 

@@ -156,6 +156,7 @@ const LEASE_PAYOUT_LINES = lease(DUE.payout);
 /** Retries only: a line that was never tried is leased by the process that committed it, or due soon anyway. */
 const RETRY_PAYOUT_LINES_NOW: Statement = {
   name: 'retry_payout_lines_now',
+  writes: true,
   text: `with later as materialized (${select({
     table: 'payout_line',
     list: 'd.shard, d.id',
@@ -177,6 +178,7 @@ function lease(due: Due): Statement {
   const found = select({ table, list: 'd.shard, d.id', condition, column, lock: 'for update skip locked' });
   return {
     name: `lease_due_${table}`,
+    writes: true,
     text: `with due as materialized (${found})
 update ${table} t set ${column} = $4::timestamptz, version = t.version + 1 from due
 where t.shard = due.shard and t.id = due.id returning ${listOf(columnsOf(table), 't')}`,
@@ -192,6 +194,7 @@ function reap(table: TableName, column: string): Statement {
   const due = select({ table, list: 'd.shard, d.id', condition, column, lock: 'for update skip locked' });
   return {
     name: `reap_${table}`,
+    writes: true,
     text: `with due as materialized (${due})
 delete from ${table} t using due where t.shard = due.shard and t.id = due.id returning t.shard`,
   };

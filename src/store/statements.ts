@@ -82,7 +82,7 @@ done as (update ${table} t set ${sets} from v
 ${loserTest(table)}`;
   const layout = layoutOf(columnsOf(table), new Set(columns.map(({ name }) => name)), GUARD.length);
   return {
-    statement: { name: `update_${table}_${number}`, text },
+    statement: { name: `update_${table}_${number}`, text, writes: true },
     write: updateWriter(UPDATE_KEY_FIELDS, layout),
     order: `2 ${lockRank(table)} ${table} ${number}`,
     updates: table,
@@ -95,7 +95,7 @@ export function claimShape(table: TableName): Shape {
   const text = `with v as materialized (select * from ${rows(rowTypeOf(table))}),
 done as (insert into ${table} (${names}) select ${names} from v on conflict do nothing returning shard, id)
 ${loserTest(table)}`;
-  return { statement: { name: `claim_${table}`, text }, write: rowWriter(layout), order: `3 ${table}` };
+  return { statement: { name: `claim_${table}`, text, writes: true }, write: rowWriter(layout), order: `3 ${table}` };
 }
 
 /** Inserts rows that must not exist: one that does is an error. */

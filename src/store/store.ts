@@ -23,7 +23,7 @@ import { type ArchiveReads, openArchiveReads } from './archive-reads.ts';
 import { type Audited, type AuditFinding, auditAll, auditRecent } from './audit.ts';
 import { columnList, NO_COLUMNS } from './columns.ts';
 import { openCommitter } from './commit.ts';
-import { openConnection, ping } from './connection.ts';
+import { newStall, openConnection, ping } from './connection.ts';
 import { type EventPageFilter, pageOfEvents } from './event-lists.ts';
 import { type KeyNeed, readKeyNeeds } from './key-reads.ts';
 import { readAttemptsOf, readFamily, readPaidBy } from './late-reads.ts';
@@ -34,6 +34,7 @@ import type { Nouns } from './nouns.ts';
 import { type LineSearch, type PaymentSearch, searchLines, searchPayments } from './order-search.ts';
 import { listPayments, type PaymentFilter } from './payment-lists.ts';
 import { readAttemptsAt, readPaymentsBeside, readTransfersFor } from './payment-trail.ts';
+import type { Statement } from './pipeline.ts';
 import { openReaders } from './read.ts';
 import { openRecent } from './recent.ts';
 import type { ScannedPage } from './scanned-page.ts';
@@ -156,11 +157,9 @@ export interface StoreOptions {
 
 /** Opens the store. @throws StoreUnavailable when the database cannot be reached within about two seconds. */
 export async function openStore({ url, onError = () => undefined }: StoreOptions): Promise<Store> {
-  const commitConnection = openConnection({ url, onError, name: 'commit' });
-  const readConnections = [
-    openConnection({ url, onError, name: 'read' }),
-    openConnection({ url, onError, name: 'read' }),
-  ];
+  const stall = newStall();
+  const commitConnection = openConnection({ url, onError, name: 'commit', stall });
+  const readConnections = [1, 2].map(() => openConnection({ url, onError, name: 'read', stall }));
   const listConnections = [1, 2].map(() => openConnection({ url, onError, name: 'lists', limitMs: LIST_LIMIT_MS }));
   const patient = openLender(() => openConnection({ url, onError, name: 'patient', patient: true }));
   const recent = openRecent();
@@ -240,7 +239,10 @@ export async function openStore({ url, onError = () => undefined }: StoreOptions
 /** Long lists may take longer than other reads. */
 const LIST_LIMIT_MS = 10_000;
 
-/** Locks no row. A standby, and a server that has been set to read-only, refuse it, as they would a commit. */
-const WRITABLE = { name: 'writable', text: 'select from setting where false for update' };
+/**
+ * Locks no row, and writes none. A standby, and a server that has been set to read-only, refuse it, as they would a commit; and it counts
+ * as one while commits wait for a standby.
+ */
+const WRITABLE: Statement = { name: 'writable', text: 'select from setting where false for update', writes: true };
 const TIME_COLUMNS = columnList<{ readonly at: number }>({ at: 'timestamptz' });
 const TIME = { name: 'time', text: 'select clock_timestamp()' };

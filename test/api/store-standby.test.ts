@@ -1,0 +1,75 @@
+/**
+ * A synchronous standby that is gone: the server commits, and answers only when a standby has confirmed. It holds on to every such
+ * commit, and to its rows, whatever its client does.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Change } from '../../src/domain/change.ts';
+import { migrate } from '../../src/store/migrate.ts';
+import { openStore, type Store } from '../../src/store/store.ts';
+import { type DatabaseDesk, limit, makeFiles, openDatabaseDesk, query } from '../support/database-desk.ts';
+import { until } from './flows.ts';
+import { anAnswer, NOON } from './store-records.ts';
+
+let desk: DatabaseDesk;
+let url: string;
+let store: Store;
+const errors: string[] = [];
+
+beforeAll(async () => {
+  const files = await makeFiles();
+  desk = openDatabaseDesk(files);
+  desk.takeMade();
+  files.remove();
+  ({ url } = await desk.open());
+  await migrate(url);
+  store = await openStore({ url, onError: ({ message }) => errors.push(message) });
+}, limit);
+afterAll(async () => {
+  await setStandby('');
+  await store.close();
+  await desk.close();
+}, limit);
+
+const claim = (id: string): Change => ({ claims: [{ table: 'idempotency', row: anAnswer(id) }] });
+const nameOf = (error: unknown): string => (error instanceof Error ? error.name : 'no error');
+const commit = (id: string) => store.commit(claim(id)).catch(nameOf);
+
+/** Its own change of the settings needs no confirmation: the transaction writes nothing. */
+async function setStandby(name: string): Promise<void> {
+  await query(url, `alter system set synchronous_standby_names = '${name}'`);
+  await query(url, 'select pg_reload_conf()');
+  await until(async () => {
+    const shown = await query(url, `select where current_setting('synchronous_standby_names') = '${name}'`);
+    return shown.length > 0 ? true : undefined;
+  });
+}
+
+const waiting = () => query(url, "select pid from pg_stat_activity where wait_event = 'SyncRep'");
+
+test(
+  'one commit waits for it; those that follow are turned away, and reads go on',
+  async () => {
+    await store.commit(claim('before'));
+    await setStandby('gone');
+    expect(await commit('doubtful')).toBe('CommitUnknown');
+    for (const id of ['a', 'b', 'c']) expect(await commit(id)).toBe('StoreUnavailable');
+    expect(await waiting()).toHaveLength(1);
+    expect((await store.idempotency.get(0, 'before'))?.id).toBe('before');
+    expect(await store.ping().catch(nameOf)).toBe('StoreUnavailable');
+    const told = errors.filter((message) => message.includes('synchronous standby'));
+    expect(told).toEqual(['the database waits for a synchronous standby to confirm commits']);
+
+    // A round's claim of due work is such a commit, too, and holds up no read.
+    const reap = () => store.idempotency.reap(NOON + 1, 100).catch(nameOf);
+    expect(await reap()).toBe('StoreUnavailable');
+    const both = await Promise.all([reap(), store.idempotency.get(0, 'doubtful')]);
+    expect(both).toEqual(['StoreUnavailable', undefined]);
+
+    await setStandby('');
+    await until(async () => ((await commit('after')) === 'won' ? true : undefined));
+    expect(await commit('doubtful')).toBe('lost');
+    expect(await waiting()).toEqual([]);
+    await store.ping();
+  },
+  limit,
+);
