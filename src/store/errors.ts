@@ -144,6 +144,9 @@ export const DEADLOCK = '40P01';
 /** `lock_not_available`: another transaction holds the lock, and we do not wait for it, or no longer. */
 export const HELD = '55P03';
 
+/** `transaction_timeout`, which PostgreSQL has since 17; it ends the connection. */
+const TRANSACTION_ENDED = '25P04';
+
 /** A write to a standby. */
 export const READ_ONLY = '25006';
 
@@ -163,7 +166,12 @@ export function isTrouble(code: string): boolean {
 
 /** The error for the callers of a pipeline that has failed without writing anything. */
 export function answerFor(failure: unknown, purpose: 'read' | 'write'): Error {
-  if (failure instanceof ConnectionLost) return new StoreUnavailable();
+  if (failure instanceof ConnectionLost) {
+    // The server is there: its administrator has to allow more time.
+    return failure.code === TRANSACTION_ENDED
+      ? new StoreUnavailable("the database's transaction_timeout has ended it", failure.code)
+      : new StoreUnavailable();
+  }
   if (!(failure instanceof Refused)) return failure instanceof Error ? failure : new StoreUnavailable();
   const { code, constraint } = failure.server;
   if (code === TOO_SLOW) return new StoreUnavailable('the database takes too long');

@@ -5,8 +5,10 @@ import { once } from 'node:events';
 import { connect, createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { usingDatabaseUrl } from '../../src/commands/database-url.ts';
+import { NO_COLUMNS } from '../../src/store/columns.ts';
 import { openConnection } from '../../src/store/connection.ts';
 import { migrate, readMigrations } from '../../src/store/migrate.ts';
+import { openReaders } from '../../src/store/read.ts';
 import { openStore } from '../../src/store/store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { aMerchant, NOON } from './store-records.ts';
@@ -78,6 +80,23 @@ test('what a role or a database sets otherwise does not change what statements m
     expect(made.rows[0]?.text).toMatch(/mch\\+_%/);
   } finally {
     await odd.drop();
+  }
+});
+
+test('a transaction_timeout that is too short for a read is named, and not taken for an absent database', async () => {
+  const hurried = await createTestDatabase();
+  const connection = openConnection({ url: hurried.url, name: 'hurried', onError: () => undefined });
+  try {
+    const { rows } = await hurried.pool.query<{ name: string; knows: boolean }>(
+      `select current_database() as name, exists (select from pg_settings where name = 'transaction_timeout') as knows`,
+    );
+    if (rows[0]?.knows !== true) return;
+    await hurried.pool.query(`alter database ${rows[0].name} set transaction_timeout = '100ms'`);
+    const slow = { name: 'slow', text: 'select pg_sleep(60)' };
+    await expect(openReaders([connection]).query(slow, NO_COLUMNS, [])).rejects.toThrow(/transaction_timeout/);
+  } finally {
+    await connection.close();
+    await hurried.drop();
   }
 });
 
