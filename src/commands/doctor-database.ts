@@ -49,10 +49,10 @@ export async function checkBooks(world: World, store: Store): Promise<readonly C
 /** The server's version, and whether a newer version of this program has migrated the database. */
 export function checkServer(store: Store): Promise<readonly Check[]> {
   return looking('database', async () => {
-    const { version, size, unsafe, migrations } = await store.server();
+    const { version, size, unsafe, stalled, migrations } = await store.server();
     const said = `PostgreSQL ${Math.floor(version / 10_000)}.${version % 10_000}, ${Math.ceil(size / 1_024 ** 2)} MiB`;
     return [
-      serverCheck(said, version, unsafe),
+      stalled > 0 ? stalledCheck(stalled) : serverCheck(said, version, unsafe),
       migrationCheck(
         migrations,
         readMigrations().map(({ name }) => name),
@@ -76,6 +76,13 @@ export function serverCheck(said: string, version: number, off: readonly string[
   if (off.length === 0) return ok(name, said);
   const wayOut = 'set it to on, unless its storage never writes half a page (ZFS, some managed databases)';
   return warn(name, `${PAGES} is off: a crash may damage what was acknowledged, ${wayOut}`);
+}
+
+/** `stalled`: how many commits wait for a synchronous standby. */
+export function stalledCheck(stalled: number): Check {
+  const what = `${stalled === 1 ? '1 commit waits' : `${stalled} commits wait`} for a synchronous standby, and all others are refused`;
+  const wayOut = 'bring one back, or take it out of synchronous_standby_names (docs/runbook.md, MbongoDatabaseAway)';
+  return fail('database', `${what}: ${wayOut}`);
 }
 
 /** `openWorld` has applied missing migrations, so only newer ones, unknown to this version, can be a problem. */

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { DueKind } from '../store/due.ts';
 import { type Check, spanOf } from './doctor-check.ts';
-import { migrationCheck, serverCheck, skewCheck } from './doctor-database.ts';
+import { migrationCheck, serverCheck, skewCheck, stalledCheck } from './doctor-database.ts';
 import { checkNode, spaceCheck } from './doctor-machine.ts';
 import { connectorCheck } from './doctor-upstreams.ts';
 import { attemptsCheck, lateCheck, overdueCheck, waitingCheck } from './doctor-work.ts';
@@ -48,6 +48,13 @@ describe('conditions that no test can bring about are judged by their numbers', 
       status,
       detail: expect.stringContaining(detail),
     });
+  });
+
+  test.each([
+    [1, '1 commit waits'],
+    [3, '3 commits wait'],
+  ])('%i commits that wait for a synchronous standby', (stalled, detail) => {
+    expect(stalledCheck(stalled)).toMatchObject({ status: 'fail', detail: expect.stringContaining(detail) });
   });
 
   test('a database of a newer version', () => {

@@ -116,14 +116,12 @@ interface Connected {
 }
 
 /**
- * Whether commits of ours wait for a synchronous standby: those that come after them would wait at least as long, and neither
+ * SQL: commits of ours that wait for a synchronous standby. Those that come after them would wait at least as long, and neither
  * `statement_timeout` nor our going away ends such a wait.
  */
-const STALLED_COMMITS: Statement = {
-  name: 'stalled_commits',
-  text: `select from pg_stat_activity where datname = current_database() and usename = current_user
-  and wait_event = 'SyncRep' and query_start < clock_timestamp() - interval '${LEAST_RUN_MS} ms' limit 1`,
-};
+export const STALLED = `from pg_stat_activity where datname = current_database() and usename = current_user
+  and wait_event = 'SyncRep' and query_start < clock_timestamp() - interval '${LEAST_RUN_MS} ms'`;
+const STALLED_COMMITS: Statement = { name: 'stalled_commits', text: `select ${STALLED} limit 1` };
 
 /** Makes a connection. It connects when it is first used, and again after a connection was lost. */
 export function openConnection(options: ConnectionOptions): Connection {

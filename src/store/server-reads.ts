@@ -6,6 +6,7 @@
 
 import { SHARDS } from '../domain/ids.ts';
 import { columnList } from './columns.ts';
+import { STALLED } from './connection.ts';
 import type { Statement } from './pipeline.ts';
 import type { Readers } from './read.ts';
 import { MOST_WATCHED } from './watch-reads.ts';
@@ -17,6 +18,8 @@ export interface Server {
   readonly size: number;
   /** Those settings that are off without which a commit that was acknowledged may be lost when the server crashes. */
   readonly unsafe: readonly string[];
+  /** How many commits of the gateway wait for a synchronous standby. */
+  readonly stalled: number;
   /** The names of the migrations that have been applied, in their order. */
   readonly migrations: readonly string[];
 }
@@ -26,7 +29,8 @@ const SERVER: Statement = {
   text: `select current_setting('server_version_num')::int4, pg_database_size(current_database())::text,
   (select string_agg(name, ' ' order by name) from schema_migration),
   (select string_agg(name, ' ' order by name) from pg_settings
-   where name in ('fsync', 'full_page_writes', 'synchronous_commit') and setting = 'off')`,
+   where name in ('fsync', 'full_page_writes', 'synchronous_commit') and setting = 'off'),
+  (select count(*)::int4 ${STALLED})`,
 };
 
 interface ServerRow {
@@ -36,9 +40,16 @@ interface ServerRow {
   readonly migrations: string | null;
   /** Separated by spaces, too; null: there are none. */
   readonly unsafe: string | null;
+  readonly stalled: number;
 }
 
-const SERVER_COLUMNS = columnList<ServerRow>({ version: 'int4', size: 'text', migrations: 'text', unsafe: 'text' });
+const SERVER_COLUMNS = columnList<ServerRow>({
+  version: 'int4',
+  size: 'text',
+  migrations: 'text',
+  unsafe: 'text',
+  stalled: 'int4',
+});
 
 /** Version and size of the database, and its migrations. */
 export async function readServer(readers: Readers): Promise<Server> {
@@ -48,6 +59,7 @@ export async function readServer(readers: Readers): Promise<Server> {
     size: Number(row?.size),
     migrations: row?.migrations?.split(' ') ?? [],
     unsafe: row?.unsafe?.split(' ') ?? [],
+    stalled: Number(row?.stalled),
   };
 }
 

@@ -56,6 +56,7 @@ test(
     expect(await waiting()).toHaveLength(1);
     expect((await store.idempotency.get(0, 'before'))?.id).toBe('before');
     expect(await store.ping().catch(nameOf)).toBe('StoreUnavailable');
+    expect((await store.server()).stalled).toBe(1);
     const told = errors.filter((message) => message.includes('synchronous standby'));
     expect(told).toEqual(['the database waits for a synchronous standby to confirm commits']);
 
@@ -70,6 +71,7 @@ test(
     expect(await commit('doubtful')).toBe('lost');
     expect(await waiting()).toEqual([]);
     await store.ping();
+    expect((await store.server()).stalled).toBe(0);
   },
   limit,
 );
