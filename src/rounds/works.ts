@@ -8,6 +8,7 @@
 import { DELIVERY_ROUND_MS } from '../domain/webhook.ts';
 import { openInquiries } from '../usecases/attempt-inquire.ts';
 import { auditDue } from '../usecases/audit.ts';
+import { openClockGuard } from '../usecases/clock-guard.ts';
 import type { Deps } from '../usecases/deps.ts';
 import { reapMemories } from '../usecases/idempotency-reap.ts';
 import { expireDue } from '../usecases/payment-expire.ts';
@@ -44,20 +45,30 @@ const MINUTE_MS = 60 * SECOND_MS;
 /** All work of a worker. `isCalm`: whether its process is shedding no load. */
 export function worksOf(deps: Deps, senders: Senders, isCalm: () => boolean): readonly Work[] {
   const { courier, dispatcher, refunds } = senders;
+  const isClockRight = openClockGuard(deps);
+  /** For what is due at a time and cannot be undone: by a fast clock it would come too early. */
+  const byRightClock =
+    (run: Work['run']): Work['run'] =>
+    async (stopping) =>
+      (await isClockRight()) ? run(stopping) : 0;
   return [
     { name: 'inquire', every: SECOND_MS, run: openInquiries(deps) },
-    { name: 'expire', every: SECOND_MS, run: (stopping) => expireDue(deps, stopping) },
-    { name: 'reap', every: MINUTE_MS, run: async () => (await reapMemories(deps)) + (await reapPinGuards(deps)) },
+    { name: 'expire', every: SECOND_MS, run: byRightClock((stopping) => expireDue(deps, stopping)) },
+    {
+      name: 'reap',
+      every: MINUTE_MS,
+      run: byRightClock(async () => (await reapMemories(deps)) + (await reapPinGuards(deps))),
+    },
     { name: 'webhooks', every: DELIVERY_ROUND_MS, run: () => offerDue(deps, courier) },
     { name: 'payouts', every: SECOND_MS, run: () => startDue(deps, dispatcher) },
     { name: 'refunds', every: SECOND_MS, run: () => startDueRefunds(deps, refunds) },
     {
       name: 'payout-occurrences',
       every: SECOND_MS,
-      run: (stopping) => runDuePayouts(deps, { dispatcher, isCalm, stopping }),
+      run: byRightClock((stopping) => runDuePayouts(deps, { dispatcher, isCalm, stopping })),
     },
     { name: 'payout-cancellations', every: SECOND_MS, run: () => closeCancelledPayouts(deps) },
     { name: 'audit', every: MINUTE_MS, run: () => auditDue(deps, isCalm()) },
-    { name: 'close_days', every: MINUTE_MS, run: () => closeDays(deps) },
+    { name: 'close_days', every: MINUTE_MS, run: byRightClock(() => closeDays(deps)) },
   ];
 }

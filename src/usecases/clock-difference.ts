@@ -12,3 +12,9 @@ export async function clockDifference({ store, clock }: Pick<Deps, 'store' | 'cl
   const there = await store.time();
   return Math.max(0, before - there, there - clock.wall());
 }
+
+/** Milliseconds that this machine's clock certainly is ahead of the database's; zero or below: it is not known to be. */
+export async function clockLead({ store, clock }: Pick<Deps, 'store' | 'clock'>): Promise<number> {
+  const before = clock.wall();
+  return before - (await store.time());
+}

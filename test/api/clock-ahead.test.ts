@@ -1,0 +1,70 @@
+/**
+ * A worker whose clock is fast does nothing early that cannot be undone: it pays no date, ends no payment, forgets no reply and
+ * closes no day until its clock is right again.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { manualClock } from '../../src/platform/testing/manual-clock.ts';
+import { worksOf } from '../../src/rounds/works.ts';
+import type { Deps } from '../../src/usecases/deps.ts';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { createRefundDispatcher } from '../../src/usecases/refund-dispatch.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { bearerOf, collect, statusOf } from './flows.ts';
+import { fund } from './payout-batches.ts';
+import { createPayout, readBatch } from './payout-flows.ts';
+
+const DAY = 24 * 60 * 60_000;
+/** Two days: a date of tomorrow is due then, and a day is over, at whatever hour the test runs. */
+const FAST = 2 * DAY;
+const GUARDED = ['expire', 'reap', 'payout-occurrences', 'close_days'];
+
+let world: World;
+let merchant: MerchantCreated;
+
+// The database's clock is the machine's, so the world begins now.
+beforeAll(async () => {
+  world = await openWorld({ start: Date.now() });
+  merchant = await world.merchant();
+  await fund(world, merchant, 100_00n);
+});
+afterAll(() => world.close());
+
+/** Runs once what a production worker of these deps would; returns what each guarded piece found to do. */
+async function runWorks(deps: Deps): Promise<Record<string, number>> {
+  const { courier, dispatcher } = world.gateway;
+  const works = worksOf(deps, { courier, dispatcher, refunds: createRefundDispatcher(deps) }, () => true);
+  const found: Record<string, number> = {};
+  for (const { name, run } of works) {
+    if (!GUARDED.includes(name)) continue;
+    found[name] = await run(new AbortController().signal);
+    // No day is closed while a transfer is being committed.
+    await dispatcher.idle();
+  }
+  return found;
+}
+
+test('a fast worker waits, is told of once, and goes on when its clock is right', async () => {
+  const { deps } = world.gateway;
+  const key = { 'idempotency-key': 'order-1' };
+  const body = { amount: '5.00', currency: 'usd', customer_reference: 'order-1' };
+  const mintAgain = () =>
+    world.call('POST', '/internal/sessions/create', { bearer: bearerOf(merchant), body, headers: key });
+  const first = await mintAgain();
+  const paying = await collect(world, merchant);
+  const tomorrow = new Date(world.clock.now() + DAY).toISOString().slice(0, 10);
+  const payout = await createPayout(world, merchant, { sending_type: 'scheduled', scheduled_dates: [tomorrow] });
+  const occurrences = async () => (await readBatch(world, merchant, payout.json.batch_id)).json.status;
+
+  const fast: Deps = { ...deps, mode: 'production', clock: manualClock(world.clock.now() + FAST) };
+  expect(await runWorks(fast)).toEqual({ expire: 0, reap: 0, 'payout-occurrences': 0, close_days: 0 });
+  const replayed = await mintAgain();
+  expect([replayed.text, replayed.headers.get('idempotent-replayed')]).toEqual([first.text, 'true']);
+  expect([await statusOf(world, paying), await occurrences()]).toEqual(['pending', 'pending']);
+  expect(world.log.lines.filter((line) => line.includes('clock_ahead'))).toHaveLength(1);
+
+  const wall = () => world.clock.wall();
+  const right: Deps = { ...fast, clock: { ...fast.clock, wall } };
+  const found = await runWorks(right);
+  for (const name of GUARDED) expect(found[name], name).toBeGreaterThan(0);
+  expect([await statusOf(world, paying), await occurrences()]).not.toContain('pending');
+});
