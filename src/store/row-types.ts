@@ -25,7 +25,8 @@ export const DEBIT_TYPE = rowType('debit', [
   { name: 'n', type: 'int4' },
   ...KEY_COLUMNS,
   { name: 'currency', type: 'text' },
-  { name: 'amount', type: 'int8' },
+  // A change's transfers are each an int8; what they debit together may be more.
+  { name: 'amount', type: 'numeric' },
 ]);
 
 const OF_TABLES = new Map(Object.keys(TABLES).map((table) => [table, rowType(table, columnsOf(table as TableName))]));

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { creditBalance } from '../../src/usecases/balance-credit.ts';
 import { setFee } from '../../src/usecases/fee-set.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchant } from '../../src/usecases/merchant-set.ts';
@@ -152,6 +153,19 @@ describe('an immediate payout', () => {
     expect(sent.json).toMatchObject({ total_amount: '1000000.00', pending_count: 100 });
     await settled(world, merchant, sent.json.batch_id);
     expect(await balances(world, merchant)).toEqual({ available: 0n, reserved: 0n });
+  });
+
+  test('may cost more with its fees than an integer of the database holds', async () => {
+    const most = 10n ** 17n - 1n;
+    const merchant = await openPayer(world, most);
+    const { id: merchantId } = merchant.merchant;
+    const place = { merchantId, currency: 'usd', min: undefined, max: undefined } as const;
+    await setFee(world.gateway.deps, { ...place, method: 'payout_mobile_money', rate: '0', fixed: most });
+    for (let n = 0; n < 100; n += 1) await creditBalance(world.gateway.deps, merchantId, 'usd', most);
+    const sent = await createPayout(world, merchant, { beneficiaries: lines(100) });
+    expect([sent.status, sent.json.total_fee], sent.text).toEqual([200, '99999999999999999.00']);
+    await settled(world, merchant, sent.json.batch_id);
+    expect(await world.gateway.store.audit()).toEqual([]);
   });
 });
 
