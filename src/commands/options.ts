@@ -45,9 +45,10 @@ export function readDuration(text: string, also: '' | ', or 0' = ''): number {
   return Number(match[1]) * (UNITS[match[2] ?? ''] ?? 0);
 }
 
-const TIME = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/;
+/** Also with six or nine fraction digits, as most languages and databases write them. */
+const TIME = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
-/** An ISO 8601 time with its zone, or a date (its start in UTC), in milliseconds since 1970. */
+/** An ISO 8601 time with its zone, or a date (its start in UTC), in whole milliseconds since 1970. */
 export function readTime(text: string): number {
   const day = TIME.exec(text)?.[1];
   const at = day === undefined ? Number.NaN : Date.parse(text);

@@ -8,6 +8,7 @@ test.each([
   ['2026-11-30T12:00:00.123456Z'],
   ['2026-11-30T12:00:00.123456789Z'],
   ['2026-11-30T14:00:00.123456+02:00'],
+  ['2026-11-30t12:00:00.123z'],
 ])('an instant may have more digits than are kept: %s', (text) => {
   expect(spanFaults({ from: text, to: text })).toEqual([]);
   // The end of the span belongs to it.

@@ -82,7 +82,8 @@ export function readSpan({ from, to }: SpanQuery): Span {
 }
 
 const DAY_MS = 24 * 60 * 60_000;
-const FORM = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
+/** RFC 3339, which also allows small letters; most languages write six or nine fraction digits. */
+const FORM = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/i;
 /** Earlier and later years are taken for slips. */
 const YEARS = { first: 1970, last: 2999 };
 
@@ -116,7 +117,7 @@ function readInstant(text: string | undefined): Instant | InstantFault | undefin
   // `Date.parse` reads the 30th of February as a day of March.
   if (Number.isNaN(midnight) || !new Date(midnight).toISOString().startsWith(day)) return 'INVALID_INSTANT';
   const year = new Date(midnight).getUTCFullYear();
-  const at = time === undefined ? midnight : Date.parse(whole);
+  const at = time === undefined ? midnight : Date.parse(whole.toUpperCase());
   if (Number.isNaN(at)) return 'INVALID_INSTANT';
   if (year < YEARS.first || year > YEARS.last) return 'YEAR_OUT_OF_RANGE';
   return { at, wholeDay: time === undefined };
