@@ -69,6 +69,18 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   );
 }
 
+/** The values that a record is shown with. */
+export type Fields = { readonly [name: string]: string | number | boolean | readonly string[] | null };
+
+/** A record as aligned lines, a field on each. */
+export function fieldLines(record: Fields): string[] {
+  const width = Math.max(...Object.keys(record).map((name) => name.length));
+  return Object.entries(record).map(([name, value]) => {
+    const text = Array.isArray(value) ? value.join(', ') : String(value ?? '');
+    return `${name.padEnd(width)}  ${text}`.trimEnd();
+  });
+}
+
 /** A count with its noun: `1 webhook`, `2 webhooks`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;

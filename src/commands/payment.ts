@@ -14,7 +14,7 @@ import { searchPayments } from '../usecases/order-search.ts';
 import { type PaymentStory, seePayment } from '../usecases/payment-see.ts';
 import { readStatus, requireMethod } from './options.ts';
 import { endOfSearch, type OrderOptions, partyOf, readSearch } from './orders.ts';
-import { type Output, table, timeOf } from './output.ts';
+import { fieldLines, type Output, table, timeOf } from './output.ts';
 import type { Tools } from './tools.ts';
 
 export interface PaymentListOptions extends OrderOptions {
@@ -78,8 +78,10 @@ export async function paymentShow({ deps }: Tools, id: string): Promise<Output> 
   return {
     document: { ...document, one_time_code: code ?? null, ...parts },
     lines: [
-      ...Object.entries(document).map(([name, value]) => `${name.padEnd(18)}  ${value ?? ''}`.trimEnd()),
-      ...(code === undefined ? [] : [`one_time_code       sent at ${code.sent_at}, and ${code.resends} times again`]),
+      ...fieldLines({
+        ...document,
+        ...(code && { one_time_code: `sent at ${code.sent_at}, and ${code.resends} times again` }),
+      }),
       ...Object.entries(parts).flatMap(([name, rows]) => sectionOf(name, rows)),
     ],
   };

@@ -23,7 +23,7 @@ import { datesPassed, pausePayout, resumePayout } from '../usecases/payout-pause
 import { linesOf } from '../usecases/payout-read.ts';
 import { readLimit, readStatus, readWhole } from './options.ts';
 import { endOfSearch, type OrderOptions, partyOf, readSearch } from './orders.ts';
-import { counted, endOfPage, type Output, table, timeOf } from './output.ts';
+import { counted, endOfPage, fieldLines, type Output, table, timeOf } from './output.ts';
 import { attributionOf } from './this-user.ts';
 import type { Tools } from './tools.ts';
 
@@ -90,8 +90,10 @@ export async function payoutShow(
       lines,
     },
     lines: [
-      ...Object.entries(summary).map(([name, value]) => `${name.padEnd(18)}  ${textOf(value)}`.trimEnd()),
-      ...(dates === null ? [] : [`${'runs at'.padEnd(18)}  ${run_hour}:00 ${time_zone}, ${frequency ?? 'on dates'}`]),
+      ...fieldLines({
+        ...summary,
+        ...(dates === null ? {} : { 'runs at': `${run_hour}:00 ${time_zone}, ${frequency ?? 'on dates'}` }),
+      }),
       '',
       ...runTable(runs),
       '',

@@ -10,7 +10,7 @@ import { OperatorError, requireId, requireMerchant } from '../usecases/operator.
 import { approveProof, declineProof, type ProofDecided } from '../usecases/proof-decide.ts';
 import { listProofs, openProofFile, type ProofSeen, readProof } from '../usecases/proof-read.ts';
 import { readLimit, readStatus } from './options.ts';
-import { endOfPage, type Output, table, timeOf } from './output.ts';
+import { endOfPage, fieldLines, type Output, table, timeOf } from './output.ts';
 import type { Tools } from './tools.ts';
 
 export interface ProofListOptions {
@@ -62,7 +62,7 @@ export async function proofShow({ deps }: Tools, proofId: string, options: { rea
   const { out } = options;
   if (out !== undefined) await writeNew(out, await openProofFile(deps, seen.proof));
   const document = { ...documentOf(seen), ...(out === undefined ? {} : { file: out }) };
-  return { document, lines: linesOf(document) };
+  return { document, lines: fieldLines(document) };
 }
 
 export async function proofApprove(
@@ -127,11 +127,4 @@ function documentOf({ proof, payment, duplicateOf, paidAsideBy }: ProofSeen) {
     created_at: timeOf(proof.created_at),
     decided_at: timeOf(proof.decided_at),
   };
-}
-
-function linesOf(document: { readonly [name: string]: string | number | readonly string[] | null }): string[] {
-  return Object.entries(document).map(([name, value]) => {
-    const text = typeof value === 'object' ? (value ?? []).join(', ') : String(value);
-    return `${name.padEnd(18)}  ${text}`.trimEnd();
-  });
 }

@@ -13,7 +13,7 @@ import { OperatorError, requireId, requireMerchant } from '../usecases/operator.
 import { callOffRefund, executeRefund, requireCallable, requireExecutable } from '../usecases/refund-decide.ts';
 import { seeRefund } from '../usecases/refund-read.ts';
 import { readLimit, readStatus } from './options.ts';
-import { endOfPage, type Output, table, timeOf } from './output.ts';
+import { endOfPage, fieldLines, type Output, table, timeOf } from './output.ts';
 import { attributionOf } from './this-user.ts';
 import type { Tools } from './tools.ts';
 
@@ -66,7 +66,7 @@ export async function refundShow({ deps }: Tools, refundId: string): Promise<Out
     customer_reference: payment.customer_reference,
     bank_account_id: payment.bank_account_id,
   };
-  return { document, lines: linesOf(document) };
+  return { document, lines: fieldLines(document) };
 }
 
 export interface RefundWordOptions {
@@ -136,8 +136,4 @@ function documentOf(refund: Refund) {
     next_try_at: timeOf(refund.next_start_at),
     completed_at: timeOf(refund.completed_at),
   };
-}
-
-function linesOf(document: { readonly [name: string]: string | number | boolean | null }): string[] {
-  return Object.entries(document).map(([name, value]) => `${name.padEnd(18)}  ${value ?? ''}`.trimEnd());
 }

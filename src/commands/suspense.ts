@@ -19,7 +19,7 @@ import {
   type WhyInSuspense,
 } from '../usecases/suspense-read.ts';
 import { readDuration, readLimit } from './options.ts';
-import { counted, endOfPage, type Output, table, timeOf } from './output.ts';
+import { counted, endOfPage, fieldLines, type Output, table, timeOf } from './output.ts';
 import type { Tools } from './tools.ts';
 
 export interface SuspenseListOptions {
@@ -121,7 +121,7 @@ export async function suspenseShow({ deps }: Tools, attemptId: string): Promise<
   return {
     document: { ...document, choices },
     lines: [
-      ...Object.entries(document).map(([field, value]) => `${field.padEnd(18)}  ${value ?? ''}`.trimEnd()),
+      ...fieldLines(document),
       ...choices.flatMap(({ to, first, command, why_not }) =>
         command === null
           ? ['', `to the ${to}: not now: ${why_not}`]

@@ -13,7 +13,7 @@ import { openWallet } from '../usecases/wallet-open.ts';
 import { requireNumber, seeWallet } from '../usecases/wallet-see.ts';
 import { toldOfCredit } from './credited.ts';
 import { readLimit, readPhone, readSecret } from './options.ts';
-import { endOfPage, type Output, table, timeOf } from './output.ts';
+import { endOfPage, fieldLines, type Output, table, timeOf } from './output.ts';
 import type { Tools } from './tools.ts';
 
 export interface WalletOpenOptions {
@@ -83,11 +83,7 @@ export async function walletShow({ deps }: Tools, number: string): Promise<Outpu
   };
   return {
     document,
-    lines: [
-      ...Object.entries(document).map(([name, value]) => `${name.padEnd(18)}  ${value ?? ''}`.trimEnd()),
-      '',
-      `What it paid: mbongo payment list --wallet ${wallet.id}`,
-    ],
+    lines: [...fieldLines(document), '', `What it paid: mbongo payment list --wallet ${wallet.id}`],
   };
 }
 

@@ -12,7 +12,7 @@ import { OperatorError, requireId, requireMerchant, requireSpan, UsageError } fr
 import { countRange, type EventRange, replayEvent, replayRange } from '../usecases/webhook-replay.ts';
 import { rotateWebhookSecret } from '../usecases/webhook-secret-rotate.ts';
 import { readDuration, readLimit, readStatus, readTime } from './options.ts';
-import { counted, endOfPage, type Output, table, timeOf } from './output.ts';
+import { counted, endOfPage, fieldLines, type Output, table, timeOf } from './output.ts';
 import type { Tools } from './tools.ts';
 
 export interface WebhookListOptions {
@@ -78,7 +78,7 @@ export async function webhookShow({ deps }: Tools, eventId: string): Promise<Out
   return {
     document: { ...document, tries: made },
     lines: [
-      ...Object.entries(document).map(([name, value]) => `${name.padEnd(14)}  ${value ?? ''}`.trimEnd()),
+      ...fieldLines(document),
       '',
       ...table(
         ['try', 'at', 'answer', 'ms', 'error'],
