@@ -99,12 +99,13 @@ describe('templates', () => {
 
   test('every pod is restricted, has health probes and gets no token', () => {
     const pods = templates.filter(([, text]) => text.includes('      containers:\n'));
-    expect(pods.map(([name]) => name).sort()).toEqual(['api.yaml', 'migrate.yaml', 'worker.yaml']);
+    expect(pods.map(([name]) => name).sort()).toEqual(['api.yaml', 'archive.yaml', 'migrate.yaml', 'worker.yaml']);
     for (const [name, text] of pods) {
       expect(text).toContain('automountServiceAccountToken: false');
       expect(text).toContain('include "mbongo.podSecurity"');
       expect(text).toContain('include "mbongo.containerSecurity"');
-      if (name === 'migrate.yaml') continue;
+      // They end by themselves.
+      if (name === 'migrate.yaml' || name === 'archive.yaml') continue;
       expect(text.match(/path: \/health(\/ready)?,/g)).toEqual([
         'path: /health,',
         'path: /health,',
@@ -133,10 +134,10 @@ describe('templates', () => {
   });
 
   test('every pod finds the certificate that issues the database’s, if the Secret has it', () => {
-    for (const name of ['api.yaml', 'migrate.yaml', 'worker.yaml']) {
+    for (const name of ['api.yaml', 'archive.yaml', 'migrate.yaml', 'worker.yaml']) {
       const template = readText(`${CHART}/templates/${name}`);
-      expect(template).toMatch(/volumeMounts:\n {12}\{\{- include "mbongo.databaseCaMount" /);
-      expect(template).toMatch(/volumes:\n {8}\{\{- include "mbongo.databaseCaVolume" /);
+      expect(template).toMatch(/volumeMounts:\n +\{\{- include "mbongo.databaseCaMount" /);
+      expect(template).toMatch(/volumes:\n +\{\{- include "mbongo.databaseCaVolume" /);
     }
     const [, volume = ''] =
       /databaseCaVolume" -\}\}\n([\s\S]*?)\{\{- end/.exec(readText(`${CHART}/templates/_helpers.tpl`)) ?? [];

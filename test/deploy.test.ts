@@ -241,22 +241,31 @@ test('whatever stops a process waits longer than its stop may take', () => {
       .filter(([, { build }]) => build?.target === 'gateway')
       .map(([, { stop_grace_period = '10s' }]) => stop_grace_period),
     ...units
-      .filter(([path]) => !path.includes('migrate'))
+      .filter(([, text]) => !text.includes('Type=oneshot'))
       .map(([, text]) => `${/^TimeoutStopSec=(\d+)$/m.exec(text)?.[1]}s`),
   ];
   expect(graces.length).toBe(6);
   expect(graces.filter((grace) => !(Number.parseInt(grace, 10) * 1_000 >= 2 * STOP_LIMIT_MS))).toEqual([]);
 });
 
+test('the archive runs every night, and is made up for after a night in which the machine was off', () => {
+  const timer = readText('deploy/systemd/mbongo-archive.timer');
+  expect(timer).toMatch(/^OnCalendar=\*-\*-\* 02:30:00$/m);
+  expect(timer).toMatch(/^Persistent=yes$/m);
+  // Without a unit of its own a timer starts the service of its name.
+  expect(units.map(([path]) => path)).toContain('deploy/systemd/mbongo-archive.service');
+});
+
 test('the units start the built program, without privileges', () => {
   expect(units.map(([path]) => path).sort()).toEqual([
     'deploy/systemd/mbongo-api.service',
+    'deploy/systemd/mbongo-archive.service',
     'deploy/systemd/mbongo-migrate.service',
     'deploy/systemd/mbongo-worker.service',
   ]);
   for (const [, text] of units) {
     expect(text).toMatch(
-      /^ExecStart=\/usr\/bin\/node (--\S+ )*\/opt\/mbongo\/dist\/src\/main\.js (migrate|serve --role \w+)$/m,
+      /^ExecStart=\/usr\/bin\/node (--\S+ )*\/opt\/mbongo\/dist\/src\/main\.js (migrate|archive --older-than 13m|serve --role \w+)$/m,
     );
     expect(text).toMatch(/^DynamicUser=yes$/m);
     expect(text).toMatch(/^CapabilityBoundingSet=$/m);

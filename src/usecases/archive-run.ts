@@ -43,7 +43,7 @@ const REST_MOST_MS = 60_000;
 export async function runArchive(deps: ArchiveDeps, { months, dry, rest }: ArchiveOrder): Promise<Archived> {
   if (!Number.isInteger(months) || months < YOUNGEST_MONTHS || months > OLDEST_MONTHS) {
     throw new UsageError(
-      `only what is at least ${YOUNGEST_MONTHS} months old is archived: use --older-than 13m, for example`,
+      `what is archived must be ${YOUNGEST_MONTHS} to ${OLDEST_MONTHS} months old: use --older-than 13m, for example`,
     );
   }
   const cutoff = cutoffOf(deps.clock.now(), months);
