@@ -65,6 +65,38 @@ const ACCOUNT = {
   branch_city: 'Goma',
 };
 
+const DETAIL = {
+  success: true,
+  ...STATUS,
+  customer_reference: REFERENCE,
+  payment_id: PAYMENT,
+  payment_method: 'mobile_money',
+  fee_amount: '0.69',
+  total_amount: '46.59',
+  fee_covered_by: 'buyer',
+  delivery_behaviour: 'direct_delivery',
+  message: say('en', 'status.approved'),
+  refunded_amount: '0.00',
+  payment_methods: [
+    {
+      id: 'pm_01m7wd7tg0ekm8qk9wejf2xk96',
+      name: 'mobile_money',
+      display_name: say('en', 'method.mobile_money'),
+      channel: 'mobile_money',
+      icon_url: 'https://pay.example.com/checkout/methods/mobile_money.svg',
+      is_enabled: true,
+      is_selected: true,
+      configuration: { currency: 'usd', carriers: [{ carrier: 'Vodacom M-Pesa', country: 'CD' }] },
+    },
+  ],
+  timeline: [
+    { status: 'pending', at: AT, reason: null },
+    { status: 'processing', at: '2026-11-20T12:00:04.120Z', reason: null },
+    { status: 'pending_mobile_money_verification', at: '2026-11-20T12:00:04.655Z', reason: null },
+    { status: 'approved', at: LATER, reason: null },
+  ],
+};
+
 export const PAYMENT_EXAMPLES = {
   createSession: {
     body: { ...AMOUNT, customer_reference: REFERENCE, scope: 'collect' },
@@ -116,40 +148,8 @@ export const PAYMENT_EXAMPLES = {
     },
   },
   readStatus: { params: { transaction_id: TRANSACTION }, answer: STATUS },
-  readTransaction: {
-    params: { id: TRANSACTION },
-    answer: {
-      success: true,
-      ...STATUS,
-      customer_reference: REFERENCE,
-      payment_id: PAYMENT,
-      payment_method: 'mobile_money',
-      fee_amount: '0.69',
-      total_amount: '46.59',
-      fee_covered_by: 'buyer',
-      delivery_behaviour: 'direct_delivery',
-      message: say('en', 'status.approved'),
-      refunded_amount: '0.00',
-      payment_methods: [
-        {
-          id: 'pm_01m7wd7tg0ekm8qk9wejf2xk96',
-          name: 'mobile_money',
-          display_name: say('en', 'method.mobile_money'),
-          channel: 'mobile_money',
-          icon_url: 'https://pay.example.com/checkout/methods/mobile_money.svg',
-          is_enabled: true,
-          is_selected: true,
-          configuration: { currency: 'usd', carriers: [{ carrier: 'Vodacom M-Pesa', country: 'CD' }] },
-        },
-      ],
-      timeline: [
-        { status: 'pending', at: AT, reason: null },
-        { status: 'processing', at: '2026-11-20T12:00:04.120Z', reason: null },
-        { status: 'pending_mobile_money_verification', at: '2026-11-20T12:00:04.655Z', reason: null },
-        { status: 'approved', at: LATER, reason: null },
-      ],
-    },
-  },
+  readTransaction: { params: { id: TRANSACTION }, answer: DETAIL },
+  readMerchantTransaction: { params: { transaction_id: TRANSACTION }, answer: DETAIL },
   readMobileMoneyStatus: {
     params: { payment_id: PAYMENT },
     answer: {

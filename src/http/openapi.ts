@@ -45,7 +45,7 @@ export function openApiDocument(routes: readonly Route[], publicUrl: string): Js
       { name: 'payments', description: 'For clients: these calls take a session token.' },
       { name: 'payouts', description: 'For your backend: money out, with a session token or the merchant credential.' },
       { name: 'deliveries', description: 'For your backend: releasing money that is held for a delayed delivery.' },
-      { name: 'books', description: 'For your backend: balances, statements and lists of payments.' },
+      { name: 'books', description: 'For your backend: balances, statements, and payments.' },
       { name: 'refunds', description: 'For your backend: returning money to the customer.' },
       { name: 'webhooks', description: 'For your backend: the events sent to you, and sending them again.' },
       {
@@ -211,7 +211,7 @@ function operation(route: Route): Json {
 
 function tagOf({ path, credential }: Route): string {
   if (path.startsWith('/internal/deliveries/')) return 'deliveries';
-  if (/^\/internal\/(balances|statement|transactions)$/.test(path)) return 'books';
+  if (/^\/internal\/(balances|statement|transactions)(\/|$)/.test(path)) return 'books';
   if (path.startsWith('/internal/refunds')) return 'refunds';
   if (path.startsWith('/internal/events')) return 'webhooks';
   if (path === '/internal/availability') return 'availability';

@@ -5,7 +5,6 @@
  * decided by the use case.
  */
 
-import { Type } from 'typebox';
 import type { Submitted } from '../domain/submission.ts';
 import { type CodeResent, resendCode } from '../usecases/code-resend.ts';
 import { type CodeVerified, verifyCode } from '../usecases/code-verify.ts';
@@ -25,11 +24,10 @@ import {
   submitCommand,
   submitFaults,
 } from './payment-commands.ts';
-import { presentPayoutDetail } from './payout-present.ts';
-import { PayoutDetailAnswer } from './payout-schemas.ts';
+import { presentTransactionDetail } from './payout-present.ts';
+import { TransactionDetailAnswer } from './payout-schemas.ts';
 import {
   presentCollected,
-  presentDetail,
   presentMobileMoney,
   presentPayment,
   presentResent,
@@ -42,7 +40,6 @@ import { idParams } from './schema-words.ts';
 import {
   CollectAnswer,
   CollectBody,
-  DetailAnswer,
   MobileMoneyAnswer,
   PaymentIdParams,
   ResendBody,
@@ -229,16 +226,11 @@ function readingRoutes(deps: Deps): Route[] {
       params: idParams(
         'The `transaction_id` of a payment or of a payout line, `txn_…`, or the `payment_id` of a payment, `pay_…`.',
       ),
-      answers: { 200: Type.Union([DetailAnswer, PayoutDetailAnswer]) },
+      answers: { 200: TransactionDetailAnswer },
       refusals: [1204],
       run: async (call) => {
         const found = await readTransactionDetail(deps, call.caller, call.params.id);
-        const { language } = call;
-        const shown =
-          'payment' in found
-            ? presentDetail(found, seal, language, deps.publicUrl)
-            : presentPayoutDetail(found, language);
-        return call.reply(200, shown);
+        return call.reply(200, presentTransactionDetail(found, seal, call.language, deps.publicUrl));
       },
     }),
     defineRoute({

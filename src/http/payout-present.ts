@@ -13,6 +13,7 @@ import { hasMore, totalsOf } from '../domain/payout-order.ts';
 import { maskPhone } from '../domain/phone.ts';
 import { type Language, say } from '../messages/messages.ts';
 import { payoutText } from '../messages/payout-text.ts';
+import type { PaymentDetail } from '../usecases/payment-read.ts';
 import {
   type BatchDetail,
   type BatchPage,
@@ -22,7 +23,7 @@ import {
   standingOf,
 } from '../usecases/payout-read.ts';
 import type { PayoutSent } from '../usecases/payout-send.ts';
-import { timestamp } from './present.ts';
+import { presentDetail, type SealPaymentId, timestamp } from './present.ts';
 
 const moment = (at: number | null): string | null => (at === null ? null : timestamp(at));
 
@@ -144,8 +145,18 @@ function presentRun({ occurrence, scheduledDate, counts, status, completedAt }: 
   };
 }
 
+/** A payment or a payout line in full, as sessions and backends read it alike. */
+export function presentTransactionDetail(
+  found: PaymentDetail | LineDetail,
+  seal: SealPaymentId,
+  language: Language,
+  publicUrl: string,
+) {
+  return 'payment' in found ? presentDetail(found, seal, language, publicUrl) : presentPayoutDetail(found, language);
+}
+
 /** A line in full, but for the phone, which is masked: sessions read it, and they travel to devices. */
-export function presentPayoutDetail({ line, approval }: LineDetail, language: Language) {
+function presentPayoutDetail({ line, approval }: LineDetail, language: Language) {
   const { msisdn, currency } = line;
   return {
     success: true,

@@ -10,6 +10,7 @@ import { BENEFICIARIES_MOST, NOTE_MOST } from '../domain/payout-order.ts';
 import { OCCURRENCES_MOST } from '../domain/schedule.ts';
 import { limitQuery, SPAN_QUERY, wordFor } from './list-query.ts';
 import { AMOUNT_FORM, CurrencyCode, nullable, OutgoingStatus, oneOf, PathId, Text, Timestamp } from './schema-words.ts';
+import { DetailAnswer } from './schemas.ts';
 
 const DateText = Type.String({ format: 'date', description: 'A calendar date in ISO 8601, for example `2026-11-30`.' });
 
@@ -254,8 +255,7 @@ export const BatchAnswer = Type.Object({
   beneficiaries: Type.Array(Type.Object({ ...BeneficiaryOut.properties, reason: nullable(Text) })),
 });
 
-/** What GET /payments/transaction/{id} says of a payout line. */
-export const PayoutDetailAnswer = Type.Object(
+const PayoutDetailAnswer = Type.Object(
   {
     success: Type.Boolean(),
     transaction_id: Text,
@@ -282,3 +282,6 @@ export const PayoutDetailAnswer = Type.Object(
   },
   { description: 'A payout line.' },
 );
+
+/** A transaction in full: a payment, or a payout line. Sessions and backends get the same. */
+export const TransactionDetailAnswer = Type.Union([DetailAnswer, PayoutDetailAnswer]);

@@ -1,18 +1,31 @@
 /**
- * The route that lists a merchant's payments (contract §9).
+ * The routes by which a merchant's backend lists its payments, and reads one (contract §9).
  */
 
+import { Type } from 'typebox';
 import { isCurrency } from '../domain/currency.ts';
 import { isId } from '../domain/ids.ts';
 import { formatMinor } from '../domain/money.ts';
 import type { Payment } from '../domain/records.ts';
 import type { RefusalDetail } from '../domain/refusal.ts';
 import type { Deps } from '../usecases/deps.ts';
+import { readTransactionDetail } from '../usecases/payout-read.ts';
 import { listTransactions } from '../usecases/transactions-list.ts';
 import { TRANSACTIONS, TRANSACTIONS_MOST, TransactionsAnswer, TransactionsQuery } from './books-schemas.ts';
 import { limitFaults, readSpan, referenceFaults, spanFaults, wordFaults } from './list-query.ts';
+import { presentTransactionDetail } from './payout-present.ts';
+import { TransactionDetailAnswer } from './payout-schemas.ts';
 import { presentStatus } from './present.ts';
 import { defineRoute, type Route } from './route.ts';
+import { PathId } from './schema-words.ts';
+
+const TransactionParams = Type.Object({
+  transaction_id: Type.String({
+    ...PathId,
+    description:
+      'The `transaction_id` of a payment or of a payout line, `txn_…`; the `payment_id` of a payment, `pay_…`, does as well.',
+  }),
+});
 
 export function transactionRoutes(deps: Deps): Route[] {
   return [
@@ -46,6 +59,29 @@ export function transactionRoutes(deps: Deps): Route[] {
         });
         const transactions = page.rows.map(presentTransaction);
         return call.reply(200, { success: true, transactions, next_cursor: page.next ?? null });
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/internal/transactions/:transaction_id',
+      operationId: 'readMerchantTransaction',
+      summary: 'Read a transaction from your backend',
+      description:
+        'A payment, with its fees, the methods to choose from, and its timeline; or a payout line. This is ' +
+        '`GET /payments/transaction/{id}` without a session, with the same answer.',
+      credential: 'merchant',
+      limit: 'none',
+      loadClass: 'read',
+      allowConsumed: true,
+      params: TransactionParams,
+      answers: { 200: TransactionDetailAnswer },
+      refusals: [1204],
+      run: async (call) => {
+        const found = await readTransactionDetail(deps, call.caller, call.params.transaction_id);
+        return call.reply(
+          200,
+          presentTransactionDetail(found, deps.secrets.sealPaymentId, call.language, deps.publicUrl),
+        );
       },
     }),
   ];

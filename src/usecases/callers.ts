@@ -19,3 +19,6 @@ export interface SessionCaller {
   /** The X-Device-Fingerprint that was sent, already checked for form. */
   readonly fingerprint: string | undefined;
 }
+
+/** A caller who may read whatever is the merchant's: either of the two. */
+export type Reader = Pick<MerchantCaller | SessionCaller, 'merchant'>;

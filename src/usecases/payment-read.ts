@@ -1,5 +1,5 @@
 /**
- * Reads payments: any live session of a merchant may read any of that merchant's payments (contract §3).
+ * Reads payments: any live session of a merchant, and its credential, may read any of that merchant's payments (contract §3, §9).
  *
  * Invariant: another merchant's payment, a tampered id and an unknown one are answered alike (1204).
  */
@@ -11,12 +11,12 @@ import { Refusal } from '../domain/refusal.ts';
 import { isChoosable } from '../domain/submission.ts';
 import { findAttempt, findPayment, findRows } from './archive-find.ts';
 import { type Bank, banksOf } from './bank-config.ts';
-import type { SessionCaller } from './callers.ts';
+import type { Reader } from './callers.ts';
 import type { Deps } from './deps.ts';
 import { bankAccountsFor, offeredWith } from './method-reach.ts';
 
 /** The payment behind an opaque payment_id. @throws Refusal 1204. */
-export async function readByPaymentId(deps: Deps, caller: SessionCaller, paymentId: string): Promise<Payment> {
+export async function readByPaymentId(deps: Deps, caller: Reader, paymentId: string): Promise<Payment> {
   const id = deps.secrets.openPaymentId(paymentId);
   if (id === undefined) throw new Refusal(1204);
   return readOwn(deps, caller, id);
@@ -31,7 +31,7 @@ export interface CarrierRead {
 }
 
 /** A payment with its reference and end at the carrier; the attempt is read only if the payment's row lacks them. */
-export async function readAtCarrier(deps: Deps, caller: SessionCaller, paymentId: string): Promise<CarrierRead> {
+export async function readAtCarrier(deps: Deps, caller: Reader, paymentId: string): Promise<CarrierRead> {
   const payment = await readByPaymentId(deps, caller, paymentId);
   const { shard, attempt_id: attemptId, provider_reference: reference, completed_at: endedAt } = payment;
   if (attemptId !== null && payment.status === 'refunded') {
@@ -45,12 +45,12 @@ export async function readAtCarrier(deps: Deps, caller: SessionCaller, paymentId
 }
 
 /** The payment with that transaction_id. @throws Refusal 1204. */
-export async function readByTransactionId(deps: Deps, caller: SessionCaller, transactionId: string): Promise<Payment> {
+export async function readByTransactionId(deps: Deps, caller: Reader, transactionId: string): Promise<Payment> {
   if (!isId('txn', transactionId)) throw new Refusal(1204);
   return readOwn(deps, caller, transactionId);
 }
 
-async function readOwn(deps: Deps, caller: SessionCaller, id: string): Promise<Payment> {
+async function readOwn(deps: Deps, caller: Reader, id: string): Promise<Payment> {
   // A merchant's payments are in the merchant's shard: an id of another shard is not one of them.
   if (shardOf(id) !== caller.merchant.shard) throw new Refusal(1204);
   const payment = await findPayment(deps, caller.merchant.shard, id);
@@ -83,7 +83,7 @@ function historyOf(deps: Deps, { shard, id }: Payment): Promise<PaymentHistory[]
 }
 
 /** A payment with its timeline, by transaction_id or payment_id. */
-export async function readDetail(deps: Deps, caller: SessionCaller, id: string): Promise<PaymentDetail> {
+export async function readDetail(deps: Deps, caller: Reader, id: string): Promise<PaymentDetail> {
   const payment = id.startsWith('pay_')
     ? await readByPaymentId(deps, caller, id)
     : await readByTransactionId(deps, caller, id);

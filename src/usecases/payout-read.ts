@@ -12,12 +12,12 @@ import { hasMore } from '../domain/payout-order.ts';
 import type { Merchant, Payment, ReceiptMode } from '../domain/records.ts';
 import { Refusal, refuseField } from '../domain/refusal.ts';
 import { type FindDeps, findBatches, findCounts, findPayoutBatch, findPayoutLine, findRows } from './archive-find.ts';
-import type { MerchantCaller, SessionCaller } from './callers.ts';
+import type { MerchantCaller, Reader } from './callers.ts';
 import type { Deps } from './deps.ts';
 import { type PaymentDetail, readByTransactionId, readDetail } from './payment-read.ts';
 
 /** The payment or the payout line with that transaction_id. */
-export function readTransaction(deps: Deps, caller: SessionCaller, id: string): Promise<Payment | PayoutLine> {
+export function readTransaction(deps: Deps, caller: Reader, id: string): Promise<Payment | PayoutLine> {
   return orLine(deps, caller, id, readByTransactionId(deps, caller, id));
 }
 
@@ -30,7 +30,7 @@ export interface LineDetail {
 /** A payment, by its transaction_id or payment_id, or a payout line, with everything that is shown of it. */
 export async function readTransactionDetail(
   deps: Deps,
-  caller: SessionCaller,
+  caller: Reader,
   id: string,
 ): Promise<PaymentDetail | LineDetail> {
   const found = await orLine(deps, caller, id, readDetail(deps, caller, id));
@@ -44,12 +44,7 @@ async function approvalOf(deps: Deps, line: PayoutLine): Promise<PayoutBatch['ap
 }
 
 /** Most reads are of payments, so a line is looked up only if there is no payment. */
-async function orLine<T>(
-  deps: Deps,
-  { merchant }: SessionCaller,
-  id: string,
-  payment: Promise<T>,
-): Promise<T | PayoutLine> {
+async function orLine<T>(deps: Deps, { merchant }: Reader, id: string, payment: Promise<T>): Promise<T | PayoutLine> {
   try {
     return await payment;
   } catch (error) {

@@ -99,6 +99,7 @@ export async function readAll(world: World, past: Past): Promise<ReadonlyMap<str
   for (const id of [...over, ...open, ...lineIds]) {
     await read(`/payments/status/${id}`, token);
     await read(`/payments/transaction/${id}`, token);
+    await read(`/internal/transactions/${id}`, bearer);
     await read(`/payments/cardnet/status/${id}`, token);
     await read(`/payments/check-status/${id}`, token);
   }

@@ -1,5 +1,5 @@
 /**
- * GET /internal/balances and GET /internal/transactions: what a merchant has, and what it was paid.
+ * GET /internal/balances, GET /internal/transactions and one of them: what a merchant has, and what it was paid.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setFee } from '../../src/usecases/fee-set.ts';
@@ -7,12 +7,16 @@ import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type Answer, NOON, openWorld, type World } from '../support/world.ts';
 import { bearerOf, collect, expectRefusal, neighbourOf, type Paying, payFromWallet, rowsOf } from './flows.ts';
 import { write } from './ledger-history.ts';
+import { fund } from './payout-batches.ts';
+import { createPayout, settled } from './payout-flows.ts';
 
 let world: World;
 beforeAll(async () => {
   world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
 });
 afterAll(() => world.close());
+
+const idOf = ({ transaction_id: id }: Paying): string => id;
 
 describe('balances', () => {
   const read = async (merchant: MerchantCreated) =>
@@ -56,8 +60,6 @@ describe('transactions', () => {
     expect(json.success, text).toBe(true);
     return json.transactions.map(({ transaction_id: id }: Listed) => id);
   };
-
-  const idOf = ({ transaction_id: id }: Paying): string => id;
 
   test('are listed newest first, with the fields of their status reads and more', async () => {
     const merchant = await world.merchant();
@@ -191,5 +193,68 @@ describe('transactions', () => {
     const refused = await list(await world.merchant(), asked);
     expectRefusal(refused, 400, code, detail);
     expect(refused.json.details[0].field).toBe(field);
+  });
+});
+
+describe('one transaction', () => {
+  const read = (merchant: MerchantCreated, id: string): Promise<Answer> =>
+    world.call('GET', `/internal/transactions/${id}`, { bearer: bearerOf(merchant) });
+
+  /** Demands the bytes that a session reads of the transaction. */
+  const expectSame = async (merchant: MerchantCreated, token: string, id: string): Promise<Answer['json']> => {
+    const bySession = await world.call('GET', `/payments/transaction/${id}`, { bearer: token });
+    const answer = await read(merchant, id);
+    expect([answer.status, answer.text]).toEqual([200, bySession.text]);
+    return answer.json;
+  };
+
+  test('is read in the bytes that a session gets, from the collect to the end, also once its session has expired', async () => {
+    const merchant = await world.merchant();
+    const paying = await collect(world, merchant, { minted: { ttl_seconds: 60 } });
+    const open = await expectSame(merchant, paying.token, idOf(paying));
+    expect(open).toMatchObject({ status: 'pending', payment_id: paying.payment_id });
+    await payFromWallet(world, paying, await world.wallet());
+    const paid = await expectSame(merchant, paying.token, idOf(paying));
+    expect(paid).toMatchObject({
+      transaction_id: idOf(paying),
+      status: 'approved',
+      customer_reference: paying.reference,
+    });
+    expect(paid.timeline.at(-1)).toEqual({ status: 'approved', at: paid.completed_at, reason: null });
+    await world.pass(60_000);
+    const late = await world.call('GET', `/payments/transaction/${idOf(paying)}`, { bearer: paying.token });
+    expectRefusal(late, 401, '1005');
+    expect((await read(merchant, idOf(paying))).json).toMatchObject({ status: 'approved', timeline: paid.timeline });
+  });
+
+  test('may be named by its payment_id, and may be a payout line', async () => {
+    const merchant = await world.merchant();
+    const paying = await collect(world, merchant);
+    expect(await expectSame(merchant, paying.token, paying.payment_id)).toMatchObject({
+      transaction_id: idOf(paying),
+    });
+    await fund(world, merchant, 10_00n);
+    const { json } = await createPayout(world, merchant);
+    const [{ transaction_id: line }] = json.beneficiaries;
+    await settled(world, merchant, json.batch_id);
+    expect(await expectSame(merchant, paying.token, line)).toMatchObject({ batch_id: json.batch_id });
+  });
+
+  test('of another merchant is 1204, as an unknown one is', async () => {
+    const merchant = await world.merchant();
+    const stranger = await neighbourOf(world, merchant);
+    const paying = await collect(world, merchant);
+    const unknown = idOf(paying).replace(/.{6}$/, '000000');
+    for (const id of [idOf(paying), paying.payment_id, unknown, 'txn_x', 'x']) {
+      expectRefusal(await read(stranger, id), 404, '1204');
+    }
+  });
+
+  test('is told in the caller’s language', async () => {
+    const merchant = await world.merchant();
+    const { transaction_id: id } = await collect(world, merchant);
+    const headers = { 'accept-language': 'fr' };
+    const answer = await world.call('GET', `/internal/transactions/${id}`, { bearer: bearerOf(merchant), headers });
+    expect(answer.json.message).toMatch(/paiement/);
   });
 });

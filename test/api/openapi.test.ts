@@ -259,13 +259,14 @@ test.each([
   const submitted = await payByPhone(world, paying, numberEnding(ending));
   expectDocumented(routeOf('submitPayment'), submitted);
   const reads = [
-    [routeOf('readStatus'), `/payments/status/${paying.transaction_id}`],
-    [routeOf('readTransaction'), `/payments/transaction/${paying.transaction_id}`],
-    [routeOf('readMobileMoneyStatus'), `/payments/mobile-money/status/${paying.payment_id}`],
+    [routeOf('readStatus'), `/payments/status/${paying.transaction_id}`, paying.token],
+    [routeOf('readTransaction'), `/payments/transaction/${paying.transaction_id}`, paying.token],
+    [routeOf('readMerchantTransaction'), `/internal/transactions/${paying.transaction_id}`, bearerOf(merchant)],
+    [routeOf('readMobileMoneyStatus'), `/payments/mobile-money/status/${paying.payment_id}`, paying.token],
   ] as const;
   const readAll = async (): Promise<void> => {
-    for (const [route, path] of reads) {
-      expectDocumented(route, await world.call('GET', path, { bearer: paying.token }));
+    for (const [route, path, bearer] of reads) {
+      expectDocumented(route, await world.call('GET', path, { bearer }));
     }
   };
   await readAll();

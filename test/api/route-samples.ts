@@ -241,6 +241,16 @@ const SAMPLES: { readonly [operationId: string]: Make } = {
     await collect(world, merchant, { minted });
     return books(merchant, '/internal/transactions?limit=5');
   },
+  readMerchantTransaction: async (world, merchant) => {
+    const { transaction_id } = await collect(world, merchant, { minted });
+    const pathOf = (id: string): string => `/internal/transactions/${id}`;
+    return {
+      path: pathOf(transaction_id),
+      bearer: bearerOf(merchant),
+      answers: 200,
+      unknown: { path: pathOf(nothing(world, merchant).transaction_id) },
+    };
+  },
   sendPayout: (world, merchant) => sendSample(world, merchant, consume),
   createPayout: createSample,
   retryPayout: retrySample,

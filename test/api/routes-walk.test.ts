@@ -23,6 +23,7 @@ test('the table has every endpoint that this release carries out', () => {
       "GET /internal/refunds/:id",
       "GET /internal/statement",
       "GET /internal/transactions",
+      "GET /internal/transactions/:transaction_id",
       "GET /payments/cardnet/status/:transaction_id",
       "GET /payments/check-status/:order_id",
       "GET /payments/get-config-bank",
