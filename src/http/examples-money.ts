@@ -63,7 +63,6 @@ const SEND = {
 };
 
 const REFUNDED = {
-  success: true,
   refund_id: REFUND,
   transaction_id: TRANSACTION,
   status: 'processing',
@@ -76,7 +75,6 @@ const REFUNDED = {
   failure: null,
   refunded_amount: '0.00',
   provider_reference: null,
-  summary_code: 'lok000',
   created_at: AT,
   completed_at: null,
 };
@@ -166,11 +164,29 @@ export const MONEY_EXAMPLES = {
   },
   createRefund: {
     body: { transaction_id: TRANSACTION, amount: '5.00', reason: 'one item was missing' },
-    answer: REFUNDED,
+    answer: { success: true, summary_code: 'lok000', ...REFUNDED },
+  },
+  listRefunds: {
+    query: { status: 'failed', from: '2026-11-20', limit: '20' },
+    answer: {
+      success: true,
+      refunds: [
+        {
+          ...REFUNDED,
+          status: 'failed',
+          message: say('en', 'refund.failed', { reason: say('en', 'reason.payee_unknown') }),
+          failure: { code: 'payee_unknown', message: say('en', 'reason.payee_unknown') },
+          completed_at: LATER,
+        },
+      ],
+      next_cursor: null,
+    },
   },
   readRefund: {
     params: { id: REFUND },
     answer: {
+      success: true,
+      summary_code: 'lok000',
       ...REFUNDED,
       status: 'completed',
       message: say('en', 'refund.completed'),

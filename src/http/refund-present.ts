@@ -11,9 +11,14 @@ import { isByHand, type RefundRows } from '../domain/refund.ts';
 import { type Language, say } from '../messages/messages.ts';
 import { timestamp } from './present.ts';
 
-export function presentRefund({ refund, payment }: RefundRows, language: Language) {
+/** The answer that is about one refund. */
+export function presentRefund(rows: RefundRows, language: Language) {
+  return { success: true, summary_code: 'lok000', ...presentListedRefund(rows, language) };
+}
+
+/** A refund in a list: what its own answer says, but for what is about the call. */
+export function presentListedRefund({ refund, payment }: RefundRows, language: Language) {
   return {
-    success: true,
     refund_id: refund.id,
     transaction_id: refund.payment_id,
     status: refund.status,
@@ -26,7 +31,6 @@ export function presentRefund({ refund, payment }: RefundRows, language: Languag
     failure: refund.status === 'failed' ? { code: refund.reason, message: reasonOf(refund, language) } : null,
     refunded_amount: formatMinor(payment.refunded_minor, payment.currency),
     provider_reference: refund.provider_reference,
-    summary_code: 'lok000',
     created_at: timestamp(refund.created_at),
     completed_at: refund.completed_at === null ? null : timestamp(refund.completed_at),
   };

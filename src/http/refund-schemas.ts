@@ -5,7 +5,8 @@
  */
 
 import { type Static, Type } from 'typebox';
-import { AMOUNT_FORM, MethodName, nullable, OutgoingStatus, Text, Timestamp } from './schema-words.ts';
+import { limitQuery, SPAN_QUERY } from './list-query.ts';
+import { AMOUNT_FORM, MethodName, NextCursor, nullable, OutgoingStatus, Text, Timestamp } from './schema-words.ts';
 
 export const RefundBody = Type.Object({
   transaction_id: Type.String({
@@ -24,8 +25,7 @@ export const RefundBody = Type.Object({
 });
 export type RefundBody = Static<typeof RefundBody>;
 
-export const RefundAnswer = Type.Object({
-  success: Type.Boolean(),
+const REFUND = {
   refund_id: Text,
   transaction_id: Text,
   status: OutgoingStatus,
@@ -45,7 +45,35 @@ export const RefundAnswer = Type.Object({
   ),
   refunded_amount: Type.String({ description: 'How much of the payment has been refunded, over all its refunds.' }),
   provider_reference: nullable(Text),
-  summary_code: Text,
   created_at: Timestamp,
   completed_at: nullable(Timestamp),
+};
+
+export const RefundAnswer = Type.Object({ success: Type.Boolean(), summary_code: Text, ...REFUND });
+
+export const REFUNDS_MOST = 100;
+export const REFUNDS = 20;
+
+export const RefundsQuery = Type.Object({
+  status: Type.Optional(
+    Type.Union(
+      [Type.Literal('pending'), Type.Literal('processing'), Type.Literal('completed'), Type.Literal('failed')],
+      { description: 'Only refunds with this status.' },
+    ),
+  ),
+  transaction_id: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 64, description: 'Only refunds of this payment, `txn_…`.' }),
+  ),
+  ...SPAN_QUERY,
+  cursor: Type.Optional(Type.String({ maxLength: 255, description: 'The `next_cursor` of the previous page.' })),
+  limit: limitQuery(REFUNDS_MOST, REFUNDS),
+});
+export type RefundsQuery = Static<typeof RefundsQuery>;
+
+export const RefundsAnswer = Type.Object({
+  success: Type.Boolean(),
+  refunds: Type.Array(Type.Object(REFUND), {
+    description: 'Newest first. A page may be short, or empty, without being the last.',
+  }),
+  next_cursor: NextCursor,
 });

@@ -1,7 +1,8 @@
 /**
- * The routes of refunds: give money back, and read what became of it (contract §9).
+ * The routes of refunds: give money back, and read what became of it, one by one or as a list (contract §9).
  */
 
+import { isId } from '../domain/ids.ts';
 import { parseAmount } from '../domain/money.ts';
 import type { RefundRows } from '../domain/refund.ts';
 import type { RefusalDetail } from '../domain/refusal.ts';
@@ -9,8 +10,10 @@ import { isReferenceText } from '../domain/session.ts';
 import type { Deps } from '../usecases/deps.ts';
 import { makeRefundForMerchant } from '../usecases/refund-make.ts';
 import { readRefund } from '../usecases/refund-read.ts';
-import { presentRefund } from './refund-present.ts';
-import { RefundAnswer, RefundBody } from './refund-schemas.ts';
+import { listRefunds, type RefundListing } from '../usecases/refunds-list.ts';
+import { limitFaults, readSpan, spanFaults } from './list-query.ts';
+import { presentListedRefund, presentRefund } from './refund-present.ts';
+import { REFUNDS, REFUNDS_MOST, RefundAnswer, RefundBody, RefundsAnswer, RefundsQuery } from './refund-schemas.ts';
 import { defineRoute, type Route } from './route.ts';
 import { idParams } from './schema-words.ts';
 
@@ -26,7 +29,7 @@ export function refundRoutes(deps: Deps): Route[] {
         'of a payment together never exceed its amount, and fees are not refunded. The money is taken first from what is ' +
         'still held for the payment, and the rest from your available balance. Each completed refund sends a webhook ' +
         '`payment.refunded`; once everything has been refunded, the payment is `refunded`. A failed refund sends no ' +
-        'webhook: read it with `GET /internal/refunds/{id}`.',
+        'webhook: read it with `GET /internal/refunds/{id}`, or find all of them with `GET /internal/refunds?status=failed`.',
       credential: 'merchant',
       limit: 'none',
       loadClass: 'begin',
@@ -43,6 +46,29 @@ export function refundRoutes(deps: Deps): Route[] {
           { transaction_id, amount: amount ?? undefined, reason: reason ?? undefined },
           call.answering((rows: RefundRows) => ({ status: 201, value: presentRefund(rows, call.language) })),
         );
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/internal/refunds',
+      operationId: 'listRefunds',
+      summary: 'List your refunds',
+      description:
+        'Your refunds, newest first, page by page, each as `GET /internal/refunds/{id}` shows it. A refund must match all ' +
+        'filters that are given. Refunds made while you read come before the first page, so nothing is repeated or left ' +
+        'out. A failed refund sends no webhook: with `status=failed` this call finds them.',
+      credential: 'merchant',
+      limit: 'none',
+      loadClass: 'read',
+      allowConsumed: true,
+      querystring: RefundsQuery,
+      answers: { 200: RefundsAnswer },
+      refusals: [1110],
+      checkQuery: listFaults,
+      run: async (call) => {
+        const { rows, next } = await listRefunds(deps, call.caller, listingOf(call.query));
+        const refunds = rows.map((one) => presentListedRefund(one, call.language));
+        return call.reply(200, { success: true, refunds, next_cursor: next ?? null });
       },
     }),
     defineRoute({
@@ -76,4 +102,18 @@ function refundFaults({ amount, reason }: Partial<RefundBody>): RefusalDetail[] 
   }
   if (reason !== undefined && !isReferenceText(reason)) found.push({ field: 'reason', code: 'INVALID_TEXT' });
   return found;
+}
+
+function listFaults({ transaction_id: id, from, to, cursor, limit }: Partial<RefundsQuery>): RefusalDetail[] {
+  const faults: RefusalDetail[] = [];
+  if (id !== undefined && !isId('txn', id)) faults.push({ field: 'transaction_id', code: 'INVALID_FORMAT' });
+  faults.push(...spanFaults({ from, to }));
+  if (cursor !== undefined && !isId('rfd', cursor)) faults.push({ field: 'cursor', code: 'INVALID_CURSOR' });
+  return [...faults, ...limitFaults(limit, REFUNDS_MOST)];
+}
+
+/** Reads a query in which `listFaults` has found none. */
+function listingOf(query: RefundsQuery): RefundListing {
+  const { status, transaction_id: transactionId, cursor: before, limit } = query;
+  return { status, transactionId, ...readSpan(query), before, limit: Number(limit ?? REFUNDS) };
 }

@@ -17,6 +17,7 @@ import { listPayments, type PaymentFilter } from './payment-lists.ts';
 import { openOccurrences, type PayoutBatchReads } from './payout-batch-reads.ts';
 import { type BatchFilter, pageOfBatches } from './payout-list-reads.ts';
 import type { Readers } from './read.ts';
+import { pageOfRefunds, type RefundPageFilter } from './refund-reads.ts';
 import type { ScannedPage } from './scanned-page.ts';
 import { columnsOf } from './tables.ts';
 
@@ -32,6 +33,7 @@ export interface ArchiveReads {
   readonly refund: {
     get(shard: number, id: string): Promise<Refund | undefined>;
     ofPayment(shard: number, paymentId: string): Promise<Refund[]>;
+    page(filter: RefundPageFilter): Promise<ScannedPage<Refund>>;
   };
   readonly proof: {
     ofDigest(shard: number, digest: string): Promise<Proof[]>;
@@ -68,7 +70,11 @@ export function openArchiveReads(readers: Readers): ArchiveReads {
       newest: (shard, merchantId, reference) => newestPayment(readers, shard, merchantId, reference, 'archive'),
     },
     attempt: { get: byId('attempt') },
-    refund: { get: byId('refund'), ofPayment: rowsBy('refund', 'payment_id', 'id') },
+    refund: {
+      get: byId('refund'),
+      ofPayment: rowsBy('refund', 'payment_id', 'id'),
+      page: (filter) => pageOfRefunds(readers, filter, 'archive'),
+    },
     proof: { ofDigest: rowsBy('proof', 'digest', 'id'), ofPayment: rowsBy('proof', 'payment_id', 'id') },
     event: {
       get: byId('webhook_event'),

@@ -15,7 +15,7 @@ import { columnsOf } from './tables.ts';
 import { instantParameter } from './wire.ts';
 
 /** Tables that are read by pages. */
-type Paged = 'payment' | 'webhook_event';
+type Paged = 'payment' | 'webhook_event' | 'refund';
 
 export interface PageQuestion<T extends Paged> {
   readonly table: T;
@@ -94,6 +94,7 @@ const SEEN = columnList<Seen>({ seen: 'int4', reached: 'text' });
 const PAGE_COLUMNS: { readonly [T in Paged]: ColumnList<PageRow<T>> } = {
   payment: bothLists(SEEN, columnsOf('payment')),
   webhook_event: bothLists(SEEN, columnsOf('webhook_event')),
+  refund: bothLists(SEEN, columnsOf('refund')),
 };
 
 /** The last two parameters are how many rows are examined, and how many fitting ones a page has. */

@@ -910,6 +910,7 @@ create table archive.refund (
   constraint refund_check2 CHECK (((next_start_at IS NULL) OR (status = 'pending'::text))),
   constraint refund_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text])))
 ) partition by range (id);
+CREATE INDEX refund_of_merchant ON ONLY archive.refund USING btree (merchant_id, id, shard);
 CREATE INDEX refund_of_payment ON ONLY archive.refund USING btree (payment_id, shard);
 
 create table archive.session (

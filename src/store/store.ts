@@ -6,7 +6,7 @@
  */
 
 import type { Change, Outcome } from '../domain/change.ts';
-import type { PayoutLine } from '../domain/outgoing-records.ts';
+import type { PayoutLine, Refund } from '../domain/outgoing-records.ts';
 import type { Attempt, JournalEntry, LedgerTransfer, Payment, WebhookEvent } from '../domain/records.ts';
 import { closeAccountDays, firstTransferDay, LAST_CLOSED_DAY } from './account-days.ts';
 import {
@@ -37,6 +37,7 @@ import { readAttemptsAt, readPaymentsBeside, readTransfersFor } from './payment-
 import type { Statement } from './pipeline.ts';
 import { openReaders } from './read.ts';
 import { openRecent } from './recent.ts';
+import { pageOfRefunds, type RefundPageFilter } from './refund-reads.ts';
 import type { ScannedPage } from './scanned-page.ts';
 import { type FailingReceiver, readFailingReceivers, readServer, type Server } from './server-reads.ts';
 import type { CommitStats, ReadStats } from './stats.ts';
@@ -96,9 +97,10 @@ export interface Store extends Nouns {
   attemptsOf(shard: number, orders: readonly string[]): Promise<Attempt[]>;
   /** A payout line, the failed ones that it pays again, and those that pay it again; archived ones too. */
   payoutLineFamily(line: Pick<PayoutLine, 'shard' | 'id'>): Promise<PayoutLine[]>;
-  /** Lines and balances of merchants' accounts, and lists of payments: long reads, on connections of their own. */
+  /** Lines and balances of merchants' accounts, and lists of payments and refunds: long reads, on connections of their own. */
   readonly ledger: LedgerReads;
   listPayments(filter: PaymentFilter): Promise<ScannedPage<Payment>>;
+  pageOfRefunds(filter: RefundPageFilter): Promise<ScannedPage<Refund>>;
   /** Webhook events of a merchant or shard. */
   pageOfEvents(filter: EventPageFilter): Promise<ScannedPage<WebhookEvent>>;
   /** How the newest upstream calls since an instant (ms) went, over all processes. */
@@ -210,6 +212,7 @@ export async function openStore({ url, onError = () => undefined }: StoreOptions
     undecided: (filter, openBefore) => readUndecided(patient, filter, openBefore),
     ledger: openLedgerReads(lists),
     listPayments: (filter) => listPayments(lists, filter),
+    pageOfRefunds: (filter) => pageOfRefunds(lists, filter),
     pageOfEvents: (filter) => pageOfEvents(lists, filter),
     upstreamCalls: (from) => readUpstreamCalls(lists, from),
     lastClosedDay: async () => (await nouns.setting.get(0, LAST_CLOSED_DAY))?.value,

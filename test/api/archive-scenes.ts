@@ -112,6 +112,10 @@ export async function readAll(world: World, past: Past): Promise<ReadonlyMap<str
     'transactions?',
     'transactions?limit=2&',
     'transactions?status=approved&',
+    'refunds?',
+    'refunds?limit=1&',
+    'refunds?status=completed&',
+    `refunds?transaction_id=${over[1]}&`,
     'events?',
     'events?limit=3&',
   ]) {

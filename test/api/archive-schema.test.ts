@@ -19,6 +19,7 @@ import { keyedShape } from '../../src/store/keyed-shape.ts';
 import { openLedgerReads } from '../../src/store/ledger-reads.ts';
 import type { Statement } from '../../src/store/pipeline.ts';
 import type { Readers } from '../../src/store/read.ts';
+import { pageOfRefunds } from '../../src/store/refund-reads.ts';
 import { columnsOf } from '../../src/store/tables.ts';
 import { inTransaction } from '../../src/store/transaction.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -110,6 +111,25 @@ test('a proof with the same content is looked up by that content, in every month
   expect(scans.filter((scan) => scan !== 'k').toSorted()).toEqual(
     MONTHS.map((month) => `${monthTable('proof', month)}_digest_shard_idx`),
   );
+});
+
+test('a merchant’s old refunds are listed month by month, newest first, by its own index', async () => {
+  let asked: readonly [Statement, readonly (string | null)[]] | undefined;
+  const readers = {
+    query: (statement: Statement, _columns: unknown, values: readonly (string | null)[]) => {
+      asked = [statement, values];
+      return Promise.resolve([{ seen: 0, reached: null, id: null }]);
+    },
+  } as unknown as Readers;
+  const before = makeId('rfd', Date.UTC(2024, 11, 7), new Uint8Array(16), 1);
+  await pageOfRefunds(readers, { shard: 1, merchantId: 'mch_a', status: 'failed', before, limit: 20 }, 'archive');
+  const [statement, values] = asked ?? [];
+  const literals = (values ?? []).map((value) => client.escapeLiteral(value ?? '')).join(', ');
+  const scans = await readBy(statement?.text ?? '', 'old_refunds', literals);
+  expect(scans.filter((scan) => scan.startsWith('refund_2'))).toEqual([
+    'refund_2024_12_merchant_id_id_shard_idx',
+    'refund_2024_11_merchant_id_id_shard_idx',
+  ]);
 });
 
 test('old lines of an account are read in their own months, by their own indexes', async () => {

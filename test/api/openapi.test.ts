@@ -140,6 +140,7 @@ describe('says of a query what a program needs to write one', () => {
     ['readStatement', 'limit', { type: 'integer', minimum: 1, maximum: 1_000, default: 100 }],
     ['listTransactions', 'limit', { type: 'integer', minimum: 1, maximum: 100, default: 20 }],
     ['listPayouts', 'limit', { type: 'integer', minimum: 1, maximum: 100, default: 20 }],
+    ['listRefunds', 'limit', { type: 'integer', minimum: 1, maximum: 100, default: 20 }],
     ['listEvents', 'limit', { type: 'integer', minimum: 1, maximum: 100, default: 20 }],
     ['readPayout', 'occurrence', { type: 'integer', minimum: 1, maximum: 366, default: 1 }],
     ['readStatement', 'from', span],
@@ -150,7 +151,7 @@ describe('says of a query what a program needs to write one', () => {
   });
 
   test('and the bounds of a page are those that hold', async () => {
-    for (const operationId of ['readStatement', 'listTransactions', 'listPayouts', 'listEvents']) {
+    for (const operationId of ['readStatement', 'listTransactions', 'listPayouts', 'listRefunds', 'listEvents']) {
       const { minimum, maximum } = queryOf(operationId, 'limit') as { minimum: number; maximum: number };
       const limited = (limit: number) =>
         world.call('GET', `${routeOf(operationId).path}?currency=usd&limit=${limit}`, { bearer: bearerOf(merchant) });

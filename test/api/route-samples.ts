@@ -227,6 +227,11 @@ const SAMPLES: { readonly [operationId: string]: Make } = {
       unknown: { path: '/internal/refunds', body: unknown },
     };
   },
+  listRefunds: async (world, merchant) => {
+    const { transaction_id } = await paidOnce(world, merchant);
+    await world.call('POST', '/internal/refunds', { bearer: bearerOf(merchant), body: { transaction_id } });
+    return books(merchant, '/internal/refunds?limit=5');
+  },
   readRefund: async (world, merchant) => {
     const { transaction_id } = await paidOnce(world, merchant);
     const bearer = bearerOf(merchant);

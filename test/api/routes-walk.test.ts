@@ -20,6 +20,7 @@ test('the table has every endpoint that this release carries out', () => {
       "GET /internal/events/:id",
       "GET /internal/payouts",
       "GET /internal/payouts/:batch_id",
+      "GET /internal/refunds",
       "GET /internal/refunds/:id",
       "GET /internal/statement",
       "GET /internal/transactions",

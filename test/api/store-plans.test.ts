@@ -21,6 +21,7 @@ import { pageOfBatches, RETRYABLE } from '../../src/store/payout-list-reads.ts';
 import type { Execution, Statement } from '../../src/store/pipeline.ts';
 import type { Question, Readers, ReadShape } from '../../src/store/read.ts';
 import { openRecent } from '../../src/store/recent.ts';
+import { pageOfRefunds, type RefundPageFilter } from '../../src/store/refund-reads.ts';
 import { rowReader } from '../../src/store/row-codec.ts';
 import { FAILING_RECEIVERS } from '../../src/store/server-reads.ts';
 import { lockShape, updateShape } from '../../src/store/statements.ts';
@@ -221,6 +222,21 @@ test.each<[string, Partial<EventPageFilter>]>([
     pageOfEvents(readers, { shard: 1, merchantId: 'mch_a', order: 'newest', limit: 20, ...filter }),
   );
   expect((await scansOf(text, name, values)).toSorted()).toEqual([index, 'webhook_event_pkey'].toSorted());
+});
+
+test.each<Partial<RefundPageFilter>>([{}, { status: 'failed', before: 'rfd_7', from: 0, until: NOW }])(
+  'a merchant’s refunds are listed by its own index: %j',
+  async (filter) => {
+    const [{ text, name }, values] = await askedBy((readers) =>
+      pageOfRefunds(readers, { shard: 1, merchantId: 'mch_a', limit: 20, ...filter }),
+    );
+    expect((await scansOf(text, name, values)).toSorted()).toEqual(['refund_of_merchant', 'refund_pkey']);
+  },
+);
+
+test('the refunds of a payment are found by that payment', async () => {
+  const { statement } = keyedShape('live', 'refund', 'payment_id', 'id');
+  expect(await scansOf(statement.text, 'refunds_of_payment', `'{1}', '{x}'`)).toEqual(['refund_of_payment']);
 });
 
 const OF_SHOP = { merchantId: MERCHANT, currency: 'usd', before: NOW } as const;
