@@ -6,10 +6,12 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inquireAttempt } from '../../src/usecases/attempt-inquire.ts';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';
+import { type FickleCarrier, openFickleCarrier } from '../support/fickle-carrier.ts';
+import { collect, freshKey, numberEnding, payByPhone, statusOf } from '../support/flows.ts';
+import { attemptOf, callBack } from '../support/phone-payments.ts';
+import { rowsOf } from '../support/rows.ts';
+import { until } from '../support/waiting.ts';
 import { openWorld, type World } from '../support/world.ts';
-import { type FickleCarrier, openFickleCarrier } from './fickle-carrier.ts';
-import { collect, freshKey, numberEnding, payByPhone, rowsOf, statusOf, until } from './flows.ts';
-import { attemptOf, callBack } from './phone-payments.ts';
 
 let carrier: FickleCarrier;
 let world: World;

@@ -4,11 +4,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchant } from '../../src/usecases/merchant-set.ts';
 import { cancelPayout } from '../../src/usecases/payout-cancel.ts';
+import { archive, growOld } from '../support/archive-scenes.ts';
+import { bearerOf, numberEnding } from '../support/flows.ts';
+import { createPayout, lines, settled } from '../support/payout-flows.ts';
+import { openPayer } from '../support/payout-lines.ts';
+import { rowsOf } from '../support/rows.ts';
 import { openWorld, type World } from '../support/world.ts';
-import { archive, growOld } from './archive-scenes.ts';
-import { bearerOf, numberEnding, rowsOf } from './flows.ts';
-import { createPayout, lines, settled } from './payout-flows.ts';
-import { openPayer } from './payout-lines.ts';
 
 let world: World;
 let merchant: MerchantCreated;

@@ -9,8 +9,8 @@ import type { Attempt, Payment } from '../../src/domain/records.ts';
 import { attemptWith } from '../../src/domain/testing/attempts.ts';
 import { seededRandom } from '../../src/platform/testing/seeded-random.ts';
 import { type Archived, runArchive } from '../../src/usecases/archive-run.ts';
+import { DAY, everything, id, over, SHARDS_USED, write, writePast } from '../support/archive-past.ts';
 import { type OperatorWorld, openOperatorWorld } from '../support/operator-world.ts';
-import { DAY, everything, id, over, SHARDS_USED, write, writePast } from './archive-past.ts';
 
 let world: OperatorWorld;
 let client: pg.Client;

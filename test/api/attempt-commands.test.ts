@@ -8,7 +8,6 @@ import { type AttemptVerdict, decideAttempt } from '../../src/usecases/attempt-d
 import { callbackUrl } from '../../src/usecases/callback-url.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
-import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
 import {
   answerPrompt,
   collect,
@@ -18,13 +17,14 @@ import {
   numberEnding,
   payByPhone,
   payFromWallet,
-  rowsOf,
   statusOf,
-  untilLater,
   untilStatus,
-} from './flows.ts';
-import { attemptOf, callBack, carrierAsked, onlyHook, pushed } from './phone-payments.ts';
-import { openSecond, submitAt } from './second-gateway.ts';
+} from '../support/flows.ts';
+import { attemptOf, callBack, carrierAsked, onlyHook, pushed } from '../support/phone-payments.ts';
+import { rowsOf } from '../support/rows.ts';
+import { openSecond, submitAt } from '../support/second-gateway.ts';
+import { untilLater } from '../support/waiting.ts';
+import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
 
 let world: World;
 let merchant: MerchantCreated;

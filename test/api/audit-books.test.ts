@@ -10,7 +10,7 @@ import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { compareBooks } from '../../src/usecases/audit-books.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { anAnswer, NOON, numbered } from './store-records.ts';
+import { anAnswer, NOON, numbered } from '../support/store-records.ts';
 
 let database: TestDatabase;
 let store: Store;

@@ -9,12 +9,14 @@ import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
 import { auditDue, readAudit } from '../../src/usecases/audit.ts';
 import { creditBalance } from '../../src/usecases/balance-credit.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { challenged, readyToPay, submitCard } from '../support/card-payments.ts';
+import { collect, numberEnding, payFromWallet, statusOf, untilStatus } from '../support/flows.ts';
+import { sendPayout } from '../support/payout-flows.ts';
+import { attemptOf, pushed } from '../support/phone-payments.ts';
+import { refunded } from '../support/refund-flows.ts';
+import { rowsOf } from '../support/rows.ts';
+import { until } from '../support/waiting.ts';
 import { openWorld, type World } from '../support/world.ts';
-import { challenged, readyToPay, submitCard } from './card-payments.ts';
-import { collect, numberEnding, payFromWallet, rowsOf, statusOf, until, untilStatus } from './flows.ts';
-import { sendPayout } from './payout-flows.ts';
-import { attemptOf, pushed } from './phone-payments.ts';
-import { refunded } from './refund-flows.ts';
 
 const MINUTE = 60_000;
 

@@ -4,20 +4,11 @@ import { revokeCredential } from '../../src/usecases/credential-revoke.ts';
 import { rotateCredential } from '../../src/usecases/credential-rotate.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
+import { expectRefusal, withoutIds } from '../support/envelope.ts';
+import { bearerOf, codeOn, collect, collectWith, neighbourOf, payFromWallet, statusOf } from '../support/flows.ts';
+import { MINT } from '../support/mints.ts';
+import { askCode, credentialRoutes, named, requireWorks, sampleOf, send } from '../support/route-samples.ts';
 import { type Answer, collectBody, mint, openWorld, type World } from '../support/world.ts';
-import {
-  bearerOf,
-  codeOn,
-  collect,
-  collectWith,
-  expectRefusal,
-  neighbourOf,
-  payFromWallet,
-  statusOf,
-  withoutIds,
-} from './flows.ts';
-import { MINT } from './mints.ts';
-import { askCode, credentialRoutes, named, requireWorks, sampleOf, send } from './route-samples.ts';
 
 // The table is walked at collection, so that each route's tests carry its name.
 const world: World = await openWorld({ env: { TRUST_PROXY: '127.0.0.1' } });

@@ -4,11 +4,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Availability } from '../../src/domain/availability.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { readyToPay, submitCard } from '../support/card-payments.ts';
+import { expectRefusal } from '../support/envelope.ts';
+import { bearerOf, collect, numberEnding, payByPhone } from '../support/flows.ts';
+import { commitBatch, lineNow, openPayer } from '../support/payout-lines.ts';
+import { openSecond } from '../support/second-gateway.ts';
+import { untilLater, whileTimePasses } from '../support/waiting.ts';
 import { collectBody, mint, openWorld, type World } from '../support/world.ts';
-import { readyToPay, submitCard } from './card-payments.ts';
-import { bearerOf, collect, expectRefusal, numberEnding, payByPhone, untilLater, whileTimePasses } from './flows.ts';
-import { commitBatch, lineNow, openPayer } from './payout-lines.ts';
-import { openSecond } from './second-gateway.ts';
 
 const MINUTE = 60_000;
 

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { expectRefusal } from '../support/envelope.ts';
+import { type Fields, openPaying, type Paying } from '../support/flows.ts';
+import { MINT, sendMint } from '../support/mints.ts';
+import { mintBytes } from '../support/raw.ts';
+import { expectNothingWritten } from '../support/rows.ts';
 import { collectBody, mint, type World } from '../support/world.ts';
-import { expectNothingWritten, expectRefusal, type Fields, openPaying, type Paying } from './flows.ts';
-import { MINT, sendMint } from './mints.ts';
-import { mintBytes } from './raw.ts';
 
 let world: World;
 let merchant: MerchantCreated;

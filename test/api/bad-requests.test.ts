@@ -1,10 +1,12 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { expectEnvelope, expectRefusal } from '../support/envelope.ts';
+import { bearerOf, openPaying, type Paying } from '../support/flows.ts';
+import { MINT, sendMint } from '../support/mints.ts';
+import { mintBytes, rawPost, sendRaw } from '../support/raw.ts';
+import { expectNothingWritten } from '../support/rows.ts';
 import { collectBody, type World } from '../support/world.ts';
-import { bearerOf, expectEnvelope, expectNothingWritten, expectRefusal, openPaying, type Paying } from './flows.ts';
-import { MINT, sendMint } from './mints.ts';
-import { mintBytes, rawPost, sendRaw } from './raw.ts';
 
 let world: World;
 let merchant: MerchantCreated;

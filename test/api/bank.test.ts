@@ -5,19 +5,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { closeBankAccount } from '../../src/usecases/bank-close.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchant } from '../../src/usecases/merchant-set.ts';
+import { expectRefusal } from '../support/envelope.ts';
+import { collect, collectWith, detailOf, hooksAbout, neighbourOf, payFromWallet, statusOf } from '../support/flows.ts';
+import { expectNothingWritten } from '../support/rows.ts';
+import { addAccount, payByTransfer, promise } from '../support/transfer-flows.ts';
 import { type Answer, collectBody, mint, openWorld, type World } from '../support/world.ts';
-import {
-  collect,
-  collectWith,
-  detailOf,
-  expectNothingWritten,
-  expectRefusal,
-  hooksAbout,
-  neighbourOf,
-  payFromWallet,
-  statusOf,
-} from './flows.ts';
-import { addAccount, payByTransfer, promise } from './transfer-flows.ts';
 
 const DAY = 24 * 60 * 60_000;
 

@@ -4,11 +4,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setFee } from '../../src/usecases/fee-set.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { expectRefusal } from '../support/envelope.ts';
+import { bearerOf, collect, neighbourOf, type Paying, payFromWallet } from '../support/flows.ts';
+import { write } from '../support/ledger-history.ts';
+import { fund } from '../support/payout-batches.ts';
+import { createPayout, settled } from '../support/payout-flows.ts';
+import { rowsOf } from '../support/rows.ts';
 import { type Answer, NOON, openWorld, type World } from '../support/world.ts';
-import { bearerOf, collect, expectRefusal, neighbourOf, type Paying, payFromWallet, rowsOf } from './flows.ts';
-import { write } from './ledger-history.ts';
-import { fund } from './payout-batches.ts';
-import { createPayout, settled } from './payout-flows.ts';
 
 let world: World;
 beforeAll(async () => {

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { openWorld, type World } from '../support/world.ts';
 import {
   answerChallenge,
   type CallbackFields,
@@ -13,10 +12,12 @@ import {
   postForm,
   readyToPay,
   submitCard,
-} from './card-payments.ts';
-import { collect, expectRefusal, type Fields, statusOf, withoutIds } from './flows.ts';
-import { attemptOf } from './phone-payments.ts';
-import { rawPost, sendRaw } from './raw.ts';
+} from '../support/card-payments.ts';
+import { expectRefusal, withoutIds } from '../support/envelope.ts';
+import { collect, type Fields, statusOf } from '../support/flows.ts';
+import { attemptOf } from '../support/phone-payments.ts';
+import { rawPost, sendRaw } from '../support/raw.ts';
+import { openWorld, type World } from '../support/world.ts';
 
 /** Not in the contract's form; each value is text, as a form sends it. */
 const ILL_FORMED = [{ result: 'SUCCESS' }, { nonce: 'a.b' }, { timestamp: '1795176000000' }];

@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchant } from '../../src/usecases/merchant-set.ts';
-import { openWorld, type World } from '../support/world.ts';
 import {
   answerChallenge,
   callbackFor,
@@ -11,10 +10,14 @@ import {
   postForm,
   readyToPay,
   submitCard,
-} from './card-payments.ts';
-import { expectRefusal, rowsOf, statusOf, until, untilStatus, whileTimePasses } from './flows.ts';
-import { attemptOf, onlyHook, unsureOf } from './phone-payments.ts';
-import { openSecond } from './second-gateway.ts';
+} from '../support/card-payments.ts';
+import { expectRefusal } from '../support/envelope.ts';
+import { statusOf, untilStatus } from '../support/flows.ts';
+import { attemptOf, onlyHook, unsureOf } from '../support/phone-payments.ts';
+import { rowsOf } from '../support/rows.ts';
+import { openSecond } from '../support/second-gateway.ts';
+import { until, whileTimePasses } from '../support/waiting.ts';
+import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
 let merchant: MerchantCreated;

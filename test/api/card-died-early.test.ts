@@ -4,10 +4,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { intendAttempt } from '../../src/usecases/attempt-intend.ts';
 import { PAY_LIFE_MS } from '../../src/usecases/card-pay.ts';
+import { collectCardWith, fillForm, readyToPay, submitCard } from '../support/card-payments.ts';
+import { callerOf } from '../support/direct-calls.ts';
+import { statusOf } from '../support/flows.ts';
 import { openWorld, type World } from '../support/world.ts';
-import { collectCardWith, fillForm, readyToPay, submitCard } from './card-payments.ts';
-import { callerOf } from './direct-calls.ts';
-import { statusOf } from './flows.ts';
 
 let world: World;
 beforeAll(async () => {

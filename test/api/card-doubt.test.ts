@@ -8,24 +8,24 @@ import { bookLateMoney } from '../../src/usecases/attempt-book.ts';
 import { inquireAttempt } from '../../src/usecases/attempt-inquire.ts';
 import { setFee } from '../../src/usecases/fee-set.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { collectBody, mint, type World } from '../support/world.ts';
-import { archive, growOld } from './archive-scenes.ts';
-import { type CardPaying, collectCardWith, openFormOf, submitCard } from './card-payments.ts';
-import { type FickleDesk, openFickleDesk } from './fickle-desk.ts';
-import type { FickleNetwork } from './fickle-network.ts';
+import { archive, growOld } from '../support/archive-scenes.ts';
+import { type CardPaying, collectCardWith, openFormOf, submitCard } from '../support/card-payments.ts';
+import { expectRefusal } from '../support/envelope.ts';
+import { type FickleDesk, openFickleDesk } from '../support/fickle-desk.ts';
+import type { FickleNetwork } from '../support/fickle-network.ts';
 import {
   answerPrompt,
   collect,
   collectWith,
   detailOf,
-  expectRefusal,
   numberEnding,
   payByPhone,
-  rowsOf,
   statusOf,
   untilStatus,
-} from './flows.ts';
-import { attemptOf, onlyHook, unsureOf } from './phone-payments.ts';
+} from '../support/flows.ts';
+import { attemptOf, onlyHook, unsureOf } from '../support/phone-payments.ts';
+import { rowsOf } from '../support/rows.ts';
+import { collectBody, mint, type World } from '../support/world.ts';
 
 let desk: FickleDesk;
 let network: FickleNetwork;

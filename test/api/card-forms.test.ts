@@ -2,7 +2,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { shardOf } from '../../src/domain/ids.ts';
 import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { collectBody, mint, openWorld, type World } from '../support/world.ts';
 import {
   CARDS,
   capturesOf,
@@ -12,9 +11,12 @@ import {
   readyToPay,
   submitCard,
   tamper,
-} from './card-payments.ts';
-import { type Shown, stepOf, textOf, visitor } from './checkout-flows.ts';
-import { collect, expectNothingWritten, expectRefusal, rowsOf, statusOf } from './flows.ts';
+} from '../support/card-payments.ts';
+import { type Shown, stepOf, textOf, visitor } from '../support/checkout-flows.ts';
+import { expectRefusal } from '../support/envelope.ts';
+import { collect, statusOf } from '../support/flows.ts';
+import { expectNothingWritten, rowsOf } from '../support/rows.ts';
+import { collectBody, mint, openWorld, type World } from '../support/world.ts';
 
 let world: World;
 let merchant: MerchantCreated;

@@ -7,14 +7,22 @@ import { shardOf } from '../../src/domain/ids.ts';
 import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import {
+  type CardPaying,
+  callbackFor,
+  collectByCard,
+  postCallback,
+  postForm,
+  submitCard,
+} from '../support/card-payments.ts';
+import { type FickleDesk, openFickleDesk } from '../support/fickle-desk.ts';
+import type { FickleNetwork } from '../support/fickle-network.ts';
+import { type Fields, statusOf } from '../support/flows.ts';
+import { attemptOf, onlyHook } from '../support/phone-payments.ts';
+import { openSecond, quiet, type Second } from '../support/second-gateway.ts';
+import { whileTimePasses } from '../support/waiting.ts';
 import { openWire, type Wire } from '../support/wire.ts';
 import type { World } from '../support/world.ts';
-import { type CardPaying, callbackFor, collectByCard, postCallback, postForm, submitCard } from './card-payments.ts';
-import { type FickleDesk, openFickleDesk } from './fickle-desk.ts';
-import type { FickleNetwork } from './fickle-network.ts';
-import { type Fields, statusOf, whileTimePasses } from './flows.ts';
-import { attemptOf, onlyHook } from './phone-payments.ts';
-import { openSecond, quiet, type Second } from './second-gateway.ts';
 
 let desk: FickleDesk;
 let network: FickleNetwork;

@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { openWorld, type World } from '../support/world.ts';
 import {
   answerChallenge,
   capturesOf,
@@ -9,8 +8,10 @@ import {
   postCallback,
   readyToPay,
   submitCard,
-} from './card-payments.ts';
-import { collect, collectWith, expectRefusal, payFromWallet } from './flows.ts';
+} from '../support/card-payments.ts';
+import { expectRefusal } from '../support/envelope.ts';
+import { collect, collectWith, payFromWallet } from '../support/flows.ts';
+import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
 let merchant: MerchantCreated;

@@ -3,7 +3,6 @@
  */
 
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { collectBody, mint, openWorld } from '../support/world.ts';
 import {
   answerChallenge,
   type CardName,
@@ -15,9 +14,11 @@ import {
   postForm,
   readyToPay,
   submitCard,
-} from './card-payments.ts';
-import { host, textOf, titleOf, visitor } from './checkout-flows.ts';
-import { expectRefusal, statusOf } from './flows.ts';
+} from '../support/card-payments.ts';
+import { host, textOf, titleOf, visitor } from '../support/checkout-flows.ts';
+import { expectRefusal } from '../support/envelope.ts';
+import { statusOf } from '../support/flows.ts';
+import { collectBody, mint, openWorld } from '../support/world.ts';
 
 const world = await openWorld();
 const merchant = await world.merchant();

@@ -2,7 +2,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openCardForm } from '../../src/usecases/card-form.ts';
 import { setFee } from '../../src/usecases/fee-set.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { collectBody, mint, openWorld, type World } from '../support/world.ts';
 import {
   answerChallenge,
   type CardName,
@@ -13,21 +12,14 @@ import {
   fillForm,
   readyToPay,
   submitCard,
-} from './card-payments.ts';
-import {
-  collect,
-  collectWith,
-  detailOf,
-  expectNothingWritten,
-  expectRefusal,
-  hooksAbout,
-  payFromWallet,
-  statusOf,
-  untilStatus,
-  whileTimePasses,
-} from './flows.ts';
-import { attemptOf, onlyHook } from './phone-payments.ts';
-import { openSecond } from './second-gateway.ts';
+} from '../support/card-payments.ts';
+import { expectRefusal } from '../support/envelope.ts';
+import { collect, collectWith, detailOf, hooksAbout, payFromWallet, statusOf, untilStatus } from '../support/flows.ts';
+import { attemptOf, onlyHook } from '../support/phone-payments.ts';
+import { expectNothingWritten } from '../support/rows.ts';
+import { openSecond } from '../support/second-gateway.ts';
+import { whileTimePasses } from '../support/waiting.ts';
+import { collectBody, mint, openWorld, type World } from '../support/world.ts';
 
 let world: World;
 let merchant: MerchantCreated;

@@ -6,14 +6,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { Attempt } from '../../src/domain/records.ts';
 import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { openWire, type Wire } from '../support/wire.ts';
-import { openWorld, type World } from '../support/world.ts';
-import { openFickleCarrier } from './fickle-carrier.ts';
+import { expectRefusal } from '../support/envelope.ts';
+import { openFickleCarrier } from '../support/fickle-carrier.ts';
 import {
   answerPrompt,
   collect,
   debitsOf,
-  expectRefusal,
   freshKey,
   hooksAbout,
   numberEnding,
@@ -21,12 +19,13 @@ import {
   payByPhone,
   phoneState,
   statusOf,
-  until,
   untilStatus,
-  whileTimePasses,
-} from './flows.ts';
-import { attemptOf, callBack, carrierAsked, onlyHook } from './phone-payments.ts';
-import { openSecond, quiet, type Second, submitAt } from './second-gateway.ts';
+} from '../support/flows.ts';
+import { attemptOf, callBack, carrierAsked, onlyHook } from '../support/phone-payments.ts';
+import { openSecond, quiet, type Second, submitAt } from '../support/second-gateway.ts';
+import { until, whileTimePasses } from '../support/waiting.ts';
+import { openWire, type Wire } from '../support/wire.ts';
+import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
 let merchant: MerchantCreated;

@@ -4,9 +4,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { revokeCredential } from '../../src/usecases/credential-revoke.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
+import { answerChallenge, callbackFor, capturesOf, challenged, postCallback } from '../support/card-payments.ts';
+import { rowsOf } from '../support/rows.ts';
+import { untilLater } from '../support/waiting.ts';
 import { openWorld, type World } from '../support/world.ts';
-import { answerChallenge, callbackFor, capturesOf, challenged, postCallback } from './card-payments.ts';
-import { rowsOf, untilLater } from './flows.ts';
 
 let world: World;
 beforeAll(async () => {

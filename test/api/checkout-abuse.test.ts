@@ -5,9 +5,9 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, describe, expect, test } from 'vitest';
+import { elementsOf, host, setSettings, stepOf, textOf, titleOf, visitor } from '../support/checkout-flows.ts';
+import { neighbourOf } from '../support/flows.ts';
 import { openWorld } from '../support/world.ts';
-import { elementsOf, host, setSettings, stepOf, textOf, titleOf, visitor } from './checkout-flows.ts';
-import { neighbourOf } from './flows.ts';
 
 const world = await openWorld();
 const merchant = await world.merchant();

@@ -1,11 +1,11 @@
 /** The entrances of the hosted page: a browser is always answered in words, a script in JSON, and a plain browser gets in. */
 
 import { afterAll, describe, expect, test } from 'vitest';
+import { elementsOf, host, stepOf, textOf, titleOf, visitor } from '../support/checkout-flows.ts';
+import { expectEnvelope, expectRefusal } from '../support/envelope.ts';
+import { sendRaw } from '../support/raw.ts';
+import { addAccount } from '../support/transfer-flows.ts';
 import { collectBody, mint, openWorld } from '../support/world.ts';
-import { elementsOf, host, stepOf, textOf, titleOf, visitor } from './checkout-flows.ts';
-import { expectEnvelope, expectRefusal } from './flows.ts';
-import { sendRaw } from './raw.ts';
-import { addAccount } from './transfer-flows.ts';
 
 const world = await openWorld();
 const merchant = await world.merchant();

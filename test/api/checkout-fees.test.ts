@@ -4,9 +4,18 @@
 
 import { afterAll, describe, expect, test } from 'vitest';
 import { LANGUAGES } from '../../src/messages/messages.ts';
+import {
+  elementsOf,
+  host,
+  type Shown,
+  setSettings,
+  stepOf,
+  textOf,
+  titleOf,
+  visitor,
+} from '../support/checkout-flows.ts';
+import { bearerOf } from '../support/flows.ts';
 import { openWorld } from '../support/world.ts';
-import { elementsOf, host, type Shown, setSettings, stepOf, textOf, titleOf, visitor } from './checkout-flows.ts';
-import { bearerOf } from './flows.ts';
 
 const world = await openWorld();
 afterAll(() => world.close());

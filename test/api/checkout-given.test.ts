@@ -4,10 +4,10 @@
  */
 
 import { afterAll, describe, expect, test } from 'vitest';
+import { fillForm } from '../support/card-payments.ts';
+import { elementsOf, host, type Shown, stepOf, textOf, titleOf, visitor } from '../support/checkout-flows.ts';
+import { numberEnding } from '../support/flows.ts';
 import { collectBody, mint, openWorld } from '../support/world.ts';
-import { fillForm } from './card-payments.ts';
-import { elementsOf, host, type Shown, stepOf, textOf, titleOf, visitor } from './checkout-flows.ts';
-import { numberEnding } from './flows.ts';
 
 const world = await openWorld();
 const merchant = await world.merchant();

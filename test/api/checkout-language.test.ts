@@ -3,8 +3,8 @@
  */
 
 import { afterAll, expect, test } from 'vitest';
+import { elementsOf, host, type Shown, textOf, visitor } from '../support/checkout-flows.ts';
 import { openWorld } from '../support/world.ts';
-import { elementsOf, host, type Shown, textOf, visitor } from './checkout-flows.ts';
 
 const world = await openWorld();
 const merchant = await world.merchant();

@@ -3,10 +3,10 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { declineProof } from '../../src/usecases/proof-decide.ts';
-import { host, type Shown, stepOf, textOf, visitor } from './checkout-flows.ts';
-import { numberEnding } from './flows.ts';
-import { addAccount, pdfFile, upload } from './transfer-flows.ts';
-import { openWaveringDesk, TURNED_AWAY, type WaveringDesk } from './wavering-desk.ts';
+import { host, type Shown, stepOf, textOf, visitor } from '../support/checkout-flows.ts';
+import { numberEnding } from '../support/flows.ts';
+import { addAccount, pdfFile, upload } from '../support/transfer-flows.ts';
+import { openWaveringDesk, TURNED_AWAY, type WaveringDesk } from '../support/wavering-desk.ts';
 
 let desk: WaveringDesk;
 beforeAll(async () => {

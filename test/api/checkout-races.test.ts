@@ -3,11 +3,13 @@
  */
 
 import { afterAll, afterEach, expect, test } from 'vitest';
+import { fillForm } from '../support/card-payments.ts';
+import { type Hosted, host, stepOf, textOf, titleOf, visitor } from '../support/checkout-flows.ts';
+import { collectWith, numberEnding, payByPhone, statusOf } from '../support/flows.ts';
+import { carrierAsked } from '../support/phone-payments.ts';
+import { rowsOf } from '../support/rows.ts';
+import { whileTimePasses } from '../support/waiting.ts';
 import { openWorld } from '../support/world.ts';
-import { fillForm } from './card-payments.ts';
-import { type Hosted, host, stepOf, textOf, titleOf, visitor } from './checkout-flows.ts';
-import { collectWith, numberEnding, payByPhone, rowsOf, statusOf, whileTimePasses } from './flows.ts';
-import { carrierAsked } from './phone-payments.ts';
 
 const world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
 const merchant = await world.merchant();

@@ -6,8 +6,8 @@ import { CommitUnknown } from '../../src/store/errors.ts';
 import { openByTicket, openForGood } from '../../src/usecases/checkout-open.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
+import { host, titleOf, visitor } from '../support/checkout-flows.ts';
 import { openWorld, type World } from '../support/world.ts';
-import { host, titleOf, visitor } from './checkout-flows.ts';
 
 let world: World;
 let merchant: MerchantCreated;

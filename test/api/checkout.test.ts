@@ -6,11 +6,21 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { LANGUAGES } from '../../src/messages/messages.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { listProofs } from '../../src/usecases/proof-read.ts';
+import {
+  elementsOf,
+  host,
+  type Shown,
+  setSettings,
+  stepOf,
+  textOf,
+  titleOf,
+  visitor,
+} from '../support/checkout-flows.ts';
+import { answerPrompt, codeOn, debitsOf, numberEnding } from '../support/flows.ts';
+import { attemptOf } from '../support/phone-payments.ts';
+import { addAccount, jpegFile } from '../support/transfer-flows.ts';
+import { untilLater } from '../support/waiting.ts';
 import { openWorld } from '../support/world.ts';
-import { elementsOf, host, type Shown, setSettings, stepOf, textOf, titleOf, visitor } from './checkout-flows.ts';
-import { answerPrompt, codeOn, debitsOf, numberEnding, untilLater } from './flows.ts';
-import { attemptOf } from './phone-payments.ts';
-import { addAccount, jpegFile } from './transfer-flows.ts';
 
 const world = await openWorld();
 const merchant = await world.merchant();

@@ -7,17 +7,11 @@ import { PAYMENT_METHODS } from '../../src/domain/payment.ts';
 import type { PaymentMethod } from '../../src/domain/records.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchant } from '../../src/usecases/merchant-set.ts';
+import { expectRefusal } from '../support/envelope.ts';
+import { collect, detailOf, neighbourOf, numberEnding, payFromWallet } from '../support/flows.ts';
+import { expectNothingWritten } from '../support/rows.ts';
+import { addAccount } from '../support/transfer-flows.ts';
 import { openWorld, type World } from '../support/world.ts';
-import {
-  collect,
-  detailOf,
-  expectNothingWritten,
-  expectRefusal,
-  neighbourOf,
-  numberEnding,
-  payFromWallet,
-} from './flows.ts';
-import { addAccount } from './transfer-flows.ts';
 
 let world: World;
 let merchant: MerchantCreated;

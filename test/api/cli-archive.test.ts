@@ -3,11 +3,12 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { monthOf } from '../../src/domain/archive.ts';
+import { DAY, growOld, makePast } from '../support/archive-scenes.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
+import { createPayout, lines, readBatch } from '../support/payout-flows.ts';
+import { rowsOf } from '../support/rows.ts';
+import { untilLater } from '../support/waiting.ts';
 import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
-import { DAY, growOld, makePast } from './archive-scenes.ts';
-import { rowsOf, untilLater } from './flows.ts';
-import { createPayout, lines, readBatch } from './payout-flows.ts';
 
 let world: World;
 let line: CommandLine;

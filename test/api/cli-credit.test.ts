@@ -7,8 +7,9 @@ import { CommitUnknown } from '../../src/store/errors.ts';
 import { creditBalance } from '../../src/usecases/balance-credit.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
+import { bearerOf } from '../support/flows.ts';
+import { rowsOf } from '../support/rows.ts';
 import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
-import { bearerOf, rowsOf } from './flows.ts';
 
 let world: World;
 let cli: CommandLine;

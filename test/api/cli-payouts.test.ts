@@ -5,9 +5,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PayoutBatch } from '../../src/domain/outgoing-records.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
+import { numberEnding } from '../support/flows.ts';
+import { type BatchWish, countsNow, fund, makeBatch } from '../support/payout-batches.ts';
+import { untilLater } from '../support/waiting.ts';
 import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
-import { numberEnding, untilLater } from './flows.ts';
-import { type BatchWish, countsNow, fund, makeBatch } from './payout-batches.ts';
 
 const DAY = 86_400_000;
 

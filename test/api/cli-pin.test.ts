@@ -3,8 +3,8 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
+import { collect, payFromWallet } from '../support/flows.ts';
 import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
-import { collect, payFromWallet } from './flows.ts';
 
 let world: World;
 let cli: CommandLine;

@@ -11,12 +11,14 @@ import type { UpstreamQuestion } from '../../src/store/upstream-span.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { reconcile } from '../../src/usecases/reconcile.ts';
 import { executeRefund } from '../../src/usecases/refund-decide.ts';
+import { readyToPay, submitCard } from '../support/card-payments.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
+import { untilStatus } from '../support/flows.ts';
+import { attemptOf, pushed } from '../support/phone-payments.ts';
+import { paidByPhone, refunded, untilRefund, untilTurnedAway } from '../support/refund-flows.ts';
+import { expectNothingWritten, rowsOf } from '../support/rows.ts';
+import { until } from '../support/waiting.ts';
 import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
-import { readyToPay, submitCard } from './card-payments.ts';
-import { expectNothingWritten, rowsOf, until, untilStatus } from './flows.ts';
-import { attemptOf, pushed } from './phone-payments.ts';
-import { paidByPhone, refunded, untilRefund, untilTurnedAway } from './refund-flows.ts';
 
 let world: World;
 let merchant: MerchantCreated;

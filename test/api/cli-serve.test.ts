@@ -8,7 +8,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSandbox } from '../../sandbox/app.ts';
 import { openCommandLine } from '../support/command-line.ts';
-import { ended, openServeDesk, type Ready, ready, type ServeDesk, said } from './serve-desk.ts';
+import { ended, openServeDesk, type Ready, ready, type ServeDesk, said } from '../support/serve-desk.ts';
 
 let desk: ServeDesk;
 

@@ -8,8 +8,9 @@ import { creditBalance } from '../../src/usecases/balance-credit.ts';
 import { settleBalance } from '../../src/usecases/balance-settle.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
+import { bearerOf, collect, neighbourOf } from '../support/flows.ts';
+import { rowsOf } from '../support/rows.ts';
 import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
-import { bearerOf, collect, neighbourOf, rowsOf } from './flows.ts';
 
 let world: World;
 let cli: CommandLine;

@@ -8,10 +8,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runCommandLine } from '../../src/commands/command-line.ts';
 import { isDemoCurrent, openDemo } from '../../src/commands/demo.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { bearerOf, statusOf } from '../support/flows.ts';
 import { openOperatorWorld } from '../support/operator-world.ts';
+import { rowsOf } from '../support/rows.ts';
+import { pdfFile, promise, upload } from '../support/transfer-flows.ts';
 import { mint, openWorld, type World } from '../support/world.ts';
-import { bearerOf, rowsOf, statusOf } from './flows.ts';
-import { pdfFile, promise, upload } from './transfer-flows.ts';
 
 let world: World;
 let merchant: MerchantCreated;

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { walletList, walletShow } from '../../src/commands/wallet.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type CommandLine, type Document, openCommandLine } from '../support/command-line.ts';
+import { collect, payFromWallet } from '../support/flows.ts';
 import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
-import { collect, payFromWallet } from './flows.ts';
 
 let world: World;
 let cli: CommandLine;

@@ -8,10 +8,10 @@ import { worksOf } from '../../src/rounds/works.ts';
 import type { Deps } from '../../src/usecases/deps.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { createRefundDispatcher } from '../../src/usecases/refund-dispatch.ts';
+import { bearerOf, collect, statusOf } from '../support/flows.ts';
+import { fund } from '../support/payout-batches.ts';
+import { createPayout, readBatch } from '../support/payout-flows.ts';
 import { openWorld, type World } from '../support/world.ts';
-import { bearerOf, collect, statusOf } from './flows.ts';
-import { fund } from './payout-batches.ts';
-import { createPayout, readBatch } from './payout-flows.ts';
 
 const DAY = 24 * 60 * 60_000;
 /** Two days: a date of tomorrow is due then, and a day is over, at whatever hour the test runs. */

@@ -7,21 +7,14 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/platform/clock.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { answerChallenge, challenged, postCallback } from '../support/card-payments.ts';
+import { expectRefusal } from '../support/envelope.ts';
+import { bearerOf, collect, debitsOf, freshKey, payFromWallet, statusOf } from '../support/flows.ts';
+import { attemptOf, pushed } from '../support/phone-payments.ts';
 import { openReceiver } from '../support/receiver.ts';
+import { rowsOf } from '../support/rows.ts';
+import { until } from '../support/waiting.ts';
 import { openWorld, type World } from '../support/world.ts';
-import { answerChallenge, challenged, postCallback } from './card-payments.ts';
-import {
-  bearerOf,
-  collect,
-  debitsOf,
-  expectRefusal,
-  freshKey,
-  payFromWallet,
-  rowsOf,
-  statusOf,
-  until,
-} from './flows.ts';
-import { attemptOf, pushed } from './phone-payments.ts';
 
 const HOUR = 60 * 60_000;
 const DAY = 24 * HOUR;

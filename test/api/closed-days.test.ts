@@ -9,9 +9,9 @@ import { StoreUnavailable } from '../../src/store/errors.ts';
 import { openStore } from '../../src/store/store.ts';
 import { createMerchant } from '../../src/usecases/merchant-create.ts';
 import { closeDays } from '../../src/usecases/snapshot-days.ts';
+import { type Movement, write } from '../support/ledger-history.ts';
 import { type OperatorWorld, openOperatorWorld } from '../support/operator-world.ts';
-import { rowsOf } from './flows.ts';
-import { type Movement, write } from './ledger-history.ts';
+import { rowsOf } from '../support/rows.ts';
 
 const HOUR = 60 * 60_000;
 const DAY = 24 * HOUR;

@@ -9,9 +9,9 @@ import { resendCode } from '../../src/usecases/code-resend.ts';
 import type { Deps } from '../../src/usecases/deps.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { submitPayment } from '../../src/usecases/payment-submit.ts';
+import { callerOf, meansOf, plainly, submitOf } from '../support/direct-calls.ts';
+import { codeOn, collect, type Paying, phoneState, statusOf } from '../support/flows.ts';
 import { openWorld, type World } from '../support/world.ts';
-import { callerOf, meansOf, plainly, submitOf } from './direct-calls.ts';
-import { codeOn, collect, type Paying, phoneState, statusOf } from './flows.ts';
 
 let world: World;
 let merchant: MerchantCreated;

@@ -5,11 +5,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { verifyCode } from '../../src/usecases/code-verify.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { host, stepOf, textOf, visitor } from '../support/checkout-flows.ts';
+import { callerOf, plainly } from '../support/direct-calls.ts';
+import { expectRefusal } from '../support/envelope.ts';
+import { codeOn, collect, type Paying, payFromWallet, phoneState } from '../support/flows.ts';
+import { rowsOf } from '../support/rows.ts';
+import { openSecond } from '../support/second-gateway.ts';
 import { type Answer, openWorld, type World } from '../support/world.ts';
-import { host, stepOf, textOf, visitor } from './checkout-flows.ts';
-import { callerOf, plainly } from './direct-calls.ts';
-import { codeOn, collect, expectRefusal, type Paying, payFromWallet, phoneState, rowsOf } from './flows.ts';
-import { openSecond } from './second-gateway.ts';
 
 let world: World;
 let merchants: MerchantCreated[];

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { shardOf } from '../../src/domain/ids.ts';
 import { setFee } from '../../src/usecases/fee-set.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { host, stepOf, visitor } from '../support/checkout-flows.ts';
+import { codeOn, phoneState } from '../support/flows.ts';
 import { type Answer, collectBody, mint, openWorld, type World } from '../support/world.ts';
-import { host, stepOf, visitor } from './checkout-flows.ts';
-import { codeOn, phoneState } from './flows.ts';
 
 let world: World;
 let merchant: MerchantCreated;

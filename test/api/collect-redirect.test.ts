@@ -1,10 +1,11 @@
 /** Starting a payment on the hosted page: the answer is a collect's, and its status follows the Accept header. */
 
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { visitor } from '../support/checkout-flows.ts';
+import { expectRefusal } from '../support/envelope.ts';
+import { freshKey, payFromWallet } from '../support/flows.ts';
+import { addAccount } from '../support/transfer-flows.ts';
 import { collectBody, mint, openWorld } from '../support/world.ts';
-import { visitor } from './checkout-flows.ts';
-import { expectRefusal, freshKey, payFromWallet } from './flows.ts';
-import { addAccount } from './transfer-flows.ts';
 
 const world = await openWorld();
 const merchant = await world.merchant();

@@ -12,13 +12,13 @@ import type { Deps } from '../../src/usecases/deps.ts';
 import { submitPayment } from '../../src/usecases/payment-submit.ts';
 import { startLine } from '../../src/usecases/payout-start.ts';
 import { startRefund } from '../../src/usecases/refund-start.ts';
+import { callerOf, plainly, submitOf } from '../support/direct-calls.ts';
+import { collect, numberEnding, payByPhone } from '../support/flows.ts';
+import { type OutDesk, openOutDesk, TURNED_AWAY } from '../support/late-out-desk.ts';
+import { commitBatch, lineNow, openPayer } from '../support/payout-lines.ts';
+import { attemptOf } from '../support/phone-payments.ts';
+import { minted, refunded } from '../support/refund-flows.ts';
 import type { World } from '../support/world.ts';
-import { callerOf, plainly, submitOf } from './direct-calls.ts';
-import { collect, numberEnding, payByPhone } from './flows.ts';
-import { type OutDesk, openOutDesk, TURNED_AWAY } from './late-out-desk.ts';
-import { commitBatch, lineNow, openPayer } from './payout-lines.ts';
-import { attemptOf } from './phone-payments.ts';
-import { minted, refunded } from './refund-flows.ts';
 
 const REFUSED: Reply = { status: 500, body: '{"code":"INVALID_CURRENCY"}' };
 

@@ -10,14 +10,14 @@ import { holdConnector, resumeConnector } from '../../src/usecases/connector-hol
 import { openHolds } from '../../src/usecases/holds.ts';
 import { startLine } from '../../src/usecases/payout-start.ts';
 import { AGE_LIMITS_MS } from '../../src/watch/database-metrics.ts';
+import { creditsOnCard, readyToPay, submitCard } from '../support/card-payments.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
+import { balances, createPayout, lines, payee, readBatch, settled } from '../support/payout-flows.ts';
+import { creditsOf, openPayer, untilLine } from '../support/payout-lines.ts';
+import { minted, paidByPhone, readBack, refunded, untilRefund } from '../support/refund-flows.ts';
+import { rowsOf } from '../support/rows.ts';
+import { openSecond } from '../support/second-gateway.ts';
 import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
-import { creditsOnCard, readyToPay, submitCard } from './card-payments.ts';
-import { rowsOf } from './flows.ts';
-import { balances, createPayout, lines, payee, readBatch, settled } from './payout-flows.ts';
-import { creditsOf, openPayer, untilLine } from './payout-lines.ts';
-import { minted, paidByPhone, readBack, refunded, untilRefund } from './refund-flows.ts';
-import { openSecond } from './second-gateway.ts';
 
 const SAY = { by: 'amina', why: 'it pays twice' };
 const MOMO = 'mtn-momo-disbursement';

@@ -6,19 +6,19 @@ import { releaseForOperator } from '../../src/usecases/delivery-release.ts';
 import { setFee } from '../../src/usecases/fee-set.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { approveProof } from '../../src/usecases/proof-decide.ts';
-import { type Answer, openWorld, type World } from '../support/world.ts';
+import { expectRefusal } from '../support/envelope.ts';
 import {
   bearerOf,
   collect,
-  expectNothingWritten,
-  expectRefusal,
   neighbourOf,
   numberEnding,
   payByPhone,
   payFromWallet,
   untilStatus,
-} from './flows.ts';
-import { pngFile, promise, upload } from './transfer-flows.ts';
+} from '../support/flows.ts';
+import { expectNothingWritten } from '../support/rows.ts';
+import { pngFile, promise, upload } from '../support/transfer-flows.ts';
+import { type Answer, openWorld, type World } from '../support/world.ts';
 
 let world: World;
 beforeAll(async () => {

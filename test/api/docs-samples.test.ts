@@ -14,9 +14,10 @@ import { promisify } from 'node:util';
 import { type DefaultTreeAdapterTypes, parse } from 'parse5';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createMerchant, type MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { collect, payByPhone, payFromWallet, untilStatus } from '../support/flows.ts';
+import { settled } from '../support/payout-flows.ts';
+import { untilLater } from '../support/waiting.ts';
 import { type Hook, openWorld, type World } from '../support/world.ts';
-import { collect, payByPhone, payFromWallet, untilLater, untilStatus } from './flows.ts';
-import { settled } from './payout-flows.ts';
 
 const run = promisify(execFile);
 

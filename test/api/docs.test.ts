@@ -9,8 +9,8 @@ import { endings } from '../../sandbox/carriers/endings.ts';
 import { CURRENCIES } from '../../src/domain/currency.ts';
 import { CARDS, PHONES } from '../../src/http/docs/test-numbers.ts';
 import { exampleOf } from '../../src/http/examples.ts';
+import { credentialRoutes } from '../support/route-samples.ts';
 import { openWorld, type World } from '../support/world.ts';
-import { credentialRoutes } from './route-samples.ts';
 
 let world: World;
 /** Everything that can be reached from the first page by links, by its path. */

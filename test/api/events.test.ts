@@ -5,19 +5,19 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Refusal } from '../../src/domain/refusal.ts';
 import { type RangeReplayed, replayOwnRange } from '../../src/usecases/events-replay.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { type Answer, type CallOptions, openReceiver, openWorld, type World } from '../support/world.ts';
+import { expectRefusal } from '../support/envelope.ts';
 import {
   bearerOf,
   collect,
-  expectRefusal,
   type Fields,
   freshKey,
   hooksAbout,
   neighbourOf,
   payFromWallet,
   postsAbout,
-  rowsOf,
-} from './flows.ts';
+} from '../support/flows.ts';
+import { rowsOf } from '../support/rows.ts';
+import { type Answer, type CallOptions, openReceiver, openWorld, type World } from '../support/world.ts';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;

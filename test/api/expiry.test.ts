@@ -6,8 +6,8 @@ import { makeId, shardOf } from '../../src/domain/ids.ts';
 import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import { StoreRefused } from '../../src/store/errors.ts';
 import { expireDue } from '../../src/usecases/payment-expire.ts';
+import { collect, statusOf } from '../support/flows.ts';
 import { openWorld, type World } from '../support/world.ts';
-import { collect, statusOf } from './flows.ts';
 
 let world: World;
 

@@ -1,18 +1,12 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { expectEnvelope, expectRefusal } from '../support/envelope.ts';
+import { type Fields, neighbourOf, openPaying, type Paying } from '../support/flows.ts';
+import { MINT } from '../support/mints.ts';
+import { mintBytes } from '../support/raw.ts';
+import { countRows } from '../support/rows.ts';
 import { type Answer, collectBody, mint, type World } from '../support/world.ts';
-import {
-  countRows,
-  expectEnvelope,
-  expectRefusal,
-  type Fields,
-  neighbourOf,
-  openPaying,
-  type Paying,
-} from './flows.ts';
-import { MINT } from './mints.ts';
-import { mintBytes } from './raw.ts';
 
 let world: World;
 let merchant: MerchantCreated;

@@ -4,32 +4,30 @@ import { openSecrets } from '../../src/platform/secrets.ts';
 import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { creditWallet } from '../../src/usecases/wallet-credit.ts';
-import { type Answer, mint, openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
+import { expectRefusal } from '../support/envelope.ts';
 import {
   bearerOf,
   codeOn,
   collect,
-  countRows,
   debitsOf,
-  expectRefusal,
   type Fields,
   freshKey,
   numberEnding,
   payByPhone,
   payFromWallet,
   phoneState,
-  rowsOf,
   statusOf,
-  until,
   untilStatus,
-  whileTimePasses,
-} from './flows.ts';
-import { MINT, sendMint } from './mints.ts';
-import { fund } from './payout-batches.ts';
-import { payoutBody } from './payout-flows.ts';
-import { carrierAsked } from './phone-payments.ts';
-import { askCode, nothing } from './route-samples.ts';
-import { openSecond, submitAt } from './second-gateway.ts';
+} from '../support/flows.ts';
+import { MINT, sendMint } from '../support/mints.ts';
+import { fund } from '../support/payout-batches.ts';
+import { payoutBody } from '../support/payout-flows.ts';
+import { carrierAsked } from '../support/phone-payments.ts';
+import { askCode, nothing } from '../support/route-samples.ts';
+import { countRows, rowsOf } from '../support/rows.ts';
+import { openSecond, submitAt } from '../support/second-gateway.ts';
+import { until, whileTimePasses } from '../support/waiting.ts';
+import { type Answer, mint, openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
 
 let world: World;
 let merchant: MerchantCreated;

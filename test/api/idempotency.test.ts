@@ -1,15 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { rotateCredential } from '../../src/usecases/credential-rotate.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { type Answer, collectBody, mint, openWorld, type World } from '../support/world.ts';
+import { expectRefusal } from '../support/envelope.ts';
 import {
   bearerOf,
   codeOn,
   collect,
   collectWith,
-  countRows,
   debitsOf,
-  expectRefusal,
   type Fields,
   freshKey,
   neighbourOf,
@@ -17,10 +15,12 @@ import {
   payByPhone,
   payFromWallet,
   untilStatus,
-} from './flows.ts';
-import { MINT, sendMint } from './mints.ts';
-import { rawPost, sendRaw } from './raw.ts';
-import { askCode } from './route-samples.ts';
+} from '../support/flows.ts';
+import { MINT, sendMint } from '../support/mints.ts';
+import { rawPost, sendRaw } from '../support/raw.ts';
+import { askCode } from '../support/route-samples.ts';
+import { countRows } from '../support/rows.ts';
+import { type Answer, collectBody, mint, openWorld, type World } from '../support/world.ts';
 
 let world: World;
 let merchant: MerchantCreated;

@@ -3,10 +3,11 @@
  */
 
 import { afterAll, expect, test } from 'vitest';
+import { challenged } from '../support/card-payments.ts';
+import { statusOf } from '../support/flows.ts';
+import { pushed } from '../support/phone-payments.ts';
+import { until } from '../support/waiting.ts';
 import { openWorld } from '../support/world.ts';
-import { challenged } from './card-payments.ts';
-import { statusOf, until } from './flows.ts';
-import { pushed } from './phone-payments.ts';
 
 const world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
 const merchant = await world.merchant();

@@ -5,10 +5,11 @@
 import type { IncomingMessage } from 'node:http';
 import { expect, test } from 'vitest';
 import { manualClock } from '../../src/platform/testing/manual-clock.ts';
+import { hooksAbout, statusOf } from '../support/flows.ts';
+import { pushed } from '../support/phone-payments.ts';
+import { openSecond } from '../support/second-gateway.ts';
+import { until, whileTimePasses } from '../support/waiting.ts';
 import { openWorld } from '../support/world.ts';
-import { hooksAbout, statusOf, until, whileTimePasses } from './flows.ts';
-import { pushed } from './phone-payments.ts';
-import { openSecond } from './second-gateway.ts';
 
 test('a payment that an inquiry settles during the stop has its webhook sent by the process that stops', async () => {
   const world = await openWorld({ role: 'api', env: { RATE_LIMIT_SCALE: '0' } });

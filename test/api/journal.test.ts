@@ -9,9 +9,9 @@ import { CommitUnknown } from '../../src/store/errors.ts';
 import { creditBalance } from '../../src/usecases/balance-credit.ts';
 import { journaled } from '../../src/usecases/journal.ts';
 import { type CommandLine, type Document, openCommandLine } from '../support/command-line.ts';
+import { openPayer } from '../support/payout-lines.ts';
+import { rowsOf } from '../support/rows.ts';
 import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
-import { rowsOf } from './flows.ts';
-import { openPayer } from './payout-lines.ts';
 
 let world: World;
 let cli: CommandLine;

@@ -4,9 +4,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bytesOfId, idOfBytes } from '../../src/domain/ids.ts';
 import { openSecrets } from '../../src/platform/secrets.ts';
+import { bearerOf, freshKey } from '../support/flows.ts';
+import { openSecond, type Second } from '../support/second-gateway.ts';
 import { callAt, openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
-import { bearerOf, freshKey } from './flows.ts';
-import { openSecond, type Second } from './second-gateway.ts';
 
 const NEW_KEY = Buffer.alloc(32, 8).toString('base64');
 

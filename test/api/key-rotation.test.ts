@@ -7,12 +7,12 @@ import { openSecrets } from '../../src/platform/secrets.ts';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { readProof } from '../../src/usecases/proof-read.ts';
+import { answerChallenge, callbackFor, capturesOf, challenged } from '../support/card-payments.ts';
+import { codeOn, collect, payFromWallet } from '../support/flows.ts';
+import { attemptOf, callBack, pushed } from '../support/phone-payments.ts';
+import { openSecond, type Second } from '../support/second-gateway.ts';
+import { jpegFile, promise, upload } from '../support/transfer-flows.ts';
 import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
-import { answerChallenge, callbackFor, capturesOf, challenged } from './card-payments.ts';
-import { codeOn, collect, payFromWallet } from './flows.ts';
-import { attemptOf, callBack, pushed } from './phone-payments.ts';
-import { openSecond, type Second } from './second-gateway.ts';
-import { jpegFile, promise, upload } from './transfer-flows.ts';
 
 const NEW_KEY = Buffer.alloc(32, 8).toString('base64');
 

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LANGUAGES } from '../../src/messages/messages.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { expectEnvelope } from '../support/envelope.ts';
+import { bearerOf, openPaying, type Paying, payFromWallet, phoneState } from '../support/flows.ts';
+import { until } from '../support/waiting.ts';
 import { type Answer, collectBody, mint, type World } from '../support/world.ts';
-import { bearerOf, expectEnvelope, openPaying, type Paying, payFromWallet, phoneState, until } from './flows.ts';
 
 let world: World;
 let merchant: MerchantCreated;

@@ -6,25 +6,17 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bookLateMoney } from '../../src/usecases/attempt-book.ts';
 import { OperatorError } from '../../src/usecases/operator.ts';
 import { cancelPayout } from '../../src/usecases/payout-cancel.ts';
+import { archive, growOld } from '../support/archive-scenes.ts';
+import { expectRefusal } from '../support/envelope.ts';
+import { bearerOf, collect, collectWith, numberEnding, payByPhone, payFromWallet, statusOf } from '../support/flows.ts';
+import { availableOf, commitBatch, lineNow, openPayer } from '../support/payout-lines.ts';
+import { attemptOf } from '../support/phone-payments.ts';
+import { minted, readBack, refund, refunded } from '../support/refund-flows.ts';
+import { rowsOf } from '../support/rows.ts';
+import { until } from '../support/waiting.ts';
+import type { Said, WaveringCarrier } from '../support/wavering-carrier.ts';
+import { NO_ANSWER, openWaveringDesk, type Tried, TURNED_AWAY, type WaveringDesk } from '../support/wavering-desk.ts';
 import type { World } from '../support/world.ts';
-import { archive, growOld } from './archive-scenes.ts';
-import {
-  bearerOf,
-  collect,
-  collectWith,
-  expectRefusal,
-  numberEnding,
-  payByPhone,
-  payFromWallet,
-  rowsOf,
-  statusOf,
-  until,
-} from './flows.ts';
-import { availableOf, commitBatch, lineNow, openPayer } from './payout-lines.ts';
-import { attemptOf } from './phone-payments.ts';
-import { minted, readBack, refund, refunded } from './refund-flows.ts';
-import type { Said, WaveringCarrier } from './wavering-carrier.ts';
-import { NO_ANSWER, openWaveringDesk, type Tried, TURNED_AWAY, type WaveringDesk } from './wavering-desk.ts';
 
 let desk: WaveringDesk;
 let world: World;

@@ -10,11 +10,12 @@ import { bookLateMoney } from '../../src/usecases/attempt-book.ts';
 import { inquireAttempt } from '../../src/usecases/attempt-inquire.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import type { CommandLine } from '../support/command-line.ts';
+import type { FickleCarrier } from '../support/fickle-carrier.ts';
+import { collect, numberEnding, payByPhone, payFromWallet } from '../support/flows.ts';
+import { type LateDesk, openLateDesk } from '../support/late-desk.ts';
+import { attemptOf, callBack } from '../support/phone-payments.ts';
+import { rowsOf } from '../support/rows.ts';
 import type { World } from '../support/world.ts';
-import type { FickleCarrier } from './fickle-carrier.ts';
-import { collect, numberEnding, payByPhone, payFromWallet, rowsOf } from './flows.ts';
-import { type LateDesk, openLateDesk } from './late-desk.ts';
-import { attemptOf, callBack } from './phone-payments.ts';
 
 let late: LateDesk;
 let carrier: FickleCarrier;

@@ -12,8 +12,7 @@ import { dropArchived, listArchive } from '../../src/usecases/archive-run.ts';
 import { bookLateMoney } from '../../src/usecases/attempt-book.ts';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';
 import { listSuspense } from '../../src/usecases/suspense-read.ts';
-import { openWorld, type World } from '../support/world.ts';
-import { archive, DAY, growOld } from './archive-scenes.ts';
+import { archive, DAY, growOld } from '../support/archive-scenes.ts';
 import {
   collect,
   collectWith,
@@ -21,11 +20,12 @@ import {
   type Paying,
   payByPhone,
   payFromWallet,
-  rowsOf,
   statusOf,
-} from './flows.ts';
-import { callBack } from './phone-payments.ts';
-import { openWaveringCarrier, type WaveringCarrier } from './wavering-carrier.ts';
+} from '../support/flows.ts';
+import { callBack } from '../support/phone-payments.ts';
+import { rowsOf } from '../support/rows.ts';
+import { openWaveringCarrier, type WaveringCarrier } from '../support/wavering-carrier.ts';
+import { openWorld, type World } from '../support/world.ts';
 
 let carrier: WaveringCarrier;
 let world: World;

@@ -8,9 +8,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { merchantBrand, merchantSet } from '../../src/commands/merchant.ts';
 import { setFee } from '../../src/usecases/fee-set.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { expectRefusal } from '../support/envelope.ts';
+import { collect, detailOf, payFromWallet } from '../support/flows.ts';
+import { addAccount, jpegFile, payByTransfer, pngFile } from '../support/transfer-flows.ts';
 import { type Answer, collectBody, mint, openWorld, type World } from '../support/world.ts';
-import { collect, detailOf, expectRefusal, payFromWallet } from './flows.ts';
-import { addAccount, jpegFile, payByTransfer, pngFile } from './transfer-flows.ts';
 
 let world: World;
 let folder: string;

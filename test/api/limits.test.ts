@@ -1,9 +1,10 @@
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { setMerchant } from '../../src/usecases/merchant-set.ts';
+import { expectRefusal } from '../support/envelope.ts';
+import { bearerOf, codeOn, collect, freshKey } from '../support/flows.ts';
+import { MINT } from '../support/mints.ts';
+import { askCode } from '../support/route-samples.ts';
 import { type Answer, collectBody, mint, openWorld, type World } from '../support/world.ts';
-import { bearerOf, codeOn, collect, expectRefusal, freshKey } from './flows.ts';
-import { MINT } from './mints.ts';
-import { askCode } from './route-samples.ts';
 
 let opened: World | undefined;
 

@@ -4,19 +4,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { shardOf } from '../../src/domain/ids.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { collectBody, mint, openWorld, type World } from '../support/world.ts';
+import { expectRefusal } from '../support/envelope.ts';
 import {
   collectWith,
   debitsOf,
-  expectRefusal,
   numberEnding,
   type Paying,
   payByPhone,
   payFromWallet,
-  rowsOf,
   untilStatus,
-} from './flows.ts';
-import { onlyHook } from './phone-payments.ts';
+} from '../support/flows.ts';
+import { onlyHook } from '../support/phone-payments.ts';
+import { rowsOf } from '../support/rows.ts';
+import { collectBody, mint, openWorld, type World } from '../support/world.ts';
 
 let world: World;
 let merchant: MerchantCreated;

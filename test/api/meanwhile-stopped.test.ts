@@ -6,10 +6,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { revokeCredential } from '../../src/usecases/credential-revoke.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
 import { submitPayment } from '../../src/usecases/payment-submit.ts';
+import { callerOf, meansOf, plainly, submitOf } from '../support/direct-calls.ts';
+import { bearerOf, collect, freshKey, numberEnding, payByPhone, statusOf } from '../support/flows.ts';
+import { carrierAsked } from '../support/phone-payments.ts';
+import { whileTimePasses } from '../support/waiting.ts';
 import { openWorld, type World } from '../support/world.ts';
-import { callerOf, meansOf, plainly, submitOf } from './direct-calls.ts';
-import { bearerOf, collect, freshKey, numberEnding, payByPhone, statusOf, whileTimePasses } from './flows.ts';
-import { carrierAsked } from './phone-payments.ts';
 
 let world: World;
 

@@ -5,10 +5,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openMetrics } from '../../src/platform/metrics.ts';
 import { VERSION } from '../../src/platform/version.ts';
+import { collect, payFromWallet } from '../support/flows.ts';
+import { pushed } from '../support/phone-payments.ts';
 import { readText } from '../support/sources.ts';
 import { openWorld, type World } from '../support/world.ts';
-import { collect, payFromWallet } from './flows.ts';
-import { pushed } from './phone-payments.ts';
 
 /** What a page of documentation, or of metrics, says about a name. */
 interface Told {

@@ -4,8 +4,9 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openMetrics } from '../../src/platform/metrics.ts';
+import { collect, payFromWallet } from '../support/flows.ts';
+import { rowsOf } from '../support/rows.ts';
 import { openWorld, type World } from '../support/world.ts';
-import { collect, payFromWallet, rowsOf } from './flows.ts';
 
 let world: World;
 

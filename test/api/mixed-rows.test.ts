@@ -8,9 +8,9 @@ import { verifyCode } from '../../src/usecases/code-verify.ts';
 import type { Deps } from '../../src/usecases/deps.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { submitPayment } from '../../src/usecases/payment-submit.ts';
+import { callerOf, meansOf, plainly, submitOf } from '../support/direct-calls.ts';
+import { codeOn, collect, payFromWallet } from '../support/flows.ts';
 import { openWorld, type World } from '../support/world.ts';
-import { callerOf, meansOf, plainly, submitOf } from './direct-calls.ts';
-import { codeOn, collect, payFromWallet } from './flows.ts';
 
 let world: World;
 let merchant: MerchantCreated;

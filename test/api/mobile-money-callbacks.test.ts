@@ -1,24 +1,23 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { mint, openWorld, type World } from '../support/world.ts';
-import { openFickleCarrier } from './fickle-carrier.ts';
+import { expectRefusal } from '../support/envelope.ts';
+import { openFickleCarrier } from '../support/fickle-carrier.ts';
 import {
   answerPrompt,
   collect,
   collectWith,
   debitsOf,
-  expectRefusal,
   hooksAbout,
   numberEnding,
   payByPhone,
   payFromWallet,
   statusOf,
-  untilLater,
   untilStatus,
-  whileTimePasses,
-} from './flows.ts';
-import { attemptOf, callBack, expectBooksAgree, onlyHook, pushed } from './phone-payments.ts';
+} from '../support/flows.ts';
+import { attemptOf, callBack, expectBooksAgree, onlyHook, pushed } from '../support/phone-payments.ts';
+import { untilLater, whileTimePasses } from '../support/waiting.ts';
+import { mint, openWorld, type World } from '../support/world.ts';
 
 let world: World;
 let merchant: MerchantCreated;

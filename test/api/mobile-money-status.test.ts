@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { LANGUAGES, say } from '../../src/messages/messages.ts';
 import { setFee } from '../../src/usecases/fee-set.ts';
-import { openWorld, type World } from '../support/world.ts';
 import {
   answerPrompt,
   collect,
@@ -11,12 +10,13 @@ import {
   payByPhone,
   payFromWallet,
   phoneState,
-  until,
   untilStatus,
-} from './flows.ts';
-import { attemptOf } from './phone-payments.ts';
-import { openSecond, submitAt } from './second-gateway.ts';
-import { addAccount, promise } from './transfer-flows.ts';
+} from '../support/flows.ts';
+import { attemptOf } from '../support/phone-payments.ts';
+import { openSecond, submitAt } from '../support/second-gateway.ts';
+import { addAccount, promise } from '../support/transfer-flows.ts';
+import { until } from '../support/waiting.ts';
+import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
 

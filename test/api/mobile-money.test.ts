@@ -1,25 +1,25 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { mint, openWorld, type World } from '../support/world.ts';
+import { expectRefusal } from '../support/envelope.ts';
 import {
   answerPrompt,
   collect,
   collectWith,
   debitsOf,
   detailOf,
-  expectRefusal,
   hooksAbout,
   mobileStatusOf,
   numberEnding,
   payByPhone,
   phoneState,
   statusOf,
-  until,
   untilStatus,
-} from './flows.ts';
-import { attemptOf, callBack, expectBooksAgree, onlyHook, pushed } from './phone-payments.ts';
-import { openSecond, submitAt } from './second-gateway.ts';
+} from '../support/flows.ts';
+import { attemptOf, callBack, expectBooksAgree, onlyHook, pushed } from '../support/phone-payments.ts';
+import { openSecond, submitAt } from '../support/second-gateway.ts';
+import { until } from '../support/waiting.ts';
+import { mint, openWorld, type World } from '../support/world.ts';
 
 let world: World;
 let merchant: MerchantCreated;

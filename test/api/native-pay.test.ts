@@ -1,26 +1,23 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { openWire, type Wire } from '../support/wire.ts';
-import { type Answer, collectBody, mint, openWorld, type World } from '../support/world.ts';
-import { capturesOf } from './card-payments.ts';
+import { capturesOf } from '../support/card-payments.ts';
+import { expectRefusal } from '../support/envelope.ts';
 import {
   collectWith,
   detailOf,
-  expectRefusal,
   type Fields,
   hooksAbout,
   payFromWallet,
-  rowsOf,
   statusOf,
-  tablesOf,
-  until,
-  untilLater,
   untilStatus,
-  whileTimePasses,
-} from './flows.ts';
-import { attemptOf, onlyHook } from './phone-payments.ts';
-import { openSecond, quiet, type Second } from './second-gateway.ts';
+} from '../support/flows.ts';
+import { attemptOf, onlyHook } from '../support/phone-payments.ts';
+import { rowsOf, tablesOf } from '../support/rows.ts';
+import { openSecond, quiet, type Second } from '../support/second-gateway.ts';
+import { until, untilLater, whileTimePasses } from '../support/waiting.ts';
+import { openWire, type Wire } from '../support/wire.ts';
+import { type Answer, collectBody, mint, openWorld, type World } from '../support/world.ts';
 
 let world: World;
 let merchant: MerchantCreated;

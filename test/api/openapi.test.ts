@@ -5,10 +5,11 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { REFUSALS } from '../../src/domain/refusal.ts';
 import type { Route } from '../../src/http/route.ts';
 import { creditBalance } from '../../src/usecases/balance-credit.ts';
+import { expectEnvelope } from '../support/envelope.ts';
+import { bearerOf, collect, numberEnding, payByPhone, payFromWallet, untilStatus } from '../support/flows.ts';
+import { createPayout, hookOf } from '../support/payout-flows.ts';
+import { credentialRoutes, named, requireWorks, sampleOf, send } from '../support/route-samples.ts';
 import { type Answer, openWorld } from '../support/world.ts';
-import { bearerOf, collect, expectEnvelope, numberEnding, payByPhone, payFromWallet, untilStatus } from './flows.ts';
-import { createPayout, hookOf } from './payout-flows.ts';
-import { credentialRoutes, named, requireWorks, sampleOf, send } from './route-samples.ts';
 
 // The table is walked at collection, so that each route's tests carry its name.
 const world = await openWorld();

@@ -5,21 +5,21 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bookLateMoney } from '../../src/usecases/attempt-book.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { listProofs, readProof } from '../../src/usecases/proof-read.ts';
-import { mint } from '../support/world.ts';
+import { expectRefusal } from '../support/envelope.ts';
 import {
   codeOn,
   collect,
   collectWith,
-  expectRefusal,
   numberEnding,
   type Paying,
   payByPhone,
   payFromWallet,
-  rowsOf,
   statusOf,
-} from './flows.ts';
-import { addAccount, payByTransfer, pdfFile, upload } from './transfer-flows.ts';
-import { openWaveringDesk, TURNED_AWAY, type WaveringDesk } from './wavering-desk.ts';
+} from '../support/flows.ts';
+import { rowsOf } from '../support/rows.ts';
+import { addAccount, payByTransfer, pdfFile, upload } from '../support/transfer-flows.ts';
+import { openWaveringDesk, TURNED_AWAY, type WaveringDesk } from '../support/wavering-desk.ts';
+import { mint } from '../support/world.ts';
 
 let desk: WaveringDesk;
 let merchant: MerchantCreated;

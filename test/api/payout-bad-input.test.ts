@@ -4,10 +4,12 @@ import { LANGUAGES } from '../../src/messages/messages.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchant } from '../../src/usecases/merchant-set.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
+import { expectRefusal } from '../support/envelope.ts';
+import { bearerOf, type Fields } from '../support/flows.ts';
+import { createPayout, faultsOf, lines, payee, payoutBody } from '../support/payout-flows.ts';
+import { openPayer } from '../support/payout-lines.ts';
+import { countRows } from '../support/rows.ts';
 import { type Answer, collectBody, mint, openWorld, type World } from '../support/world.ts';
-import { bearerOf, countRows, expectRefusal, type Fields } from './flows.ts';
-import { createPayout, faultsOf, lines, payee, payoutBody } from './payout-flows.ts';
-import { openPayer } from './payout-lines.ts';
 
 let world: World;
 let merchant: MerchantCreated;

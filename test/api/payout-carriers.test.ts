@@ -9,11 +9,13 @@ import type { Clock } from '../../src/platform/platform.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Deps } from '../../src/usecases/deps.ts';
 import { createDispatcher, type Dispatcher } from '../../src/usecases/payout-dispatch.ts';
+import { numberEnding } from '../support/flows.ts';
+import { linesNow, makeBatch } from '../support/payout-batches.ts';
+import { commitBatch, creditsOf, expectPayoutBooksAgree, lineNow, openPayer } from '../support/payout-lines.ts';
+import { runDue } from '../support/payout-paydays.ts';
+import { rowsOf } from '../support/rows.ts';
+import { untilLater } from '../support/waiting.ts';
 import { openWorld, type World } from '../support/world.ts';
-import { numberEnding, rowsOf, untilLater } from './flows.ts';
-import { linesNow, makeBatch } from './payout-batches.ts';
-import { commitBatch, creditsOf, expectPayoutBooksAgree, lineNow, openPayer } from './payout-lines.ts';
-import { runDue } from './payout-paydays.ts';
 
 let world: World;
 let upstream: Awaited<ReturnType<typeof startScriptedUpstream>>;

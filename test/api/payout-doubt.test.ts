@@ -14,10 +14,8 @@ import { callbackUrl } from '../../src/usecases/callback-url.ts';
 import { newId } from '../../src/usecases/deps.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { startDue } from '../../src/usecases/payout-claim.ts';
-import { openWire, type Wire } from '../support/wire.ts';
-import { openWorld, type World } from '../support/world.ts';
-import { openFickleCarrier } from './fickle-carrier.ts';
-import { bearerOf, freshKey, numberEnding, rowsOf, until, untilLater, whileTimePasses } from './flows.ts';
+import { openFickleCarrier } from '../support/fickle-carrier.ts';
+import { bearerOf, freshKey, numberEnding } from '../support/flows.ts';
 import {
   availableOf,
   commitBatch,
@@ -27,9 +25,13 @@ import {
   openPayer,
   payoutHooks,
   untilLine,
-} from './payout-lines.ts';
-import { callBack, carrierAsked } from './phone-payments.ts';
-import { openSecond, quiet, type Second } from './second-gateway.ts';
+} from '../support/payout-lines.ts';
+import { callBack, carrierAsked } from '../support/phone-payments.ts';
+import { rowsOf } from '../support/rows.ts';
+import { openSecond, quiet, type Second } from '../support/second-gateway.ts';
+import { until, untilLater, whileTimePasses } from '../support/waiting.ts';
+import { openWire, type Wire } from '../support/wire.ts';
+import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
 let wire: Wire;

@@ -8,8 +8,7 @@ import { makeWalletNumber } from '../../src/domain/wallet.ts';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
-import { mint, openWorld, type World } from '../support/world.ts';
-import { numberEnding, rowsOf, until, untilLater } from './flows.ts';
+import { numberEnding } from '../support/flows.ts';
 import {
   availableOf,
   commitBatch,
@@ -20,8 +19,11 @@ import {
   payoutHooks,
   untilLine,
   untilSent,
-} from './payout-lines.ts';
-import { callBack } from './phone-payments.ts';
+} from '../support/payout-lines.ts';
+import { callBack } from '../support/phone-payments.ts';
+import { rowsOf } from '../support/rows.ts';
+import { until, untilLater } from '../support/waiting.ts';
+import { mint, openWorld, type World } from '../support/world.ts';
 
 let world: World;
 

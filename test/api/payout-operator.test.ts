@@ -7,12 +7,22 @@ import { shardOfWallet } from '../../src/domain/wallet.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
 import { approvePayout, rejectPayout, requireApprovable } from '../../src/usecases/payout-approve.ts';
 import { cancelPayout } from '../../src/usecases/payout-cancel.ts';
+import { debitsOf, hooksAbout, numberEnding } from '../support/flows.ts';
+import {
+  balancesOf,
+  batchNow,
+  countsNow,
+  eventsOf,
+  expectSound,
+  fund,
+  linesNow,
+  makeBatch,
+} from '../support/payout-batches.ts';
+import { DAY, type Desk, openDesk, SAY } from '../support/payout-desk.ts';
+import { runDue } from '../support/payout-paydays.ts';
+import { carrierAsked, endDropped } from '../support/phone-payments.ts';
+import { until, untilLater } from '../support/waiting.ts';
 import type { World } from '../support/world.ts';
-import { debitsOf, hooksAbout, numberEnding, until, untilLater } from './flows.ts';
-import { balancesOf, batchNow, countsNow, eventsOf, expectSound, fund, linesNow, makeBatch } from './payout-batches.ts';
-import { DAY, type Desk, openDesk, SAY } from './payout-desk.ts';
-import { runDue } from './payout-paydays.ts';
-import { carrierAsked, endDropped } from './phone-payments.ts';
 
 let desk: Desk;
 let world: World;

@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
 import { cancelPayout } from '../../src/usecases/payout-cancel.ts';
 import { pausePayout, resumePayout } from '../../src/usecases/payout-pause.ts';
+import { batchNow, countsNow, eventsOf, expectSound, linesNow, makeBatch } from '../support/payout-batches.ts';
+import { DAY, type Desk, openDesk, SAY } from '../support/payout-desk.ts';
+import { runDue } from '../support/payout-paydays.ts';
 import type { World } from '../support/world.ts';
-import { batchNow, countsNow, eventsOf, expectSound, linesNow, makeBatch } from './payout-batches.ts';
-import { DAY, type Desk, openDesk, SAY } from './payout-desk.ts';
-import { runDue } from './payout-paydays.ts';
 
 let desk: Desk;
 let world: World;

@@ -7,11 +7,12 @@ import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchant } from '../../src/usecases/merchant-set.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
 import { createDispatcher, type Dispatcher } from '../../src/usecases/payout-dispatch.ts';
+import { numberEnding } from '../support/flows.ts';
+import { batchNow, countsNow, expectSound } from '../support/payout-batches.ts';
+import { DAY, type Desk, openDesk } from '../support/payout-desk.ts';
+import { copies, counting, gated, noting, partsAt, payday, runDue, waiting } from '../support/payout-paydays.ts';
+import { rowsOf } from '../support/rows.ts';
 import type { World } from '../support/world.ts';
-import { numberEnding, rowsOf } from './flows.ts';
-import { batchNow, countsNow, expectSound } from './payout-batches.ts';
-import { DAY, type Desk, openDesk } from './payout-desk.ts';
-import { copies, counting, gated, noting, partsAt, payday, runDue, waiting } from './payout-paydays.ts';
 
 const MANY = 200;
 

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { debitsOf, freshKey } from '../support/flows.ts';
+import { balances, createPayout, lines, payee, payoutBody, settled } from '../support/payout-flows.ts';
+import { openPayer } from '../support/payout-lines.ts';
+import { rowsOf } from '../support/rows.ts';
 import { collectBody, mint, openWorld, type World } from '../support/world.ts';
-import { debitsOf, freshKey, rowsOf } from './flows.ts';
-import { balances, createPayout, lines, payee, payoutBody, settled } from './payout-flows.ts';
-import { openPayer } from './payout-lines.ts';
 
 let world: World;
 

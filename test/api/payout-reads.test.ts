@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { expectRefusal, withoutIds } from '../support/envelope.ts';
+import { bearerOf, neighbourOf, numberEnding } from '../support/flows.ts';
+import { createPayout, faultsOf, lines, readBatch, settled } from '../support/payout-flows.ts';
+import { openPayer } from '../support/payout-lines.ts';
+import { untilLater } from '../support/waiting.ts';
 import { type Answer, mint, openWorld, type World } from '../support/world.ts';
-import { bearerOf, expectRefusal, neighbourOf, numberEnding, untilLater, withoutIds } from './flows.ts';
-import { createPayout, faultsOf, lines, readBatch, settled } from './payout-flows.ts';
-import { openPayer } from './payout-lines.ts';
 
 let world: World;
 let merchant: MerchantCreated;

@@ -7,11 +7,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PAID_AGAIN_MOST } from '../../src/domain/payout-order.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type MerchantSettingsChange, setMerchant } from '../../src/usecases/merchant-set.ts';
+import { expectRefusal } from '../support/envelope.ts';
+import { bearerOf, neighbourOf, numberEnding } from '../support/flows.ts';
+import { createPayout, lines, settled } from '../support/payout-flows.ts';
+import { openPayer } from '../support/payout-lines.ts';
+import { expectNothingWritten } from '../support/rows.ts';
+import { openSecond } from '../support/second-gateway.ts';
 import { type Answer, openWorld, type World } from '../support/world.ts';
-import { bearerOf, expectNothingWritten, expectRefusal, neighbourOf, numberEnding } from './flows.ts';
-import { createPayout, lines, settled } from './payout-flows.ts';
-import { openPayer } from './payout-lines.ts';
-import { openSecond } from './second-gateway.ts';
 
 let world: World;
 let merchant: MerchantCreated;

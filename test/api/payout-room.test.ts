@@ -8,12 +8,12 @@ import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { approvePayout } from '../../src/usecases/payout-approve.ts';
 import { startDue } from '../../src/usecases/payout-claim.ts';
 import { createDispatcher, type Dispatcher } from '../../src/usecases/payout-dispatch.ts';
+import { numberEnding } from '../support/flows.ts';
+import { makeBatch } from '../support/payout-batches.ts';
+import { type Desk, openDesk, SAY } from '../support/payout-desk.ts';
+import { commitBatch } from '../support/payout-lines.ts';
+import { gated, partsAt, payday, runDue } from '../support/payout-paydays.ts';
 import type { World } from '../support/world.ts';
-import { numberEnding } from './flows.ts';
-import { makeBatch } from './payout-batches.ts';
-import { type Desk, openDesk, SAY } from './payout-desk.ts';
-import { commitBatch } from './payout-lines.ts';
-import { gated, partsAt, payday, runDue } from './payout-paydays.ts';
 
 let desk: Desk;
 let world: World;

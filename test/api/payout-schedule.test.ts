@@ -8,10 +8,20 @@ import { openStore } from '../../src/store/store.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchant } from '../../src/usecases/merchant-set.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
+import { debitsOf, hooksAbout, numberEnding } from '../support/flows.ts';
+import {
+  balancesOf,
+  batchNow,
+  countsNow,
+  expectSound,
+  fund,
+  linesNow,
+  makeBatch,
+  toldOf,
+} from '../support/payout-batches.ts';
+import { runDue } from '../support/payout-paydays.ts';
+import { untilLater } from '../support/waiting.ts';
 import { openWorld, type World } from '../support/world.ts';
-import { debitsOf, hooksAbout, numberEnding, untilLater } from './flows.ts';
-import { balancesOf, batchNow, countsNow, expectSound, fund, linesNow, makeBatch, toldOf } from './payout-batches.ts';
-import { runDue } from './payout-paydays.ts';
 
 const DAY = 86_400_000;
 const START = Date.UTC(2027, 0, 30, 12);

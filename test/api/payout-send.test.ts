@@ -4,8 +4,8 @@ import { setFee } from '../../src/usecases/fee-set.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchant } from '../../src/usecases/merchant-set.ts';
 import { approvePayout } from '../../src/usecases/payout-approve.ts';
-import { mint, NOON, openWorld, type World } from '../support/world.ts';
-import { bearerOf, expectNothingWritten, expectRefusal, hooksAbout } from './flows.ts';
+import { expectRefusal } from '../support/envelope.ts';
+import { bearerOf, hooksAbout } from '../support/flows.ts';
 import {
   balances,
   createPayout,
@@ -17,8 +17,10 @@ import {
   readBatch,
   sendPayout,
   settled,
-} from './payout-flows.ts';
-import { openPayer } from './payout-lines.ts';
+} from '../support/payout-flows.ts';
+import { openPayer } from '../support/payout-lines.ts';
+import { expectNothingWritten } from '../support/rows.ts';
+import { mint, NOON, openWorld, type World } from '../support/world.ts';
 
 let world: World;
 let payer: MerchantCreated;

@@ -5,9 +5,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeWalletNumber } from '../../src/domain/wallet.ts';
 import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { expectRefusal, withoutIds } from '../support/envelope.ts';
+import { collect, type Fields, type Paying } from '../support/flows.ts';
+import { countRows, rowsOf } from '../support/rows.ts';
+import { openSecond } from '../support/second-gateway.ts';
 import { type Answer, openWorld, type World } from '../support/world.ts';
-import { collect, countRows, expectRefusal, type Fields, type Paying, rowsOf, withoutIds } from './flows.ts';
-import { openSecond } from './second-gateway.ts';
 
 let world: World;
 let merchant: MerchantCreated;

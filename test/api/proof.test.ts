@@ -9,18 +9,11 @@ import { merchantAccount } from '../../src/domain/ledger.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { approveProof, declineProof } from '../../src/usecases/proof-decide.ts';
 import { listProofs, openProofFile, readProof } from '../../src/usecases/proof-read.ts';
+import { expectRefusal } from '../support/envelope.ts';
+import { collect, detailOf, neighbourOf, payFromWallet, statusOf } from '../support/flows.ts';
+import { expectNothingWritten, rowsOf } from '../support/rows.ts';
+import { formOf, jpegFile, type Part, pdfFile, pngFile, postForm, promise, upload } from '../support/transfer-flows.ts';
 import { mint, openWorld, type World } from '../support/world.ts';
-import {
-  collect,
-  detailOf,
-  expectNothingWritten,
-  expectRefusal,
-  neighbourOf,
-  payFromWallet,
-  rowsOf,
-  statusOf,
-} from './flows.ts';
-import { formOf, jpegFile, type Part, pdfFile, pngFile, postForm, promise, upload } from './transfer-flows.ts';
 
 let world: World;
 let merchant: MerchantCreated;

@@ -3,8 +3,8 @@
  */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expectRefusal } from '../support/envelope.ts';
 import { openWorld, type World } from '../support/world.ts';
-import { expectRefusal } from './flows.ts';
 
 let world: World;
 let client: pg.Client;

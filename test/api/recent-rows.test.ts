@@ -5,22 +5,22 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { expectRefusal } from '../support/envelope.ts';
 import {
   answerPrompt,
   collect,
   collectWith,
   debitsOf,
-  expectRefusal,
   numberEnding,
   type Paying,
   payByPhone,
-  rowsOf,
   statusOf,
   untilStatus,
-} from './flows.ts';
-import { attemptOf, callBack, expectBooksAgree, onlyHook } from './phone-payments.ts';
-import { openSecond, type Second, submitAt } from './second-gateway.ts';
+} from '../support/flows.ts';
+import { attemptOf, callBack, expectBooksAgree, onlyHook } from '../support/phone-payments.ts';
+import { rowsOf } from '../support/rows.ts';
+import { openSecond, type Second, submitAt } from '../support/second-gateway.ts';
+import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
 let merchant: MerchantCreated;

@@ -7,8 +7,7 @@ import { approveProof } from '../../src/usecases/proof-decide.ts';
 import { callOffRefund, executeRefund } from '../../src/usecases/refund-decide.ts';
 import { makeRefundForMerchant } from '../../src/usecases/refund-make.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
-import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
-import { detailOf, type Paying, statusOf } from './flows.ts';
+import { detailOf, type Paying, statusOf } from '../support/flows.ts';
 import {
   balancesOf,
   expectSound,
@@ -20,8 +19,9 @@ import {
   refundHooks,
   untilRefund,
   untilTurnedAway,
-} from './refund-flows.ts';
-import { pngFile, promise, upload } from './transfer-flows.ts';
+} from '../support/refund-flows.ts';
+import { pngFile, promise, upload } from '../support/transfer-flows.ts';
+import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
 
 let world: World;
 let cli: CommandLine;

@@ -3,9 +3,8 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { collectBody, mint, openWorld, type World } from '../support/world.ts';
-import { callbackFor, creditsOnCard, postCallback, readyToPay, submitCard } from './card-payments.ts';
-import { type Paying, rowsOf, statusOf, until, untilStatus } from './flows.ts';
+import { callbackFor, creditsOnCard, postCallback, readyToPay, submitCard } from '../support/card-payments.ts';
+import { type Paying, statusOf, untilStatus } from '../support/flows.ts';
 import {
   balancesOf,
   expectSound,
@@ -16,7 +15,10 @@ import {
   refundHooks,
   untilRefund,
   untilTurnedAway,
-} from './refund-flows.ts';
+} from '../support/refund-flows.ts';
+import { rowsOf } from '../support/rows.ts';
+import { until } from '../support/waiting.ts';
+import { collectBody, mint, openWorld, type World } from '../support/world.ts';
 
 let world: World;
 let merchant: MerchantCreated;

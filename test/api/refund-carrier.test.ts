@@ -6,8 +6,7 @@ import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { createRefundDispatcher } from '../../src/usecases/refund-dispatch.ts';
-import { openWorld, type World } from '../support/world.ts';
-import { detailOf, rowsOf, statusOf, until, untilLater } from './flows.ts';
+import { detailOf, statusOf } from '../support/flows.ts';
 import {
   balancesOf,
   creditsOf,
@@ -19,7 +18,10 @@ import {
   refunded,
   refundHooks,
   untilRefund,
-} from './refund-flows.ts';
+} from '../support/refund-flows.ts';
+import { rowsOf } from '../support/rows.ts';
+import { until, untilLater } from '../support/waiting.ts';
+import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
 let merchant: MerchantCreated;

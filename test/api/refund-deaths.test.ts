@@ -8,8 +8,6 @@ import type { Deps } from '../../src/usecases/deps.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { makeRefundForMerchant } from '../../src/usecases/refund-make.ts';
 import { startRefund } from '../../src/usecases/refund-start.ts';
-import { openWorld, type World } from '../support/world.ts';
-import { rowsOf } from './flows.ts';
 import {
   balancesOf,
   creditsOf,
@@ -19,7 +17,9 @@ import {
   readBack,
   refundHooks,
   untilRefund,
-} from './refund-flows.ts';
+} from '../support/refund-flows.ts';
+import { rowsOf } from '../support/rows.ts';
+import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
 let merchant: MerchantCreated;

@@ -4,11 +4,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
 import { creditBalance } from '../../src/usecases/balance-credit.ts';
 import { callOffRefund, executeRefund } from '../../src/usecases/refund-decide.ts';
+import { collect, numberEnding, payByPhone } from '../support/flows.ts';
+import { type OutDesk, openOutDesk, TURNED_AWAY } from '../support/late-out-desk.ts';
+import { attemptOf } from '../support/phone-payments.ts';
+import { minted, readBack, refunded } from '../support/refund-flows.ts';
 import type { World } from '../support/world.ts';
-import { collect, numberEnding, payByPhone } from './flows.ts';
-import { type OutDesk, openOutDesk, TURNED_AWAY } from './late-out-desk.ts';
-import { attemptOf } from './phone-payments.ts';
-import { minted, readBack, refunded } from './refund-flows.ts';
 
 let desk: OutDesk;
 let world: World;

@@ -6,8 +6,8 @@ import { releaseForOperator } from '../../src/usecases/delivery-release.ts';
 import { setFee } from '../../src/usecases/fee-set.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { callOffRefund } from '../../src/usecases/refund-decide.ts';
-import { openWorld, type World } from '../support/world.ts';
-import { bearerOf, expectRefusal, statusOf } from './flows.ts';
+import { expectRefusal } from '../support/envelope.ts';
+import { bearerOf, statusOf } from '../support/flows.ts';
 import {
   balancesOf,
   expectSound,
@@ -17,7 +17,8 @@ import {
   refund,
   refunded,
   untilTurnedAway,
-} from './refund-flows.ts';
+} from '../support/refund-flows.ts';
+import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
 

@@ -6,11 +6,13 @@ import { monthOf } from '../../src/domain/archive.ts';
 import { timeOfId } from '../../src/domain/ids.ts';
 import { dropArchived } from '../../src/usecases/archive-run.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { archive, DAY, growOld } from '../support/archive-scenes.ts';
+import { expectRefusal } from '../support/envelope.ts';
+import { bearerOf, hooksAbout, neighbourOf } from '../support/flows.ts';
+import { fund } from '../support/payout-batches.ts';
+import { paidByWallet, paidByWord, readBack, refunded, untilRefund } from '../support/refund-flows.ts';
+import { rowsOf } from '../support/rows.ts';
 import { type Answer, openWorld, type World } from '../support/world.ts';
-import { archive, DAY, growOld } from './archive-scenes.ts';
-import { bearerOf, expectRefusal, hooksAbout, neighbourOf, rowsOf } from './flows.ts';
-import { fund } from './payout-batches.ts';
-import { paidByWallet, paidByWord, readBack, refunded, untilRefund } from './refund-flows.ts';
 
 let world: World;
 beforeAll(async () => {

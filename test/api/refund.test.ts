@@ -7,19 +7,17 @@ import { creditBalance } from '../../src/usecases/balance-credit.ts';
 import { setFee } from '../../src/usecases/fee-set.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { expectRefusal } from '../support/envelope.ts';
 import {
   bearerOf,
   collect,
   collectWith,
   detailOf,
-  expectNothingWritten,
-  expectRefusal,
   freshKey,
   neighbourOf,
   payFromWallet,
   statusOf,
-} from './flows.ts';
+} from '../support/flows.ts';
 import {
   balancesOf,
   expectSound,
@@ -29,7 +27,9 @@ import {
   refund,
   refunded,
   refundHooks,
-} from './refund-flows.ts';
+} from '../support/refund-flows.ts';
+import { expectNothingWritten } from '../support/rows.ts';
+import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
 let merchant: MerchantCreated;

@@ -1,8 +1,9 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { fullPath } from '../../src/http/route.ts';
+import { expectRefusal, withoutIds } from '../support/envelope.ts';
+import { neighbourOf } from '../support/flows.ts';
+import { credentialRoutes, named, requireWorks, sampleOf, send } from '../support/route-samples.ts';
 import { openWorld } from '../support/world.ts';
-import { expectRefusal, neighbourOf, withoutIds } from './flows.ts';
-import { credentialRoutes, named, requireWorks, sampleOf, send } from './route-samples.ts';
 
 // The table is walked at collection, so that each route's tests carry its name.
 const world = await openWorld({ env: { TRUST_PROXY: '127.0.0.1' } });

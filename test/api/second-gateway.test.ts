@@ -10,9 +10,9 @@ import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchant } from '../../src/usecases/merchant-set.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
 import { rotateWebhookSecret } from '../../src/usecases/webhook-secret-rotate.ts';
+import { postsAbout } from '../support/flows.ts';
+import { openSecond, type Second } from '../support/second-gateway.ts';
 import { type Answer, collectBody, openWorld, type World } from '../support/world.ts';
-import { postsAbout } from './flows.ts';
-import { openSecond, type Second } from './second-gateway.ts';
 
 let world: World;
 let second: Second;

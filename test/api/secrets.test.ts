@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { rotateCredential } from '../../src/usecases/credential-rotate.ts';
-import { openWorld, type World } from '../support/world.ts';
 import {
   answerPrompt,
   bearerOf,
@@ -10,11 +9,11 @@ import {
   numberEnding,
   payByPhone,
   payFromWallet,
-  rowsOf,
-  tablesOf,
   untilStatus,
-} from './flows.ts';
-import { rawPost, sendRaw } from './raw.ts';
+} from '../support/flows.ts';
+import { rawPost, sendRaw } from '../support/raw.ts';
+import { rowsOf, tablesOf } from '../support/rows.ts';
+import { openWorld, type World } from '../support/world.ts';
 
 /**
  * Every secret that a run of all flows uses, searched for in everything that is kept or sent: log lines, rows,

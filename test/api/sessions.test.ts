@@ -3,9 +3,10 @@ import { CURRENCIES, exponentOf } from '../../src/domain/currency.ts';
 import { setFee } from '../../src/usecases/fee-set.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type MerchantSettingsChange, setMerchant } from '../../src/usecases/merchant-set.ts';
+import { expectRefusal } from '../support/envelope.ts';
+import { bearerOf, collect, collectWith, type Fields, payFromWallet } from '../support/flows.ts';
+import { MINT, sendMint } from '../support/mints.ts';
 import { type Answer, collectBody, mint, openWorld, type World } from '../support/world.ts';
-import { bearerOf, collect, collectWith, expectRefusal, type Fields, payFromWallet } from './flows.ts';
-import { MINT, sendMint } from './mints.ts';
 
 let world: World;
 let merchant: MerchantCreated;

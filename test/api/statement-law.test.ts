@@ -8,9 +8,9 @@ import type { MerchantAccount } from '../../src/domain/ledger.ts';
 import type { AuditFinding } from '../../src/store/audit.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { closeDays } from '../../src/usecases/snapshot-days.ts';
+import { bearerOf } from '../support/flows.ts';
+import { type Movement, write } from '../support/ledger-history.ts';
 import { openWorld, type World } from '../support/world.ts';
-import { bearerOf } from './flows.ts';
-import { type Movement, write } from './ledger-history.ts';
 
 const DAY = 24 * 60 * 60_000;
 const START = Date.UTC(2026, 10, 1);

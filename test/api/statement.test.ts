@@ -6,9 +6,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { creditBalance } from '../../src/usecases/balance-credit.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { ALL_BALANCES, openStatement, streamStatement } from '../../src/usecases/statement-read.ts';
+import { expectRefusal } from '../support/envelope.ts';
+import { bearerOf, collect, neighbourOf, payFromWallet } from '../support/flows.ts';
+import { type Movement, write } from '../support/ledger-history.ts';
 import { type Answer, NOON, openWorld, type World } from '../support/world.ts';
-import { bearerOf, collect, expectRefusal, neighbourOf, payFromWallet } from './flows.ts';
-import { type Movement, write } from './ledger-history.ts';
 
 let world: World;
 beforeAll(async () => {

@@ -7,7 +7,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { aTransfer, moving, NOON } from './store-records.ts';
+import { aTransfer, moving, NOON } from '../support/store-records.ts';
 
 const DAY = 24 * 60 * 60_000;
 const DAYS = 4;

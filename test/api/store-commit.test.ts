@@ -17,7 +17,7 @@ import {
   moving,
   NOON,
   numbered,
-} from './store-records.ts';
+} from '../support/store-records.ts';
 
 let database: TestDatabase;
 let store: Store;

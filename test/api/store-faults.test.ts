@@ -8,9 +8,9 @@ import { openConnection } from '../../src/store/connection.ts';
 import type { Execution } from '../../src/store/pipeline.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { anAnswer, aTransfer, moving, NOON } from '../support/store-records.ts';
+import { until } from '../support/waiting.ts';
 import { openWire, type Wire } from '../support/wire.ts';
-import { until } from './flows.ts';
-import { anAnswer, aTransfer, moving, NOON } from './store-records.ts';
 
 let database: TestDatabase;
 let client: pg.Client;

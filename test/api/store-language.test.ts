@@ -9,8 +9,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Change } from '../../src/domain/change.ts';
 import { openStore } from '../../src/store/store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { until } from './flows.ts';
-import { anAnswer } from './store-records.ts';
+import { anAnswer } from '../support/store-records.ts';
+import { until } from '../support/waiting.ts';
 
 let database: TestDatabase;
 let german: { readonly url: string; readonly server: Server };

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Change, Outcome } from '../../src/domain/change.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { anAnswer, aPayment, aTransfer, numbered } from './store-records.ts';
+import { anAnswer, aPayment, aTransfer, numbered } from '../support/store-records.ts';
 
 const PAYMENTS = 5;
 const WALLETS = 3;

@@ -7,7 +7,16 @@ import { keyedShape } from '../../src/store/keyed-shape.ts';
 import { openReaders } from '../../src/store/read.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { aMerchant, anAnswer, aPayment, aSession, aTransfer, moving, NOON, numbered } from './store-records.ts';
+import {
+  aMerchant,
+  anAnswer,
+  aPayment,
+  aSession,
+  aTransfer,
+  moving,
+  NOON,
+  numbered,
+} from '../support/store-records.ts';
 
 let database: TestDatabase;
 let store: Store;

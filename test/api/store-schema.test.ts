@@ -19,7 +19,7 @@ import { openStore } from '../../src/store/store.ts';
 import { columnsOf, TABLES } from '../../src/store/tables.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { schemaText } from '../support/schema-text.ts';
-import { aMerchant, anEvent, NOON, numbered } from './store-records.ts';
+import { aMerchant, anEvent, NOON, numbered } from '../support/store-records.ts';
 
 let database: TestDatabase;
 let client: pg.Client;

@@ -11,7 +11,7 @@ import { migrate, readMigrations } from '../../src/store/migrate.ts';
 import { openReaders } from '../../src/store/read.ts';
 import { openStore } from '../../src/store/store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { aMerchant, NOON } from './store-records.ts';
+import { aMerchant, NOON } from '../support/store-records.ts';
 
 let database: TestDatabase;
 const role = `mbongo_test_percent_${Date.now()}`;

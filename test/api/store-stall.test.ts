@@ -9,9 +9,9 @@ import { type Committer, openCommitter } from '../../src/store/commit.ts';
 import { type Connection, openConnection } from '../../src/store/connection.ts';
 import { openReaders, type Readers } from '../../src/store/read.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { anAnswer } from '../support/store-records.ts';
+import { until } from '../support/waiting.ts';
 import { openWire, type Wire } from '../support/wire.ts';
-import { until } from './flows.ts';
-import { anAnswer } from './store-records.ts';
 
 /** 2 000 ms: long enough for a slow machine to connect, and short enough for a test to wait. */
 const LIMIT_MS = 2_000;

@@ -7,8 +7,8 @@ import type { Change } from '../../src/domain/change.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { type DatabaseDesk, limit, makeFiles, openDatabaseDesk, query } from '../support/database-desk.ts';
-import { until } from './flows.ts';
-import { anAnswer, NOON } from './store-records.ts';
+import { anAnswer, NOON } from '../support/store-records.ts';
+import { until } from '../support/waiting.ts';
 
 let desk: DatabaseDesk;
 let url: string;

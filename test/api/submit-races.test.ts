@@ -5,21 +5,21 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { revokeCredential } from '../../src/usecases/credential-revoke.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { stillness } from '../support/stillness.ts';
-import { type Answer, openWorld, type World } from '../support/world.ts';
-import { answerChallenge, collectByCard, fillForm, postCallback, readyToPay, submitCard } from './card-payments.ts';
 import {
-  collect,
-  debitsOf,
-  expectRefusal,
-  freshKey,
-  numberEnding,
-  payByPhone,
-  rowsOf,
-  untilStatus,
-  whileTimePasses,
-} from './flows.ts';
-import { carrierAsked } from './phone-payments.ts';
+  answerChallenge,
+  collectByCard,
+  fillForm,
+  postCallback,
+  readyToPay,
+  submitCard,
+} from '../support/card-payments.ts';
+import { expectRefusal } from '../support/envelope.ts';
+import { collect, debitsOf, freshKey, numberEnding, payByPhone, untilStatus } from '../support/flows.ts';
+import { carrierAsked } from '../support/phone-payments.ts';
+import { rowsOf } from '../support/rows.ts';
+import { stillness } from '../support/stillness.ts';
+import { whileTimePasses } from '../support/waiting.ts';
+import { type Answer, openWorld, type World } from '../support/world.ts';
 
 let world: World;
 let merchant: MerchantCreated;

@@ -5,10 +5,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { merchantSet } from '../../src/commands/merchant.ts';
 import { methodId } from '../../src/domain/method.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { collectByCard } from '../support/card-payments.ts';
+import { expectRefusal } from '../support/envelope.ts';
+import { collect, type Fields, freshKey, type Paying, payByPhone, payFromWallet } from '../support/flows.ts';
+import { addAccount, payByTransfer } from '../support/transfer-flows.ts';
 import { type Answer, openWorld, type World } from '../support/world.ts';
-import { collectByCard } from './card-payments.ts';
-import { collect, expectRefusal, type Fields, freshKey, type Paying, payByPhone, payFromWallet } from './flows.ts';
-import { addAccount, payByTransfer } from './transfer-flows.ts';
 
 let world: World;
 let merchant: MerchantCreated;

@@ -17,13 +17,13 @@ import {
   type Paying,
   payByPhone,
   payFromWallet,
-  rowsOf,
-} from './flows.ts';
-import { TURNED_AWAY as BUSY, type OutDesk, openOutDesk } from './late-out-desk.ts';
-import { openPayer } from './payout-lines.ts';
-import { attemptOf } from './phone-payments.ts';
-import { refunded } from './refund-flows.ts';
-import { pngFile, promise, upload } from './transfer-flows.ts';
+} from '../support/flows.ts';
+import { TURNED_AWAY as BUSY, type OutDesk, openOutDesk } from '../support/late-out-desk.ts';
+import { openPayer } from '../support/payout-lines.ts';
+import { attemptOf } from '../support/phone-payments.ts';
+import { refunded } from '../support/refund-flows.ts';
+import { rowsOf } from '../support/rows.ts';
+import { pngFile, promise, upload } from '../support/transfer-flows.ts';
 
 let desk: OutDesk;
 let merchant: MerchantCreated;

@@ -3,18 +3,10 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { host, stepOf, textOf, visitor } from '../support/checkout-flows.ts';
+import { expectRefusal } from '../support/envelope.ts';
+import { codeOn, collect, numberEnding, type Paying, payFromWallet, phoneState, statusOf } from '../support/flows.ts';
 import { type Answer, openWorld, type World } from '../support/world.ts';
-import { host, stepOf, textOf, visitor } from './checkout-flows.ts';
-import {
-  codeOn,
-  collect,
-  expectRefusal,
-  numberEnding,
-  type Paying,
-  payFromWallet,
-  phoneState,
-  statusOf,
-} from './flows.ts';
 
 let world: World;
 let merchants: MerchantCreated[];

@@ -6,27 +6,26 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { openWire, type Wire } from '../support/wire.ts';
-import { collectBody, openWorld, type World } from '../support/world.ts';
+import { expectRefusal } from '../support/envelope.ts';
 import {
   answerPrompt,
   collect,
   collectWith,
   debitsOf,
   detailOf,
-  expectRefusal,
   freshKey,
   numberEnding,
   type Paying,
   payByPhone,
-  rowsOf,
   statusOf,
-  untilLater,
   untilStatus,
-  whileTimePasses,
-} from './flows.ts';
-import { carrierAsked, expectBooksAgree, onlyHook, pushed } from './phone-payments.ts';
-import { openSecond, type Second, submitAt } from './second-gateway.ts';
+} from '../support/flows.ts';
+import { carrierAsked, expectBooksAgree, onlyHook, pushed } from '../support/phone-payments.ts';
+import { rowsOf } from '../support/rows.ts';
+import { openSecond, type Second, submitAt } from '../support/second-gateway.ts';
+import { untilLater, whileTimePasses } from '../support/waiting.ts';
+import { openWire, type Wire } from '../support/wire.ts';
+import { collectBody, openWorld, type World } from '../support/world.ts';
 
 let world: World;
 let merchant: MerchantCreated;

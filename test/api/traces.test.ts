@@ -7,12 +7,13 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { placeOf } from '../../src/platform/trace-context.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type CollectedSpan, type Collector, openCollector } from '../support/collector.ts';
+import { bearerOf, collect, payByPhone, payFromWallet, statusOf } from '../support/flows.ts';
+import { fund } from '../support/payout-batches.ts';
+import { lines, sendPayout } from '../support/payout-flows.ts';
+import { onlyHook, pushed } from '../support/phone-payments.ts';
 import { openReceiver } from '../support/receiver.ts';
+import { untilLater } from '../support/waiting.ts';
 import { openWorld, type World } from '../support/world.ts';
-import { bearerOf, collect, payByPhone, payFromWallet, statusOf, untilLater } from './flows.ts';
-import { fund } from './payout-batches.ts';
-import { lines, sendPayout } from './payout-flows.ts';
-import { onlyHook, pushed } from './phone-payments.ts';
 
 const CALLER = '4bf92f3577b34da6a3ce929d0e0e4736';
 const TRACEPARENT = { traceparent: `00-${CALLER}-00f067aa0ba902b7-01` };

@@ -7,12 +7,14 @@ import type { Reply } from '../../src/connectors/testing/scripted-upstream.ts';
 import type { Attempt } from '../../src/domain/records.ts';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';
 import { callOffRefund } from '../../src/usecases/refund-decide.ts';
+import { collect, numberEnding, payByPhone } from '../support/flows.ts';
+import { availableOf, commitBatch, lineNow, openPayer } from '../support/payout-lines.ts';
+import { attemptOf, callBack } from '../support/phone-payments.ts';
+import { minted, readBack, refunded } from '../support/refund-flows.ts';
+import { rowsOf } from '../support/rows.ts';
+import { until } from '../support/waiting.ts';
+import { openWaveringCarrier, type Said, type WaveringCarrier } from '../support/wavering-carrier.ts';
 import { openWorld, type World } from '../support/world.ts';
-import { collect, numberEnding, payByPhone, rowsOf, until } from './flows.ts';
-import { availableOf, commitBatch, lineNow, openPayer } from './payout-lines.ts';
-import { attemptOf, callBack } from './phone-payments.ts';
-import { minted, readBack, refunded } from './refund-flows.ts';
-import { openWaveringCarrier, type Said, type WaveringCarrier } from './wavering-carrier.ts';
 
 const TURNED_AWAY: Reply = { status: 503, body: '' };
 

@@ -4,22 +4,14 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
+import { fillForm, openFormOf, submitCard } from '../support/card-payments.ts';
+import { expectRefusal } from '../support/envelope.ts';
+import { collect, collectWith, freshKey, numberEnding, payByPhone, payFromWallet, statusOf } from '../support/flows.ts';
+import { openSecond, type Second, submitAt } from '../support/second-gateway.ts';
+import { whileTimePasses } from '../support/waiting.ts';
+import type { Said, WaveringCarrier } from '../support/wavering-carrier.ts';
+import { openWaveringDesk, TURNED_AWAY, type WaveringDesk } from '../support/wavering-desk.ts';
 import type { World } from '../support/world.ts';
-import { fillForm, openFormOf, submitCard } from './card-payments.ts';
-import {
-  collect,
-  collectWith,
-  expectRefusal,
-  freshKey,
-  numberEnding,
-  payByPhone,
-  payFromWallet,
-  statusOf,
-  whileTimePasses,
-} from './flows.ts';
-import { openSecond, type Second, submitAt } from './second-gateway.ts';
-import type { Said, WaveringCarrier } from './wavering-carrier.ts';
-import { openWaveringDesk, TURNED_AWAY, type WaveringDesk } from './wavering-desk.ts';
 
 let desk: WaveringDesk;
 let world: World;

@@ -6,10 +6,12 @@ import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
+import { host, stepOf, textOf, visitor } from '../support/checkout-flows.ts';
+import { expectRefusal } from '../support/envelope.ts';
+import { rowsOf } from '../support/rows.ts';
+import { addAccount, pngFile, promise, upload } from '../support/transfer-flows.ts';
+import { until } from '../support/waiting.ts';
 import { mint, openWorld } from '../support/world.ts';
-import { host, stepOf, textOf, visitor } from './checkout-flows.ts';
-import { expectRefusal, rowsOf, until } from './flows.ts';
-import { addAccount, pngFile, promise, upload } from './transfer-flows.ts';
 
 const world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
 const sockets: Socket[] = [];

@@ -2,8 +2,8 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Change } from '../../src/domain/change.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { until } from '../support/waiting.ts';
 import { type Answer, collectBody, mint, openWorld, type World } from '../support/world.ts';
-import { until } from './flows.ts';
 
 let world: World;
 let merchant: MerchantCreated;

@@ -16,8 +16,8 @@ import { type Courier, createCourier } from '../../src/usecases/webhook-deliver.
 import { replayEvent, replayRange } from '../../src/usecases/webhook-replay.ts';
 import { rotateWebhookSecret } from '../../src/usecases/webhook-secret-rotate.ts';
 import type { OperatorWorld } from '../support/operator-world.ts';
-import { rowsOf } from './flows.ts';
-import { HOUR, openWebhookDesk, verify, type WebhookDesk } from './webhook-desk.ts';
+import { rowsOf } from '../support/rows.ts';
+import { HOUR, openWebhookDesk, verify, type WebhookDesk } from '../support/webhook-desk.ts';
 
 let desk: WebhookDesk;
 let world: OperatorWorld;

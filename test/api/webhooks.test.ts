@@ -15,7 +15,7 @@ import { type Courier, createCourier } from '../../src/usecases/webhook-deliver.
 import { type OperatorWorld, TEST_MASTER_KEY } from '../support/operator-world.ts';
 import { freePort } from '../support/ports.ts';
 import type { Hit } from '../support/receiver.ts';
-import { HOUR, openWebhookDesk, verify, type WebhookDesk } from './webhook-desk.ts';
+import { HOUR, openWebhookDesk, verify, type WebhookDesk } from '../support/webhook-desk.ts';
 
 let desk: WebhookDesk;
 let world: OperatorWorld;

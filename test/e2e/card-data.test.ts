@@ -8,10 +8,10 @@ import { once } from 'node:events';
 import { request as ask, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import { rowsOf, tablesOf } from '../api/flows.ts';
 import { findBrowser, mayLeaveOut, openBrowser, openWindow } from '../support/browser.ts';
 import { networkOrigin, typeCard } from '../support/card-form.ts';
 import { plainText } from '../support/plain-text.ts';
+import { rowsOf, tablesOf } from '../support/rows.ts';
 import { collectBody, mint, openWorld } from '../support/world.ts';
 
 const browserPath = findBrowser();

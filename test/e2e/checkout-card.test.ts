@@ -5,11 +5,11 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { host } from '../api/checkout-flows.ts';
 import { findBrowser, mayLeaveOut } from '../support/browser.ts';
 import { networkOrigin, typeCard } from '../support/card-form.ts';
+import { host } from '../support/checkout-flows.ts';
+import { expectUsable, holdBack, openPageDesk, type PageDesk } from '../support/page-desk.ts';
 import { collectBody, mint, type World } from '../support/world.ts';
-import { expectUsable, holdBack, openPageDesk, type PageDesk } from './page-desk.ts';
 
 const browserPath = findBrowser();
 

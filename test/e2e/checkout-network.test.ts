@@ -5,12 +5,12 @@
  */
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { host } from '../api/checkout-flows.ts';
-import { answerPrompt, numberEnding } from '../api/flows.ts';
-import { pdfFile } from '../api/transfer-flows.ts';
 import { findBrowser } from '../support/browser.ts';
 import { networkOrigin } from '../support/card-form.ts';
-import { expectUsable, holdBack, openPageDesk, type PageDesk } from './page-desk.ts';
+import { host } from '../support/checkout-flows.ts';
+import { answerPrompt, numberEnding } from '../support/flows.ts';
+import { expectUsable, holdBack, openPageDesk, type PageDesk } from '../support/page-desk.ts';
+import { pdfFile } from '../support/transfer-flows.ts';
 
 const browserPath = findBrowser();
 

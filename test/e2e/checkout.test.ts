@@ -10,12 +10,12 @@ import { amountText } from '../../src/checkout/amounts.ts';
 import { amountLine } from '../../src/checkout/shown.ts';
 import { LANGUAGES } from '../../src/messages/messages.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { type Hosted, host, setSettings } from '../api/checkout-flows.ts';
-import { answerPrompt, codeOn, numberEnding } from '../api/flows.ts';
-import { addAccount, pdfFile } from '../api/transfer-flows.ts';
 import { findBrowser, keepPicture, mayLeaveOut } from '../support/browser.ts';
+import { type Hosted, host, setSettings } from '../support/checkout-flows.ts';
+import { answerPrompt, codeOn, numberEnding } from '../support/flows.ts';
+import { expectUsable, holdBack, openPageDesk, type PageDesk } from '../support/page-desk.ts';
+import { addAccount, pdfFile } from '../support/transfer-flows.ts';
 import type { World } from '../support/world.ts';
-import { expectUsable, holdBack, openPageDesk, type PageDesk } from './page-desk.ts';
 
 const browserPath = findBrowser();
 

@@ -6,11 +6,11 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { stateOf } from '../../sandbox/shop/orders.ts';
-import { CARDS, type CardName, capturesOf } from '../api/card-payments.ts';
-import { setSettings } from '../api/checkout-flows.ts';
-import { untilStatus } from '../api/flows.ts';
 import { findBrowser } from '../support/browser.ts';
 import { typeCard } from '../support/card-form.ts';
+import { CARDS, type CardName, capturesOf } from '../support/card-payments.ts';
+import { setSettings } from '../support/checkout-flows.ts';
+import { untilStatus } from '../support/flows.ts';
 import {
   buy,
   buyAgain,

@@ -10,11 +10,10 @@ import type { Good } from '../../sandbox/shop/goods.ts';
 import { type Order, stateOf } from '../../sandbox/shop/orders.ts';
 import { approveProof } from '../../src/usecases/proof-decide.ts';
 import { listProofs } from '../../src/usecases/proof-read.ts';
-import { CARDS } from '../api/card-payments.ts';
-import { debitsOf, numberEnding } from '../api/flows.ts';
-import { addAccount, pdfFile } from '../api/transfer-flows.ts';
 import { findBrowser, mayLeaveOut } from '../support/browser.ts';
 import { typeCard } from '../support/card-form.ts';
+import { CARDS } from '../support/card-payments.ts';
+import { debitsOf, numberEnding } from '../support/flows.ts';
 import {
   buy,
   choose,
@@ -30,6 +29,7 @@ import {
   orderNow,
   type Shopper,
 } from '../support/shopper.ts';
+import { addAccount, pdfFile } from '../support/transfer-flows.ts';
 
 const browserPath = findBrowser();
 

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openStore } from '../../src/store/store.ts';
-import { everything, SHARDS_USED, writePast } from '../api/archive-past.ts';
+import { everything, SHARDS_USED, writePast } from '../support/archive-past.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { openSeed } from '../support/moments.ts';
 import { endAll, temporaryFolder } from '../support/processes.ts';

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import pg from 'pg';
 import { describe, it, type TestContext } from 'vitest';
-import { ended, openServeDesk, type ServeDesk, said } from '../api/serve-desk.ts';
+import { ended, openServeDesk, type ServeDesk, said } from '../support/serve-desk.ts';
 
 async function openDesk({ onTestFinished }: TestContext): Promise<ServeDesk> {
   const desk = await openServeDesk();

@@ -6,8 +6,8 @@
 import { isRemembered } from '../../src/domain/refusal.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
-import { CARDS, type CardName, openFormOf } from '../api/card-payments.ts';
-import type { Paying } from '../api/flows.ts';
+import { CARDS, type CardName, openFormOf } from '../support/card-payments.ts';
+import type { Paying } from '../support/flows.ts';
 import { type Answer, type CallOptions, callAt, collectBody, mint, type World } from '../support/world.ts';
 import type { Chance } from './chance.ts';
 import type { Member, Pair } from './gateway-pair.ts';

@@ -6,8 +6,8 @@
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { callbackFor } from '../api/card-payments.ts';
-import { bearerOf } from '../api/flows.ts';
+import { callbackFor } from '../support/card-payments.ts';
+import { bearerOf } from '../support/flows.ts';
 import { stillness } from '../support/stillness.ts';
 import { collectBody } from '../support/world.ts';
 import { type Calls, type Made, type Order, type Place, submitOf } from './card-calls.ts';

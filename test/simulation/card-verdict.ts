@@ -7,8 +7,9 @@
 import type { BookLine } from '../../sandbox/carriers/book.ts';
 import { isFinal, isPaid } from '../../src/domain/payment.ts';
 import type { Attempt, Payment } from '../../src/domain/records.ts';
-import { hooksAbout, rowsOf } from '../api/flows.ts';
+import { hooksAbout } from '../support/flows.ts';
 import { groupBy } from '../support/invariants.ts';
+import { rowsOf } from '../support/rows.ts';
 import type { World } from '../support/world.ts';
 import type { Heard } from './card-calls.ts';
 import type { Asked, Inquired } from './unruly-way.ts';

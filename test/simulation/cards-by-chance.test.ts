@@ -5,8 +5,9 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
-import { rowsOf, whileTimePasses } from '../api/flows.ts';
+import { rowsOf } from '../support/rows.ts';
 import { stillness } from '../support/stillness.ts';
+import { whileTimePasses } from '../support/waiting.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { openCalls } from './card-calls.ts';
 import { type Scene, scenesOf } from './card-scenes.ts';

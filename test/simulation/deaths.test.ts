@@ -24,8 +24,8 @@ import {
   postCallback,
   readyToPay,
   submitCard,
-} from '../api/card-payments.ts';
-import { setSettings } from '../api/checkout-flows.ts';
+} from '../support/card-payments.ts';
+import { setSettings } from '../support/checkout-flows.ts';
 import {
   collect,
   debitsOf,
@@ -35,15 +35,14 @@ import {
   payByPhone,
   payFromWallet,
   phoneState,
-  rowsOf,
   statusOf,
-  until,
   untilStatus,
-  whileTimePasses,
-} from '../api/flows.ts';
-import { balances, createPayout, lines, readBatch, sendPayout } from '../api/payout-flows.ts';
-import { creditsOf, minted, paidByPhone, readBack, refunded } from '../api/refund-flows.ts';
-import { addAccount, FORM_TYPE, formOf, payByTransfer, pngFile } from '../api/transfer-flows.ts';
+} from '../support/flows.ts';
+import { balances, createPayout, lines, readBatch, sendPayout } from '../support/payout-flows.ts';
+import { creditsOf, minted, paidByPhone, readBack, refunded } from '../support/refund-flows.ts';
+import { rowsOf } from '../support/rows.ts';
+import { addAccount, FORM_TYPE, formOf, payByTransfer, pngFile } from '../support/transfer-flows.ts';
+import { until, whileTimePasses } from '../support/waiting.ts';
 import { type Answer, type CallOptions, collectBody, mint, openWorld, type World } from '../support/world.ts';
 import { type Death, type Mortal, openMortal } from './mortal.ts';
 

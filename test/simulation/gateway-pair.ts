@@ -8,7 +8,7 @@ import { bytesOfId, idOfBytes } from '../../src/domain/ids.ts';
 import type { Outbound, OutboundAnswer, OutboundRequest, Secrets } from '../../src/platform/platform.ts';
 import { openSecrets } from '../../src/platform/secrets.ts';
 import { manualClock } from '../../src/platform/testing/manual-clock.ts';
-import { openSecond, type Second } from '../api/second-gateway.ts';
+import { openSecond, type Second } from '../support/second-gateway.ts';
 import { openWire, type Wire } from '../support/wire.ts';
 import { WORLD_MASTER_KEY, type World } from '../support/world.ts';
 import { ONLOOKERS } from './mortal.ts';

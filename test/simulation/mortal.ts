@@ -10,7 +10,7 @@
 import type { Outbound } from '../../src/platform/platform.ts';
 import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import type { Deps } from '../../src/usecases/deps.ts';
-import { type Otherwise, openSecond, type Second } from '../api/second-gateway.ts';
+import { type Otherwise, openSecond, type Second } from '../support/second-gateway.ts';
 import { type Fate, openWire } from '../support/wire.ts';
 import { type Answer, type CallOptions, callAt, type World } from '../support/world.ts';
 

@@ -8,7 +8,6 @@ import { expect } from 'vitest';
 import type { BookLine } from '../../sandbox/carriers/book.ts';
 import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import type { Answer, Hook, World } from '../support/world.ts';
 import {
   bearerOf,
   collect,
@@ -18,12 +17,13 @@ import {
   type Paying,
   payByPhone,
   payFromWallet,
-  rowsOf,
   statusOf,
-  untilLater,
   untilStatus,
 } from './flows.ts';
 import { attemptOf } from './phone-payments.ts';
+import { rowsOf } from './rows.ts';
+import { untilLater } from './waiting.ts';
+import type { Answer, Hook, World } from './world.ts';
 
 export interface Paid extends Paying {
   readonly msisdn: string;

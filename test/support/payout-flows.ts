@@ -6,8 +6,9 @@
 
 import { expect } from 'vitest';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { type Answer, mint, type World } from '../support/world.ts';
-import { bearerOf, type Fields, hooksAbout, untilLater } from './flows.ts';
+import { bearerOf, type Fields, hooksAbout } from './flows.ts';
+import { untilLater } from './waiting.ts';
+import { type Answer, mint, type World } from './world.ts';
 
 /** A number of the carrier that every world has; its ending has no scripted behaviour, so that payouts to it are paid. */
 export function payee(n: number): string {

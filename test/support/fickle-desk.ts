@@ -6,9 +6,9 @@
 
 import { expect } from 'vitest';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { openWorld, type World } from '../support/world.ts';
 import { type CardPaying, collectByCard } from './card-payments.ts';
 import { type FickleNetwork, openFickleNetwork } from './fickle-network.ts';
+import { openWorld, type World } from './world.ts';
 
 export interface FickleDesk {
   readonly network: FickleNetwork;

@@ -8,8 +8,8 @@ import { type DefaultTreeAdapterTypes, parse } from 'parse5';
 import { expect } from 'vitest';
 import type { MerchantSettings } from '../../src/domain/records.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { collectBody, mint, type World } from '../support/world.ts';
 import type { Fields } from './flows.ts';
+import { collectBody, mint, type World } from './world.ts';
 
 export interface Shown {
   readonly status: number;

@@ -10,8 +10,8 @@ import type { BookLine } from '../../sandbox/carriers/book.ts';
 import { shardOf } from '../../src/domain/ids.ts';
 import { openCardForm } from '../../src/usecases/card-form.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { type Answer, collectBody, mint, type World } from '../support/world.ts';
 import type { Fields, Paying } from './flows.ts';
+import { type Answer, collectBody, mint, type World } from './world.ts';
 
 /** Test cards (contract §11 and the sandbox's start page). */
 export const CARDS = {

@@ -4,8 +4,8 @@ import type { Means, PaymentSubmitCommand } from '../../src/domain/submission.ts
 import type { SessionCaller } from '../../src/usecases/callers.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import type { Answering } from '../../src/usecases/perform.ts';
-import type { World } from '../support/world.ts';
 import type { Paying } from './flows.ts';
+import type { World } from './world.ts';
 
 /** A minimal rendering, for calls of which only the refusal matters. */
 export const plainly: Answering<unknown> = {

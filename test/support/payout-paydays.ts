@@ -10,10 +10,10 @@ import type { Deps } from '../../src/usecases/deps.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import type { PayoutBatchDeps } from '../../src/usecases/payout-occurrence.ts';
 import { type RunParts, runDuePayouts } from '../../src/usecases/payout-run.ts';
-import type { World } from '../support/world.ts';
-import { rowsOf } from './flows.ts';
 import { type BatchWish, makeBatch } from './payout-batches.ts';
 import type { Desk } from './payout-desk.ts';
+import { rowsOf } from './rows.ts';
+import type { World } from './world.ts';
 
 /** `many` batches of one merchant, due at the same time: tomorrow and to a wallet, unless specified otherwise. */
 export function payday(

@@ -7,12 +7,12 @@
 import { expect } from 'vitest';
 import { type Archived, runArchive } from '../../src/usecases/archive-run.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { mint, type World } from '../support/world.ts';
 import { answerChallenge, challenged, postCallback } from './card-payments.ts';
 import { bearerOf, collect, numberEnding, payByPhone } from './flows.ts';
 import { fund } from './payout-batches.ts';
 import { createPayout, lines, settled } from './payout-flows.ts';
 import { paidByPhone, paidByWallet, refunded, untilRefund } from './refund-flows.ts';
+import { mint, type World } from './world.ts';
 
 export const DAY = 24 * 60 * 60_000;
 

@@ -9,10 +9,13 @@ import type { Reply } from '../../src/connectors/testing/scripted-upstream.ts';
 import type { Attempt } from '../../src/domain/records.ts';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { openWorld, type World } from '../support/world.ts';
-import { collect, expectRefusal, numberEnding, type Paying, payByPhone, rowsOf, statusOf, until } from './flows.ts';
+import { expectRefusal } from './envelope.ts';
+import { collect, numberEnding, type Paying, payByPhone, statusOf } from './flows.ts';
 import { callBack } from './phone-payments.ts';
+import { rowsOf } from './rows.ts';
+import { until } from './waiting.ts';
 import { openWaveringCarrier, type Said, type WaveringCarrier } from './wavering-carrier.ts';
+import { openWorld, type World } from './world.ts';
 
 export const TURNED_AWAY: Reply = { status: 503, body: '' };
 export const NO_ANSWER: Reply = { status: 500, body: '' };

@@ -5,11 +5,11 @@
 import { expect } from 'vitest';
 import type { Attempt } from '../../src/domain/records.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { type CommandLine, openCommandLine } from '../support/command-line.ts';
-import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
+import { type CommandLine, openCommandLine } from './command-line.ts';
 import { type FickleCarrier, openFickleCarrier } from './fickle-carrier.ts';
 import { collect, type Fields, numberEnding, type Paying, payByPhone, statusOf } from './flows.ts';
 import { attemptOf, callBack } from './phone-payments.ts';
+import { openWorld, WORLD_MASTER_KEY, type World } from './world.ts';
 
 export interface LateDesk {
   readonly carrier: FickleCarrier;

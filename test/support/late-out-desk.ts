@@ -10,12 +10,14 @@ import type { Attempt } from '../../src/domain/records.ts';
 import { bookLateMoney, type LateRows } from '../../src/usecases/attempt-book.ts';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { type CommandLine, openCommandLine } from '../support/command-line.ts';
-import { type Answer, openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
-import { bearerOf, numberEnding, rowsOf, until } from './flows.ts';
+import { type CommandLine, openCommandLine } from './command-line.ts';
+import { bearerOf, numberEnding } from './flows.ts';
 import { commitBatch, lineNow } from './payout-lines.ts';
 import { callBack } from './phone-payments.ts';
+import { rowsOf } from './rows.ts';
+import { until } from './waiting.ts';
 import { openWaveringCarrier, type Said, type WaveringCarrier } from './wavering-carrier.ts';
+import { type Answer, openWorld, WORLD_MASTER_KEY, type World } from './world.ts';
 
 export const TURNED_AWAY: Reply = { status: 503, body: '' };
 

@@ -1,14 +1,14 @@
 /**
- * What the API tests do again and again: a payment on a fresh session, a phone that answers, time that passes.
+ * What tests of the API do again and again: a payment on a fresh session, a phone that answers, what is read of both.
  *
  * Invariant: nothing here sleeps or looks inside the gateway; it calls over HTTP, and moves the world's clock.
  */
 
-import type pg from 'pg';
 import { expect } from 'vitest';
 import type { BookLine } from '../../sandbox/carriers/book.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { type Answer, collectBody, type Hook, mint, openWorld, type World } from '../support/world.ts';
+import { until, untilLater } from './waiting.ts';
+import { type Answer, collectBody, type Hook, mint, openWorld, type World } from './world.ts';
 
 /** A payment that has been collected, and the session that may submit it. */
 export interface Paying {
@@ -163,50 +163,6 @@ export async function codeOn(world: World, phone: string, count = 1): Promise<st
   });
 }
 
-/** 20 000 ms: background work may wait seconds for a CPU, however many tries are made meanwhile. */
-const PATIENCE_MS = 20_000;
-
-/**
- * Calls `ask` until it returns something; gives up after `most` tries, but not before the patience has run out. Every call
- * must do real work over a socket, which lets other work run.
- */
-export async function until<T>(ask: () => Promise<T | undefined>, most = 400): Promise<T> {
-  const begun = performance.now();
-  for (let tries = 0; tries < most || performance.now() - begun < PATIENCE_MS; tries += 1) {
-    const found = await ask();
-    if (found !== undefined) return found;
-  }
-  throw new Error('what was waited for did not happen');
-}
-
-/** Lets time pass, a second at a time, until `ask` returns something. */
-export function untilLater<T>(world: World, ask: () => Promise<T | undefined>, stepMs = 1_000): Promise<T> {
-  return until(async () => {
-    await world.pass(stepMs);
-    return ask();
-  });
-}
-
-/**
- * Lets time pass, a few milliseconds at a time, until the work is done, for work that waits by the clock. Time passes only while
- * nothing else goes on, so that whatever a step sets off ends before the next step. Rounds run by the same clock, but are not
- * awaited, because a round may itself wait for the work. The work must not ask again and again: use `until` for that.
- */
-export async function whileTimePasses<T>(world: World, work: Promise<T>, stepMs = 5): Promise<T> {
-  let isOver = false;
-  const over = (): void => {
-    isOver = true;
-  };
-  work.then(over, over);
-  await until(async () => {
-    await world.clock.advance(stepMs);
-    // Real work over a socket, which lets other work run.
-    await world.call('GET', '/health');
-    return isOver || undefined;
-  }, 10_000);
-  return work;
-}
-
 /** Reads the payment's status. */
 export async function statusOf(world: World, paying: Pick<Paying, 'token' | 'transaction_id'>): Promise<string> {
   const read = await world.call('GET', `/payments/status/${paying.transaction_id}`, { bearer: paying.token });
@@ -254,98 +210,4 @@ export function postsAbout(world: World, transactionId: string): Hook[] {
  */
 export function hooksAbout(world: World, transactionId: string): Hook[] {
   return [...new Map(postsAbout(world, transactionId).map((hook) => [hook.headers['webhook-id'], hook])).values()];
-}
-
-/** The fields of every failure's envelope (contract §2). */
-const ENVELOPE = [
-  'error',
-  'error_code',
-  'error_name',
-  'message',
-  'details',
-  'timestamp',
-  'request_id',
-  'transaction_id',
-  'retryable',
-  'retry_after',
-  'summary_code',
-  'documentation_url',
-];
-
-/** Expects the envelope of contract §2, field by field, and its headers. */
-export function expectEnvelope(answer: Pick<Answer, 'status' | 'headers' | 'json' | 'text'>): void {
-  const { json, headers, text } = answer;
-  expect(json, text).toBeTypeOf('object');
-  expect(Object.keys(json), text).toEqual(ENVELOPE);
-  expect(json.error).toBe(true);
-  expect(json.error_code).toMatch(/^1[0-9]{3}$/);
-  expect(json.error_name).toMatch(/^[A-Z_]+$/);
-  expect(json.message, text).toMatch(/\S/);
-  expect(json.message, text).not.toContain('…');
-  expect(json.timestamp).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-  expect(json.request_id).toMatch(/^req_/);
-  expect(headers.get('x-request-id')).toBe(json.request_id);
-  if (json.transaction_id !== null) expect(json.transaction_id, text).toMatch(/^txn_/);
-  expect(json.retryable).toBeTypeOf('boolean');
-  expect(headers.get('retry-after')).toBe(json.retry_after === null ? null : String(json.retry_after));
-  expect(json.summary_code).toMatch(/^lok00[1-9]$/);
-  expect(new URL(json.documentation_url).pathname).toBe(`/docs/errors/${json.error_code}`);
-  if (json.details === null) return;
-  expect(json.details.length).toBeGreaterThan(0);
-  for (const detail of json.details) {
-    expect(Object.keys(detail)).toEqual(['field', 'message', 'code']);
-    for (const value of Object.values(detail)) expect(value, text).toMatch(/\S/);
-  }
-}
-
-/** Expects a refusal with that code, in the envelope. */
-export function expectRefusal(answer: Answer, status: number, code: string, detail?: string): void {
-  expect({ status: answer.status, code: answer.json?.error_code }, answer.text).toEqual({ status, code });
-  expectEnvelope(answer);
-  if (detail !== undefined) {
-    expect(
-      answer.json.details?.map((one: { code: string }) => one.code),
-      answer.text,
-    ).toContain(detail);
-  }
-}
-
-/** A failure without the fields that differ from call to call. */
-export function withoutIds(answer: Answer): Fields {
-  const { request_id, timestamp, ...rest } = answer.json;
-  expect([typeof request_id, typeof timestamp]).toEqual(['string', 'string']);
-  return rest;
-}
-
-/** The rows of an SQL query on the world's database, for what no call shows. */
-export async function rowsOf<Row extends pg.QueryResultRow>(
-  world: Pick<World, 'database'>,
-  text: string,
-  values: readonly unknown[] = [],
-): Promise<Row[]> {
-  return (await world.database.query<Row>(text, [...values])).rows;
-}
-
-/** The names of all tables. */
-export async function tablesOf(world: World): Promise<string[]> {
-  const text = `select table_name as name from information_schema.tables where table_schema = 'public' order by 1`;
-  return (await rowsOf<{ name: string }>(world, text)).map(({ name }) => name);
-}
-
-/**
- * How many rows each table holds, once everything on its way to a receiver or a carrier has been recorded: a refused request
- * must leave these numbers unchanged.
- */
-export async function countRows(world: World): Promise<Readonly<Record<string, number>>> {
-  await Promise.all([world.gateway.courier.idle(), world.gateway.dispatcher.idle()]);
-  const counts = (await tablesOf(world)).map((name) => `select '${name}' as name, count(*)::int as rows from ${name}`);
-  const found = await rowsOf<{ name: string; rows: number }>(world, counts.join(' union all '));
-  return Object.fromEntries(found.map(({ name, rows }) => [name, rows]));
-}
-
-/** Expects that `work` leaves the number of rows in every table unchanged. */
-export async function expectNothingWritten(world: World, work: () => Promise<unknown>): Promise<void> {
-  const before = await countRows(world);
-  await work();
-  expect(await countRows(world)).toEqual(before);
 }

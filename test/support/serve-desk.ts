@@ -10,8 +10,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { builtProgram } from '../support/built.ts';
-import { createTestDatabase } from '../support/database.ts';
+import { builtProgram } from './built.ts';
+import { createTestDatabase } from './database.ts';
 
 /** The message of a process once it answers. */
 export type Ready = { type: 'ready'; url?: string; notes: string[] };

@@ -8,12 +8,13 @@ import { routesOf } from '../../src/assemble.ts';
 import { makeId } from '../../src/domain/ids.ts';
 import type { Route } from '../../src/http/route.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { type Answer, collectBody, mint, type World } from '../support/world.ts';
+import { expectRefusal } from './envelope.ts';
 import { listEventsSample, readEventSample, replayEventSample, replayEventsSample } from './event-samples.ts';
-import { bearerOf, codeOn, collect, expectRefusal, type Paying, payFromWallet } from './flows.ts';
+import { bearerOf, codeOn, collect, type Paying, payFromWallet } from './flows.ts';
 import { createSample, listSample, readSample, retrySample, sendSample } from './payout-samples.ts';
 import type { Sample } from './sample.ts';
 import { addAccount, FORM_TYPE, formOf, pdfFile, promise } from './transfer-flows.ts';
+import { type Answer, collectBody, mint, type World } from './world.ts';
 
 type Make = (world: World, merchant: MerchantCreated) => Promise<Sample>;
 

@@ -6,9 +6,9 @@
 
 import { makeId } from '../../src/domain/ids.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import type { World } from '../support/world.ts';
 import { bearerOf, collect, payFromWallet } from './flows.ts';
 import type { Sample } from './sample.ts';
+import type { World } from './world.ts';
 
 export async function listEventsSample(world: World, merchant: MerchantCreated): Promise<Sample> {
   await makeEvent(world, merchant);

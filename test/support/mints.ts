@@ -5,8 +5,8 @@
  */
 
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import type { Answer, CallOptions, World } from '../support/world.ts';
 import { bearerOf } from './flows.ts';
+import type { Answer, CallOptions, World } from './world.ts';
 
 /** The body of a mint that succeeds. */
 export const MINT = { amount: '12.50', currency: 'usd', customer_reference: 'order-1' };

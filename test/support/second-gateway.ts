@@ -9,9 +9,11 @@ import { readConfig } from '../../src/config.ts';
 import { openMetrics } from '../../src/platform/metrics.ts';
 import { createOutbound } from '../../src/platform/outbound.ts';
 import type { Clock, Outbound, Secrets } from '../../src/platform/platform.ts';
-import { freePort } from '../support/ports.ts';
-import { unhurried, type World } from '../support/world.ts';
-import { type Paying, rowsOf, untilLater } from './flows.ts';
+import type { Paying } from './flows.ts';
+import { freePort } from './ports.ts';
+import { rowsOf } from './rows.ts';
+import { untilLater } from './waiting.ts';
+import { unhurried, type World } from './world.ts';
 
 export interface Second {
   readonly url: string;

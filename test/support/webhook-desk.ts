@@ -10,8 +10,8 @@ import { newId } from '../../src/usecases/deps.ts';
 import { createMerchant, type MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { offerDue } from '../../src/usecases/webhook-claim.ts';
 import { type Courier, createCourier } from '../../src/usecases/webhook-deliver.ts';
-import { type OperatorWorld, openOperatorWorld } from '../support/operator-world.ts';
-import { type Hit, openReceiver, type Receiver } from '../support/receiver.ts';
+import { type OperatorWorld, openOperatorWorld } from './operator-world.ts';
+import { type Hit, openReceiver, type Receiver } from './receiver.ts';
 
 export const HOUR = 3_600_000;
 

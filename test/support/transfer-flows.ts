@@ -9,8 +9,8 @@ import type { Currency } from '../../src/domain/currency.ts';
 import type { BankAccount } from '../../src/domain/transfer-records.ts';
 import { addBankAccount, type BankAddCommand } from '../../src/usecases/bank-add.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import type { Answer, World } from '../support/world.ts';
 import { collect, type Fields, type Paying } from './flows.ts';
+import type { Answer, World } from './world.ts';
 
 let numbers = 421;
 

@@ -9,8 +9,9 @@ import { expect } from 'vitest';
 import { shardOf } from '../../src/domain/ids.ts';
 import type { Attempt } from '../../src/domain/records.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import type { Hook, World } from '../support/world.ts';
-import { collect, type Fields, hooksAbout, numberEnding, type Paying, payByPhone, until, untilLater } from './flows.ts';
+import { collect, type Fields, hooksAbout, numberEnding, type Paying, payByPhone } from './flows.ts';
+import { until, untilLater } from './waiting.ts';
+import type { Hook, World } from './world.ts';
 
 /** A submitted payment whose prompt is on the phone. */
 export async function pushed(

@@ -6,7 +6,7 @@
 
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import type { Answer, World } from '../support/world.ts';
+import type { Answer, World } from './world.ts';
 
 /** Sends bytes unchanged and returns all that comes back until the gateway closes. */
 export async function sendRaw(world: World, bytes: string | Buffer): Promise<Answer> {

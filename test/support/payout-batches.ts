@@ -11,8 +11,9 @@ import { occurrenceDates, type ScheduleOrder } from '../../src/domain/schedule.t
 import { creditBalance } from '../../src/usecases/balance-credit.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { availableTo, makePayout, payoutIds } from '../../src/usecases/payout-send.ts';
-import type { World } from '../support/world.ts';
-import { hooksAbout, rowsOf } from './flows.ts';
+import { hooksAbout } from './flows.ts';
+import { rowsOf } from './rows.ts';
+import type { World } from './world.ts';
 
 export interface BatchWish {
   /** Phones or wallets; each is paid 10.00 usd. */

@@ -11,9 +11,9 @@ import { openStore } from '../../src/store/store.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchant } from '../../src/usecases/merchant-set.ts';
 import type { PayoutOperatorDeps } from '../../src/usecases/payout-operate.ts';
-import { openWorld, type World } from '../support/world.ts';
-import { untilLater } from './flows.ts';
 import { fund, linesNow } from './payout-batches.ts';
+import { untilLater } from './waiting.ts';
+import { openWorld, type World } from './world.ts';
 
 export const DAY = 86_400_000;
 /** The operator who decides, and the reason. */

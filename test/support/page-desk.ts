@@ -6,17 +6,10 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { setSettings } from '../api/checkout-flows.ts';
-import { addAccount } from '../api/transfer-flows.ts';
-import {
-  findBarriers,
-  openBrowser,
-  openWindow,
-  type Watched,
-  type WINDOWS,
-  type WindowOptions,
-} from '../support/browser.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { findBarriers, openBrowser, openWindow, type Watched, type WINDOWS, type WindowOptions } from './browser.ts';
+import { setSettings } from './checkout-flows.ts';
+import { addAccount } from './transfer-flows.ts';
+import { openWorld, type World } from './world.ts';
 
 export interface PageDesk {
   readonly world: World;

@@ -7,10 +7,10 @@
 import { makeId } from '../../src/domain/ids.ts';
 import { creditBalance } from '../../src/usecases/balance-credit.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { mint, type World } from '../support/world.ts';
 import { bearerOf, type Fields } from './flows.ts';
 import { createPayout, payoutBody, settled } from './payout-flows.ts';
 import type { Sample } from './sample.ts';
+import { mint, type World } from './world.ts';
 
 /** No account has this number: a payout to it fails. */
 const NOBODY = '5707000000000000';

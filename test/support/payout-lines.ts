@@ -17,8 +17,10 @@ import { linesOf } from '../../src/domain/payout-order.ts';
 import { creditBalance } from '../../src/usecases/balance-credit.ts';
 import { newId } from '../../src/usecases/deps.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import type { Hook, World } from '../support/world.ts';
-import { hooksAbout, rowsOf, until, untilLater } from './flows.ts';
+import { hooksAbout } from './flows.ts';
+import { rowsOf } from './rows.ts';
+import { until, untilLater } from './waiting.ts';
+import type { Hook, World } from './world.ts';
 
 export interface Payee {
   readonly msisdn?: string;
