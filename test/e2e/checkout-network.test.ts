@@ -51,6 +51,24 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await page.locator('.receipt').waitFor();
   });
 
+  test('a customer who has changed the language, and then gone to the card form, can go back', async () => {
+    const { world, merchant } = desk;
+    const page = await desk.open('small', (await host(world, merchant)).url, { also: [networkOrigin(world)] });
+    await page.locator('label[for=m-mobile_money]').click();
+    await page.fill('#mobile_money-phone', '0812345642');
+    await page.locator('.languages summary').click();
+    await page.locator('.languages a[lang=ru]').click();
+    await page.locator('html[lang=ru]').waitFor();
+    await page.locator('label[for=m-card]').click();
+    await page.locator('form[action$="/card"] button').click();
+    await page.locator('form[data-card] button:enabled').waitFor();
+    await page.goBack();
+    expect(await page.locator('html').getAttribute('lang')).toBe('ru');
+    expect(await page.locator('#m-mobile_money').count()).toBe(1);
+    const again = await page.reload();
+    expect(again?.request().method()).toBe('GET');
+  });
+
   test('what was typed survives a change of the language, except a PIN, and without appearing in an address', async () => {
     const { world, merchant } = desk;
     const wallet = await world.wallet();

@@ -325,11 +325,9 @@ function keepTyped(): void {
     if (link === null || isElsewhere || typed === null || typed === undefined) return;
     event.preventDefault();
     const sent = document.createElement('form');
-    sent.method = 'post';
-    sent.action = menu.dataset.keeps ?? '';
+    Object.assign(sent, { method: 'post', action: menu.dataset.keeps });
     const add = (name: string, value: string): void => {
-      const field = document.createElement('input');
-      Object.assign(field, { type: 'hidden', name, value });
+      const field = Object.assign(document.createElement('input'), { type: 'hidden', name, value });
       sent.append(field);
     };
     const secret = typed.querySelector<HTMLInputElement>('[type=password]')?.name;
@@ -340,6 +338,13 @@ function keepTyped(): void {
     document.body.append(sent);
     sent.submit();
   });
+}
+
+/** Gives the answer to a form its page's address: no browser goes back to such an answer, and to load it again sends the form again. */
+function takeAddress(): void {
+  const own = document.body.dataset.page ?? '';
+  const areOfPayment = [own, location.pathname].every((path) => path.startsWith('/checkout/chk_'));
+  if (areOfPayment && !own.startsWith(location.pathname)) history.replaceState(null, '', own);
 }
 
 /** Removes a field's fault once the field is changed: its new content has not been checked. */
@@ -380,6 +385,7 @@ function announceCardForm(): void {
 }
 
 announceCardForm();
+takeAddress();
 const { state, version } = document.body.dataset;
 if (state !== undefined && version !== undefined) follow(state, version);
 countDown();
