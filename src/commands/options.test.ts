@@ -19,6 +19,7 @@ describe('options', () => {
   it('reads times with their zone, and dates', () => {
     expect(readTime('2026-03-01T09:00:00+01:00')).toBe(Date.UTC(2026, 2, 1, 8));
     expect(readTime('2026-03-01T08:00:00.123999+00:00')).toBe(Date.UTC(2026, 2, 1, 8, 0, 0, 123));
+    expect(readTime('2026-03-01t08:00:00.123z')).toBe(Date.UTC(2026, 2, 1, 8, 0, 0, 123));
     expect(readTime('2026-03-01')).toBe(Date.UTC(2026, 2, 1));
   });
 

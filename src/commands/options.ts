@@ -45,13 +45,13 @@ export function readDuration(text: string, also: '' | ', or 0' = ''): number {
   return Number(match[1]) * (UNITS[match[2] ?? ''] ?? 0);
 }
 
-/** Also with six or nine fraction digits, as most languages and databases write them. */
-const TIME = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/;
+/** RFC 3339, which also allows small letters; most languages and databases write six or nine fraction digits. */
+const TIME = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/i;
 
 /** An ISO 8601 time with its zone, or a date (its start in UTC), in whole milliseconds since 1970. */
 export function readTime(text: string): number {
   const day = TIME.exec(text)?.[1];
-  const at = day === undefined ? Number.NaN : Date.parse(text);
+  const at = day === undefined ? Number.NaN : Date.parse(text.toUpperCase());
   if (Number.isNaN(at) || day === undefined || !isDay(day)) {
     throw new UsageError(`${JSON.stringify(text)} is not a time: write it like 2026-03-01T08:00:00Z or 2026-03-01`);
   }
