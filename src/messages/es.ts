@@ -183,7 +183,7 @@ export const es = {
     RESENDS_USED:
       'El código ya se envió tantas veces como se permite. Introduzca el último recibido o inicie un pago nuevo.',
     TEXTS_USED:
-      'Se enviaron demasiados códigos para esta cuenta en una hora. Espere el tiempo que indica Retry-After o pague de otra forma.',
+      'Se enviaron demasiados códigos para esta cuenta en una hora. Espere el tiempo que indica Retry-After o pague de otra manera.',
     PAYMENTS_USED: 'Esta sesión ya inició tantos pagos como se permite. Cree una sesión nueva.',
     NO_CARD_FORM:
       'No se ha abierto ningún formulario de tarjeta para este pago. Abra su payment_url o inicie otro cobro con payment_method card.',
@@ -349,7 +349,7 @@ export const es = {
       'Cuando fallan campos concretos, details los enumera todos a la vez. El código de cada uno dice qué estaba mal.',
     reasons_title: 'Motivos',
     reasons_intro:
-      'El motivo por el que un pago, una línea de un envío o un reembolso terminó así también es un código: reason, o failure.code de un reembolso. Algún día puede haber nuevos: tome uno que no conozca por «no se realizó».',
+      'El motivo por el que un pago, una línea de un desembolso o un reembolso terminó así también es un código: reason, o failure.code de un reembolso. Algún día puede haber nuevos: tome uno que no conozca por «no se realizó».',
     language: 'Idioma',
     skip: 'Ir al texto',
     group_10: 'Credenciales',

@@ -195,7 +195,7 @@ export const es = {
   foreign_text: 'No se ha hecho nada. Vuelva a la página de pago y continúe allí.',
   large_title: 'El envío es demasiado grande',
   large_text:
-    'No se ha hecho nada. Vuelva a la página de pago y envíe solo lo que pide; un recibo puede tener 5 MB como máximo.',
+    'No se ha hecho nada. Vuelva a la página de pago y envíe solo lo que pide; un comprobante puede tener 5 MB como máximo.',
   refused_title: 'Ahora no se puede pagar',
   refused_text:
     'La tienda no puede recibir pagos aquí ahora. Si ya ha confirmado este, no pague otra vez: pregunte a la tienda qué ha sido de él.',

@@ -187,7 +187,7 @@ export const zh = {
   foreign_title: '此步骤来自其他页面',
   foreign_text: '没有执行任何操作。请回到付款页面继续。',
   large_title: '发送的内容太大',
-  large_text: '没有执行任何操作。请回到付款页面，只发送页面要求的内容；收据最多 5 MB。',
+  large_text: '没有执行任何操作。请回到付款页面，只发送页面要求的内容；凭证最多 5 MB。',
   refused_title: '现在无法付款',
   refused_text: '商店现在无法在此收款。如果您已经确认了这笔付款，请不要再次付款：请向商店询问结果。',
   trouble_title: '我们这边出了问题',
