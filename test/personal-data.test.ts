@@ -10,7 +10,7 @@ const DOCUMENT = readFileSync(new URL('../docs/personal-data.md', import.meta.ur
 
 /** Columns that say nothing about a person, whatever their table: ids, states, amounts, codes of ours, secrets and their hashes. */
 const IMPERSONAL: ReadonlySet<string> = new Set(
-  `about amount approval attempt_id bank_account_id bank_id bank_name batch_id branch_city carrier cause cause_id checkout_id
+  `amount approval attempt_id bank_account_id bank_id bank_name batch_id branch_city carrier cause cause_id checkout_id
   connector content content_type country credential_id currency dates delivery_behaviour digest eci error event_id fee_covered_by
   frequency hosted_session_id id kind last_error late_attempt_id merchant_id method page_hash payment_id purpose reason
   receipt_mode reference request_hash retried_by retry_of scheduled_date scope secret_hash sending_type session_id settings
