@@ -27,7 +27,7 @@ export function addPayoutCommands(program: Command, addVerb: AddVerb, addVerbOf:
     'find lines of any batch, the newest first; without --from those of the last 30 days',
     async () => (await load()).payoutLines,
   ).option('--status <status>', 'pending, processing, completed or failed');
-  addSearchOptions(lines, 'paid to this phone, or to be paid', 'paid to this wallet');
+  addSearchOptions(lines, 'paid to this phone, or to be paid', 'paid to this wallet or flash account');
   addVerbOf(
     payout,
     'approve',
