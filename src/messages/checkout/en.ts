@@ -20,7 +20,7 @@ export const en = {
 
   choose_title: 'How would you like to pay?',
   hint_mobile_money: 'You confirm on your phone',
-  hint_card: 'Visa, Mastercard, with 3‑D Secure',
+  hint_card: 'Visa, Mastercard, with 3‑D Secure',
   hint_wallet: 'Wallet number and PIN',
   hint_flash: 'Flash number and PIN',
   hint_bank_transfer: 'You send the proof of payment',

@@ -22,7 +22,7 @@ export const es = {
 
   choose_title: '¿Cómo quiere pagar?',
   hint_mobile_money: 'Usted confirma en su teléfono',
-  hint_card: 'Visa, Mastercard, con 3‑D Secure',
+  hint_card: 'Visa, Mastercard, con 3‑D Secure',
   hint_wallet: 'Número de monedero y PIN',
   hint_flash: 'Número Flash y PIN',
   hint_bank_transfer: 'Usted envía el comprobante de pago',

@@ -22,7 +22,7 @@ export const fr = {
 
   choose_title: 'Comment voulez‑vous payer ?',
   hint_mobile_money: 'Vous confirmez sur votre téléphone',
-  hint_card: 'Visa, Mastercard, avec 3‑D Secure',
+  hint_card: 'Visa, Mastercard, avec 3‑D Secure',
   hint_wallet: 'Numéro de portefeuille et code PIN',
   hint_flash: 'Numéro Flash et code PIN',
   hint_bank_transfer: 'Vous envoyez la preuve de paiement',

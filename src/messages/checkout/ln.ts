@@ -22,7 +22,7 @@ export const ln = {
 
   choose_title: 'Olingi kofuta ndenge nini?',
   hint_mobile_money: 'Okondima na telefone na yo',
-  hint_card: 'Visa, Mastercard, na 3‑D Secure',
+  hint_card: 'Visa, Mastercard, na 3‑D Secure',
   hint_wallet: 'Nimero ya libenga mpe PIN',
   hint_flash: 'Nimero ya Flash mpe PIN',
   hint_bank_transfer: 'Okotinda elembeteli ya kofuta',

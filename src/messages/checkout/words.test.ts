@@ -49,6 +49,10 @@ test('a line of French never begins with its punctuation', () => {
 });
 
 test.each(LANGUAGES)('no line of %s breaks within “3‑D Secure”', (language) => {
-  for (const word of words) expect(checkoutTemplate(language, word), word).not.toMatch(/3-D/);
-  expect(checkoutTemplate(language, 'hint_card')).toContain('3\u2011D');
+  for (const word of words) expect(checkoutTemplate(language, word), word).not.toMatch(/3-D|3\u2011D /);
+  expect(checkoutTemplate(language, 'hint_card')).toContain('3\u2011D\u00a0Secure');
+});
+
+test('no line of Russian breaks within the word for a PIN', () => {
+  for (const word of words) expect(checkoutTemplate('ru', word), word).not.toMatch(/ПИН-код/);
 });

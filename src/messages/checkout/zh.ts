@@ -22,7 +22,7 @@ export const zh = {
 
   choose_title: '您想怎样付款？',
   hint_mobile_money: '在您的手机上确认',
-  hint_card: 'Visa、Mastercard，使用 3‑D Secure',
+  hint_card: 'Visa、Mastercard，使用 3‑D Secure',
   hint_wallet: '钱包号码和 PIN',
   hint_flash: 'Flash 号码和 PIN',
   hint_bank_transfer: '由您上传付款凭证',
