@@ -35,7 +35,7 @@ import { worksOf } from './rounds/works.ts';
 import { openStore, type Store } from './store/store.ts';
 import { createAcceptances, sessionAsTold } from './usecases/acceptances.ts';
 import type { Recordings } from './usecases/attempt-record.ts';
-import { distrustAfterLeap } from './usecases/clock-leap.ts';
+import { distrustByClock } from './usecases/clock-distrust.ts';
 import type { Deps } from './usecases/deps.ts';
 import { bindDevice } from './usecases/device-bind.ts';
 import { createFormCalls } from './usecases/form-calls.ts';
@@ -103,7 +103,7 @@ async function assembleTools(config: Config, platform: Platform, databaseUrl: st
     store,
     alarmed: alarmMetrics(platform.metrics),
     books: openSandboxBooks(config, platform.outbound),
-    connectors: distrustAfterLeap(upstreams, platform.clock),
+    connectors: distrustByClock(upstreams, { ...platform, store, mode: config.mode }),
     holds: openHolds({ ...platform, store }, SENDERS),
     mode: config.mode,
     publicUrl: config.publicUrl,

@@ -1,0 +1,75 @@
+/**
+ * A process whose clock is not the database's takes no "not found" of a carrier as evidence: how long an order has been unknown is
+ * counted from an instant that another process may have written.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Attempt } from '../../src/domain/records.ts';
+import { manualClock } from '../../src/platform/testing/manual-clock.ts';
+import { inquireAttempt } from '../../src/usecases/attempt-inquire.ts';
+import { distrustByClock } from '../../src/usecases/clock-distrust.ts';
+import type { Deps } from '../../src/usecases/deps.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { collect, numberEnding, type Paying, payByPhone, rowsOf } from './flows.ts';
+import { openWaveringCarrier, type WaveringCarrier } from './wavering-carrier.ts';
+
+let world: World;
+let carrier: WaveringCarrier;
+
+// The database's clock is the machine's, so the world begins now.
+beforeAll(async () => {
+  carrier = await openWaveringCarrier();
+  world = await openWorld({ start: Date.now(), env: { MTN_MOMO_BASE_URL: carrier.url } });
+});
+afterAll(async () => {
+  await world.close();
+  await carrier.close();
+});
+
+async function attemptOf({ transaction_id }: Paying): Promise<Attempt> {
+  const { store } = world.gateway;
+  const [row] = await rowsOf<Pick<Attempt, 'shard' | 'id'>>(
+    world,
+    'select shard, id from attempt where payment_id = $1',
+    [transaction_id],
+  );
+  const attempt = row && (await store.attempt.get(row.shard, row.id));
+  if (attempt === undefined) throw new Error('nothing has been tried');
+  return attempt;
+}
+
+/** A production worker of the same gateway whose clock differs by that many milliseconds. */
+function workerApart(milliseconds: number): Deps {
+  const { deps } = world.gateway;
+  const apart: Deps = { ...deps, mode: 'production', clock: manualClock(world.clock.now() + milliseconds) };
+  return { ...apart, connectors: distrustByClock(deps.connectors, apart) };
+}
+
+test.each([
+  ['ahead', 90_000],
+  ['behind', -90_000],
+])('an order is not given up, nor the wait for it begun, by a clock that is %s', async (_which, apart) => {
+  carrier.answer({ status: 500, body: '' });
+  const paying = await collect(world, await world.merchant(), { method: 'mobile_money' });
+  await payByPhone(world, paying, numberEnding('42'));
+  const worker = workerApart(apart);
+  const ask = async (deps: Deps) => inquireAttempt(deps, await attemptOf(paying), 'due');
+  await ask(worker);
+  expect(await attemptOf(paying)).toMatchObject({ status: 'unknown', not_found_at: null });
+  await ask(world.gateway.deps);
+  const { not_found_at } = await attemptOf(paying);
+  expect(not_found_at).not.toBeNull();
+  await ask(worker);
+  expect(await attemptOf(paying)).toMatchObject({ status: 'unknown', not_found_at });
+});
+
+test('a clock that is the database’s is believed', async () => {
+  carrier.answer({ status: 500, body: '' });
+  const paying = await collect(world, await world.merchant(), { method: 'mobile_money' });
+  await payByPhone(world, paying, numberEnding('42'));
+  const wall = () => Date.now();
+  const { deps } = world.gateway;
+  const right: Deps = { ...deps, mode: 'production', clock: { ...deps.clock, wall } };
+  const worker: Deps = { ...right, connectors: distrustByClock(deps.connectors, right) };
+  await inquireAttempt(worker, await attemptOf(paying), 'due');
+  expect(await attemptOf(paying)).toMatchObject({ status: 'unknown', not_found_at: expect.any(Number) });
+});
