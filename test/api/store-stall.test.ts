@@ -2,6 +2,7 @@
  * A database that falls silent: connections stay open, and nothing comes back. Every caller is answered soon, none waits
  * for ever, and the store recovers.
  */
+import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Change } from '../../src/domain/change.ts';
 import { NO_COLUMNS } from '../../src/store/columns.ts';
@@ -86,6 +87,35 @@ test('a statement that the server ends for taking too long is rolled back, and m
   const slow = { name: 'slow', text: 'select pg_sleep(10)' };
   await expect(readers.query(slow, NO_COLUMNS, [])).rejects.toThrow('the database takes too long');
   expect(await read()).toBe('read');
+});
+
+test('a role that may not look for commits that wait is refused none after a silence', async () => {
+  const role = `blind_${randomBytes(6).toString('hex')}`;
+  const { pool } = database;
+  await pool.query(`create role ${role}`);
+  await pool.query(`grant all on all tables in schema public to ${role}`);
+  await pool.query('revoke select on pg_stat_activity from public');
+  const blind = openConnection({
+    url: `${wire.url}?options=-c%20role%3D${role}`,
+    name: 'commit',
+    onError: () => undefined,
+    limitMs: LIMIT_MS,
+  });
+  const commits = openCommitter(blind);
+  try {
+    expect(await commits.commit(claim('seen'))).toBe('won');
+    wire.frozen = true;
+    expect(await commits.commit(claim('unanswered')).catch(nameOf)).toBe('CommitUnknown');
+    wire.frozen = false;
+    wire.cut();
+    expect(await commits.commit(claim('afterwards')).catch(String)).toBe('won');
+  } finally {
+    await commits.close();
+    await blind.close();
+    await pool.query('grant select on pg_stat_activity to public');
+    await pool.query(`drop owned by ${role}`);
+    await pool.query(`drop role ${role}`);
+  }
 });
 
 test('closing does not wait for a silent server', async () => {
