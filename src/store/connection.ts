@@ -119,7 +119,7 @@ interface Connected {
  * SQL: commits of ours that wait for a synchronous standby. Those that come after them would wait at least as long, and neither
  * `statement_timeout` nor our going away ends such a wait.
  */
-export const STALLED = `from pg_stat_activity where datname = current_database() and usename = current_user
+export const STALLED = `from pg_stat_activity where datname = current_database() and usename = session_user
   and wait_event = 'SyncRep' and query_start < clock_timestamp() - interval '${LEAST_RUN_MS} ms'`;
 const STALLED_COMMITS: Statement = { name: 'stalled_commits', text: `select ${STALLED} limit 1` };
 

@@ -8,9 +8,10 @@ import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import { inquireAttempt } from '../../src/usecases/attempt-inquire.ts';
 import { distrustByClock } from '../../src/usecases/clock-distrust.ts';
 import type { Deps } from '../../src/usecases/deps.ts';
+import { collect, numberEnding, type Paying, payByPhone } from '../support/flows.ts';
+import { rowsOf } from '../support/rows.ts';
+import { openWaveringCarrier, type WaveringCarrier } from '../support/wavering-carrier.ts';
 import { openWorld, type World } from '../support/world.ts';
-import { collect, numberEnding, type Paying, payByPhone, rowsOf } from './flows.ts';
-import { openWaveringCarrier, type WaveringCarrier } from './wavering-carrier.ts';
 
 let world: World;
 let carrier: WaveringCarrier;
