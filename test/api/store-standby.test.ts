@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Change } from '../../src/domain/change.ts';
+import type { EmbeddedDatabase } from '../../src/platform/embedded-database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { type DatabaseDesk, limit, makeFiles, openDatabaseDesk, query } from '../support/database-desk.ts';
@@ -11,6 +12,7 @@ import { anAnswer, NOON } from '../support/store-records.ts';
 import { until } from '../support/waiting.ts';
 
 let desk: DatabaseDesk;
+let database: EmbeddedDatabase;
 let url: string;
 let store: Store;
 const errors: string[] = [];
@@ -20,13 +22,15 @@ beforeAll(async () => {
   desk = openDatabaseDesk(files);
   desk.takeMade();
   files.remove();
-  ({ url } = await desk.open());
+  database = await desk.open();
+  ({ url } = database);
   await migrate(url);
   store = await openStore({ url, onError: ({ message }) => errors.push(message) });
 }, limit);
 afterAll(async () => {
   await setStandby('');
   await store.close();
+  await database.close();
   await desk.close();
 }, limit);
 

@@ -21,6 +21,9 @@ export const OPENER = fileURLToPath(new URL('../../test/support/database-opener.
 /** 300 000 ms, a limit for what hangs. */
 export const limit = 300_000;
 
+/** The other processes of a server that was killed write until they notice that it is gone: then the folder is not empty. */
+const REMOVING = { recursive: true, force: true, maxRetries: 50, retryDelay: 100 } as const;
+
 type Cluster = NonNullable<ReturnType<typeof findCluster>>;
 
 /** The files of a database that was made and stopped: making one takes seconds, and most tests are about what follows. */
@@ -95,8 +98,7 @@ export function openDatabaseDesk(files: MadeFiles): DatabaseDesk {
       const found = findCluster(dataDir);
       const left = found && findServer(found);
       if (left) await killServer(left.pid);
-      if (found) rmSync(found.dir, { recursive: true, force: true });
-      rmSync(dataDir, { recursive: true, force: true });
+      for (const dir of [found?.dir, dataDir]) if (dir !== undefined) rmSync(dir, REMOVING);
     },
   };
 }
