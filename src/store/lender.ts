@@ -4,7 +4,8 @@
  * Invariant: a borrower never waits for another's query, nor on a connection that has died meanwhile. A returned connection
  * stays open for a few seconds, because such queries come in series, and is then closed: none stays open for a single use.
  */
-import { before, type Connection, ping } from './connection.ts';
+import { type Connection, ping } from './connection.ts';
+import { before } from './deadline.ts';
 
 /** How long a returned connection stays open, ms: far less than a minute, the interval of audits. */
 const KEPT_MS = 2_000;

@@ -66,7 +66,7 @@ export interface Readers {
   query<Row>(statement: Statement, columns: ColumnList<Row>, values: readonly (string | null)[]): Promise<Row[]>;
   /**
    * Plans every keyed reader on every connection, by running it without keys. A plan is kept for a while from its first use on
-   * (connection.ts): one made while a young table fills up may take an index that does not fit, and read all of it each time.
+   * (connected.ts): one made while a young table fills up may take an index that does not fit, and read all of it each time.
    */
   plan(): Promise<void>;
   /** Takes no more reads, and resolves when those that wait are answered. */

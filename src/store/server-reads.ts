@@ -6,9 +6,9 @@
 
 import { SHARDS } from '../domain/ids.ts';
 import { columnList } from './columns.ts';
-import { STALLED } from './connection.ts';
 import type { Statement } from './pipeline.ts';
 import type { Readers } from './read.ts';
+import { STALLED } from './stall.ts';
 import { MOST_WATCHED } from './watch-reads.ts';
 
 export interface Server {

@@ -23,7 +23,7 @@ import { type ArchiveReads, openArchiveReads } from './archive-reads.ts';
 import { type Audited, type AuditFinding, auditAll, auditRecent } from './audit.ts';
 import { columnList, NO_COLUMNS } from './columns.ts';
 import { openCommitter } from './commit.ts';
-import { newStall, openConnection, ping } from './connection.ts';
+import { openConnection, ping } from './connection.ts';
 import { type EventPageFilter, pageOfEvents } from './event-lists.ts';
 import { type KeyNeed, readKeyNeeds } from './key-reads.ts';
 import { readAttemptsOf, readFamily, readPaidBy } from './late-reads.ts';
@@ -40,6 +40,7 @@ import { openRecent } from './recent.ts';
 import { pageOfRefunds, type RefundPageFilter } from './refund-reads.ts';
 import type { ScannedPage } from './scanned-page.ts';
 import { type FailingReceiver, readFailingReceivers, readServer, type Server } from './server-reads.ts';
+import { newStall } from './stall.ts';
 import type { CommitStats, ReadStats } from './stats.ts';
 import {
   readSuspense,

@@ -14,12 +14,12 @@ import {
   monthTable,
   monthTableIn,
 } from '../../src/store/archive-tables.ts';
-import { PLAN_SETTINGS } from '../../src/store/connection.ts';
 import { keyedShape } from '../../src/store/keyed-shape.ts';
 import { openLedgerReads } from '../../src/store/ledger-reads.ts';
 import type { Statement } from '../../src/store/pipeline.ts';
 import type { Readers } from '../../src/store/read.ts';
 import { pageOfRefunds } from '../../src/store/refund-reads.ts';
+import { PLAN_SETTINGS } from '../../src/store/session-settings.ts';
 import { columnsOf } from '../../src/store/tables.ts';
 import { inTransaction } from '../../src/store/transaction.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

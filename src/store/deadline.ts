@@ -1,0 +1,26 @@
+/**
+ * Deadlines: how long something on a database connection is waited for.
+ *
+ * Invariant: each step gets a minimum of time, even when its run's time is up: a pause of this process may have used that up.
+ */
+
+import { StoreUnavailable } from './errors.ts';
+import { watchdog } from './watchdog.ts';
+
+/** Minimum for a preparing step, in milliseconds. */
+const LEAST_MS = 100;
+/** Minimum for a pipeline, in milliseconds: giving up on a commit that was sent leaves its outcome unknown for every caller. */
+export const LEAST_RUN_MS = 1_000;
+
+/** Milliseconds until the deadline (by `performance.now()`), but no fewer than `least`. */
+export function left(deadline: number, least = LEAST_MS): number {
+  return Math.max(least, deadline - performance.now());
+}
+
+/** The promise's outcome, if it comes before the deadline. @throws StoreUnavailable if it takes longer. */
+export function before<T>(deadline: number, promise: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const heard = watchdog(left(deadline), () => reject(new StoreUnavailable()));
+    void promise.then(resolve, reject).finally(heard);
+  });
+}
