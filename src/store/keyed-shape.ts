@@ -7,7 +7,7 @@
 import type { Tables } from '../domain/change.ts';
 import { listOf } from './columns.ts';
 import { joinIn, nameIn, type Place, type TableIn } from './place.ts';
-import type { ReadShape } from './read.ts';
+import type { ReadShape } from './read-keyed.ts';
 import { columnsOf } from './tables.ts';
 
 /** Rows whose column `key` holds the key, in the order of another column. */

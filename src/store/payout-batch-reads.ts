@@ -11,7 +11,8 @@ import { columnList, listOf, NO_COLUMNS } from './columns.ts';
 import { listForOperator } from './operator-lists.ts';
 import type { Statement } from './pipeline.ts';
 import { joinIn, nameIn, type Place, tableIn } from './place.ts';
-import type { Readers, ReadShape } from './read.ts';
+import type { Readers } from './read.ts';
+import type { ReadShape } from './read-keyed.ts';
 import { columnsOf } from './tables.ts';
 import { instantParameter } from './wire.ts';
 

@@ -9,7 +9,8 @@ import { listOf } from './columns.ts';
 import { asked, whereAll } from './conditions.ts';
 import type { Statement } from './pipeline.ts';
 import { nameIn, type Place, tableIn } from './place.ts';
-import type { Readers, ReadShape } from './read.ts';
+import type { Readers } from './read.ts';
+import type { ReadShape } from './read-keyed.ts';
 import { columnsOf } from './tables.ts';
 
 /** Which batches of a merchant to list, newest first. */

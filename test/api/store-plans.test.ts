@@ -19,7 +19,8 @@ import { listPayments, type PaymentFilter } from '../../src/store/payment-lists.
 import { attemptsAt, paymentsBeside, transfersFor } from '../../src/store/payment-trail.ts';
 import { pageOfBatches, RETRYABLE } from '../../src/store/payout-list-reads.ts';
 import type { Execution, Statement } from '../../src/store/pipeline.ts';
-import type { Question, Readers, ReadShape } from '../../src/store/read.ts';
+import type { Question, Readers } from '../../src/store/read.ts';
+import type { ReadShape } from '../../src/store/read-keyed.ts';
 import { openRecent } from '../../src/store/recent.ts';
 import { pageOfRefunds, type RefundPageFilter } from '../../src/store/refund-reads.ts';
 import { rowReader } from '../../src/store/row-codec.ts';
