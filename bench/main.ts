@@ -5,7 +5,7 @@
  */
 
 import { messageOf } from '../src/commands/output.ts';
-import { UsageError } from '../src/usecases/operator.ts';
+import { UsageError } from '../src/usecases/operator-error.ts';
 import { benchAll } from './full.ts';
 import { HELP } from './help.ts';
 import { benchOverload } from './overload.ts';

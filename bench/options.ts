@@ -5,7 +5,7 @@
  */
 
 import { parseArgs } from 'node:util';
-import { UsageError } from '../src/usecases/operator.ts';
+import { UsageError } from '../src/usecases/operator-error.ts';
 import { type Teller, tellerOf } from './teller.ts';
 
 export const PARTS = ['payments', 'filled', 'open', 'sessions', 'reads', 'wallet', 'drain', 'page'] as const;

@@ -6,7 +6,7 @@
 
 import type { Month } from '../store/archive-months.ts';
 import { dropArchived, listArchive, requireDroppable, runArchive } from '../usecases/archive-run.ts';
-import { OperatorError, UsageError } from '../usecases/operator.ts';
+import { OperatorError, UsageError } from '../usecases/operator-error.ts';
 import { pause } from '../usecases/patience.ts';
 import { type Output, table, timeOf } from './output.ts';
 import type { Tools } from './tools.ts';

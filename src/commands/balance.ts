@@ -5,7 +5,7 @@
 import { formatMinor } from '../domain/money.ts';
 import { creditBalance } from '../usecases/balance-credit.ts';
 import { readBalances } from '../usecases/balances-read.ts';
-import { requireAmount, requireCurrency, requireMerchant } from '../usecases/operator.ts';
+import { requireAmount, requireCurrency, requireMerchant } from '../usecases/operator-input.ts';
 import { toldOfCredit } from './credited.ts';
 import { type Output, table } from './output.ts';
 import type { Tools } from './tools.ts';

@@ -5,7 +5,8 @@
 import type { BankAccount } from '../domain/transfer-records.ts';
 import { addBankAccount } from '../usecases/bank-add.ts';
 import { closeBankAccount } from '../usecases/bank-close.ts';
-import { requireCurrency, requireMerchant, UsageError } from '../usecases/operator.ts';
+import { UsageError } from '../usecases/operator-error.ts';
+import { requireCurrency, requireMerchant } from '../usecases/operator-input.ts';
 import { type Output, table, timeOf } from './output.ts';
 import type { Tools } from './tools.ts';
 

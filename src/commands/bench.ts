@@ -9,7 +9,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { OperatorError } from '../usecases/operator.ts';
+import { OperatorError } from '../usecases/operator-error.ts';
 import { printError, type Surroundings } from './output.ts';
 
 /** The bench, next to the built program. */

@@ -5,7 +5,7 @@
 import { SENDERS } from '../connectors/registry.ts';
 import { holdConnector, requireHold, resumeConnector } from '../usecases/connector-hold.ts';
 import { type Hold, readHold, readHolds } from '../usecases/holds.ts';
-import { OperatorError, UsageError } from '../usecases/operator.ts';
+import { OperatorError, UsageError } from '../usecases/operator-error.ts';
 import { type Output, table, timeOf } from './output.ts';
 import { attributionOf } from './this-user.ts';
 import type { Tools } from './tools.ts';

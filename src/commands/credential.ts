@@ -7,7 +7,7 @@ import type { Credential } from '../domain/records.ts';
 import { issueCredential } from '../usecases/credential-issue.ts';
 import { revokeCredential } from '../usecases/credential-revoke.ts';
 import { rotateCredential } from '../usecases/credential-rotate.ts';
-import { requireMerchant } from '../usecases/operator.ts';
+import { requireMerchant } from '../usecases/operator-input.ts';
 import { readDuration, readNetworks } from './options.ts';
 import { type Output, table, timeOf } from './output.ts';
 import type { Tools } from './tools.ts';

@@ -13,8 +13,8 @@ import { parseAmount } from '../domain/money.ts';
 import type { Merchant, WalletKind } from '../domain/records.ts';
 import { makeFolder } from '../platform/folder.ts';
 import { addBankAccount } from '../usecases/bank-add.ts';
+import type { OperatorDeps } from '../usecases/deps.ts';
 import { createMerchant, type MerchantCreated } from '../usecases/merchant-create.ts';
-import type { OperatorDeps } from '../usecases/operator.ts';
 import { openWallet } from '../usecases/wallet-open.ts';
 import { openWebhookSecret } from '../usecases/webhook-sign.ts';
 

@@ -5,13 +5,8 @@
 import { formatMinor } from '../domain/money.ts';
 import type { FeeRule, Merchant } from '../domain/records.ts';
 import { removeFee, setFee } from '../usecases/fee-set.ts';
-import {
-  requireAmount,
-  requireAmountOrZero,
-  requireCurrency,
-  requireMerchant,
-  UsageError,
-} from '../usecases/operator.ts';
+import { UsageError } from '../usecases/operator-error.ts';
+import { requireAmount, requireAmountOrZero, requireCurrency, requireMerchant } from '../usecases/operator-input.ts';
 import { requireFeeMethod } from './options.ts';
 import { type Output, table } from './output.ts';
 import type { Tools } from './tools.ts';

@@ -3,7 +3,8 @@
  */
 
 import { canBeAbout } from '../domain/journal.ts';
-import { requireId, UsageError } from '../usecases/operator.ts';
+import { UsageError } from '../usecases/operator-error.ts';
+import { requireId } from '../usecases/operator-input.ts';
 import { readLimit, readTime } from './options.ts';
 import { endOfPage, type Output, table, timeOf } from './output.ts';
 import type { Tools } from './tools.ts';

@@ -11,14 +11,8 @@ import { setBrand } from '../usecases/merchant-brand.ts';
 import { createMerchant } from '../usecases/merchant-create.ts';
 import { type MerchantSettingsChange, setMerchant } from '../usecases/merchant-set.ts';
 import { setMerchantStatus } from '../usecases/merchant-status.ts';
-import {
-  OperatorError,
-  requireAmount,
-  requireCurrency,
-  requireId,
-  requireMerchant,
-  UsageError,
-} from '../usecases/operator.ts';
+import { OperatorError, UsageError } from '../usecases/operator-error.ts';
+import { requireAmount, requireCurrency, requireId, requireMerchant } from '../usecases/operator-input.ts';
 import {
   readAmounts,
   readCounts,

@@ -7,7 +7,8 @@ import type { Currency } from '../domain/currency.ts';
 import { PAYMENT_METHODS } from '../domain/payment.ts';
 import type { FeeRule, PaymentMethod, PayoutFeeMethod } from '../domain/records.ts';
 import { requireLimit } from '../usecases/merchant-set.ts';
-import { requireAmount, requireCurrency, UsageError } from '../usecases/operator.ts';
+import { UsageError } from '../usecases/operator-error.ts';
+import { requireAmount, requireCurrency } from '../usecases/operator-input.ts';
 import type { Surroundings } from './output.ts';
 
 /** A value that stands for the first line of the standard input. */

@@ -6,7 +6,7 @@
 
 import type { Currency } from '../domain/currency.ts';
 import { maskPhone } from '../domain/phone.ts';
-import { requireCurrency, requireId, requireMerchant, requireSpan } from '../usecases/operator.ts';
+import { requireCurrency, requireId, requireMerchant, requireSpan } from '../usecases/operator-input.ts';
 import type { FoundOrders } from '../usecases/order-search.ts';
 import { requireNumber } from '../usecases/wallet-see.ts';
 import { readLimit, readPhone, readTime } from './options.ts';

@@ -8,7 +8,7 @@
 import { access, type FileHandle, link, open, rename, unlink } from 'node:fs/promises';
 import { type Currency, isCurrency } from '../domain/currency.ts';
 import { formatMinor } from '../domain/money.ts';
-import { OperatorError } from '../usecases/operator.ts';
+import { OperatorError } from '../usecases/operator-error.ts';
 import { type Matched, type Reconciled, reconcile, VERDICTS } from '../usecases/reconcile.ts';
 import { readTime } from './options.ts';
 import { type Output, table, timeOf } from './output.ts';

@@ -6,7 +6,8 @@
 
 import { formatMinor } from '../domain/money.ts';
 import { type BalanceSettled, previewSettlement, settleBalance } from '../usecases/balance-settle.ts';
-import { OperatorError, requireAmount, requireCurrency } from '../usecases/operator.ts';
+import { OperatorError } from '../usecases/operator-error.ts';
+import { requireAmount, requireCurrency } from '../usecases/operator-input.ts';
 import { type Output, timeOf } from './output.ts';
 import { thisUser } from './this-user.ts';
 import type { Tools } from './tools.ts';

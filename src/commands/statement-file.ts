@@ -11,7 +11,7 @@ import { pipeline, Transform } from 'node:stream';
 import { CsvError, type Info, parse } from 'csv-parse';
 import { type Currency, isCurrency } from '../domain/currency.ts';
 import { formatMinor, parsePaddedAmount } from '../domain/money.ts';
-import { OperatorError } from '../usecases/operator.ts';
+import { OperatorError } from '../usecases/operator-error.ts';
 import type { StatementLine, StatementStatus } from '../usecases/reconcile.ts';
 import { readTime } from './options.ts';
 

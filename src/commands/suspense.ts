@@ -10,7 +10,7 @@ import { formatMinor } from '../domain/money.ts';
 import { maskPhone } from '../domain/phone.ts';
 import type { AttemptPurpose } from '../domain/records.ts';
 import type { SuspenseFilter, SuspenseSums, Undecided, UndecidedKind } from '../store/suspense-reads.ts';
-import { requireCurrency, requireId, requireMerchant } from '../usecases/operator.ts';
+import { requireCurrency, requireId, requireMerchant } from '../usecases/operator-input.ts';
 import {
   type InSuspense,
   listSuspense,

@@ -3,7 +3,7 @@
  */
 
 import { userInfo } from 'node:os';
-import type { Attribution } from '../usecases/operator.ts';
+import type { Attribution } from '../usecases/operator-input.ts';
 
 /** The name of the user on this machine; in some containers the user has none. */
 export function thisUser(): string {

@@ -4,9 +4,8 @@
  * Invariant: everything opened for the command is closed before it ends, so that the process ends by itself.
  */
 
-import type { Deps } from '../usecases/deps.ts';
+import type { Deps, OperatorDeps } from '../usecases/deps.ts';
 import type { Command } from '../usecases/journal.ts';
-import type { OperatorDeps } from '../usecases/operator.ts';
 import { type Output, printError, printOutput, type Surroundings } from './output.ts';
 import { openWorld } from './world.ts';
 
@@ -29,7 +28,7 @@ export async function runWithTools(
   return report(around, json, async () => {
     const [{ journaled }, { requireAttribution }] = await Promise.all([
       import('../usecases/journal.ts'),
-      import('../usecases/operator.ts'),
+      import('../usecases/operator-input.ts'),
     ]);
     // Before anything else, so that a preview does not pass over what would be refused with --yes.
     requireAttribution(name);

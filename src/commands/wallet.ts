@@ -7,7 +7,7 @@
 import { formatMinor } from '../domain/money.ts';
 import { maskPhone } from '../domain/phone.ts';
 import type { Wallet, WalletKind } from '../domain/records.ts';
-import { requireAmountOrZero, requireCurrency } from '../usecases/operator.ts';
+import { requireAmountOrZero, requireCurrency } from '../usecases/operator-input.ts';
 import { creditWallet } from '../usecases/wallet-credit.ts';
 import { openWallet } from '../usecases/wallet-open.ts';
 import { requireNumber, seeWallet } from '../usecases/wallet-see.ts';

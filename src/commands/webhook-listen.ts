@@ -9,7 +9,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { systemClock } from '../platform/clock.ts';
 import { equal, hmac } from '../platform/secrets.ts';
-import { OperatorError, UsageError } from '../usecases/operator.ts';
+import { OperatorError, UsageError } from '../usecases/operator-error.ts';
 import { keyOfWebhookSecret } from '../usecases/webhook-sign.ts';
 import { type Arrived, whyNotVerified } from '../usecases/webhook-verify.ts';
 import { listenProblem } from './listen-problem.ts';

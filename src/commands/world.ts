@@ -15,7 +15,7 @@ import type { Clock, Log, Random, Secrets } from '../platform/platform.ts';
 import { systemRandom } from '../platform/random.ts';
 import { openSecrets } from '../platform/secrets.ts';
 import type { Store } from '../store/store.ts';
-import type { OperatorDeps } from '../usecases/operator.ts';
+import type { OperatorDeps } from '../usecases/deps.ts';
 import { usingDatabaseUrl } from './database-url.ts';
 import { messageOf, type Surroundings } from './output.ts';
 import { PROCESS_NAME } from './supervise-words.ts';

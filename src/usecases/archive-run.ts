@@ -11,7 +11,8 @@ import { GROUPS, type Group } from '../store/archive-groups.ts';
 import type { Dropped, Month, NotDropped } from '../store/archive-months.ts';
 import type { Moved, WouldLeave } from '../store/archive-move.ts';
 import { ARCHIVED_TABLES, type ArchivedTable } from '../store/archive-tables.ts';
-import { type OperatorDeps, OperatorError, UsageError } from './operator.ts';
+import type { OperatorDeps } from './deps.ts';
+import { OperatorError, UsageError } from './operator-error.ts';
 
 type ArchiveDeps = Pick<OperatorDeps, 'store' | 'clock'>;
 

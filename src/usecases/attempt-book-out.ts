@@ -22,7 +22,7 @@ import type { Attempt } from '../domain/records.ts';
 import { isRefundOver } from '../domain/refund.ts';
 import { isOverRefunded } from '../domain/refund-order.ts';
 import type { Deps } from './deps.ts';
-import { OperatorError } from './operator.ts';
+import { OperatorError } from './operator-error.ts';
 import { availableTo } from './payout-send.ts';
 import { refundOfAttempt } from './refund-read.ts';
 

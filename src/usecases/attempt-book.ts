@@ -15,8 +15,10 @@ import { isSessionOpen } from '../domain/session.ts';
 import { findPayment } from './archive-find.ts';
 import { type LateMoney, readLateOut } from './attempt-book-out.ts';
 import { requireAttempt } from './attempt-decide.ts';
-import { type Deps, newId } from './deps.ts';
-import { type Attribution, decideOnce, type OperatorDeps, OperatorError, requireAttribution } from './operator.ts';
+import { type Deps, newId, type OperatorDeps } from './deps.ts';
+import { decideOnce } from './operator-commit.ts';
+import { OperatorError } from './operator-error.ts';
+import { type Attribution, requireAttribution } from './operator-input.ts';
 
 export interface LateVerdict {
   readonly to: LateTarget;

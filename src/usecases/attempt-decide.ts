@@ -18,16 +18,10 @@ import { type FindDeps, findAttempt } from './archive-find.ts';
 import { soundAlarm } from './attempt-answer.ts';
 import { readOrder, readOutgoing } from './attempt-outgoing.ts';
 import { readSettlement } from './attempt-settle.ts';
-import { type Deps, idsOf } from './deps.ts';
-import {
-  decideOnce,
-  type OperatorDeps,
-  OperatorError,
-  readAfter,
-  requireAttribution,
-  requireId,
-  UsageError,
-} from './operator.ts';
+import { type Deps, idsOf, type OperatorDeps } from './deps.ts';
+import { decideOnce, readAfter } from './operator-commit.ts';
+import { OperatorError, UsageError } from './operator-error.ts';
+import { requireAttribution, requireId } from './operator-input.ts';
 
 export interface AttemptVerdict {
   readonly paid: boolean;

@@ -7,7 +7,8 @@
 import type { Currency } from '../domain/currency.ts';
 import { merchantAccount } from '../domain/ledger.ts';
 import { type AccountCredited, creditAccount } from './credit-account.ts';
-import { type OperatorDeps, requireMerchant } from './operator.ts';
+import type { OperatorDeps } from './deps.ts';
+import { requireMerchant } from './operator-input.ts';
 
 export interface BalanceCredited extends Omit<AccountCredited, 'balance'> {
   readonly merchant_id: string;

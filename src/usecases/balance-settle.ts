@@ -11,16 +11,10 @@ import { merchantAccount, settledAccount } from '../domain/ledger.ts';
 import { formatMinor } from '../domain/money.ts';
 import type { Merchant } from '../domain/records.ts';
 import { referenceKey, type TransferReference } from '../domain/transfer-reference.ts';
-import { type Deps, newId } from './deps.ts';
-import {
-  commitOnce,
-  type OperatorDeps,
-  OperatorError,
-  readAfter,
-  requireAttribution,
-  requireMerchant,
-  requireReference,
-} from './operator.ts';
+import { type Deps, newId, type OperatorDeps } from './deps.ts';
+import { commitOnce, readAfter } from './operator-commit.ts';
+import { OperatorError } from './operator-error.ts';
+import { requireAttribution, requireMerchant, requireReference } from './operator-input.ts';
 
 export interface SettleOrder {
   readonly merchantId: string;

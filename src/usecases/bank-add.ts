@@ -7,8 +7,10 @@
 
 import type { Currency } from '../domain/currency.ts';
 import type { BankAccount } from '../domain/transfer-records.ts';
-import { newId } from './deps.ts';
-import { commitOnce, type OperatorDeps, OperatorError, requireLine, requireMerchant, UsageError } from './operator.ts';
+import { newId, type OperatorDeps } from './deps.ts';
+import { commitOnce } from './operator-commit.ts';
+import { OperatorError, UsageError } from './operator-error.ts';
+import { requireLine, requireMerchant } from './operator-input.ts';
 
 export interface BankAddCommand {
   readonly merchantId: string;

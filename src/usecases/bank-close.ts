@@ -7,7 +7,10 @@
 import { revise } from '../domain/change.ts';
 import { shardOf } from '../domain/ids.ts';
 import type { BankAccount } from '../domain/transfer-records.ts';
-import { commitDecisionKnown, type OperatorDeps, OperatorError, requireId } from './operator.ts';
+import type { OperatorDeps } from './deps.ts';
+import { commitDecisionKnown } from './operator-commit.ts';
+import { OperatorError } from './operator-error.ts';
+import { requireId } from './operator-input.ts';
 
 /** Closes the account; a closed one stays as it is. @throws OperatorError when there is no such account. */
 export async function closeBankAccount(deps: OperatorDeps, accountId: string): Promise<BankAccount> {

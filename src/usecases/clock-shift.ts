@@ -6,8 +6,9 @@
  */
 
 import type { Setting } from '../domain/records.ts';
-import type { Deps } from './deps.ts';
-import { commitDecisionKnown, type OperatorDeps, OperatorError, UsageError } from './operator.ts';
+import type { Deps, OperatorDeps } from './deps.ts';
+import { commitDecisionKnown } from './operator-commit.ts';
+import { OperatorError, UsageError } from './operator-error.ts';
 import { readSetting, settingChange } from './setting.ts';
 
 const CLOCK_SHIFT = 'clock_shift';

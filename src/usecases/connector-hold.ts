@@ -7,14 +7,11 @@
  */
 
 import { holdId } from '../domain/hold.ts';
+import type { OperatorDeps } from './deps.ts';
 import { type Hold, type KeptHold, keptIn } from './holds.ts';
-import {
-  type Attribution,
-  commitDecisionKnown,
-  type OperatorDeps,
-  OperatorError,
-  requireAttribution,
-} from './operator.ts';
+import { commitDecisionKnown } from './operator-commit.ts';
+import { OperatorError } from './operator-error.ts';
+import { type Attribution, requireAttribution } from './operator-input.ts';
 import { readSetting, settingChange } from './setting.ts';
 
 const LOOK = 'see `mbongo connector list`';

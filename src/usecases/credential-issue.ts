@@ -3,7 +3,9 @@
  */
 
 import { makeCredential } from './credential-make.ts';
-import { commitOnce, type OperatorDeps, requireMerchant } from './operator.ts';
+import type { OperatorDeps } from './deps.ts';
+import { commitOnce } from './operator-commit.ts';
+import { requireMerchant } from './operator-input.ts';
 
 /** The secret is shown only this once. */
 export interface CredentialIssued {

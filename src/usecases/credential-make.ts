@@ -6,8 +6,7 @@
  */
 
 import type { Credential, WebhookSecret } from '../domain/records.ts';
-import { newId } from './deps.ts';
-import type { OperatorDeps } from './operator.ts';
+import { newId, type OperatorDeps } from './deps.ts';
 import { sealWebhookSecret } from './webhook-sign.ts';
 
 const SECRET_BYTES = 32;

@@ -5,7 +5,8 @@
 import { revise } from '../domain/change.ts';
 import type { Credential } from '../domain/records.ts';
 import { requireCredential } from './credential-rotate.ts';
-import { commitDecisionKnown, type OperatorDeps } from './operator.ts';
+import type { OperatorDeps } from './deps.ts';
+import { commitDecisionKnown } from './operator-commit.ts';
 
 /** @throws OperatorError when there is no such credential. Revoking it again changes nothing. */
 export function revokeCredential(deps: OperatorDeps, keyId: string): Promise<Credential> {

@@ -9,7 +9,10 @@ import { shardOf } from '../domain/ids.ts';
 import type { Credential } from '../domain/records.ts';
 import type { CredentialIssued } from './credential-issue.ts';
 import { makeCredential } from './credential-make.ts';
-import { commitDecisionKnown, type OperatorDeps, OperatorError, requireGrace, requireId } from './operator.ts';
+import type { OperatorDeps } from './deps.ts';
+import { commitDecisionKnown } from './operator-commit.ts';
+import { OperatorError } from './operator-error.ts';
+import { requireGrace, requireId } from './operator-input.ts';
 
 /** The secret is shown only this once. */
 export interface CredentialRotated extends CredentialIssued {

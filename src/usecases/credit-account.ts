@@ -9,8 +9,10 @@ import type { Currency } from '../domain/currency.ts';
 import { floatAccount } from '../domain/ledger.ts';
 import { formatMinor } from '../domain/money.ts';
 import { referenceKey } from '../domain/transfer-reference.ts';
-import { newId } from './deps.ts';
-import { commitOnce, type OperatorDeps, OperatorError, readAfter, requireReference } from './operator.ts';
+import { newId, type OperatorDeps } from './deps.ts';
+import { commitOnce, readAfter } from './operator-commit.ts';
+import { OperatorError } from './operator-error.ts';
+import { requireReference } from './operator-input.ts';
 
 export interface CreditOrder {
   readonly account: AccountRef;

@@ -9,8 +9,10 @@
 
 import type { Change } from '../domain/change.ts';
 import type { Setting } from '../domain/records.ts';
+import type { OperatorDeps } from './deps.ts';
 import { needsInWords } from './key-needs.ts';
-import { commitDecisionKnown, type OperatorDeps, OperatorError } from './operator.ts';
+import { commitDecisionKnown } from './operator-commit.ts';
+import { OperatorError } from './operator-error.ts';
 import { readSetting, settingChange } from './setting.ts';
 
 const MODE = 'gateway_mode';

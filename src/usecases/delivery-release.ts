@@ -11,8 +11,10 @@ import type { Payment } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { type FindDeps, findPayment, findPayoutLine, findRows } from './archive-find.ts';
 import type { MerchantCaller } from './callers.ts';
-import { type Deps, newId } from './deps.ts';
-import { commitDecisionKnown, type OperatorDeps, OperatorError, requireId } from './operator.ts';
+import { type Deps, newId, type OperatorDeps } from './deps.ts';
+import { commitDecisionKnown } from './operator-commit.ts';
+import { OperatorError } from './operator-error.ts';
+import { requireId } from './operator-input.ts';
 import { type Answering, perform, type Reply } from './perform.ts';
 
 /**

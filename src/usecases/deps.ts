@@ -68,6 +68,9 @@ export interface Deps {
   readonly background: (work: Promise<unknown>) => void;
 }
 
+/** What an operator's command is handed, the same from the command line and `serve`. */
+export type OperatorDeps = Pick<Deps, 'store' | 'clock' | 'random' | 'secrets' | 'mode'>;
+
 /** The last millisecond in which this process made an identifier, and how many it had already made in it. */
 const numbering = { at: 0, made: 0 };
 

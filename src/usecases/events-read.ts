@@ -12,7 +12,8 @@ import type { EventPageFilter } from '../store/event-lists.ts';
 import type { ScannedPage } from '../store/scanned-page.ts';
 import { type FindDeps, findEvent, findRows, pageOfBoth } from './archive-find.ts';
 import type { MerchantCaller } from './callers.ts';
-import { OperatorError, requireId } from './operator.ts';
+import { OperatorError } from './operator-error.ts';
+import { requireId } from './operator-input.ts';
 
 /** The filter of a list of events, newest first. */
 export type EventListing = Omit<EventPageFilter, 'shard' | 'merchantId' | 'notStatus' | 'order'>;

@@ -7,8 +7,9 @@
 
 import type { Currency } from '../domain/currency.ts';
 import type { FeeRule, Merchant, MerchantSettings } from '../domain/records.ts';
+import type { OperatorDeps } from './deps.ts';
 import { changeSettings } from './merchant-set.ts';
-import { type OperatorDeps, OperatorError, UsageError } from './operator.ts';
+import { OperatorError, UsageError } from './operator-error.ts';
 
 /** What identifies one of a merchant's rules. */
 export interface FeePlace {

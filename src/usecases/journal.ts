@@ -8,7 +8,7 @@ import { merged } from '../domain/change.ts';
 import { aboutOf, shardOfChange, touchedBy } from '../domain/journal.ts';
 import type { JournalEntry } from '../domain/records.ts';
 import { type Deps, newId } from './deps.ts';
-import { type Attribution, requireAttribution } from './operator.ts';
+import { type Attribution, requireAttribution } from './operator-input.ts';
 
 /** A command, as the journal names it. */
 export interface Command extends Attribution {

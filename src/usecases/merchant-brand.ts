@@ -9,7 +9,10 @@ import { type Claim, guardedUpdate, revise, type Update } from '../domain/change
 import { judgeLogo, LOGO_BYTES_MOST } from '../domain/file-type.ts';
 import type { MerchantLogo } from '../domain/page-records.ts';
 import type { Merchant, MerchantBrand } from '../domain/records.ts';
-import { commitDecisionKnown, type OperatorDeps, OperatorError, requireMerchant, UsageError } from './operator.ts';
+import type { OperatorDeps } from './deps.ts';
+import { commitDecisionKnown } from './operator-commit.ts';
+import { OperatorError, UsageError } from './operator-error.ts';
+import { requireMerchant } from './operator-input.ts';
 
 export interface MerchantBrandChange {
   /** `#rrggbb`; `null`: the default. */

@@ -11,8 +11,9 @@ import { floatAccount, merchantAccount } from '../domain/ledger.ts';
 import { parseAmount } from '../domain/money.ts';
 import type { Merchant } from '../domain/records.ts';
 import { makeCredential, makeWebhookSecret } from './credential-make.ts';
-import { newId } from './deps.ts';
-import { commitOnce, type OperatorDeps, requireLine } from './operator.ts';
+import { newId, type OperatorDeps } from './deps.ts';
+import { commitOnce } from './operator-commit.ts';
+import { requireLine } from './operator-input.ts';
 
 export interface MerchantCreateCommand {
   readonly name: string;

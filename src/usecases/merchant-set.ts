@@ -10,7 +10,10 @@ import type { Currency } from '../domain/currency.ts';
 import { PAYMENT_METHODS } from '../domain/payment.ts';
 import type { AmountLimits, Merchant, MerchantSettings, PaymentMethod } from '../domain/records.ts';
 import { LIMIT_NAMES, mostCalls } from '../domain/traffic-limit.ts';
-import { commitDecisionKnown, type OperatorDeps, requireMerchant, UsageError } from './operator.ts';
+import type { OperatorDeps } from './deps.ts';
+import { commitDecisionKnown } from './operator-commit.ts';
+import { UsageError } from './operator-error.ts';
+import { requireMerchant } from './operator-input.ts';
 
 /** The settings to change. `null` resets a setting to its default. Amounts are minor units. */
 export interface MerchantSettingsChange {

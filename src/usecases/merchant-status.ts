@@ -7,7 +7,9 @@
 
 import { revise } from '../domain/change.ts';
 import type { Merchant, MerchantStatus } from '../domain/records.ts';
-import { commitDecisionKnown, type OperatorDeps, requireMerchant } from './operator.ts';
+import type { OperatorDeps } from './deps.ts';
+import { commitDecisionKnown } from './operator-commit.ts';
+import { requireMerchant } from './operator-input.ts';
 
 /** Setting the status that a merchant already has changes nothing. @throws OperatorError when there is no such merchant. */
 export function setMerchantStatus(deps: OperatorDeps, merchantId: string, status: MerchantStatus): Promise<Merchant> {

@@ -19,7 +19,8 @@ import type {
 import type { Proof } from '../domain/transfer-records.ts';
 import { type FindDeps, findAttempt, findPayment, findRows, pageOfBoth } from './archive-find.ts';
 import type { Deps } from './deps.ts';
-import { OperatorError, requireMerchant, UsageError } from './operator.ts';
+import { OperatorError, UsageError } from './operator-error.ts';
+import { requireMerchant } from './operator-input.ts';
 
 type SeeDeps = FindDeps & Pick<Deps, 'secrets'>;
 

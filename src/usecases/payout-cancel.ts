@@ -8,7 +8,9 @@
 import type { PayoutBatch } from '../domain/outgoing-records.ts';
 import { cancel } from '../domain/payout-batch.ts';
 import { hasMore } from '../domain/payout-order.ts';
-import { type Attribution, dueAtOnce, OperatorError, requireAttribution } from './operator.ts';
+import { dueAtOnce } from './operator-commit.ts';
+import { OperatorError } from './operator-error.ts';
+import { type Attribution, requireAttribution } from './operator-input.ts';
 import { callOffWaiting } from './payout-close.ts';
 import { changeBatch, type PayoutOperatorDeps, requireBatch, tell } from './payout-operate.ts';
 

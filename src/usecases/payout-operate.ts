@@ -9,8 +9,10 @@ import { shardOf } from '../domain/ids.ts';
 import type { PayoutBatch } from '../domain/outgoing-records.ts';
 import type { BatchContext } from '../domain/payout-batch.ts';
 import { type FindDeps, findPayoutBatch } from './archive-find.ts';
-import type { Deps } from './deps.ts';
-import { type Attribution, decideOnce, type OperatorDeps, OperatorError, readAfter, requireId } from './operator.ts';
+import type { Deps, OperatorDeps } from './deps.ts';
+import { decideOnce, readAfter } from './operator-commit.ts';
+import { OperatorError } from './operator-error.ts';
+import { type Attribution, requireId } from './operator-input.ts';
 import { type BatchRows, batchContext, type PayoutBatchDeps, readBatch } from './payout-occurrence.ts';
 
 export type PayoutOperatorDeps = OperatorDeps & PayoutBatchDeps & Pick<Deps, 'log'>;

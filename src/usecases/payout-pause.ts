@@ -8,7 +8,8 @@
 import type { PayoutBatch } from '../domain/outgoing-records.ts';
 import { type BatchContext, pause, resume, runNext, runsAt, skipNext, stateOf } from '../domain/payout-batch.ts';
 import { hasMore } from '../domain/payout-order.ts';
-import { type Attribution, OperatorError, requireAttribution } from './operator.ts';
+import { OperatorError } from './operator-error.ts';
+import { type Attribution, requireAttribution } from './operator-input.ts';
 import { changeBatch, type PayoutOperatorDeps, tell } from './payout-operate.ts';
 
 /** @throws OperatorError when there is no such batch, or none of its dates is to come. */

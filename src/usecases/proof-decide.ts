@@ -7,8 +7,10 @@
 import { decideProof, type ProofVerdict } from '../domain/proof.ts';
 import type { Payment } from '../domain/records.ts';
 import type { Proof } from '../domain/transfer-records.ts';
-import { newId } from './deps.ts';
-import { decideOnce, type OperatorDeps, OperatorError, requireLine } from './operator.ts';
+import { newId, type OperatorDeps } from './deps.ts';
+import { decideOnce } from './operator-commit.ts';
+import { OperatorError } from './operator-error.ts';
+import { requireLine } from './operator-input.ts';
 import { requirePaymentOf, requireProof } from './proof-read.ts';
 
 export interface ProofDecided {

@@ -11,7 +11,9 @@ import type { Payment } from '../domain/records.ts';
 import type { Proof } from '../domain/transfer-records.ts';
 import type { ProofFilter } from '../store/nouns.ts';
 import { findProofsOf } from './archive-find.ts';
-import { type OperatorDeps, OperatorError, requireId } from './operator.ts';
+import type { OperatorDeps } from './deps.ts';
+import { OperatorError } from './operator-error.ts';
+import { requireId } from './operator-input.ts';
 import { findPaidAside } from './paid-aside.ts';
 
 export interface ProofSeen {

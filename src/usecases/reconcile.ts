@@ -11,7 +11,8 @@ import type { Currency } from '../domain/currency.ts';
 import type { Attempt, AttemptStatus } from '../domain/records.ts';
 import type { UpstreamSpan } from '../store/upstream-span.ts';
 import type { Deps } from './deps.ts';
-import { OperatorError, requireSpan } from './operator.ts';
+import { OperatorError } from './operator-error.ts';
+import { requireSpan } from './operator-input.ts';
 
 /** What became of an attempt, according to the statement. */
 export type StatementStatus = 'paid' | 'not_paid' | 'open';

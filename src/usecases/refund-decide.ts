@@ -11,15 +11,10 @@ import { BANK_TRANSFER } from '../domain/proof.ts';
 import type { Reason } from '../domain/reason.ts';
 import { type MovedRefund, moveRefund, type RefundFact, type RefundRows } from '../domain/refund.ts';
 import { isOverRefunded } from '../domain/refund-order.ts';
-import { type Deps, idsOf } from './deps.ts';
-import {
-  type Attribution,
-  decideOnce,
-  type OperatorDeps,
-  OperatorError,
-  requireAttribution,
-  requireLine,
-} from './operator.ts';
+import { type Deps, idsOf, type OperatorDeps } from './deps.ts';
+import { decideOnce } from './operator-commit.ts';
+import { OperatorError } from './operator-error.ts';
+import { type Attribution, requireAttribution, requireLine } from './operator-input.ts';
 import { requireRefund } from './refund-read.ts';
 
 type RefundDecideDeps = OperatorDeps & Pick<Deps, 'log'>;

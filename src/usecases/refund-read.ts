@@ -12,7 +12,8 @@ import { Refusal } from '../domain/refusal.ts';
 import { type FindDeps, findPayment, findRefund } from './archive-find.ts';
 import type { MerchantCaller } from './callers.ts';
 import type { Deps } from './deps.ts';
-import { OperatorError, requireId } from './operator.ts';
+import { OperatorError } from './operator-error.ts';
+import { requireId } from './operator-input.ts';
 
 /** A refund with its payment. @throws Refusal 1204 for one that is not the merchant's. */
 export async function readRefund(deps: FindDeps, { merchant }: MerchantCaller, refundId: string): Promise<RefundRows> {

@@ -13,7 +13,7 @@ import type { SuspensePage } from '../store/suspense-reads.ts';
 import { type FindDeps, findPayment, findPayoutLine, findRefund, isOld } from './archive-find.ts';
 import { requireLate, requireWaiting } from './attempt-book.ts';
 import { requireAttempt } from './attempt-decide.ts';
-import { OperatorError } from './operator.ts';
+import { OperatorError } from './operator-error.ts';
 import { findTried } from './paid-aside.ts';
 
 /**

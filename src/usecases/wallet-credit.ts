@@ -8,7 +8,9 @@ import { walletAccount } from '../domain/ledger.ts';
 import type { Wallet } from '../domain/records.ts';
 import { isWalletNumber, shardOfWallet } from '../domain/wallet.ts';
 import { type AccountCredited, creditAccount } from './credit-account.ts';
-import { type OperatorDeps, OperatorError, requireAmount, UsageError } from './operator.ts';
+import type { OperatorDeps } from './deps.ts';
+import { OperatorError, UsageError } from './operator-error.ts';
+import { requireAmount } from './operator-input.ts';
 
 export interface WalletCredited extends AccountCredited {
   readonly wallet: Wallet;

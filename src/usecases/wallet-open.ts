@@ -10,8 +10,9 @@ import { SHARDS } from '../domain/ids.ts';
 import { floatAccount, walletAccount } from '../domain/ledger.ts';
 import type { Wallet, WalletKind } from '../domain/records.ts';
 import { isWalletNumber, makeWalletNumber, PIN_FORM, shardOfWallet } from '../domain/wallet.ts';
-import { newId } from './deps.ts';
-import { commitOnce, type OperatorDeps, OperatorError, UsageError } from './operator.ts';
+import { newId, type OperatorDeps } from './deps.ts';
+import { commitOnce } from './operator-commit.ts';
+import { OperatorError, UsageError } from './operator-error.ts';
 
 export interface WalletOpenCommand {
   /** Undefined: a free one is chosen. */

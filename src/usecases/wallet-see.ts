@@ -9,7 +9,7 @@ import type { Wallet } from '../domain/records.ts';
 import { decidingCount, isWalletNumber, lockedFor, shardOfWallet, ungrouped } from '../domain/wallet.ts';
 import { readCodeCounts } from './code-guard.ts';
 import type { Deps } from './deps.ts';
-import { OperatorError, UsageError } from './operator.ts';
+import { OperatorError, UsageError } from './operator-error.ts';
 
 export interface WalletSeen {
   readonly wallet: Wallet;

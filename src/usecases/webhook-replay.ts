@@ -9,7 +9,10 @@ import { SHARDS, shardOf } from '../domain/ids.ts';
 import type { EventStatus, WebhookEvent } from '../domain/records.ts';
 import { afterReplay } from '../domain/webhook.ts';
 import { findEvent } from './archive-find.ts';
-import { decideOnce, type OperatorDeps, OperatorError, requireId } from './operator.ts';
+import type { OperatorDeps } from './deps.ts';
+import { decideOnce } from './operator-commit.ts';
+import { OperatorError } from './operator-error.ts';
+import { requireId } from './operator-input.ts';
 import { commitDecision } from './perform.ts';
 
 type ReplayDeps = Pick<OperatorDeps, 'store' | 'clock'>;

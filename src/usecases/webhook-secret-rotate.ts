@@ -6,7 +6,9 @@
 
 import { type Claim, guardedUpdate } from '../domain/change.ts';
 import { makeWebhookSecret } from './credential-make.ts';
-import { commitDecisionKnown, type OperatorDeps, requireGrace, requireMerchant } from './operator.ts';
+import type { OperatorDeps } from './deps.ts';
+import { commitDecisionKnown } from './operator-commit.ts';
+import { requireGrace, requireMerchant } from './operator-input.ts';
 
 /** The secret is shown only this once. */
 export interface WebhookSecretRotated {

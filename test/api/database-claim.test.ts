@@ -6,7 +6,7 @@ import { bytesOfId, idOfBytes } from '../../src/domain/ids.ts';
 import { openSecrets } from '../../src/platform/secrets.ts';
 import { claimDatabase } from '../../src/usecases/database-claim.ts';
 import { createMerchant } from '../../src/usecases/merchant-create.ts';
-import { OperatorError } from '../../src/usecases/operator.ts';
+import { OperatorError } from '../../src/usecases/operator-error.ts';
 import { openWallet } from '../../src/usecases/wallet-open.ts';
 import { type OperatorWorld, openOperatorWorld } from '../support/operator-world.ts';
 

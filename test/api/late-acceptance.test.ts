@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bookLateMoney } from '../../src/usecases/attempt-book.ts';
-import { OperatorError } from '../../src/usecases/operator.ts';
+import { OperatorError } from '../../src/usecases/operator-error.ts';
 import { cancelPayout } from '../../src/usecases/payout-cancel.ts';
 import { archive, growOld } from '../support/archive-scenes.ts';
 import { expectRefusal } from '../support/envelope.ts';

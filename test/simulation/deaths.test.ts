@@ -12,7 +12,7 @@ import { creditBalance } from '../../src/usecases/balance-credit.ts';
 import type { Deps } from '../../src/usecases/deps.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchant } from '../../src/usecases/merchant-set.ts';
-import { OperatorError } from '../../src/usecases/operator.ts';
+import { OperatorError } from '../../src/usecases/operator-error.ts';
 import { approvePayout } from '../../src/usecases/payout-approve.ts';
 import { approveProof } from '../../src/usecases/proof-decide.ts';
 import { listProofs } from '../../src/usecases/proof-read.ts';

@@ -10,7 +10,8 @@ import { makeId } from '../../src/domain/ids.ts';
 import { floatAccount, type MerchantAccount, merchantAccount } from '../../src/domain/ledger.ts';
 import type { Merchant } from '../../src/domain/records.ts';
 import type { TransferCause } from '../../src/domain/transfer-cause.ts';
-import { commitOnce, type OperatorDeps } from '../../src/usecases/operator.ts';
+import type { OperatorDeps } from '../../src/usecases/deps.ts';
+import { commitOnce } from '../../src/usecases/operator-commit.ts';
 
 let made = 0;
 

@@ -10,7 +10,7 @@ import { openSecrets } from '../../src/platform/secrets.ts';
 import type { ManualClock } from '../../src/platform/testing/manual-clock.ts';
 import { type MemoryLog, memoryLog } from '../../src/platform/testing/memory-log.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
-import type { OperatorDeps } from '../../src/usecases/operator.ts';
+import type { OperatorDeps } from '../../src/usecases/deps.ts';
 import type { CourierDeps } from '../../src/usecases/webhook-deliver.ts';
 import { createTestDatabase } from './database.ts';
 import { stillClock } from './stillness.ts';

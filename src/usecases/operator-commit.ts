@@ -1,38 +1,16 @@
 /**
- * What operators' commands have in common: how they are refused, and how they take effect once.
+ * How operators' commands take effect once.
  *
  * Invariant: a command whose commit was acknowledged has taken effect once; one whose outcome was lost is looked up, and
  * never carried out a second time.
  */
 
 import type { Change, Claim, Insert } from '../domain/change.ts';
-import { CURRENCIES, type Currency, isCurrency } from '../domain/currency.ts';
-import { isId, type Prefix, shardOf } from '../domain/ids.ts';
-import { formatMinor, parseAmount } from '../domain/money.ts';
-import type { Merchant } from '../domain/records.ts';
 import { CommitUnknown } from '../store/errors.ts';
 import { type Deps, newId } from './deps.ts';
+import { OperatorError } from './operator-error.ts';
 import { pause } from './patience.ts';
 import { commitDecision } from './perform.ts';
-
-/** What an operator's command is handed, the same from the command line, the console and `serve`. */
-export type OperatorDeps = Pick<Deps, 'store' | 'clock' | 'random' | 'secrets' | 'mode'>;
-
-/** A command was not carried out. The message is one English sentence that says what to do; it holds no secret. */
-export class OperatorError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'OperatorError';
-  }
-}
-
-/**
- * A command was used wrongly: it could not be carried out whatever the database holds, because an option has an invalid value,
- * or an option that it needs is missing. The exit status says so (docs/operating.md).
- */
-export class UsageError extends OperatorError {
-  override readonly name = 'UsageError';
-}
 
 /** Pauses before each further try once an outcome was lost: some ten seconds in all, which covers a database's restart. */
 const PAUSES_MS = [200, 500, 1_000, 2_500, 5_500];
@@ -148,85 +126,4 @@ export function dueAtOnce(change: Change, next_at: number): Change {
     return insert.table === 'webhook_event' ? { ...insert, row: { ...insert.row, next_at } } : insert;
   });
   return inserts === undefined ? change : { ...change, inserts };
-}
-
-/** The merchant with that id. @throws OperatorError when there is none. */
-export async function requireMerchant(deps: Pick<Deps, 'store'>, merchantId: string): Promise<Merchant> {
-  requireId('mch', merchantId, 'merchant');
-  const merchant = await deps.store.merchant.get(shardOf(merchantId), merchantId);
-  if (merchant === undefined)
-    throw new OperatorError(`there is no merchant ${merchantId}: see \`mbongo merchant list\``);
-  return merchant;
-}
-
-/** Refuses text that does not have the form of an id: the shard is read from the id. */
-export function requireId(prefix: Prefix, id: string, noun: string): void {
-  if (!isId(prefix, id)) throw new UsageError(`the ${noun} id is not valid: it must be ${prefix}_ and 26 characters`);
-}
-
-/** Which operator gives a command, and on what grounds. */
-export interface Attribution {
-  readonly by: string;
-  readonly why: string | null;
-}
-
-const ATTRIBUTION_MOST = 500;
-
-/** Requires an attribution that can be logged: with a name, and each text one clean line. */
-export function requireAttribution({ by, why }: Attribution): Attribution {
-  return {
-    by: requireLine(by, '--by', ATTRIBUTION_MOST),
-    why: why === null ? null : requireLine(why, '--why', ATTRIBUTION_MOST),
-  };
-}
-
-/** Characters that end a line, change the reading order, or are invisible or malformed: they could forge the text around them. */
-const UNREADABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\ufffd]/u;
-
-/** A text for people, as it is stored: one clean line, trimmed. `noun` names it in the error. */
-export function requireLine(text: string, noun: string, most: number): string {
-  const line = text.trim().normalize('NFC');
-  if (line !== '' && line.length <= most && !UNREADABLE.test(line)) return line;
-  throw new UsageError(`${noun} must be one line of 1 to ${most} characters in UTF-8, without invisible characters`);
-}
-
-/** 140 characters of an operator's reference of money that moves: what a statement can show. */
-const REFERENCE_MOST = 140;
-
-/** The reference under which an operator moves money. Its blanks count as one plain space each: nobody sees how they differ. */
-export function requireReference(text: string): string {
-  return requireLine(text.replaceAll(/\p{Zs}+/gu, ' '), 'the reference', REFERENCE_MOST);
-}
-
-/** A currency's code, as the operator wrote it. */
-export function requireCurrency(text: string): Currency {
-  if (isCurrency(text)) return text;
-  throw new UsageError(
-    `${JSON.stringify(text)} is not a currency of this gateway: use one of ${CURRENCIES.join(', ')}`,
-  );
-}
-
-/** An amount above zero in minor units. */
-export function requireAmount(text: string, currency: Currency, noun = 'amount'): bigint {
-  const money = parseAmount(text, currency);
-  if (money !== undefined) return money.minor;
-  const example = formatMinor(parseAmount('100', currency)?.minor ?? 0n, currency);
-  throw new UsageError(`${JSON.stringify(text)} is not a valid ${noun} in ${currency}: write it like ${example}`);
-}
-
-/** An amount that may also be zero. */
-export function requireAmountOrZero(text: string, currency: Currency, noun: string): bigint {
-  return /^0(\.0+)?$/.test(text) ? 0n : requireAmount(text, currency, noun);
-}
-
-/** Refuses a span that runs backwards or is empty: it would always find nothing. */
-export function requireSpan({ from, to }: { readonly from: number; readonly to: number }, unsaid = ''): void {
-  if (from >= to) throw new UsageError(`--from must be before --to${unsaid}`);
-}
-
-/** Refuses a grace period that is not a whole number of milliseconds from 0 up to 30 days. */
-export function requireGrace(ms: number): void {
-  if (!Number.isSafeInteger(ms) || ms < 0 || ms > 30 * 24 * 60 * 60_000) {
-    throw new UsageError('the grace period must be from 0 to 30 days, for example 24h');
-  }
 }

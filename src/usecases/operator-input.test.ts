@@ -2,7 +2,7 @@
  * Texts that an operator writes: one clean line, as it is stored.
  */
 import { describe, expect, test } from 'vitest';
-import { requireAttribution, requireLine } from './operator.ts';
+import { requireAttribution, requireLine } from './operator-input.ts';
 
 describe('a line', () => {
   test.each(['Rawbank\r', 'Rawbank\n', '\ufeffRawbank', ' Rawbank\t'])(
