@@ -11,6 +11,7 @@ import { needsSession, type Settlement, type SettlementRows, settleAttempt } fro
 import { type Settling, settlementContext, upstreamOf, writeCallAnswer, writeInquiryAnswer } from './attempt-answer.ts';
 import { cachedFirst, type Deps } from './deps.ts';
 import { commitDecision } from './perform.ts';
+import { readSessionPayments } from './session-payments.ts';
 
 /** Reads the rows that a settlement needs. The session matters only while this attempt may still have to consume it. */
 export async function readSettlement(
@@ -24,11 +25,7 @@ export async function readSettlement(
   if (attempt === undefined || payment === undefined) throw new Error(`attempt ${key.id} has lost its rows`);
   if (!needsSession(attempt, payment)) return { attempt, payment, session: undefined, sessionPayments: [] };
   const session = await deps.store.session.caller(payment.shard, payment.session_id);
-  const several = session !== undefined && session.payments > 1;
-  const sessionPayments: Payment[] = several
-    ? await deps.store.payment.ofSession(payment.shard, payment.session_id)
-    : [];
-  return { attempt, payment, session, sessionPayments };
+  return { attempt, payment, session, sessionPayments: await readSessionPayments(deps, session) };
 }
 
 /**

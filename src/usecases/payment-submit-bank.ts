@@ -22,12 +22,13 @@ import type { BankAccount } from '../domain/transfer-records.ts';
 import type { SessionCaller } from './callers.ts';
 import { type Deps, idsOf } from './deps.ts';
 import { type Answering, type Decision, perform, type Reply } from './perform.ts';
+import { readSessionPayments } from './session-payments.ts';
 
 interface Rows {
   readonly session: Session | undefined;
   readonly payment: Payment | undefined;
   readonly account: BankAccount | undefined;
-  readonly siblings: readonly Payment[];
+  readonly sessionPayments: readonly Payment[];
 }
 
 /**
@@ -59,14 +60,12 @@ async function readRows(deps: Deps, caller: SessionCaller, paymentId: string, ac
     deps.store.payment.get(shard, paymentId),
     isId('bka', accountId) ? deps.store.bankAccount.get(shard, accountId) : undefined,
   ]);
-  const alone = session === undefined || session.payments < 2;
-  const siblings = alone ? [] : await deps.store.payment.ofSession(shard, id);
-  return { session, payment, account, siblings };
+  return { session, payment, account, sessionPayments: await readSessionPayments(deps, session) };
 }
 
 function decide(deps: Deps, caller: SessionCaller, rows: Rows): Decision<Submitted> {
   const now = deps.clock.now();
-  const { session } = rows;
+  const { session, sessionPayments } = rows;
   if (session === undefined) throw new Refusal(1001);
   const payment = requireMine(rows.payment, session);
   requireSubmittable(session, payment, now);
@@ -78,8 +77,7 @@ function decide(deps: Deps, caller: SessionCaller, rows: Rows): Decision<Submitt
     expires_at: now + PROOF_LIFE_MS,
   };
   const moved = advancePayment(payment, 'transfer_promised', null, now, columns);
-  const ending = { payment, sessionPayments: rows.siblings };
-  const consumed = consumeSession(ending, session, { now, newId: idsOf(deps) });
+  const consumed = consumeSession({ payment, sessionPayments }, session, { now, newId: idsOf(deps) });
   return {
     change: { updates: [moved.update, ...consumed.updates], inserts: [moved.history, ...consumed.inserts] },
     answer: { payment: moved.payment, bankAccount: account },

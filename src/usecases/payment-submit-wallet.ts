@@ -36,13 +36,14 @@ import {
   readPinRows,
   renewPinHash,
 } from './pin-check.ts';
+import { readSessionPayments } from './session-payments.ts';
 import { readTextCounts, type TextCounts, textCounted } from './text-guard.ts';
 import { approvedStep, type Step } from './wallet-approve.ts';
 
 interface Rows extends PinRows {
   readonly session: (Session & MintedBy) | undefined;
   readonly payment: Payment | undefined;
-  readonly siblings: readonly Payment[];
+  readonly sessionPayments: readonly Payment[];
   /** The wrong codes of the account, if a code is asked for. */
   readonly codeCounts: CodeCounts;
   /** The codes that were sent for the account, likewise. */
@@ -104,9 +105,8 @@ async function readRows(deps: Deps, caller: SessionCaller, paymentId: string, me
   const asksCode = payment !== undefined && pinRows.wallet !== undefined && asksForCode(caller.merchant, payment);
   const asking = asksCode ? means.number : null;
   const [codeCounts, textCounts] = await Promise.all([readCodeCounts(deps, asking), readTextCounts(deps, asking)]);
-  const alone = session === undefined || session.payments < 2;
-  const siblings = alone ? [] : await deps.store.payment.ofSession(shard, id);
-  return { session, payment, ...pinRows, siblings, codeCounts, textCounts };
+  const sessionPayments = await readSessionPayments(deps, session);
+  return { session, payment, ...pinRows, sessionPayments, codeCounts, textCounts };
 }
 
 function decide(submit: Submit, rows: Rows, verdict: PinVerdict): Decision<Submitted> {
@@ -149,7 +149,7 @@ interface Opened extends Rows {
 /** @throws Refusal 1102, 1201, 1202, 1301, 1303 or 1402. */
 function pay(submit: Submit, opened: Opened, now: number): Decision<Submitted> {
   const { deps, merchant, means } = submit;
-  const { session, payment, wallet, account, siblings } = opened;
+  const { session, payment, wallet, account, sessionPayments } = opened;
   if (wallet.currency !== payment.currency) {
     throw refuseField(1102, means.numberField, 'WALLET_CURRENCY', { currency: wallet.currency });
   }
@@ -167,7 +167,7 @@ function pay(submit: Submit, opened: Opened, now: number): Decision<Submitted> {
   if (codeAsked && deps.connectors.texts === undefined) throw new Refusal(1402, { transactionId: payment.id });
   const counted = codeAsked ? textCounted(deps, opened.textCounts, wallet.id, payment, now) : {};
   const paying = { ...opened, payment: ready, columns };
-  const consumed = consumeSession({ payment, sessionPayments: siblings }, session, { now, newId: idsOf(deps) });
+  const consumed = consumeSession({ payment, sessionPayments }, session, { now, newId: idsOf(deps) });
   const change = codeAsked ? askCode(submit, paying, now) : approve(submit, paying, now);
   return {
     change: merged({ updates: [unlocked] }, counted, consumed, change.change),
