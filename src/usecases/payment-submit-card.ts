@@ -24,7 +24,6 @@ import {
 import { type Settling, settlementContext, writeCallAnswer } from './attempt-answer.ts';
 import { callWithinDeadline, TOO_LATE } from './attempt-ask.ts';
 import type { Intended, Intention } from './attempt-intend.ts';
-import { readSettlement } from './attempt-settle.ts';
 import type { SessionCaller } from './callers.ts';
 import { browserFor, challengeUrl, sealChallenge } from './card-challenge.ts';
 import {
@@ -38,10 +37,10 @@ import {
 } from './card-earlier.ts';
 import { cardOf, networkDown } from './card-form.ts';
 import { cardOrderOf, PAY_LIFE_MS } from './card-pay.ts';
-import { cachedFirst, type Deps } from './deps.ts';
+import type { Deps } from './deps.ts';
 import { paidBefore } from './paid-aside.ts';
 import { outcomeOf } from './payment-submit-outcome.ts';
-import { submitByAttempt } from './payment-submit-upstream.ts';
+import { submitByAttempt, writeOutcome } from './payment-submit-upstream.ts';
 import { type Answering, type Decision, perform, type Reply, refusalOf, refuse } from './perform.ts';
 
 /**
@@ -203,7 +202,8 @@ interface Told {
 
 /** Writes the outcome, with the session consumed or freed, and the reply to remember. */
 function record(submit: Submit, told: Told): Promise<Reply> {
-  return write(submit, (rows, settling) => decideAnswer(submit, rows, settling, told));
+  const { deps, intended, answering } = submit;
+  return writeOutcome(deps, intended, answering, (rows, settling) => decideAnswer(submit, rows, settling, told));
 }
 
 /** What the network's answer writes, and what is then answered. */
@@ -232,11 +232,11 @@ function decideAnswer(
 
 /** The issuer wants to challenge its customer: writes that, and answers 202 with the challenge's address. */
 function recordChallenge(submit: Submit, status: string, challenge: Challenge): Promise<Reply> {
-  const { deps, card } = submit;
-  const { attempt } = submit.intended;
+  const { deps, card, intended, answering } = submit;
+  const { attempt } = intended;
   const asked = { three_ds_status: status, eci: null, challenge: sealChallenge(deps, attempt.id, challenge) };
   const redirectUrl = challengeUrl(deps, attempt);
-  return write(submit, (rows) => {
+  return writeOutcome(deps, intended, answering, (rows) => {
     const context = settlementContext(deps, card, { at: attempt.created_at, inquiry: false });
     const step = challengeAttempt(rows, asked, context);
     if (step !== undefined) return { change: step.change, answer: { payment: step.payment, redirectUrl } };
@@ -249,19 +249,6 @@ function recordChallenge(submit: Submit, status: string, challenge: Challenge): 
     const change = now === 'intended' ? { updates: [guard('attempt', rows.attempt)] } : undefined;
     return { change, refusal: networkDown(card, 'session_id', attempt.payment_id) };
   });
-}
-
-/** Decides first on the rows that we have just written, unless siblings have to be read. */
-function write(
-  { deps, intended, answering }: Submit,
-  decide: (rows: SettlementRows, settling: Settling) => Decision<Submitted>,
-): Promise<Reply> {
-  const { attempt, session } = intended;
-  const fresh = (): Promise<SettlementRows> => readSettlement(deps, attempt);
-  const read = session.payments < 2 ? cachedFirst<SettlementRows>(intended, fresh) : fresh;
-  const record = (settling: Settling): Promise<Reply> =>
-    perform(deps.store, answering, read, (rows) => decide(rows, settling));
-  return writeCallAnswer(deps, record);
 }
 
 type FormFault = Extract<Authentication, { kind: 'unusable' }>['fault'];

@@ -18,19 +18,20 @@ import {
   type Submitted,
   SubmitUnderWay,
 } from '../domain/submission.ts';
-import { type Settling, settlementContext, writeCallAnswer } from './attempt-answer.ts';
+import { type Settling, settlementContext } from './attempt-answer.ts';
 import { CALL_LIFE_MS, callWithinDeadline } from './attempt-ask.ts';
 import type { Intended, Intention } from './attempt-intend.ts';
 import { whileRecording } from './attempt-record.ts';
-import { readSettlement, settleByAnswer } from './attempt-settle.ts';
+import { settleByAnswer } from './attempt-settle.ts';
 import type { SessionCaller } from './callers.ts';
 import { askEarlierByPhone, type EarlierByPhone } from './carrier-earlier.ts';
 import { carrierOrderOf } from './carrier-order.ts';
-import { cachedFirst, type Deps } from './deps.ts';
+import type { Deps } from './deps.ts';
 import { paidBefore } from './paid-aside.ts';
 import { asSubmitted, outcomeOf } from './payment-submit-outcome.ts';
-import { submitByAttempt } from './payment-submit-upstream.ts';
-import { type Answering, perform, type Reply, refusalOf, refuse } from './perform.ts';
+import { submitByAttempt, writeOutcome } from './payment-submit-upstream.ts';
+import { type Answering, type Decision, perform, type Reply, refusalOf, refuse } from './perform.ts';
+import { hasOnePayment } from './session-payments.ts';
 
 /**
  * Asks the carrier of `msisdn` to take the money, fee included. If the carrier gives no answer, the payment stays `processing`
@@ -137,7 +138,7 @@ async function callAndRecord(
   connector: CollectConnector,
   answering: Answering<Submitted>,
 ): Promise<Reply> {
-  const { attempt, session } = intended;
+  const { attempt } = intended;
   const answer = await start(deps, caller, intended, connector);
   const lasting = answer.kind === 'not_sent' ? answer.lasting : undefined;
   const asked = {
@@ -154,17 +155,14 @@ async function callAndRecord(
     const write = (): Promise<unknown> => settleByAnswer(deps, attempt, answer, asked, intended);
     if (deps.acceptances.defer({ rows, write })) return answering.render({ payment });
   }
-  // Decides first on the rows that we have just written, unless siblings have to be read.
-  const read = session.payments < 2 ? cachedFirst(intended, () => readSettlement(deps, attempt)) : undefined;
-  const record = (settling: Settling): Promise<Reply> =>
-    perform<SettlementRows, Submitted>(deps.store, answering, read ?? (() => readSettlement(deps, attempt)), (rows) => {
-      const settled = settling(settle(rows));
-      const { change } = settled;
-      // Whatever our call returned, the carrier may have said otherwise since: the settled state is answered.
-      if (settled.attempt.status === 'not_sent') return { change, refusal: turnedAway(attempt, lasting) };
-      return { change, answer: { payment: asSubmitted(settled.payment) } };
-    });
-  return whileRecording(deps, attempt.id, () => writeCallAnswer(deps, record));
+  const decide = (rows: SettlementRows, settling: Settling): Decision<Submitted> => {
+    const settled = settling(settle(rows));
+    const { change } = settled;
+    // Whatever our call returned, the carrier may have said otherwise since: the settled state is answered.
+    if (settled.attempt.status === 'not_sent') return { change, refusal: turnedAway(attempt, lasting) };
+    return { change, answer: { payment: asSubmitted(settled.payment) } };
+  };
+  return whileRecording(deps, attempt.id, () => writeOutcome(deps, intended, answering, decide));
 }
 
 /** 1 s: a carrier that took longer may have asked its customer, and called another process back, before it answered us. */
@@ -177,7 +175,7 @@ const QUICK_MS = 1_000;
 function mayTellFirst({ store, clock }: Deps, { attempt, session }: Intended): boolean {
   const { shard, id, version, created_at } = attempt;
   const isQuick = clock.now() - created_at < QUICK_MS;
-  return isQuick && session.payments < 2 && store.attempt.recent(shard, id)?.version === version;
+  return isQuick && hasOnePayment(session) && store.attempt.recent(shard, id)?.version === version;
 }
 
 /** Asks the carrier, unless too much time has passed since the attempt was written. */

@@ -1,16 +1,21 @@
 /**
- * What submits by an upstream have in common: the attempt is opened, and concurrent submits wait for its outcome.
+ * What submits by an upstream have in common: the attempt is opened, concurrent submits wait for its outcome, and what the upstream
+ * answers is written with the reply.
  *
  * Invariant: a refusal to open it is remembered with its key; a submit takes the session's turn only once its attempt is open.
  */
 
 import type { Payment } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
+import type { SettlementRows } from '../domain/settlement.ts';
 import type { Submitted } from '../domain/submission.ts';
+import { type Settling, writeCallAnswer } from './attempt-answer.ts';
 import { type Conditions, type Intended, type Intention, intendAttempt } from './attempt-intend.ts';
+import { readSettlement } from './attempt-settle.ts';
 import type { SessionCaller } from './callers.ts';
-import type { Deps } from './deps.ts';
-import { type Answering, type Reply, refuse } from './perform.ts';
+import { cachedFirst, type Deps } from './deps.ts';
+import { type Answering, type Decision, perform, type Reply, refuse } from './perform.ts';
+import { hasOnePayment } from './session-payments.ts';
 
 /** A submit whose payment, upstream, and number or form are known. */
 export interface Submitting extends Conditions {
@@ -33,4 +38,21 @@ export async function submitByAttempt(
   });
   if (intended instanceof Refusal) return refuse(deps.store, answering, intended);
   return deps.sessionTurns.take(payment.session_id, () => rest(intended));
+}
+
+/**
+ * Writes what `decide` makes of the upstream's answer, with the reply to remember; retried while the database is away. Decides first
+ * on the rows as they were intended, unless other payments of the session have to be read. `decide` passes its settlement through
+ * `settling` (`writeCallAnswer`).
+ */
+export function writeOutcome(
+  deps: Deps,
+  intended: Intended,
+  answering: Answering<Submitted>,
+  decide: (rows: SettlementRows, settling: Settling) => Decision<Submitted>,
+): Promise<Reply> {
+  const { attempt, session } = intended;
+  const fresh = (): Promise<SettlementRows> => readSettlement(deps, attempt);
+  const read = hasOnePayment(session) ? cachedFirst<SettlementRows>(intended, fresh) : fresh;
+  return writeCallAnswer(deps, (settling) => perform(deps.store, answering, read, (rows) => decide(rows, settling)));
 }
