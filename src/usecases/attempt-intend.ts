@@ -29,8 +29,14 @@ export interface Intention {
   readonly callLifeMs: number;
 }
 
-/** Conditions for opening an attempt, besides the rules of every submit. */
-export interface Conditions {
+/** A submit that is about to open an attempt. */
+export interface Intending {
+  readonly caller: SessionCaller;
+  /** The payment, as it was read. */
+  readonly payment: Payment;
+  readonly intention: Intention;
+  /** Whose beginning is remembered with the attempt. */
+  readonly answering: { readonly receipt: Receipt | undefined };
   /** Checks the payment and its session as they are when the attempt is opened; throws if they do not fit. */
   readonly check?: (payment: Payment, session: Session) => void;
   /** Time has passed since the caller was authenticated: its session is read anew, and whether it may still pay. */
@@ -55,11 +61,7 @@ interface Rows {
  */
 export async function intendAttempt(
   deps: Deps,
-  caller: SessionCaller,
-  known: Payment,
-  intention: Intention,
-  receipt: Receipt | undefined,
-  { check, hasWaited }: Conditions = {},
+  { caller, payment: known, intention, answering: { receipt }, check, hasWaited }: Intending,
 ): Promise<Intended> {
   const { shard } = known;
   const attemptId = newId(deps, 'att', shard);

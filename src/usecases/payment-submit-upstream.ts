@@ -5,34 +5,29 @@
  * Invariant: a refusal to open it is remembered with its key; a submit takes the session's turn only once its attempt is open.
  */
 
-import type { Payment } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { SettlementRows } from '../domain/settlement.ts';
 import type { Submitted } from '../domain/submission.ts';
 import { type Settling, writeCallAnswer } from './attempt-answer.ts';
-import { type Conditions, type Intended, type Intention, intendAttempt } from './attempt-intend.ts';
+import { type Intended, type Intending, intendAttempt } from './attempt-intend.ts';
 import { readSettlement } from './attempt-settle.ts';
-import type { SessionCaller } from './callers.ts';
 import { cachedFirst, type Deps } from './deps.ts';
 import { type Answering, type Decision, perform, type Reply, refuse } from './perform.ts';
 import { hasOnePayment } from './session-payments.ts';
 
 /** A submit whose payment, upstream, and number or form are known. */
-export interface Submitting extends Conditions {
-  readonly caller: SessionCaller;
-  readonly payment: Payment;
-  readonly intention: Intention;
+export interface Submitting extends Intending {
   readonly answering: Answering<Submitted>;
 }
 
 /** Opens the attempt, then runs `rest` with it. @throws Refusal and SubmitUnderWay as `intendAttempt`, and what `rest` throws. */
 export async function submitByAttempt(
   deps: Deps,
-  { caller, payment, intention, answering, ...conditions }: Submitting,
+  submitting: Submitting,
   rest: (intended: Intended) => Promise<Reply>,
 ): Promise<Reply> {
-  const intending = intendAttempt(deps, caller, payment, intention, answering.receipt, conditions);
-  const intended = await intending.catch((error: unknown) => {
+  const { payment, answering } = submitting;
+  const intended = await intendAttempt(deps, submitting).catch((error: unknown) => {
     if (error instanceof Refusal) return error;
     throw error;
   });

@@ -24,13 +24,9 @@ test('a submit that died before it reached the network does not keep the session
   const card = deps.connectors.card;
   if (payment === undefined || card === undefined) throw new Error('gone');
   // The process dies here: the attempt is committed, the network was never called.
-  await intendAttempt(
-    deps,
-    caller,
-    payment,
-    { connector: card, method: 'card', carrier: card.displayName, msisdn: null, callLifeMs: PAY_LIFE_MS },
-    undefined,
-  );
+  const upstream = { connector: card, method: 'card', carrier: card.displayName, msisdn: null } as const;
+  const intention = { ...upstream, callLifeMs: PAY_LIFE_MS };
+  await intendAttempt(deps, { caller, payment, intention, answering: { receipt: undefined } });
   for (let n = 0; n < 10 && (await statusOf(world, first)) !== 'pending'; n += 1) await world.pass(60_000);
   expect(await statusOf(world, first)).toBe('pending');
   const second = { ...first, ...(await collectCardWith(world, first.token)) };
