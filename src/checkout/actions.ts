@@ -51,11 +51,12 @@ export const steps: { readonly [name: string]: (deps: Deps, step: Step) => Promi
   proof,
 };
 
-async function pay(deps: Deps, { request, view, language }: Step): Promise<Done> {
+async function pay(deps: Deps, step: Step): Promise<Done> {
+  const { request, view } = step;
   requireNoCard(request);
   const method = chosenMethod(request);
   requireShownTotal(view, method, request.form.total);
-  const { redirectUrl } = await payOnPage(deps, view, meansOf(method, request, view), language);
+  const { redirectUrl } = await payOnPage(deps, view, meansOf(method, step));
   return redirectUrl === undefined ? PAGE : { kind: 'elsewhere', url: redirectUrl };
 }
 
@@ -85,14 +86,14 @@ const WIRE_NAMES: { readonly [field: string]: string } = {
   code: 'otp_code',
 };
 
-function meansOf(method: SubmittedMethod, request: PageRequest, { payment, given }: PageView): Means {
+function meansOf(method: SubmittedMethod, { request, view: { payment, given }, language }: Step): Means {
   const { form } = request;
   // By the radio button, not by which field is empty: a number that was typed and then given up is not paid with.
   const isGiven = form.source === GIVEN;
   switch (method) {
     case 'wallet':
     case 'flash':
-      return accountMeans(method, isGiven ? given[method] : form.number, form.pin);
+      return { method, language, ...accountIn(isGiven ? given[method] : form.number, form.pin) };
     case 'mobile_money':
       return { method, msisdn: isGiven ? required(given.mobile_money?.msisdn, PHONE_FIELD) : phoneOf(form) };
     case 'card':
@@ -103,15 +104,16 @@ function meansOf(method: SubmittedMethod, request: PageRequest, { payment, given
   }
 }
 
-function accountMeans(method: 'wallet' | 'flash', ofAccount: string | undefined, typed: string | undefined): Means {
-  const number = ungrouped(ofAccount ?? '');
-  const pin = (typed ?? '').trim();
+/** The account's number, and its PIN as typed. @throws Refusal 1110, naming all that is missing or malformed. */
+function accountIn(givenNumber: string | undefined, typedPin: string | undefined) {
+  const number = ungrouped(givenNumber ?? '');
+  const pin = (typedPin ?? '').trim();
   const details: RefusalDetail[] = [];
   if (number === '') details.push({ field: 'ewallet_number', code: 'REQUIRED' });
   if (pin === '') details.push({ field: 'ewallet_pin', code: 'REQUIRED' });
   else if (!/^[0-9]{4,8}$/.test(pin)) details.push({ field: 'ewallet_pin', code: 'INVALID_FORMAT' });
   if (details.length > 0) throw new Refusal(1110, { details });
-  return { method, number, pin, numberField: 'ewallet_number', pinField: 'ewallet_pin' };
+  return { number, pin, numberField: 'ewallet_number', pinField: 'ewallet_pin' } as const;
 }
 
 function phoneOf(form: PageRequest['form']): string {

@@ -24,8 +24,6 @@ import type { BankAccount } from './transfer-records.ts';
 export interface PaymentSubmitCommand {
   readonly payment_id: string;
   readonly means: Means;
-  /** The language that the customer reads; absent: the payment's. */
-  readonly language?: string | undefined;
 }
 
 /** What a payment is to be paid by: the method that a submit names, with what that method needs. */
@@ -60,6 +58,8 @@ export interface AccountMeans {
   readonly pin: string;
   readonly numberField: string;
   readonly pinField: string;
+  /** The language of the text message, if a one-time code is asked for; absent: the payment's. */
+  readonly language?: string;
 }
 
 /** The customer sends the money from a bank, and uploads the proof later. */

@@ -35,13 +35,8 @@ export function requireShownTotal({ offers, payment }: PageView, method: Submitt
 }
 
 /** Submits the page's payment by the chosen means. @throws Refusal as a submit does. */
-export function payOnPage(
-  deps: Deps,
-  { caller, payment }: PageView,
-  means: Means,
-  language: string,
-): Promise<Submitted> {
-  const command = { payment_id: deps.secrets.sealPaymentId(payment.id), means, language };
+export function payOnPage(deps: Deps, { caller, payment }: PageView, means: Means): Promise<Submitted> {
+  const command = { payment_id: deps.secrets.sealPaymentId(payment.id), means };
   return captured((answering) => submitPayment(deps, caller, command, answering));
 }
 

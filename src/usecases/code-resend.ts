@@ -10,7 +10,6 @@ import { CODE_LIFE_MS, expiryWithCode, mostResends, resendsLeft, writeCode } fro
 import { refuseState, requireInTime } from '../domain/payment.ts';
 import type { OneTimeCode, Payment } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
-import type { PaymentSubmitCommand } from '../domain/submission.ts';
 import { guardedCalls } from '../domain/traffic-limit.ts';
 import type { SessionCaller } from './callers.ts';
 import { type CodeCalls, countedOnce } from './code-calls.ts';
@@ -32,9 +31,11 @@ export interface CodeResent {
   readonly expiresAt: number;
 }
 
-export interface CodeResendCommand extends Pick<PaymentSubmitCommand, 'language'> {
+export interface CodeResendCommand {
   /** Sealed, as clients know it. */
   readonly payment_id: string;
+  /** The language of the text message; absent: the payment's. */
+  readonly language?: string;
 }
 
 /** @throws Refusal 1204, 1205, 1301, 1303, or 1110 `PAID_BEFORE`. */

@@ -8,13 +8,14 @@
 import { formatMinor } from '../domain/money.ts';
 import { CODE_LIFE_MS } from '../domain/one-time-code.ts';
 import type { Merchant, Payment } from '../domain/records.ts';
-import type { PaymentSubmitCommand } from '../domain/submission.ts';
 import type { Deps } from './deps.ts';
 import { mayHaveHappened, type Reply, rethrowUnlessTransient, retryWhileUnavailable } from './perform.ts';
 
-interface CodeText extends Pick<PaymentSubmitCommand, 'language'> {
+interface CodeText {
   readonly phone: string;
   readonly code: string;
+  /** Undefined: the payment's. */
+  readonly language: string | undefined;
 }
 
 /** A code that a decision has asked for, to be sent once that is committed. */

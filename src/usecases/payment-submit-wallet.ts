@@ -16,7 +16,6 @@ import { consumeSession } from '../domain/settlement.ts';
 import {
   type AccountMeans,
   methodColumns,
-  type PaymentSubmitCommand,
   requireMine,
   requireSubmittable,
   type Submitted,
@@ -64,7 +63,6 @@ export async function submitFromWallet(
   caller: SessionCaller,
   means: AccountMeans,
   payment: Payment,
-  language: PaymentSubmitCommand['language'],
   answering: Answering<Submitted>,
 ): Promise<Reply> {
   const code = writeCode(deps.random.below(1_000_000));
@@ -78,7 +76,7 @@ export async function submitFromWallet(
   const verdict = await judgePin(deps, first, means.pin, caller.merchant.id);
   const { wallet } = first;
   const codeAsked = (): CodeAsked | undefined =>
-    asked && wallet && { payment: asked, text: { phone: wallet.phone, code, language } };
+    asked && wallet && { payment: asked, text: { phone: wallet.phone, code, language: means.language } };
   const reply = await sendingCode(deps, caller.merchant, codeAsked, () =>
     perform(
       deps.store,

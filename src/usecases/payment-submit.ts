@@ -133,7 +133,7 @@ async function submitFound(
       return submitToCarrier(deps, caller, means, mine, answering);
     case 'wallet':
     case 'flash':
-      return submitFromWallet(deps, caller, means, mine, command.language, answering);
+      return submitFromWallet(deps, caller, means, mine, answering);
     case 'bank_transfer':
       return submitByTransfer(deps, caller, means, mine, answering);
     case 'card':
