@@ -30,8 +30,8 @@ export type Earlier =
   /** There is none, or none of them has taken anything. */
   | { readonly kind: 'none' }
   | ({ readonly kind: 'paid' } & PaidEarlier)
-  /** One of them has paid, and its money was booked aside as late. */
-  | { readonly kind: 'booked_aside' }
+  /** One has paid too late to count: its money is in suspense, or an operator has booked it. */
+  | { readonly kind: 'paid_aside' }
   | { readonly kind: 'unclear'; readonly reason: string };
 
 /**
@@ -55,7 +55,7 @@ interface Tried {
 async function askOrder(deps: Deps, card: CardConnector, { newest, tries, isItsOwn }: Tried): Promise<Earlier> {
   const left = tries.filter(isNotGivenBack);
   if (left.length === 0) return { kind: 'none' };
-  if (left.some(({ status }) => status === 'approved')) return { kind: 'booked_aside' };
+  if (left.some(({ status }) => status === 'approved')) return { kind: 'paid_aside' };
   const askedAt = deps.clock.now();
   const [order, said] = await Promise.all([card.orderStatus(newest.payment_id), askAboutAll(deps, left)]);
   for (const { attempt, answer } of said) {
@@ -77,8 +77,8 @@ async function askOrder(deps: Deps, card: CardConnector, { newest, tries, isItsO
 /** How many of a session's payments are inquired about, the newest: older ones were, before the newer ones were tried. */
 const ASKED_MOST = 4;
 
-/** `taken`: one has paid, and its payment with it, which has ended the session. */
-export type EarlierInSession = 'none' | 'taken' | 'booked_aside' | 'unclear';
+/** As `Earlier`; `taken`: one has paid, and its payment with it, which has ended the session. */
+export type EarlierInSession = 'none' | 'taken' | 'paid_aside' | 'unclear';
 
 /**
  * What became of the card attempts at a session's other payments: a customer whom the network turned away may collect anew.
@@ -101,7 +101,7 @@ export async function askEarlierInSession(
     const { attempt, answer, askedAt } = earlier;
     const after = await settleByInquiry(deps, attempt, undefined, answer, { at: askedAt, inquiry: 'hint' });
     if (isPaid(after)) return 'taken';
-    return isFinal(after.status) ? 'booked_aside' : 'unclear';
+    return isFinal(after.status) ? 'paid_aside' : 'unclear';
   }
   return 'none';
 }
@@ -109,7 +109,7 @@ export async function askEarlierInSession(
 /** Stands in for `askEarlier` while the network is away and cannot be asked. */
 export async function guessEarlier(deps: Deps, attempt: Attempt): Promise<Earlier> {
   const others = (await earlierTries(deps, attempt)).filter(isNotGivenBack);
-  if (others.some(({ status }) => status === 'approved')) return { kind: 'booked_aside' };
+  if (others.some(({ status }) => status === 'approved')) return { kind: 'paid_aside' };
   return others.length === 0 ? { kind: 'none' } : unclear(deps, others);
 }
 

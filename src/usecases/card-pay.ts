@@ -143,7 +143,7 @@ async function payUnlessPaid(
       deps.log.info('challenge_not_charged', { attempt_id: known.id, transaction_id: known.payment_id });
       return stillOpen(deps, known, { kind: 'unknown', reason: 'the session may not pay' });
     case 'paid':
-    case 'booked_aside':
+    case 'paid_aside':
     case 'unclear':
       return unlessPaid(deps, known, earlier, stillOpen(deps, known, { kind: 'unknown', reason: earlier.kind }));
   }

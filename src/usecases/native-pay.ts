@@ -91,12 +91,12 @@ async function refusalByEarlier(collect: Collect, session: Session): Promise<Ref
   const field = 'payment_method';
   const payments = await deps.store.payment.ofSession(session.shard, session.id);
   const aside = await findPaidAside(deps, payments);
-  const earlier = aside === undefined ? await askEarlierInSession(deps, cardOf(deps), payments) : 'booked_aside';
+  const earlier = aside === undefined ? await askEarlierInSession(deps, cardOf(deps), payments) : 'paid_aside';
   switch (earlier) {
     case 'none':
     case 'taken':
       return undefined;
-    case 'booked_aside':
+    case 'paid_aside':
       return new Refusal(1110, { details: [{ field, code: 'PAID_BEFORE' }] });
     case 'unclear':
       return new Refusal(1404, { retryAfter: 10, details: [{ field, code: 'EARLIER_TRY_OPEN' }] });

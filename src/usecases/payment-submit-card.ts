@@ -87,8 +87,8 @@ export async function submitByCard(
   const before = await askEarlierInSession(deps, card, others);
   // The payment that was found paid has consumed the session: this submit starts over, and finds that.
   if (before === 'taken') throw new SubmitUnderWay(payment.id);
-  const refused = before === 'none' ? undefined : (before === 'unclear' ? unclearBefore : paidAside)(payment).refusal;
-  if (refused !== undefined) return refuse(deps.store, answering, refused);
+  if (before === 'paid_aside') return refuse(deps.store, answering, paidAside(payment).refusal);
+  if (before === 'unclear') return refuse(deps.store, answering, unclearBefore(payment).refusal);
   const hasWaited = others.length > 0;
   return submitByAttempt(deps, { caller, payment, intention, answering, check, hasWaited }, (intended) =>
     authenticateAndPay({ deps, intended, card, answering }, browser),
@@ -125,7 +125,7 @@ async function authenticateAndPay(submit: Submit, facts: BrowserFacts): Promise<
     const isAway = said.kind === 'not_sent' || said.kind === 'unknown';
     const earlier = isAway ? await guessEarlier(deps, attempt) : await askEarlier(deps, card, attempt);
     if (earlier.kind === 'paid') return recordEarlier(submit, earlier);
-    if (earlier.kind === 'booked_aside') return giveBack('the order was paid before', paidAside(payment));
+    if (earlier.kind === 'paid_aside') return giveBack('the order was paid before', paidAside(payment));
     if (earlier.kind === 'unclear') return giveBack(earlier.reason, unclearBefore(payment));
   }
   switch (said.kind) {
