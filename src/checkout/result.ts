@@ -81,14 +81,30 @@ export function endedTitle({ payment: { status } }: Shown['view']): CheckoutWord
 
 /** Declined, failed or cancelled. */
 export function endedMain(shown: Shown): Html {
-  const { payment, isPaidAside } = shown.view;
-  const isOpen = shown.view.isOpen && !isPaidAside;
-  // Its customer may have transferred the money, and only the proof was not good enough.
-  const mayHavePaid = payment.reason === 'proof_declined';
-  const next = isPaidAside ? 'paid_before' : mayHavePaid ? 'transferred_text' : isOpen ? 'again_text' : 'back_text';
   return html`<section class="card ended">${noticeOf(shown)}<span class="seal bad" aria-hidden="true">!</span><h1>${text(shown, endedTitle(shown.view))}</h1>
-${payment.reason === 'sibling_paid' ? html`<p>${text(shown, 'other_paid_text')}</p>` : html`<p>${whyText(shown.language, payment)}</p><p>${text(shown, next)}</p>`}${about(shown)}
-${isOpen ? html`<form method="post" action="${pathOf(shown, 'again')}" data-once><button class="button">${text(shown, 'again_button')}</button></form>${returnLink(shown, 'quiet')}` : returnLink(shown, 'main', isPaidAside)}</section>`;
+${endedText(shown)}${about(shown)}
+${waysOn(shown)}</section>`;
+}
+
+/** Why it has ended, and what the customer does now. */
+function endedText(shown: Shown): Html {
+  const { payment } = shown.view;
+  if (payment.reason === 'sibling_paid') return html`<p>${text(shown, 'other_paid_text')}</p>`;
+  return html`<p>${whyText(shown.language, payment)}</p><p>${text(shown, nextStep(shown.view))}</p>`;
+}
+
+function nextStep(view: Shown['view']): CheckoutWord {
+  if (view.isPaidAside) return 'paid_before';
+  // The customer may have transferred the money, and only the proof was not good enough.
+  if (view.payment.reason === 'proof_declined') return 'transferred_text';
+  return view.isOpen ? 'again_text' : 'back_text';
+}
+
+/** The way to pay again, if there is one, and the way back to the shop. */
+function waysOn(shown: Shown): Piece {
+  const { isOpen, isPaidAside } = shown.view;
+  if (!isOpen || isPaidAside) return returnLink(shown, 'main', isPaidAside);
+  return html`<form method="post" action="${pathOf(shown, 'again')}" data-once><button class="button">${text(shown, 'again_button')}</button></form>${returnLink(shown, 'quiet')}`;
 }
 
 /** Reasons whose subject is the reader: this page addresses the customer, other texts speak about the customer. */
