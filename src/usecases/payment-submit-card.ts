@@ -6,7 +6,7 @@
  * money can have moved before PAY: a failure before it returns session and payment to the customer.
  */
 
-import type { Authentication, CardConnector, Challenge } from '../connectors/connector.ts';
+import type { Authentication, CardConnector, CardOrder, Challenge } from '../connectors/connector.ts';
 import type { AttemptAnswer } from '../domain/answer.ts';
 import { challengeAttempt, type ThreeDsResult } from '../domain/authentication.ts';
 import { guard } from '../domain/change.ts';
@@ -29,6 +29,7 @@ import { browserFor, challengeUrl, sealChallenge } from './card-challenge.ts';
 import {
   askEarlier,
   askEarlierInSession,
+  type Earlier,
   type EarlierRows,
   guessEarlier,
   type PaidEarlier,
@@ -110,47 +111,65 @@ interface Submit {
 }
 
 async function authenticateAndPay(submit: Submit, facts: BrowserFacts): Promise<Reply> {
-  const { deps, card } = submit;
-  const { attempt, payment } = submit.intended;
+  const { deps, intended, card } = submit;
+  const { attempt, payment } = intended;
   const order = cardOrderOf(attempt, payment);
-  const browser = browserFor(deps, attempt.id, facts);
-  const said = await card.authenticate(order, browser);
-  const write = (answer: AttemptAnswer, heard?: ThreeDsResult): Promise<Reply> =>
-    record(submit, { answer, heard, unasked: undefined });
-  const giveBack = (reason: string, unasked: Unasked = NOT_ASKED): Promise<Reply> =>
-    record(submit, { answer: { kind: 'not_sent', reason }, heard: undefined, unasked });
-  // From here the customer pays, now or in another way, so earlier attempts are checked first; only an empty form is simply
-  // filled in.
-  if (said.kind !== 'unusable' || said.fault !== 'no_card') {
-    const isAway = said.kind === 'not_sent' || said.kind === 'unknown';
-    const earlier = isAway ? await guessEarlier(deps, attempt) : await askEarlier(deps, card, attempt);
-    if (earlier.kind === 'paid') return recordEarlier(submit, earlier);
-    if (earlier.kind === 'paid_aside') return giveBack('the order was paid before', paidAside(payment));
-    if (earlier.kind === 'unclear') return giveBack(earlier.reason, unclearBefore(payment));
+  const said = await card.authenticate(order, browserFor(deps, attempt.id, facts));
+  const earlier = await earlierOf(submit, said);
+  switch (earlier.kind) {
+    case 'paid':
+      return recordEarlier(submit, earlier);
+    case 'paid_aside':
+      return giveBack(submit, PAID_BEFORE, paidAside(payment));
+    case 'unclear':
+      return giveBack(submit, earlier.reason, unclearBefore(payment));
+    case 'none':
+      return actOn(submit, order, said);
   }
+}
+
+/**
+ * What became of the payment's earlier attempts. They are checked before the customer pays, now or in another way; only an empty form
+ * is simply filled in.
+ */
+async function earlierOf({ deps, intended: { attempt }, card }: Submit, said: Authentication): Promise<Earlier> {
+  if (said.kind === 'unusable' && said.fault === 'no_card') return { kind: 'none' };
+  const isAway = said.kind === 'not_sent' || said.kind === 'unknown';
+  return isAway ? guessEarlier(deps, attempt) : askEarlier(deps, card, attempt);
+}
+
+/** Asks for the money, sends the customer to the issuer, or ends the attempt, as the issuer has said. */
+async function actOn(submit: Submit, order: CardOrder, said: Authentication): Promise<Reply> {
+  const { deps, intended, card } = submit;
+  const { attempt, payment } = intended;
   switch (said.kind) {
     case 'authenticated': {
       const answer = await callWithinDeadline(deps, attempt, () => card.pay(order), {
         limitMs: AUTHENTICATION_LIMIT_MS,
       });
-      return answer === TOO_LATE
-        ? giveBack(answer.reason)
-        : write(answer, { three_ds_status: said.status, eci: said.eci });
+      if (answer === TOO_LATE) return giveBack(submit, answer.reason);
+      const heard = { three_ds_status: said.status, eci: said.eci };
+      return record(submit, { answer, heard, unasked: undefined });
     }
     case 'challenge':
       // The customer cannot be sent to a challenge without a form; no money has been asked for yet.
-      if (said.challenge === undefined) return giveBack('a challenge without its form');
+      if (said.challenge === undefined) return giveBack(submit, 'a challenge without its form');
       return recordChallenge(submit, said.status, said.challenge);
     case 'rejected': {
       const answer = { kind: 'declined', reason: said.reason, providerReference: null } as const;
-      return write(answer, { three_ds_status: said.status, eci: null });
+      return record(submit, { answer, heard: { three_ds_status: said.status, eci: null }, unasked: undefined });
     }
     case 'unusable':
-      return giveBack(said.fault, { reason: 'form_unusable', refusal: unusableForm(said.fault, payment) });
+      return giveBack(submit, said.fault, { reason: 'form_unusable', refusal: unusableForm(said.fault, payment) });
     case 'not_sent':
     case 'unknown':
-      return giveBack(said.reason);
+      return giveBack(submit, said.reason);
   }
+}
+
+/** Ends the attempt without having asked for the money: session and payment are the customer's again. */
+function giveBack(submit: Submit, reason: string, unasked: Unasked = NOT_ASKED): Promise<Reply> {
+  return record(submit, { answer: { kind: 'not_sent', reason }, heard: undefined, unasked });
 }
 
 /** Why the money was not asked for. `refusal`: what to answer, if not that the network is down. */
@@ -160,6 +179,7 @@ interface Unasked {
 }
 
 const NOT_ASKED: Unasked = { reason: 'not_asked' };
+const PAID_BEFORE = 'the order was paid before';
 
 /** The customer must not be told that no money moved: an earlier attempt may have moved it. */
 function unclearBefore({ id }: Payment): Unasked & { readonly refusal: Refusal } {
@@ -181,7 +201,7 @@ function recordEarlier(submit: Submit, paid: PaidEarlier): Promise<Reply> {
     const { change, payment } = settling(settleEarlier(deps, rows, paid));
     if (change === undefined && rows.attempt.status === 'intended') {
       // Its money was booked as late meanwhile: this attempt ends as if that had been known before.
-      const answer = { kind: 'not_sent', reason: 'the order was paid before' } as const;
+      const answer = { kind: 'not_sent', reason: PAID_BEFORE } as const;
       return decideAnswer(submit, rows, settling, { answer, heard: undefined, unasked: paidAside(payment) });
     }
     // The inquiry round has settled it in another way meanwhile.
