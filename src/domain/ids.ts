@@ -36,6 +36,11 @@ export type Prefix =
 /** Makes a fresh identifier of that kind, in that shard: how randomness reaches a decision. */
 export type NewId = (prefix: Prefix, shard: number) => string;
 
+/** Fresh ids for the two transfers of an amount with a fee: first the amount's, then the fee's. */
+export function transferIds(newId: NewId, shard: number): readonly [string, string] {
+  return [newId('trf', shard), newId('trf', shard)];
+}
+
 /** The largest value of 12 bits. */
 const MOST_TURNS = 0xfff;
 

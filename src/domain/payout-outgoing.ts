@@ -7,6 +7,7 @@
 
 import type { SettlementContext } from './attempt-settlement.ts';
 import { type Change, guardedUpdate, merged, type Transfer, type Update } from './change.ts';
+import { transferIds } from './ids.ts';
 import { takenFromSuspense } from './late-money.ts';
 import { suspenseAccount, transitAccount, walletAccount } from './ledger.ts';
 import {
@@ -86,12 +87,13 @@ function afterAnswer(
   switch (fact) {
     case 'upstream_paid': {
       const target = transitAccount(shard, attempt.connector, line.currency);
-      const transfers = paidTransfers(line, target, [newId('trf', shard), newId('trf', shard)], now);
-      return end(line, fact, reason, transfers, context, { attempt_id, provider_reference }).change;
+      const transfers = paidTransfers(line, target, transferIds(newId, shard), now);
+      const columns = { attempt_id, provider_reference };
+      return endLine(line, { fact, reason, transfers, columns }, context).change;
     }
     case 'upstream_refused': {
       const transfers = [returnTransfer(line, newId('trf', shard), now)];
-      return end(line, fact, reason, transfers, context, { provider_reference }).change;
+      return endLine(line, { fact, reason, transfers, columns: { provider_reference } }, context).change;
     }
     case 'attempt_not_taken':
       return only(moveLine(line, fact, reason, now, { next_start_at: nextStartAt(line.tries, now) }));
@@ -105,10 +107,10 @@ function afterAnswer(
 function endByLate(line: PayoutLine, late: Attempt, columns: PayoutColumns, context: LineContext): Change {
   const { now, newId } = context;
   const { shard, currency } = line;
-  const ids = [newId('trf', shard), newId('trf', shard)] as const;
+  const ids = transferIds(newId, shard);
   const reserving = line.reserved_at === null ? [reserveTransfer(line, newId('trf', shard), now)] : [];
   const transfers = [...reserving, ...paidTransfers(line, suspenseAccount(shard, currency), ids, now)];
-  const { change } = end(line, 'upstream_paid', null, transfers, context, columns);
+  const { change } = endLine(line, { fact: 'upstream_paid', reason: null, transfers, columns }, context);
   return merged(change, { updates: takenFromSuspense(late) });
 }
 
@@ -150,27 +152,34 @@ export function payWallet(line: PayoutLine, wallet: Wallet | undefined, context:
   if (wallet === undefined || wallet.currency !== line.currency) {
     const reason = wallet === undefined ? 'wallet_unknown' : 'wallet_currency';
     const transfers = isReserved ? [returnTransfer(line, newId('trf', shard), now)] : [];
-    return end(line, 'wallet_refused', reason, transfers, context, columns);
+    return endLine(line, { fact: 'wallet_refused', reason, transfers, columns }, context);
   }
   const reserved = isReserved ? [] : [reserveTransfer(line, newId('trf', shard), now)];
-  const paid = paidTransfers(line, walletAccount(wallet.id), [newId('trf', shard), newId('trf', shard)], now);
-  return end(line, 'wallet_credited', null, [...reserved, ...paid], context, columns);
+  const paid = paidTransfers(line, walletAccount(wallet.id), transferIds(newId, shard), now);
+  const transfers = [...reserved, ...paid];
+  return endLine(line, { fact: 'wallet_credited', reason: null, transfers, columns }, context);
 }
 
 /** The merchant's available balance is too low: this line alone fails. */
 export function failForFunds(line: PayoutLine, context: LineContext): LineChange {
   const columns = { tries: line.tries + 1 };
-  return end(line, 'funds_missing', 'merchant_funds_missing', [], context, columns);
+  const reason = 'merchant_funds_missing';
+  return endLine(line, { fact: 'funds_missing', reason, transfers: [], columns }, context);
+}
+
+/** How a line ends: the fact that ends it, and what is written with it. */
+interface LineEnd {
+  readonly fact: PayoutFact;
+  readonly reason: Reason | null;
+  readonly transfers: readonly Transfer[];
+  readonly columns: PayoutColumns;
 }
 
 /** Moves a line to its end, with its money and its event. */
-function end(
+function endLine(
   line: PayoutLine,
-  fact: PayoutFact,
-  reason: Reason | null,
-  transfers: readonly Transfer[],
+  { fact, reason, transfers, columns }: LineEnd,
   { now, newId, text }: LineContext,
-  columns: PayoutColumns,
 ): LineChange {
   const moved = mustMove(line, fact, reason, now, columns);
   const event = payoutEvent(moved.line, text(line.language, moved.line), newId('evt', line.shard), now);

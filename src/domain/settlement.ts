@@ -18,6 +18,7 @@ import {
   type SettlementContext,
 } from './attempt-settlement.ts';
 import { type Change, guard, type Insert, revise, type Transfer, type Update } from './change.ts';
+import { transferIds } from './ids.ts';
 import { lateTransfer, paymentTransfers, transitAccount } from './ledger.ts';
 import { StateConflict, step } from './machine.ts';
 import { factOfDecline, isFinal, type Moved, movePayment, type PaymentColumns, type PaymentFact } from './payment.ts';
@@ -175,7 +176,7 @@ export function move(
   }
   if (to === 'approved') {
     const source = transitAccount(payment.shard, attempt.connector, payment.currency);
-    transfers.push(...paymentTransfers(after, source, transferIds(payment.shard, context), now));
+    transfers.push(...paymentTransfers(after, source, transferIds(context.newId, payment.shard), now));
   }
   const session = sessionAfter(rows, meaning, context);
   return {
@@ -291,8 +292,4 @@ function held(payment: Payment): { readonly change: Change } {
 
 function eventOf(payment: Payment, context: SettlementContext): Insert {
   return eventInsert(collectEvent(payment, context.newId('evt', payment.shard), context.now));
-}
-
-function transferIds(shard: number, context: SettlementContext): [string, string] {
-  return [context.newId('trf', shard), context.newId('trf', shard)];
 }

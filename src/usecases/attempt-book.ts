@@ -7,7 +7,7 @@
 
 import { isOpen } from '../domain/attempt.ts';
 import { guard, type Update } from '../domain/change.ts';
-import { timeOfId } from '../domain/ids.ts';
+import { timeOfId, transferIds } from '../domain/ids.ts';
 import { bookLate, type LateTarget, lateMoneyOf, lateTargetsOf, whyNotKept } from '../domain/late-money.ts';
 import { isFinal } from '../domain/payment.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
@@ -15,7 +15,7 @@ import { isSessionOpen } from '../domain/session.ts';
 import { findPayment } from './archive-find.ts';
 import { type LateMoney, readLateOut } from './attempt-book-out.ts';
 import { requireAttempt } from './attempt-decide.ts';
-import { type Deps, newId, type OperatorDeps } from './deps.ts';
+import { type Deps, idsOf, type OperatorDeps } from './deps.ts';
 import { decideOnce } from './operator-commit.ts';
 import { OperatorError } from './operator-error.ts';
 import { type Attribution, requireAttribution } from './operator-input.ts';
@@ -45,7 +45,7 @@ export async function bookLateMoney(
 ): Promise<LateRows> {
   const said = requireAttribution(verdict);
   const { shard } = await requireAttempt(deps, attemptId);
-  const ids = [newId(deps, 'trf', shard), newId(deps, 'trf', shard)] as const;
+  const ids = transferIds(idsOf(deps), shard);
   const booked = await decideOnce(deps, shard, LOOK, async () => {
     const late = await requireLate(deps, attemptId, verdict.to);
     // If two operators book money of the same order at once, one change loses and is decided again.

@@ -4,10 +4,11 @@
  * Invariant: a proof is decided once, however many operators decide at the same time; the second one is told what was decided.
  */
 
+import { transferIds } from '../domain/ids.ts';
 import { decideProof, type ProofVerdict } from '../domain/proof.ts';
 import type { Payment } from '../domain/records.ts';
 import type { Proof } from '../domain/transfer-records.ts';
-import { newId, type OperatorDeps } from './deps.ts';
+import { idsOf, newId, type OperatorDeps } from './deps.ts';
 import { decideOnce } from './operator-commit.ts';
 import { OperatorError } from './operator-error.ts';
 import { requireLine } from './operator-input.ts';
@@ -33,7 +34,7 @@ async function decide(deps: OperatorDeps, proofId: string, verdict: ProofVerdict
   const { shard } = known;
   const ids = {
     event: newId(deps, 'evt', shard),
-    transfers: [newId(deps, 'trf', shard), newId(deps, 'trf', shard)],
+    transfers: transferIds(idsOf(deps), shard),
   } as const;
   return decideOnce(deps, shard, 'see `mbongo proof show`', async () => {
     const payment = await requirePaymentOf(deps, known);

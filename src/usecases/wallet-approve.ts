@@ -5,11 +5,12 @@
  */
 
 import type { Change } from '../domain/change.ts';
+import { transferIds } from '../domain/ids.ts';
 import { paymentTransfers, walletAccount } from '../domain/ledger.ts';
 import type { Moved } from '../domain/payment.ts';
 import type { Payment } from '../domain/records.ts';
 import { collectEvent, eventInsert } from '../domain/webhook.ts';
-import { type Deps, newId } from './deps.ts';
+import { type Deps, idsOf, newId } from './deps.ts';
 
 /** What a step of a payment writes, and the payment after it. */
 export interface Step {
@@ -25,7 +26,7 @@ export function approvedStep(
   now: number,
 ): Step {
   const { payment } = moved;
-  const ids = [newId(deps, 'trf', payment.shard), newId(deps, 'trf', payment.shard)] as const;
+  const ids = transferIds(idsOf(deps), payment.shard);
   const event = eventInsert(collectEvent(payment, newId(deps, 'evt', payment.shard), now));
   return {
     change: {
