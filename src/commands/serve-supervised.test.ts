@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { expect, it } from 'vitest';
+import { portOf } from '../../test/support/listening.ts';
 import { closeTooMany } from './serve-supervised.ts';
 
 it('closes connections above the limit, and accepts others when there is room again', async () => {
@@ -13,7 +14,7 @@ it('closes connections above the limit, and accepts others when there is room ag
     dropped += 1;
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
+  const port = portOf(server);
   const open = async () => {
     const client = connect(port, '127.0.0.1').resume();
     const [own] = (await once(server, 'connection')) as [Socket];

@@ -1,7 +1,8 @@
 /** Large bodies share one budget over all connections; small ones pass whatever other clients send. */
 import { once } from 'node:events';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { portOf } from '../../test/support/listening.ts';
 import { type SmallWorld, smallWorld } from './testing/small-world.ts';
 
 /** Pieces of 256 KiB that fit into 32 MiB, and into the quarter of one address. */
@@ -21,7 +22,7 @@ afterAll(async () => {
 });
 
 function open(from = '127.0.0.1'): Socket {
-  const { port } = world.app.server.address() as AddressInfo;
+  const port = portOf(world.app.server);
   const socket = connect({ port, host: '127.0.0.1', localAddress: from });
   socket.on('error', () => undefined);
   sockets.push(socket);

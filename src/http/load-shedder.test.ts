@@ -1,7 +1,7 @@
 /** Load shedding, over real connections: what a refusal looks like, and what is never refused. */
 import { once } from 'node:events';
-import { type AddressInfo, connect } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
+import { connectTo } from '../../test/support/listening.ts';
 import { type Limiter, LOAD_CLASSES, type LoadClass } from './overload.ts';
 import { type SmallWorld, smallWorld } from './testing/small-world.ts';
 
@@ -90,7 +90,7 @@ test('a connection is kept when its request is shed, whatever its body', async (
   await open();
   closed.add('begin');
   await world.app.listen({ port: 0, host: '127.0.0.1' });
-  const socket = connect((world.app.server.address() as AddressInfo).port, '127.0.0.1');
+  const socket = connectTo(world.app.server);
   const body = JSON.stringify(BODY);
   const post = `POST /api/v1/orders HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
   let answers = '';

@@ -1,10 +1,11 @@
 /** Which connections are closed, to make room or because the server stops: none that is owed an answer, or the rest of one. */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { Type } from 'typebox';
 import { describe, expect, it, vi } from 'vitest';
+import { connectTo, portOf } from '../../test/support/listening.ts';
 import { defineRoute } from './route.ts';
 import { type SmallWorld, type SmallWorldOptions, smallWorld } from './testing/small-world.ts';
 
@@ -50,8 +51,6 @@ interface Listening extends SmallWorld {
   close(stop?: Promise<unknown>): Promise<void>;
 }
 
-const portOf = ({ app }: SmallWorld): number => (app.server.address() as AddressInfo).port;
-
 async function listening(options: SmallWorldOptions = {}): Promise<Listening> {
   const world = smallWorld({ routes: [longAnswer, streamedAnswer], ...options });
   const { app, clock } = world;
@@ -63,7 +62,7 @@ async function listening(options: SmallWorldOptions = {}): Promise<Listening> {
     accepted,
     async open(how = { allowHalfOpen: false }) {
       const before = accepted.length;
-      const client = connect({ port: portOf(world), host: '127.0.0.1', ...how });
+      const client = connect({ port: portOf(app.server), host: '127.0.0.1', ...how });
       await vi.waitUntil(() => accepted.length > before, 60_000);
       return client;
     },
@@ -173,7 +172,7 @@ describe('a server with too many connections', () => {
     resting.write('\r\n');
     await vi.waitUntil(() => (world.accepted[1]?.bytesRead ?? 0) > HEALTH.length, 60_000);
     const dropped = once(world.app.server, 'drop');
-    const late = connect(portOf(world), '127.0.0.1').resume();
+    const late = connectTo(world.app.server).resume();
     late.on('error', () => undefined);
     await Promise.all([dropped, once(late, 'close'), once(resting.resume(), 'close')]);
     const whole = lengthUntilEnd(client);

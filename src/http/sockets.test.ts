@@ -2,9 +2,10 @@
  * What only a real connection shows: framing, repeated headers, a client that goes away, a server that stops.
  */
 import { once } from 'node:events';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { connectTo, portOf } from '../../test/support/listening.ts';
 import { type SmallWorld, smallWorld } from './testing/small-world.ts';
 
 const world: SmallWorld = smallWorld({ rateLimitScale: 0 });
@@ -20,7 +21,7 @@ afterAll(async () => {
 });
 
 function open(of: SmallWorld): Socket {
-  return connect((of.app.server.address() as AddressInfo).port, '127.0.0.1');
+  return connectTo(of.app.server);
 }
 
 /** Sends bytes, ends its side, and reads until the server closes. */
@@ -350,7 +351,7 @@ describe('a server that stops', () => {
 });
 
 it('disconnects a client that is answered before its request is complete, and that goes on sending', async () => {
-  const port = (world.app.server.address() as AddressInfo).port;
+  const port = portOf(world.app.server);
   const left = new Promise((resolve) =>
     world.app.server.once('connection', (socket: Socket) => socket.once('close', resolve)),
   );

@@ -1,7 +1,8 @@
 /** What bodies may cost that come from nobody we know. */
 import { once } from 'node:events';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { afterEach, expect, it, vi } from 'vitest';
+import { connectTo } from '../../test/support/listening.ts';
 import { defineRoute } from './route.ts';
 import { type SmallWorld, type SmallWorldOptions, smallWorld } from './testing/small-world.ts';
 
@@ -77,7 +78,7 @@ it.each([
   const world = open({ routes: [hook], isDraining: () => isDraining });
   await world.app.listen({ port: 0, host: '127.0.0.1' });
   const accepted = once(world.app.server, 'connection') as Promise<[Socket]>;
-  const client = connect((world.app.server.address() as AddressInfo).port, '127.0.0.1');
+  const client = connectTo(world.app.server);
   const [server] = await accepted;
   const closed = once(server, 'close');
   const head = `POST /api/v1/hook HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nContent-Length: 60000\r\n\r\n`;

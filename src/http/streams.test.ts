@@ -3,8 +3,8 @@
  */
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
+import { portOf } from '../../test/support/listening.ts';
 import { defineRoute } from './route.ts';
 import { type SmallWorld, smallWorld } from './testing/small-world.ts';
 
@@ -63,7 +63,7 @@ async function serve(from: () => Source): Promise<{ world: SmallWorld; ask(): Pr
   });
   opened = world;
   await world.app.listen({ host: '127.0.0.1', port: 0 });
-  const url = `http://127.0.0.1:${(world.app.server.address() as AddressInfo).port}/api/v1/long`;
+  const url = `http://127.0.0.1:${portOf(world.app.server)}/api/v1/long`;
   const ask = async (): Promise<IncomingMessage> => {
     const request = get(url, { headers: { authorization: world.merchantAuth }, agent: false });
     const [response] = (await once(request, 'response')) as [IncomingMessage];

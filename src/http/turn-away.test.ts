@@ -3,9 +3,10 @@
  * Injected requests reach the framework alone, and so tell what its answer is.
  */
 import { once } from 'node:events';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { Type } from 'typebox';
 import { afterEach, describe, expect, test } from 'vitest';
+import { connectTo } from '../../test/support/listening.ts';
 import type { Pages } from '../messages/page.ts';
 import type { TraceAttributes, Traces } from '../platform/platform.ts';
 import { type Limiter, LOAD_CLASSES, type LoadClass } from './overload.ts';
@@ -40,7 +41,7 @@ async function open(options: SmallWorldOptions = {}): Promise<void> {
 
 /** Sends bytes, ends its side, and reads until the server closes. */
 async function exchange(bytes: string): Promise<string> {
-  const socket = connect((world.app.server.address() as AddressInfo).port, '127.0.0.1');
+  const socket = connectTo(world.app.server);
   socket.on('error', () => socket.destroy());
   let answer = '';
   socket.on('data', (chunk) => {
@@ -191,7 +192,7 @@ test.each([
   '%s whose body never ends gets its answer, and keeps its connection for half a minute',
   async (_what, path, status) => {
     await open();
-    const socket = connect((world.app.server.address() as AddressInfo).port, '127.0.0.1');
+    const socket = connectTo(world.app.server);
     const closedAt = once(socket, 'close');
     socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{`);
     const [answer] = (await once(socket, 'data')) as [Buffer];
@@ -269,7 +270,7 @@ describe('behind a request that is still being answered', () => {
   test('a body is accepted all the same, and a disconnected client is noticed', async () => {
     const { begun, end } = await openSlow();
     const connected = once(world.app.server, 'connection') as Promise<[Socket]>;
-    const client = connect((world.app.server.address() as AddressInfo).port, '127.0.0.1');
+    const client = connectTo(world.app.server);
     const [socket] = await connected;
     client.write(`${slow}${post(250_000)}`);
     await new Promise((done) => client.write('x'.repeat(250_000), done));

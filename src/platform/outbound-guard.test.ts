@@ -1,7 +1,8 @@
 /** Nothing that a merchant writes, and no name server, makes the door dial a private address: canaries count no connection. */
 import { once } from 'node:events';
-import net, { type AddressInfo, type Server } from 'node:net';
+import net, { type Server } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { portOf } from '../../test/support/listening.ts';
 import { createOutbound } from './outbound.ts';
 import { BLOCKED, guardedConnector } from './outbound-dial.ts';
 import type { Outbound, OutboundAnswer } from './platform.ts';
@@ -29,8 +30,8 @@ beforeAll(async () => {
   const v4 = await open('0.0.0.0');
   const v6 = await open('::1').catch(() => undefined);
   canaries = v6 === undefined ? [v4] : [v4, v6];
-  port = (v4.address() as AddressInfo).port;
-  port6 = ((v6 ?? v4).address() as AddressInfo).port;
+  port = portOf(v4);
+  port6 = portOf(v6 ?? v4);
 });
 afterAll(() => {
   for (const server of canaries) server.close();

@@ -1,8 +1,8 @@
 /** A machine that sleeps, or is paused by its host, for minutes: its timers stand still as well, and only its clock shows it. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
+import { portOf } from '../../test/support/listening.ts';
 import { createOutbound } from './outbound.ts';
 import type { Outbound, OutboundAnswer } from './platform.ts';
 import { type ManualClock, manualClock } from './testing/manual-clock.ts';
@@ -32,7 +32,7 @@ async function sendWhile(meanwhile: (clock: ManualClock) => void): Promise<Outbo
     return Promise.resolve(['127.0.0.1']);
   };
   outbound = createOutbound({ allowLoopback: true, requireHttps: false, clock: asleep, resolve });
-  const url = `http://slow.example.com:${(server.address() as AddressInfo).port}/`;
+  const url = `http://slow.example.com:${portOf(server)}/`;
   const rest = { headers: {}, trust: 'merchant', answerLimit: 1_024 } as const;
   return outbound.request({ method: 'POST', url, timeout: 10_000, ...rest });
 }

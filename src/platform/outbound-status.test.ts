@@ -1,8 +1,9 @@
 /** If a status is enough, no body delays or spoils it, and ordinary answers leave their connections to the next request. */
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { portOf } from '../../test/support/listening.ts';
 import { createOutbound } from './outbound.ts';
 import type { Outbound, OutboundAnswer } from './platform.ts';
 import { type ManualClock, manualClock } from './testing/manual-clock.ts';
@@ -30,7 +31,7 @@ async function listen(listener: RequestListener): Promise<string> {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  return `http://127.0.0.1:${portOf(server)}/`;
 }
 
 function send(url: string): Promise<OutboundAnswer> {

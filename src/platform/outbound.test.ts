@@ -1,8 +1,9 @@
 /** The door over real sockets: the outcome of a request is never reported wrongly, and its limits hold. */
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import net, { type AddressInfo, type Server, type Socket } from 'node:net';
+import net, { type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { portOf } from '../../test/support/listening.ts';
 import { createOutbound } from './outbound.ts';
 import type { Clock, Outbound, OutboundAnswer, OutboundRequest } from './platform.ts';
 import { type ManualClock, manualClock } from './testing/manual-clock.ts';
@@ -32,9 +33,8 @@ async function listen(server: Server): Promise<string> {
     socket.on('close', () => sockets.delete(socket)).on('error', () => undefined);
   });
   servers.push({ server, sockets });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return `127.0.0.1:${portOf(server)}`;
 }
 
 const http = (listener: RequestListener): Promise<string> => listen(createServer(listener));
@@ -182,7 +182,7 @@ describe('not sent', () => {
     const server = net.createServer();
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
+    const port = portOf(server);
     server.close();
     await once(server, 'close');
     for (const trust of ['merchant', 'upstream'] as const) {

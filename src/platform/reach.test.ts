@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { createServer, type Server } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
+import { portOf } from '../../test/support/listening.ts';
 import { whyUnreachable } from './reach.ts';
 
 const AT_HOME = { allowLoopback: true, requireHttps: false };
@@ -23,7 +23,7 @@ async function listening(): Promise<{ readonly port: number; readonly heard: str
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  return { port: (server.address() as AddressInfo).port, heard };
+  return { port: portOf(server), heard };
 }
 
 test('an open port can be reached, and is sent nothing', async () => {

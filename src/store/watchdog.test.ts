@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { expect, test, vi } from 'vitest';
+import { connectTo } from '../../test/support/listening.ts';
 import { watchdog } from './watchdog.ts';
 
 /** Blocks this process for a while, as a pause of the machine does. */
@@ -18,7 +19,7 @@ test.each([40, 300])(
     const answers = createServer((socket) => socket.end('an answer'));
     answers.listen(0, '127.0.0.1');
     await once(answers, 'listening');
-    const asking = connect((answers.address() as AddressInfo).port, '127.0.0.1');
+    const asking = connectTo(answers);
     await once(answers, 'connection');
     const heard = watchdog(50, act);
     asking.once('data', heard);

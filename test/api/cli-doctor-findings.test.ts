@@ -3,8 +3,8 @@
  * what to do.
  */
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import { type AddressInfo, createServer as createSocketServer } from 'node:net';
+import { createServer } from 'node:http';
+import { createServer as createSocketServer } from 'node:net';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { createSandbox, type Sandbox } from '../../sandbox/app.ts';
@@ -13,6 +13,7 @@ import { checkPorts } from '../../src/commands/doctor-machine.ts';
 import { readConfig } from '../../src/config.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { portOf } from '../support/listening.ts';
 import { TEST_MASTER_KEY } from '../support/operator-world.ts';
 import { freePort } from '../support/ports.ts';
 
@@ -288,7 +289,7 @@ describe('in a database', () => {
     const other = createSocketServer((socket) => socket.destroy());
     other.listen(0, '127.0.0.1');
     await once(other, 'listening');
-    const taken = String((other.address() as AddressInfo).port);
+    const taken = String(portOf(other));
     const { of, status } = await examined({ PORT: taken, WORKER_PORT: taken });
     await new Promise((resolve) => other.close(resolve));
     expect(status).toBe(1);
@@ -351,7 +352,3 @@ describe('in a database', () => {
     expect(of('texts')).toMatchObject([{ status: 'fail', detail: expect.stringContaining('check SMS_URL') }]);
   });
 });
-
-function portOf(server: Server): number {
-  return (server.address() as AddressInfo).port;
-}

@@ -4,10 +4,11 @@
  * The limits are those of production, shortened: what is tested is that each of them ends something.
  */
 import { once } from 'node:events';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { SocketLimits } from '../../src/http/socket-limits.ts';
 import { type SmallWorld, smallWorld } from '../../src/http/testing/small-world.ts';
+import { connectTo } from '../support/listening.ts';
 
 const HEALTH = 'GET /health HTTP/1.1\r\nHost: x\r\n\r\n';
 
@@ -36,7 +37,7 @@ interface Client {
 }
 
 function client(): Client {
-  const socket = connect((world.app.server.address() as AddressInfo).port, '127.0.0.1');
+  const socket = connectTo(world.app.server);
   let answer = '';
   socket.on('error', () => socket.destroy());
   const answered = new Promise<string>((done) => {

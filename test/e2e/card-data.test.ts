@@ -6,10 +6,10 @@
  */
 import { once } from 'node:events';
 import { request as ask, createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { findBrowser, mayLeaveOut, openBrowser, openWindow } from '../support/browser.ts';
 import { networkOrigin, typeCard } from '../support/card-form.ts';
+import { portOf } from '../support/listening.ts';
 import { plainText } from '../support/plain-text.ts';
 import { rowsOf, tablesOf } from '../support/rows.ts';
 import { collectBody, mint, openWorld } from '../support/world.ts';
@@ -48,7 +48,7 @@ async function openListener(): Promise<{ url: string; target: string; heard: () 
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return Object.assign(listener, {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${portOf(server)}`,
     heard: () => Buffer.concat(kept).toString('latin1'),
     close: () => {
       server.closeAllConnections();

@@ -6,13 +6,13 @@
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import axe from 'axe-core';
 import type { Browser, BrowserContext, Page, Request } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type CardClient, cardClient, type Opened, transactionPath } from '../../sandbox/testing/cardnet-client.ts';
 import { type RunningSandbox, startSandbox } from '../../sandbox/testing/start-sandbox.ts';
 import { findBarriers, findBrowser, openBrowser, openWindow, type Watched } from '../support/browser.ts';
+import { portOf } from '../support/listening.ts';
 import { plainText } from '../support/plain-text.ts';
 
 const browserPath = findBrowser();
@@ -85,7 +85,7 @@ async function startPage(cardOrigin: string): Promise<Gateway> {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, posts, server };
+  return { url: `http://127.0.0.1:${portOf(server)}`, posts, server };
 }
 
 let running: RunningSandbox;

@@ -4,9 +4,10 @@
  * The limits are real, ten seconds and more, so all the tests wait concurrently.
  */
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Server } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import pg from 'pg';
 import { describe, it, type TestContext } from 'vitest';
+import { portOf } from '../support/listening.ts';
 import { ended, openServeDesk, type ServeDesk, said } from '../support/serve-desk.ts';
 
 async function openDesk({ onTestFinished }: TestContext): Promise<ServeDesk> {
@@ -15,16 +16,16 @@ async function openDesk({ onTestFinished }: TestContext): Promise<ServeDesk> {
   return desk;
 }
 
-async function listening(server: Server): Promise<AddressInfo> {
+async function listening(server: Server): Promise<number> {
   await once(server.listen(0, '127.0.0.1'), 'listening');
-  return server.address() as AddressInfo;
+  return portOf(server);
 }
 
 /** A gateway that has begun to wait for a database that does not answer, and how it will end. */
 async function startUnanswered(context: TestContext, ...words: readonly string[]) {
   const silent = createServer();
   context.onTestFinished(() => void silent.close());
-  const { port } = await listening(silent);
+  const port = await listening(silent);
   const asked = once(silent, 'connection');
   const desk = await openDesk(context);
   const child = desk.startWith({ DATABASE_URL: `postgres://mbongo@127.0.0.1:${port}/mbongo` }, 'pipe', ...words);
@@ -65,7 +66,7 @@ describe.concurrent('mbongo serve', () => {
 
   it('says why it could not start although a round keeps it from stopping in time', async (context) => {
     const taken = createServer();
-    const { port } = await listening(taken);
+    const port = await listening(taken);
     const desk = await openDesk(context);
     const holder = new pg.Client({ connectionString: desk.databaseUrl });
     await holder.connect();

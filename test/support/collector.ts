@@ -3,7 +3,7 @@
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { portOf } from './listening.ts';
 
 export interface CollectedSpan {
   readonly name: string;
@@ -45,7 +45,7 @@ export async function openCollector(answer = 200): Promise<Collector> {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const port = portOf(server);
   return {
     url: `http://127.0.0.1:${port}`,
     spans,

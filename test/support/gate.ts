@@ -6,8 +6,8 @@
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { portOf } from './listening.ts';
 
 export interface Gate {
   /** The environment that makes a gateway call the carriers through the gate. */
@@ -52,7 +52,7 @@ export async function openGate(sandboxUrl: string): Promise<Gate> {
   await once(server, 'listening');
 
   return {
-    env: { MTN_MOMO_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mtn` },
+    env: { MTN_MOMO_BASE_URL: `http://127.0.0.1:${portOf(server)}/mtn` },
     shut() {
       waiting = [];
       come = { count: 0, enough: Number.POSITIVE_INFINITY, wake: () => undefined };

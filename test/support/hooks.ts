@@ -5,7 +5,7 @@
  */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { portOf } from './listening.ts';
 
 export interface Caught {
   readonly headers: IncomingHttpHeaders;
@@ -48,7 +48,7 @@ export async function openHooks(
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    url: `http://127.0.0.1:${portOf(server)}/hook`,
     caught,
     held: () => held,
     until: (done) =>

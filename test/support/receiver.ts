@@ -3,7 +3,7 @@
  */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { portOf } from './listening.ts';
 
 export type Hit = { headers: IncomingHttpHeaders; body: string; method: string | undefined; path: string | undefined };
 
@@ -41,7 +41,7 @@ export async function openReceiver(
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const port = portOf(server);
   return {
     url: `http://127.0.0.1:${port}/hooks`,
     hits,

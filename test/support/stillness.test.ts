@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer, request, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from './database.ts';
+import { portOf } from './listening.ts';
 import { stillness, working } from './stillness.ts';
 
 let database: TestDatabase;
@@ -26,7 +26,7 @@ afterAll(async () => {
 /** Asks the server; the number of its answer's bytes. */
 function ask(): Promise<number> {
   return new Promise((resolve, reject) => {
-    const { port } = server.address() as AddressInfo;
+    const port = portOf(server);
     const asking = request({ port, host: '127.0.0.1', agent: false }, (response) => {
       let bytes = 0;
       response.on('data', (chunk: Buffer) => {

@@ -8,7 +8,6 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type pg from 'pg';
 import { createSandbox, type Sandbox } from '../../sandbox/app.ts';
 import { assembleGateway, type Gateway, type Role } from '../../src/assemble.ts';
@@ -29,6 +28,7 @@ import { openTraces } from '../../src/platform/traces.ts';
 import { createMerchant, type MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { openWallet } from '../../src/usecases/wallet-open.ts';
 import { createTestDatabase } from './database.ts';
+import { portOf } from './listening.ts';
 import { freePort } from './ports.ts';
 import { slowDatabase, slowly, slowness } from './slow-world.ts';
 import { stillClock, stillness, working } from './stillness.ts';
@@ -263,7 +263,7 @@ export async function openReceiver(answer = 200): Promise<Receiver> {
     }
   };
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    url: `http://127.0.0.1:${portOf(server)}/hook`,
     hooks,
     about,
     close: () =>

@@ -5,7 +5,7 @@
  */
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { portOf } from '../../../test/support/listening.ts';
 import type { Outbound } from '../../platform/platform.ts';
 import type { Misbehaviour } from './conformance.ts';
 
@@ -58,7 +58,7 @@ export async function startScriptedUpstream(
     answer(response, await script(seen));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = portOf(server);
   return {
     url: `http://127.0.0.1:${port}`,
     arrived,

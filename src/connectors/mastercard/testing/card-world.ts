@@ -5,9 +5,9 @@
  * Invariant: a check uses the terms of the contract; what was entered or sent never appears in the log.
  */
 
-import type { AddressInfo } from 'node:net';
 import { createSandbox, type Sandbox } from '../../../../sandbox/app.ts';
 import { type ManualWorld, manualWorld } from '../../../../sandbox/testing/manual-world.ts';
+import { portOf } from '../../../../test/support/listening.ts';
 import type { Answer } from '../../../domain/answer.ts';
 import { makeId, type Prefix } from '../../../domain/ids.ts';
 import { createOutbound } from '../../../platform/outbound.ts';
@@ -79,7 +79,7 @@ export async function openCardWorld(): Promise<CardWorld> {
   const time = manualWorld();
   const sandbox = await createSandbox({ seed: 'conformance', now: time.now, schedule: time.schedule });
   await sandbox.app.listen({ port: 0, host: '127.0.0.1' });
-  const url = `http://127.0.0.1:${(sandbox.app.server.address() as AddressInfo).port}`;
+  const url = `http://127.0.0.1:${portOf(sandbox.app.server)}`;
   const upstreams: ScriptedUpstream[] = [];
 
   const connectorAt = (baseUrl: string, outbound: Outbound): CardConnector =>

@@ -5,9 +5,9 @@
  * Invariant: every deadline is the connector's own affair; nothing here waits, and `close` leaves no socket behind.
  */
 
-import type { AddressInfo } from 'node:net';
 import { createSandbox, type Sandbox } from '../../../../sandbox/app.ts';
 import { type ManualWorld, manualWorld } from '../../../../sandbox/testing/manual-world.ts';
+import { portOf } from '../../../../test/support/listening.ts';
 import { makeId } from '../../../domain/ids.ts';
 import { formatMinor } from '../../../domain/money.ts';
 import { createOutbound } from '../../../platform/outbound.ts';
@@ -52,7 +52,7 @@ export async function startCarrier(product: Product) {
   const time = manualWorld();
   const sandbox = await createSandbox({ seed: 'conformance', now: time.now, schedule: time.schedule });
   await sandbox.app.listen({ port: 0, host: '127.0.0.1' });
-  const { port } = sandbox.app.server.address() as AddressInfo;
+  const port = portOf(sandbox.app.server);
   const upstreams: ScriptedUpstream[] = [];
   const tokenPath = `/${product.name}/token/`;
   let made = 0;
