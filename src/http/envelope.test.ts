@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ENVELOPE_FIELDS } from '../../test/support/envelope.ts';
 import { REFUSALS, Refusal, type RefusalCode, refuseField } from '../domain/refusal.ts';
 import { LANGUAGES } from '../messages/messages.ts';
 import { PinsBusy } from '../platform/pins.ts';
@@ -20,20 +21,7 @@ const render = (refusal: Refusal) => JSON.parse(renderEnvelope(refusal, CONTEXT)
 describe('the envelope', () => {
   it.each(CODES)('of %i has the fields of the contract, in their order', (code) => {
     const envelope = render(new Refusal(code));
-    expect(Object.keys(envelope)).toEqual([
-      'error',
-      'error_code',
-      'error_name',
-      'message',
-      'details',
-      'timestamp',
-      'request_id',
-      'transaction_id',
-      'retryable',
-      'retry_after',
-      'summary_code',
-      'documentation_url',
-    ]);
+    expect(Object.keys(envelope)).toEqual(ENVELOPE_FIELDS);
     expect(envelope).toMatchObject({
       error: true,
       error_code: String(code),

@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { ENVELOPE_FIELDS } from '../../test/support/envelope.ts';
 import { REASONS } from '../domain/reason.ts';
 import { REFUSALS } from '../domain/refusal.ts';
 import { LANGUAGES, say } from '../messages/messages.ts';
@@ -9,21 +10,6 @@ import { WORDS } from '../messages/sentences.ts';
 import { openDocsAssets } from './docs/assets.ts';
 import { type DocsPage, renderDocument } from './docs/frame.ts';
 import { ERROR_CODES, errorCodeOf, renderErrorIndex, renderErrorPage } from './error-page.ts';
-
-const ENVELOPE = [
-  'error',
-  'error_code',
-  'error_name',
-  'message',
-  'details',
-  'timestamp',
-  'request_id',
-  'transaction_id',
-  'retryable',
-  'retry_after',
-  'summary_code',
-  'documentation_url',
-];
 
 const assets = openDocsAssets();
 const render = (page: DocsPage): string => renderDocument(assets, page);
@@ -48,7 +34,7 @@ describe.each(LANGUAGES)('%s', (language) => {
     expect(text).toContain(say(language, `remedy.${code}`));
     expect(text).toContain(String(REFUSALS[code].http));
     const example = JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1));
-    expect(Object.keys(example)).toEqual(ENVELOPE);
+    expect(Object.keys(example)).toEqual(ENVELOPE_FIELDS);
     expect(example).toMatchObject({ error: true, error_code: String(code), retryable: REFUSALS[code].retryable });
     expect(example.message).not.toContain('…');
   });

@@ -3,24 +3,10 @@
  */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { ENVELOPE_FIELDS } from '../../test/support/envelope.ts';
 import { smallWorld } from './testing/small-world.ts';
 
 const world = smallWorld({ rateLimitScale: 0 });
-
-const FIELDS = [
-  'error',
-  'error_code',
-  'error_name',
-  'message',
-  'details',
-  'timestamp',
-  'request_id',
-  'transaction_id',
-  'retryable',
-  'retry_after',
-  'summary_code',
-  'documentation_url',
-];
 
 interface Sent {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD';
@@ -38,7 +24,7 @@ async function requireSane(sent: Sent): Promise<void> {
   expect(Reflect.get({}, 'polluted')).toBeUndefined();
   if (sent.method === 'HEAD') return;
   const envelope = answer.json<Record<string, unknown>>();
-  expect(Object.keys(envelope)).toEqual(FIELDS);
+  expect(Object.keys(envelope)).toEqual(ENVELOPE_FIELDS);
   expect(envelope.request_id).toBe(answer.headers['x-request-id']);
 }
 

@@ -8,8 +8,8 @@ import { expect } from 'vitest';
 import type { Fields } from './flows.ts';
 import type { Answer } from './world.ts';
 
-/** The fields of every failure's envelope (contract §2). */
-const ENVELOPE = [
+/** The fields of every failure's envelope, in their order (contract §2). */
+export const ENVELOPE_FIELDS = [
   'error',
   'error_code',
   'error_name',
@@ -28,7 +28,7 @@ const ENVELOPE = [
 export function expectEnvelope(answer: Pick<Answer, 'status' | 'headers' | 'json' | 'text'>): void {
   const { json, headers, text } = answer;
   expect(json, text).toBeTypeOf('object');
-  expect(Object.keys(json), text).toEqual(ENVELOPE);
+  expect(Object.keys(json), text).toEqual(ENVELOPE_FIELDS);
   expect(json.error).toBe(true);
   expect(json.error_code).toMatch(/^1[0-9]{3}$/);
   expect(json.error_name).toMatch(/^[A-Z_]+$/);
