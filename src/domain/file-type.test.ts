@@ -299,10 +299,13 @@ test('whatever comes, there is a verdict, and a picture that is cut after its he
   }
 });
 
-test('names in a document are not turned into text one by one, whatever it is filled with', () => {
+test('names and marks in a document are not turned into text one by one, whatever it is filled with', () => {
   const made = vi.spyOn(String, 'fromCharCode');
   for (const filling of ['/', '/x', '/OpenAction/', '/OpenAction 1 ', '/#4fpen#41ctio#6e 1 ', '<', '<scrip']) {
     expect(proof(pdf(filling.repeat(1_000)))).toBe('application/pdf');
+  }
+  for (const filling of ['%', '%%', '%%x', '%%EO']) {
+    expect(proof(Buffer.from(`%PDF-1.4\n${filling.repeat(1_000)}`))).toBe('application/pdf');
   }
   expect(made.mock.calls.length).toBeLessThan(100);
   made.mockRestore();

@@ -10,6 +10,7 @@
 const TAIL_BYTES = 1_024;
 const HEAD = /^%PDF-[12]\.[0-9]/;
 const END_MARK = '%%EOF';
+const END_BYTES = Uint8Array.from(END_MARK, (char) => char.charCodeAt(0));
 const BLANK = /^[\0\t\n\f\r ]*$/;
 
 /**
@@ -51,9 +52,12 @@ export function isSafePdf(bytes: Uint8Array): boolean {
   return true;
 }
 
+/** Byte by byte, too: a file may be filled with signs that could begin the mark. */
 function hasEndMark(bytes: Uint8Array): boolean {
-  for (let at = bytes.indexOf(PERCENT); at >= 0; at = bytes.indexOf(PERCENT, at + 1)) {
-    if (bytes[at + 1] === PERCENT && textOf(bytes, at, at + END_MARK.length) === END_MARK) return true;
+  for (let at = 0; at + END_BYTES.length <= bytes.length; at += 1) {
+    let same = 0;
+    while (same < END_BYTES.length && bytes[at + same] === END_BYTES[same]) same += 1;
+    if (same === END_BYTES.length) return true;
   }
   return false;
 }
