@@ -177,6 +177,13 @@ describe('a body’s shape', () => {
     expect(seenBy({ ...GOOD, beneficiaries: [{}, {}, {}] }).seen).toEqual(GOOD);
   });
 
+  it('walks through nothing that it does not know, whatever its name begins like', () => {
+    const unknown = [{}, { amount: 5 }];
+    const { seen } = seenBy({ ...GOOD, b: unknown, beneficiaries: [{ amount: 5 }] });
+    expect(seen).toEqual({ ...GOOD, b: unknown, beneficiaries: [{}] });
+    expect((seen as { b: unknown }).b).toBe(unknown);
+  });
+
   it('adds the faults that the route finds, in field order, and does not ask for what could not be read', () => {
     const more: RefusalDetail[] = [
       { field: 'beneficiaries[0].phone_number', code: 'INVALID_PHONE_NUMBER' },

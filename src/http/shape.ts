@@ -68,7 +68,7 @@ function shapeBy(find: Finder, schema: TSchema, codes: Codes): BodyShape {
     require(body, check) {
       const found = find(body);
       const faulty = unreadable(found);
-      const readable = faulty.size === 0 ? (body as JsonObject) : without(body as JsonObject, faulty);
+      const readable = faulty.size === 0 ? (body as JsonObject) : readableOfBody(body as JsonObject, faulty);
       // A field that could not be read looks as if it were missing: the check's faults in it are dropped.
       const more = check?.(readable, faulty).filter(({ field }) => !isWithin(field, faulty)) ?? [];
       if (found.length + more.length === 0) return;
@@ -99,29 +99,43 @@ function finder(schema: TSchema): Finder {
   };
 }
 
+interface Faulty {
+  readonly paths: ReadonlySet<string>;
+  /** The paths of what holds them: nothing else is walked through, however much a body has that we do not know. */
+  readonly holders: ReadonlySet<string>;
+}
+
+/** The fields of a body that can be read. */
+function readableOfBody(body: JsonObject, paths: ReadonlySet<string>): JsonObject {
+  return without(body, { paths, holders: new Set([...paths].flatMap(pathsTo)) });
+}
+
 /** An object without its faulty values, nested ones too; a faulty item of a list leaves `undefined`. */
-function without(object: JsonObject, faulty: ReadonlySet<string>, path = ''): JsonObject {
+function without(object: JsonObject, faulty: Faulty, path = ''): JsonObject {
   const kept = Object.entries(object).flatMap(([name, value]) => {
     const field = path === '' ? name : joinPath(path, name);
-    return faulty.has(field) ? [] : [[name, readableOf(value, faulty, field)] as const];
+    return faulty.paths.has(field) ? [] : [[name, readableOf(value, faulty, field)] as const];
   });
   return Object.fromEntries(kept);
 }
 
-function readableOf(value: unknown, faulty: ReadonlySet<string>, path: string): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  if (![...faulty].some((field) => field.startsWith(path))) return value;
+function readableOf(value: unknown, faulty: Faulty, path: string): unknown {
+  if (typeof value !== 'object' || value === null || !faulty.holders.has(path)) return value;
   if (!Array.isArray(value)) return without(value as JsonObject, faulty, path);
   return value.map((item: unknown, at) => {
     const field = `${path}[${at}]`;
-    return faulty.has(field) ? undefined : readableOf(item, faulty, field);
+    return faulty.paths.has(field) ? undefined : readableOf(item, faulty, field);
   });
 }
 
 /** Whether a path is one of these, or lies within one. */
 function isWithin(field: string, paths: ReadonlySet<string>): boolean {
-  const ends = [...field.matchAll(/[.[]|$/g)].map(({ index }) => index);
-  return ends.some((end) => paths.has(field.slice(0, end)));
+  return pathsTo(field).some((path) => paths.has(path));
+}
+
+/** `beneficiaries`, `beneficiaries[3]` and `beneficiaries[3].amount` of the last one. */
+function pathsTo(field: string): string[] {
+  return [...field.matchAll(/[.[]|$/g)].map(({ index }) => field.slice(0, index));
 }
 
 /** `beneficiaries`, `3` and `amount` of `beneficiaries[3].amount`. */
