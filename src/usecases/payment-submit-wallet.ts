@@ -100,8 +100,8 @@ async function readRows(deps: Deps, caller: SessionCaller, paymentId: string, me
     deps.store.payment.get(shard, paymentId),
     readPinRows(deps, means.number, means.method),
   ]);
-  const asksCode = payment !== undefined && pinRows.wallet !== undefined && asksForCode(caller.merchant, payment);
-  const asking = asksCode ? means.number : null;
+  // For numbers without an account, too: how long an answer takes must not tell whether there is one.
+  const asking = payment !== undefined && asksForCode(caller.merchant, payment) ? means.number : null;
   const [codeCounts, textCounts] = await Promise.all([readCodeCounts(deps, asking), readTextCounts(deps, asking)]);
   const sessionPayments = await readSessionPayments(deps, session);
   return { session, payment, ...pinRows, sessionPayments, codeCounts, textCounts };

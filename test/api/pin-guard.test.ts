@@ -5,6 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeWalletNumber } from '../../src/domain/wallet.ts';
 import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { submitPayment } from '../../src/usecases/payment-submit.ts';
+import { callerOf, meansOf, plainly, submitOf } from '../support/direct-calls.ts';
 import { expectRefusal, withoutIds } from '../support/envelope.ts';
 import { collect, type Fields, type Paying } from '../support/flows.ts';
 import { countRows, rowsOf } from '../support/rows.ts';
@@ -96,6 +98,37 @@ describe.each(['wallet', 'flash'] as const)('%s', (kind) => {
     expect(real[5]).toMatchObject({ status: 403, error_code: '1303', wait: '900' });
     expect(real[6]).toMatchObject({ status: 403, error_code: '1303', wait: '1' });
   });
+});
+
+test('a number without an account costs the same reads as one with, also where a code would be asked for', async () => {
+  const real = (await world.wallet()).number;
+  const minted = { amount: '150.00' };
+  const readsOf = async (number: string): Promise<readonly string[]> => {
+    const paying = await collect(world, merchant, { minted });
+    const { deps } = world.gateway;
+    const reads: string[] = [];
+    const { wallet, account, pinGuard } = deps.store;
+    const counted = <A extends readonly unknown[], R>(noun: string, get: (...key: A) => R) => ({
+      get(...key: A): R {
+        reads.push(noun);
+        return get(...key);
+      },
+    });
+    const store = {
+      ...deps.store,
+      wallet: { ...wallet, ...counted('wallet', wallet.get) },
+      account: { ...account, ...counted('account', account.get) },
+      pinGuard: { ...pinGuard, ...counted('pin_guard', pinGuard.get) },
+    };
+    const caller = await callerOf(world, merchant, paying);
+    const command = submitOf(paying, meansOf({ number, pin: WRONG }));
+    const submitted = submitPayment({ ...deps, store, codesPerHour: 60 }, caller, command, plainly);
+    await expect(submitted).rejects.toMatchObject({ code: 1302 });
+    return reads.sort();
+  };
+  const ofReal = await readsOf(real);
+  expect(ofReal).toContain('pin_guard');
+  expect(await readsOf(unknownNumber())).toEqual(ofReal);
 });
 
 test('tries as a wallet do not count as flash, nor do those at one number count at another', async () => {
