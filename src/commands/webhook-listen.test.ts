@@ -1,6 +1,7 @@
 /** The receiver for developers, over real HTTP: what it prints for each webhook, and that it ends when it is told to. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { Readable } from 'node:stream';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { builtProgram } from '../../test/support/built.ts';
@@ -15,7 +16,7 @@ let stop: () => void;
 let ended: Promise<number>;
 
 /** Starts the receiver, and resolves with its address. */
-function listen(options: { secret?: string; json?: boolean; port?: string }): Promise<string> {
+function listen(options: { secret?: string; json?: boolean; port?: string }, input?: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const told = new Promise<void>((give) => {
       stop = give;
@@ -29,7 +30,8 @@ function listen(options: { secret?: string; json?: boolean; port?: string }): Pr
       err += text;
       reject(new Error(text));
     };
-    ended = webhookListen({ env: {}, write, writeError }, { port: '0', ...options }, () => told);
+    const around = { env: {}, write, writeError, input: () => Readable.from([input ?? '']) };
+    ended = webhookListen(around, { port: '0', ...options }, () => told);
   });
 }
 
@@ -73,6 +75,13 @@ test('each webhook is shown and acknowledged, as verified or with the reason why
   out = '\n';
   expect((await fetch(url, { method: 'POST', body: '\u001b[31mred' })).status).toBe(200);
   expect(out).toContain('is missing\n\\u{1b}[31mred\n');
+});
+
+test('the secret is read from the input, where no other user of the machine sees it', async () => {
+  const url = await listen({ secret: '-' }, `${SECRET}\nand what follows it`);
+  out = '\n';
+  await post(url, BODY);
+  expect(out).toContain('evt_1  verified\n');
 });
 
 test('with --json every line is one JSON document', async () => {

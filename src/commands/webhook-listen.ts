@@ -13,7 +13,7 @@ import { OperatorError, UsageError } from '../usecases/operator-error.ts';
 import { keyOfWebhookSecret } from '../usecases/webhook-sign.ts';
 import { type Arrived, whyNotVerified } from '../usecases/webhook-verify.ts';
 import { listenProblem } from './listen-problem.ts';
-import { readWhole } from './options.ts';
+import { readSecret, readWhole } from './options.ts';
 import { type Output, printError, printOutput, type Surroundings, timeOf } from './output.ts';
 import { whenToldToStop } from './serve-told.ts';
 
@@ -41,7 +41,7 @@ export async function webhookListen(
   const json = options.json === true;
   try {
     const port = readWhole(options.port, 'port', 0, 65_535);
-    const key = options.secret === undefined ? undefined : requireKey(options.secret);
+    const key = options.secret === undefined ? undefined : requireKey(await readSecret(options.secret, around.input));
     const stopped = told();
     const server = createServer({ requestTimeout: REQUEST_LIMIT_MS }, (request, response) => {
       receive(request, response, (arrived) => printOutput(around, outputOf(arrived, key), json));

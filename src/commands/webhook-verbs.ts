@@ -43,7 +43,10 @@ export function addWebhookCommands(
     .description('receive webhooks on this machine and show each one, until stopped')
     .option('--json', 'print one JSON document per line: where it listens, then each webhook')
     .option('--port <port>', 'the port to listen on; 0 takes any free one', '8095')
-    .option('--secret <secret>', 'whsec_…, the signing secret: verify each webhook with it')
+    .option(
+      '--secret <secret>',
+      'whsec_…, the signing secret: verify each webhook with it; -: the first line of the input, so that no other user sees it',
+    )
     .action(async (options: WebhookListenOptions) =>
       ended(await (await import('./webhook-listen.ts')).webhookListen(around, options)),
     );
