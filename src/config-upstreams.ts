@@ -119,7 +119,7 @@ export function readMtnMomo(env: EnvironmentReader, mode: GatewayMode, sandboxPo
     sandbox: `http://127.0.0.1:${sandboxPort}/mtn`,
     example: 'https://proxy.momoapi.mtn.com',
   });
-  const targetEnvironment = readCredential(env, 'MTN_MOMO_TARGET_ENVIRONMENT', mode);
+  const targetEnvironment = readMarket(env, mode);
   const callbackHost = env.url('MTN_MOMO_CALLBACK_HOST', { example: 'https://callbacks.example.com', https });
   const read = (own: typeof COLLECTION | typeof DISBURSEMENT): MtnMomoConfig | undefined => {
     const block = readBlock(env, {
@@ -139,6 +139,19 @@ export function readMtnMomo(env: EnvironmentReader, mode: GatewayMode, sandboxPo
     ...present('mtnMomo', collects ? read(COLLECTION) : undefined),
     ...present('mtnMomoDisbursement', paysOut ? read(DISBURSEMENT) : undefined),
   };
+}
+
+/**
+ * The market. A sandbox gives merchants money that nobody has paid in, and that must never leave through a real carrier: whoever
+ * names a real market there has forgotten the mode, which is a sandbox's if it is not set.
+ */
+function readMarket(env: EnvironmentReader, mode: GatewayMode): Named {
+  const market = readCredential(env, 'MTN_MOMO_TARGET_ENVIRONMENT', mode);
+  if (mode === 'sandbox' && market.value !== SANDBOX.MTN_MOMO_TARGET_ENVIRONMENT) {
+    const why = 'merchants of a sandbox have money that does not exist';
+    env.problem(market.name, `names a market where money is real, and ${why}: set GATEWAY_MODE=production`);
+  }
+  return market;
 }
 
 /** The network supports versions 57 to 100; before 72 its answers have other names for what is read here. */

@@ -320,6 +320,15 @@ describe('a bad value is reported in one line with an example', () => {
     ).toMatch(new RegExp(`^${name} is the sandbox's`));
   });
 
+  test('a sandbox refuses a market where money is real', () => {
+    const problem = /^MTN_MOMO_TARGET_ENVIRONMENT names a market where money is real.* set GATEWAY_MODE=production$/;
+    expect(problemOf({ ...mtn, ...disbursement })).toMatch(problem);
+    expect(problemOf({ MTN_MOMO_TARGET_ENVIRONMENT: 'mtnuganda' })).toMatch(problem);
+    const theirs = { ...mtn, MTN_MOMO_BASE_URL: 'https://sandbox.momodeveloper.mtn.com' };
+    const config = readConfig({ ...theirs, MTN_MOMO_TARGET_ENVIRONMENT: 'sandbox' });
+    expect(config.mtnMomo?.baseUrl).toBe('https://sandbox.momodeveloper.mtn.com');
+  });
+
   test('several problems are reported on one line in the order of their names', () => {
     const problem = problemOf({ PORT: 'a\nb', LOG_LEVEL: 'x', GATEWAY_MODE: 'y' });
     expect(problem.split('; ').map((part) => part.split(' ')[0])).toEqual(['GATEWAY_MODE', 'LOG_LEVEL', 'PORT']);
