@@ -271,3 +271,8 @@ test('the units start the built program, without privileges', () => {
     expect(text).toMatch(/^CapabilityBoundingSet=$/m);
   }
 });
+
+test('the units run under the same restrictions', () => {
+  const restrictions = new Set(units.map(([, text]) => /^NoNewPrivileges=yes\n(?:\S+=.*\n)+/m.exec(text)?.[0]));
+  expect([...restrictions]).toEqual([expect.stringContaining('SystemCallFilter=@system-service')]);
+});
