@@ -36,6 +36,7 @@ import { openStore, type Store } from './store/store.ts';
 import { createAcceptances, sessionAsTold } from './usecases/acceptances.ts';
 import type { Recordings } from './usecases/attempt-record.ts';
 import { distrustByClock } from './usecases/clock-distrust.ts';
+import { openCloseClock } from './usecases/clock-guard.ts';
 import type { Deps } from './usecases/deps.ts';
 import { bindDevice } from './usecases/device-bind.ts';
 import { createFormCalls } from './usecases/form-calls.ts';
@@ -166,6 +167,7 @@ function joinGateway(
   const isCalm = (): boolean => limiter.level() === 0;
   const works = role === 'api' ? [] : worksOf(deps, { courier, dispatcher, refunds }, isCalm);
   const routes = role === 'worker' ? [] : routesOf(deps, courier);
+  const isClockRight = openCloseClock(deps);
   let draining = false;
   const refreshMetrics = databaseMetrics(deps, platform.metrics);
   const app = createServer({
@@ -190,12 +192,17 @@ function joinGateway(
     },
     refreshMetrics,
     bindDevice: (session, fingerprint) => bindDevice(deps, session, fingerprint),
+    isClockRight,
     ready: async () => {
-      const database = await store.ping().then(
-        () => true,
-        () => false,
-      );
-      return { ok: database && !draining, checks: { database, accepting: !draining } };
+      const [database, clock] = await Promise.all([
+        store.ping().then(
+          () => true,
+          () => false,
+        ),
+        // Not known to be wrong: the database could not be asked.
+        isClockRight().catch(() => true),
+      ]);
+      return { ok: database && clock && !draining, checks: { database, accepting: !draining, clock } };
     },
   });
   const ran = roundMetrics(platform.metrics, platform.clock);

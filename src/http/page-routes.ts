@@ -18,9 +18,10 @@ import { type ExchangeParts, exchangeOf, noteFailure, refuse, writable } from '.
 import { type Limits, limitHeaders } from './limits.ts';
 import { isForm, readForm as readMultipart } from './multipart.ts';
 import type { LoadClass } from './overload.ts';
+import { type ClockCheck, requireRightClock } from './right-clock.ts';
 import type { UploadSlots } from './upload-slots.ts';
 
-export interface PageParts extends ExchangeParts {
+export interface PageParts extends ExchangeParts, ClockCheck {
   readonly clock: Pick<Clock, 'now' | 'after'>;
   readonly limits: Limits;
   /** Shared with the API, because a file takes as much memory there. */
@@ -43,6 +44,7 @@ export function addPages(app: FastifyInstance, parts: PageParts, pages: Pages): 
         const held: (() => void)[] = [];
         const asked = pageRequest(parts, page, request, reply, held);
         try {
+          await requireRightClock(parts, page.method);
           const answer = await page.show(asked);
           if (answer.refusal !== undefined && takesEnvelope(request)) throw answer.refusal;
           return send(request, reply, answer);

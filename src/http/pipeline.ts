@@ -59,6 +59,7 @@ import {
   readFingerprint,
   readPipelineHeaders,
 } from './request-headers.ts';
+import { type ClockCheck, requireRightClock } from './right-clock.ts';
 import { type Call, fullPath, type Rendered, type Route, type Streamed } from './route.ts';
 import {
   type BodyShape,
@@ -71,7 +72,7 @@ import {
 import type { Streams } from './streams.ts';
 import type { UploadSlots } from './upload-slots.ts';
 
-export interface PipelineParts extends AuthenticationParts, ReceiptParts, ExchangeParts {
+export interface PipelineParts extends AuthenticationParts, ReceiptParts, ExchangeParts, ClockCheck {
   readonly lookups: AuthenticationParts['lookups'];
   readonly secrets: AuthenticationParts['secrets'] & ReceiptParts['secrets'];
   readonly clock: Pick<Clock, 'now' | 'after'>;
@@ -164,6 +165,8 @@ async function answerCall(handling: Handling): Promise<Sent> {
   const { parts, route, kept, request, reply } = handling;
   const exchange = exchangeOf(request);
   const { headers } = exchange;
+  // Before all else: by a wrong clock even the sender's credential may seem to have expired.
+  await requireRightClock(parts, route.method);
   exchange.guard = parts.failures.guard;
   const known = await callerOf(parts, route, request);
   exchange.guard = undefined;

@@ -25,6 +25,7 @@ import { createPipeline, type PipelineParts } from './pipeline.ts';
 import { createPlaces, LONGEST_PARAMETER, placesOf } from './places.ts';
 import { addRequestLife, failUnrouted, type LifeParts } from './request-life.ts';
 import { requestMetrics } from './request-metrics.ts';
+import type { ClockCheck } from './right-clock.ts';
 import { fullPath, type Route } from './route.ts';
 import type { ServicePage } from './service-page.ts';
 import { type Readiness, servicePages } from './service-pages.ts';
@@ -34,7 +35,7 @@ import { createStreams } from './streams.ts';
 import { createTurnAway } from './turn-away.ts';
 import { createUploadSlots } from './upload-slots.ts';
 
-export interface ServerParts {
+export interface ServerParts extends ClockCheck {
   readonly routes: readonly Route[];
   /** Pages for people, of other rooms. */
   readonly pages?: Pages;
@@ -181,6 +182,7 @@ function addRoutes(
     log: parts.log,
     mode: parts.mode,
     bindDevice: parts.bindDevice,
+    isClockRight: parts.isClockRight,
     publicUrl: parts.publicUrl,
     failures: failedAuthentications(parts.clock, parts.failedAuthentications),
     ...shared,

@@ -41,7 +41,7 @@ it('say within two seconds that a process whose database is silent cannot serve'
   await silent.app.ready();
   await silent.clock.advance(2_000);
   expect((await answer).statusCode).toBe(503);
-  expect((await answer).json().checks).toEqual({ database: false, accepting: true });
+  expect((await answer).json().checks).toEqual({ database: false, accepting: true, clock: true });
 });
 
 it('explain errors at the address of documentation_url', async () => {

@@ -76,10 +76,10 @@ function metricsPage(parts: PageParts): ServicePage {
 }
 
 async function readinessInTime(parts: PageParts): Promise<Readiness> {
-  // The only check that could keep silent is the database's.
+  // What could keep silent is the database, which is also asked for its time.
   const unready = (): Readiness => ({
     ok: false,
-    checks: { database: false, accepting: parts.isDraining?.() !== true },
+    checks: { database: false, accepting: parts.isDraining?.() !== true, clock: true },
   });
   const asked = parts.ready().catch(unready);
   return (await endsWithin(parts.clock, READY_WITHIN_MS, asked)) ? asked : unready();

@@ -59,14 +59,14 @@ it('SIGTERM with DRAIN_MS: not ready first, and yet everything is served until t
   const ready = await fetch(`${url}/health/ready`);
   expect([ready.status, await ready.json()]).toEqual([
     200,
-    { status: 'ready', checks: { database: true, accepting: true } },
+    { status: 'ready', checks: { database: true, accepting: true, clock: true } },
   ]);
   const ended = stop(child);
   let turned = await fetch(`${url}/health/ready`);
   while (turned.status === 200) turned = await fetch(`${url}/health/ready`);
   expect([turned.status, await turned.json()]).toMatchObject([
     503,
-    { status: 'not_ready', checks: { database: true, accepting: false }, error: true, error_code: '1402' },
+    { status: 'not_ready', checks: { database: true, accepting: false, clock: true }, error: true, error_code: '1402' },
   ]);
   const served = await fetch(`${url}/openapi.json`);
   expect([served.status, served.headers.get('connection')]).toEqual([200, 'close']);

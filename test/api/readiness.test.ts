@@ -43,12 +43,12 @@ async function unready(): Promise<unknown> {
   return { status, checks };
 }
 
-const READY = [200, { status: 'ready', checks: { database: true, accepting: true } }];
+const READY = [200, { status: 'ready', checks: { database: true, accepting: true, clock: true } }];
 
 test('a gateway that cannot commit is not ready, and is again as soon as it can', async () => {
   expect(await readiness()).toEqual(READY);
   await makeReadOnly('on');
-  expect(await unready()).toEqual({ status: 'not_ready', checks: { database: false, accepting: true } });
+  expect(await unready()).toEqual({ status: 'not_ready', checks: { database: false, accepting: true, clock: true } });
   expect((await fetch(`${world.url}/health`)).status).toBe(200);
   // The connections stay: the gateway itself gives up those to a read-only server.
   await client.query(`alter database ${client.database} set default_transaction_read_only = off`);

@@ -1,7 +1,7 @@
 /**
  * A second gateway on the world's database, as another process would be.
  *
- * Invariant: it shares with the first one only the database, the keys (unless it is given its own) and the time.
+ * Invariant: it shares with the first one only the database, and unless it is given its own, the keys and the time.
  */
 
 import { assembleGateway, type Gateway, type Role } from '../../src/assemble.ts';
@@ -27,6 +27,8 @@ export interface Second {
 export interface Otherwise {
   /** Variables that override its configuration. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Another machine's clock. */
+  readonly clock?: Clock;
   /** Another ring of keys. */
   readonly secrets?: Secrets;
   /** Wraps its outbound calls. */
@@ -43,9 +45,15 @@ export async function openSecond(
   world: World,
   deadlines: Clock,
   databaseUrl: string = world.databaseUrl,
-  { env = {}, secrets = world.gateway.deps.secrets, through = (outbound) => outbound, role = 'api' }: Otherwise = {},
+  {
+    env = {},
+    clock = world.gateway.deps.clock,
+    secrets = world.gateway.deps.secrets,
+    through = (outbound) => outbound,
+    role = 'api',
+  }: Otherwise = {},
 ): Promise<Second> {
-  const { clock, calendar, random, log } = world.gateway.deps;
+  const { calendar, random, log } = world.gateway.deps;
   const outbound = through(createOutbound({ allowLoopback: true, requireHttps: false, clock: deadlines }));
   const port = await freePort();
   const config = readConfig({

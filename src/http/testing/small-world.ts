@@ -75,6 +75,7 @@ export interface SmallWorldOptions {
   readonly ready?: () => Promise<{ ok: boolean; checks: { [name: string]: boolean } }>;
   readonly traces?: Traces;
   readonly isDraining?: () => boolean;
+  readonly isClockRight?: () => Promise<boolean>;
 }
 
 export function smallWorld(options: SmallWorldOptions = {}): SmallWorld {
@@ -113,6 +114,7 @@ export function smallWorld(options: SmallWorldOptions = {}): SmallWorld {
     trustProxy: options.trustProxy ?? [],
     ...(options.traces === undefined ? {} : { traces: options.traces }),
     ...(options.isDraining === undefined ? {} : { isDraining: options.isDraining }),
+    isClockRight: options.isClockRight ?? (() => Promise.resolve(true)),
     ready: options.ready ?? (async () => ({ ok: true, checks: { database: true } })),
   });
   const merchantAuth = `Bearer ${rows.credential.id}:${MERCHANT_SECRET}`;
