@@ -18,6 +18,8 @@ const PAUSE_MOST_MS = 15_000;
 export type BreakerNews = { readonly kind: 'closed' } | { readonly kind: 'opened'; readonly pauseMs: number };
 
 export interface CircuitBreaker {
+  /** Whether it admits nothing but probes. */
+  isOpen(): boolean;
   /** Whether a call would be admitted. */
   wouldAdmit(now: number): boolean;
   /** Admits a call, or not. The caller of an admitted call must report its outcome to `record`. */
@@ -38,6 +40,7 @@ export function createCircuitBreaker(): CircuitBreaker {
   const wouldAdmit = (now: number): boolean => openings === 0 || !(isProbing || isPausing(now));
 
   return {
+    isOpen: () => openings > 0,
     wouldAdmit,
     admits(now) {
       if (!wouldAdmit(now)) return false;

@@ -5,8 +5,8 @@ import { manualClock } from '../platform/testing/manual-clock.ts';
 import { memoryLog } from '../platform/testing/memory-log.ts';
 import { openCarriers } from './payout-carriers.ts';
 
-const line = (id: number): PayoutLine =>
-  ({ id: `txn_${id}`, merchant_id: 'mch_one', connector: 'mtn-momo', next_start_at: 60_000, tries: 0 }) as PayoutLine;
+const line = (id: number, tries = 0, merchant_id = 'mch_one'): PayoutLine =>
+  ({ id: `txn_${id}`, merchant_id, connector: 'mtn-momo', next_start_at: 60_000, tries }) as PayoutLine;
 
 test('lines that cannot go are passed over one turn at a time, so that others are served meanwhile', async () => {
   const clock = manualClock(0);
@@ -34,5 +34,74 @@ test('lines that cannot go are passed over one turn at a time, so that others ar
   for (let id = 100; id < 150; id += 1) expect(carriers.admits(line(id))).toBe(false);
   while (offered < 50) await clock.advance(1_000);
   expect(turns).toBeGreaterThanOrEqual(49);
+  carriers.close();
+});
+
+/** The carriers on a clock of the test's own, and the lines that they have offered. */
+function open() {
+  const clock = manualClock(0);
+  const offered: PayoutLine[] = [];
+  const background = (): void => undefined;
+  const store = { payoutLine: { retryNow: async () => 0 } };
+  const deps = { clock, log: memoryLog(clock), background, store } as unknown as Parameters<typeof openCarriers>[0];
+  const carriers = openCarriers(deps, (one) => void offered.push(one));
+  return { clock, offered, carriers };
+}
+
+test('a line that has failed three times says nothing of its carrier any more, unless it is the probe', async () => {
+  const { clock, offered, carriers } = open();
+  const fail = (tries: number): void => {
+    for (let id = 0; id < 8; id += 1) {
+      expect(carriers.admits(line(id, tries))).toBe(true);
+      carriers.heard(line(id, tries), 'silent');
+    }
+  };
+  fail(3);
+  expect(carriers.away()).toEqual([]);
+  fail(2);
+  expect(carriers.away()).toEqual(['mtn-momo']);
+  const suspect = line(20, 3);
+  expect(carriers.admits(suspect)).toBe(false);
+  await clock.advance(1_000);
+  expect([offered, carriers.admits(suspect)]).toEqual([[suspect], true]);
+  carriers.heard(suspect, 'silent');
+  await clock.advance(1_999);
+  expect(carriers.away()).toEqual(['mtn-momo']);
+  await clock.advance(1);
+  expect(carriers.away()).toEqual([]);
+  carriers.close();
+});
+
+test('the probe is a line that has not failed again and again, of another merchant, the least tried one', async () => {
+  const { clock, offered, carriers } = open();
+  for (let id = 0; id < 8; id += 1) carriers.heard(line(id), 'silent');
+  const [suspect, tried, own, other] = [
+    line(10, 9, 'mch_two'),
+    line(11, 2, 'mch_two'),
+    line(12),
+    line(13, 1, 'mch_two'),
+  ];
+  for (const one of [suspect, tried, own, other]) expect(carriers.admits(one)).toBe(false);
+  // Each is asked for in vain: its merchant has been suspended, say.
+  await clock.advance(1_000);
+  for (const one of [other, tried, own, suspect]) {
+    expect(offered.splice(0)).toEqual([one]);
+    expect(carriers.admits(one)).toBe(true);
+    carriers.heard(one, 'not_called');
+    await clock.advance(0);
+  }
+  carriers.close();
+});
+
+test('of lines that come just when a probe is due, those that were tried before wait for one that was not', async () => {
+  const { clock, offered, carriers } = open();
+  for (let id = 0; id < 8; id += 1) carriers.heard(line(id), 'silent');
+  await clock.advance(1_000);
+  const [tried, fresh] = [line(10, 1), line(11)];
+  expect([carriers.admits(tried), carriers.admits(fresh)]).toEqual([false, true]);
+  carriers.heard(fresh, 'answered');
+  await clock.advance(0);
+  // In the database it is due again.
+  expect([offered, carriers.away()]).toEqual([[], []]);
   carriers.close();
 });

@@ -1,7 +1,8 @@
 /**
  * The carriers that payout lines go to: which may be called just now, and the lines parked until a carrier is back.
  *
- * Invariant: a parked line is started only while its lease lasts; all other lines wait in the database.
+ * Invariant: a parked line is started only while its lease lasts; all other lines wait in the database. A line that was never
+ * tried waits for no line that fails again and again: a carrier that takes only some numbers is not away.
  */
 
 import type { PayoutLine } from '../domain/outgoing-records.ts';
@@ -31,12 +32,22 @@ const MOST_PARKED = 10_000;
 /** 10 000 lines waiting in the database are made due when a carrier is back; the rest wait for their own backoff. */
 const RETRIED_NOW_MOST = 10_000;
 
+/**
+ * 3 tries after which a line's failure says something of its number, and no longer that the carrier is away. An outage comes
+ * nowhere near it: nothing but probes is tried, and those with the fewest tries first.
+ */
+const TELLING_MOST = 3;
+
 interface Carrier {
   readonly name: string;
   readonly breaker: CircuitBreaker;
   readonly parked: PayoutLine[];
   /** The merchant whose unanswered line opened the breaker last. */
   blamed: string | undefined;
+  /** The line that was offered as a probe. */
+  chosen: PayoutLine | undefined;
+  /** Whether the next probe is scheduled for this very moment. */
+  isProbedSoon: boolean;
   /** Cancels the scheduled probe. */
   cancel: () => void;
 }
@@ -57,25 +68,47 @@ export function openCarriers(
     const name = carrierOf(line);
     const known = carriers.get(name);
     if (known !== undefined) return known;
-    const carrier = { name, breaker: createCircuitBreaker(), parked: [], blamed: undefined, cancel: () => undefined };
+    const carrier: Carrier = {
+      name,
+      breaker: createCircuitBreaker(),
+      parked: [],
+      blamed: undefined,
+      chosen: undefined,
+      isProbedSoon: false,
+      cancel: () => undefined,
+    };
     carriers.set(name, carrier);
     return carrier;
   };
 
-  /** Offers one parked line as a probe: another merchant's if possible, in case the blamed merchant's numbers were at fault. */
-  const probe = ({ breaker, parked, blamed }: Carrier): void => {
+  /** Offers one parked line as a probe. */
+  const probe = (carrier: Carrier): void => {
+    const { breaker, parked } = carrier;
     const now = deps.clock.now();
+    carrier.isProbedSoon = false;
     if (closed || !breaker.wouldAdmit(now)) return;
     const left = parked.splice(0).filter((line) => isLeased(line, now));
-    const other = left.findIndex(({ merchant_id }) => merchant_id !== blamed);
-    const [line] = left.splice(Math.max(0, other), 1);
-    parked.push(...left);
+    const line = bestProbe(left, carrier);
+    for (const one of left) if (one !== line) parked.push(one);
+    carrier.chosen = line;
     if (line !== undefined) offer(line);
+  };
+
+  const probeIn = (carrier: Carrier, milliseconds: number): void => {
+    unschedule(carrier);
+    if (!closed) carrier.cancel = deps.clock.after(milliseconds, () => probe(carrier));
+  };
+
+  /** Scheduled on its own: a probe may have to skip thousands of parked lines, and others may be about to be parked. */
+  const probeSoon = (carrier: Carrier): void => {
+    if (closed || carrier.isProbedSoon || !carrier.breaker.wouldAdmit(deps.clock.now())) return;
+    probeIn(carrier, 0);
+    carrier.isProbedSoon = true;
   };
 
   const resume = (carrier: Carrier): void => {
     deps.log.info('payout_carrier_back', { connector: carrier.name });
-    carrier.cancel();
+    unschedule(carrier);
     // Lines tried before are made due in the database instead, where any process may claim them.
     for (const line of carrier.parked.splice(0)) if (line.tries === 0) offer(line);
     deps.background(deps.store.payoutLine.retryNow(carrier.name, deps.clock.now(), RETRIED_NOW_MOST));
@@ -83,24 +116,26 @@ export function openCarriers(
 
   return {
     admits(line) {
-      const { breaker, parked } = of(line);
-      if (breaker.admits(deps.clock.now())) return true;
+      const carrier = of(line);
+      const { breaker, parked } = carrier;
+      // One that has failed before is no probe until all that came with it have been looked at.
+      const mayCall = !breaker.isOpen() || line.tries === 0 || line === carrier.chosen;
+      if (mayCall && breaker.admits(deps.clock.now())) return true;
       if (parked.length < MOST_PARKED) parked.push(line);
+      probeSoon(carrier);
       return false;
     },
     heard(line, outcome) {
       const carrier = of(line);
-      const news = carrier.breaker.record(outcome, deps.clock.now());
+      const { breaker } = carrier;
+      const isTelling = outcome !== 'silent' || line.tries < TELLING_MOST || breaker.isOpen();
+      const news = breaker.record(isTelling ? outcome : 'not_called', deps.clock.now());
       if (news?.kind === 'closed') resume(carrier);
       else if (news?.kind === 'opened') {
         deps.log.warn('payout_carrier_away', { connector: carrier.name, ms: news.pauseMs });
         carrier.blamed = line.merchant_id;
-        carrier.cancel();
-        if (!closed) carrier.cancel = deps.clock.after(news.pauseMs, () => probe(carrier));
-      } else if (outcome === 'not_called' && !closed) {
-        // Scheduled on its own, because a probe may have to skip thousands of parked lines.
-        deps.clock.after(0, () => probe(carrier));
-      }
+        probeIn(carrier, news.pauseMs);
+      } else if (outcome === 'not_called' && breaker.isOpen()) probeSoon(carrier);
     },
     parked(merchantId, name) {
       const lines = carriers.get(name)?.parked ?? [];
@@ -115,4 +150,23 @@ export function openCarriers(
       for (const { cancel } of carriers.values()) cancel();
     },
   };
+}
+
+function unschedule(carrier: Carrier): void {
+  carrier.cancel();
+  carrier.isProbedSoon = false;
+}
+
+/**
+ * The line that is most likely to be answered if the carrier is back: one that has not failed again and again, of another merchant
+ * than the blamed one, in case that merchant's numbers were at fault, and with the fewest tries.
+ */
+function bestProbe(lines: readonly PayoutLine[], { blamed }: Pick<Carrier, 'blamed'>): PayoutLine | undefined {
+  const isSuspect = ({ tries }: PayoutLine): number => Number(tries >= TELLING_MOST);
+  const isBlamed = ({ merchant_id }: PayoutLine): number => Number(merchant_id === blamed);
+  const compare = (one: PayoutLine, other: PayoutLine): number =>
+    isSuspect(one) - isSuspect(other) || isBlamed(one) - isBlamed(other) || one.tries - other.tries;
+  let best = lines[0];
+  for (const line of lines) if (best !== undefined && compare(line, best) < 0) best = line;
+  return best;
 }
