@@ -59,7 +59,7 @@ export const en = {
     ],
     1402: ['The service cannot take the request just now.', 'Wait as long as Retry-After says, then try again.'],
     1403: ['There is no such call.', 'Check the path, the method, the content type and the size of the body.'],
-    1404: ['The carrier or network did not take the request; no money moved.', 'Try again a little later.'],
+    1404: ['The carrier or network did not take the request.', 'Try again a little later.'],
     1502: ['The payment was declined.', 'Do not repeat it: offer the customer another way to pay.'],
   },
   detail: {
@@ -156,7 +156,7 @@ export const en = {
     UNKNOWN_EXPECTATION: 'The header {field} asks for something that this server does not know. Leave it out.',
     NOT_JSON: 'The body is not JSON. Send it with Content-Type: application/json.',
     BODY_ENCODED: 'The body is compressed or otherwise encoded. Send it as it is, without the header {field}.',
-    CARRIER_DOWN: '{carrier} cannot be reached just now; no money moved. Try again a little later.',
+    CARRIER_DOWN: '{carrier} cannot be reached just now. Try again a little later.',
     CARRIER_REFUSES:
       '{carrier} does not take payments from us at present; no money moved. Sending it again does not help: pay another way.',
     PAYER_UNKNOWN:
@@ -236,7 +236,7 @@ export const en = {
     payee_blocked: 'The receiver’s account cannot receive money.',
     not_allowed: 'The carrier does not allow this payment from this account.',
     carrier_failed: 'The carrier could not carry out the payment.',
-    not_sent: 'The request never reached the carrier; no money moved.',
+    not_sent: 'The carrier did not take the request.',
     form_unusable: 'The card form could not be used; no money was asked for.',
     not_asked: 'No money was asked for: the card network was away, or an earlier try may have paid.',
     session_expired: 'The session ended before the payment was confirmed.',

@@ -68,7 +68,7 @@ export const es = {
       'Espere el tiempo que indica Retry-After e inténtelo de nuevo.',
     ],
     1403: ['Esa llamada no existe.', 'Compruebe la ruta, el método, el tipo de contenido y el tamaño del cuerpo.'],
-    1404: ['El operador o la red no aceptó la solicitud; no se movió dinero.', 'Inténtelo de nuevo un poco más tarde.'],
+    1404: ['El operador o la red no aceptó la solicitud.', 'Inténtelo de nuevo un poco más tarde.'],
     1502: ['El pago fue rechazado.', 'No lo repita: ofrezca al cliente otra manera de pagar.'],
   },
   detail: {
@@ -168,8 +168,7 @@ export const es = {
     UNKNOWN_EXPECTATION: 'El encabezado {field} pide algo que este servidor no conoce. No lo envíe.',
     NOT_JSON: 'El cuerpo no es JSON. Envíelo con Content-Type: application/json.',
     BODY_ENCODED: 'El cuerpo está comprimido o codificado de otro modo. Envíelo tal cual, sin el encabezado {field}.',
-    CARRIER_DOWN:
-      'No se puede contactar con {carrier} en este momento; no se movió dinero. Inténtelo de nuevo un poco más tarde.',
+    CARRIER_DOWN: 'No se puede contactar con {carrier} en este momento. Inténtelo de nuevo un poco más tarde.',
     CARRIER_REFUSES:
       '{carrier} no acepta nuestros pagos por ahora; no se movió dinero. Repetirlo no sirve: pague de otra manera.',
     PAYER_UNKNOWN:
@@ -253,7 +252,7 @@ export const es = {
     payee_blocked: 'La cuenta del destinatario no puede recibir dinero.',
     not_allowed: 'El operador no permite este pago desde esta cuenta.',
     carrier_failed: 'El operador no pudo realizar el pago.',
-    not_sent: 'La solicitud nunca llegó al operador; no se movió dinero.',
+    not_sent: 'El operador no aceptó la solicitud.',
     form_unusable: 'El formulario de tarjeta no se pudo usar; no se pidió dinero.',
     not_asked: 'No se pidió dinero: la red de tarjetas no respondía, o un intento anterior puede haberse completado.',
     session_expired: 'La sesión terminó antes de que se confirmara el pago.',

@@ -83,10 +83,7 @@ export const fr = {
       'Attendez le temps indiqué par Retry-After, puis réessayez.',
     ],
     1403: ['Cet appel n’existe pas.', 'Vérifiez le chemin, la méthode, le type de contenu et la taille du corps.'],
-    1404: [
-      'L’opérateur ou le réseau n’a pas accepté la demande ; aucun mouvement d’argent n’a eu lieu.',
-      'Réessayez un peu plus tard.',
-    ],
+    1404: ['L’opérateur ou le réseau n’a pas accepté la demande.', 'Réessayez un peu plus tard.'],
     1502: ['Le paiement a été refusé.', 'Ne le répétez pas : proposez au client un autre moyen de payer.'],
   },
   detail: {
@@ -193,8 +190,7 @@ export const fr = {
     UNKNOWN_EXPECTATION: 'L’en-tête {field} demande ce que ce serveur ne connaît pas. Ne l’envoyez pas.',
     NOT_JSON: 'Le corps n’est pas du JSON. Envoyez-le avec Content-Type: application/json.',
     BODY_ENCODED: 'Le corps est compressé ou codé d’une autre façon. Envoyez-le tel quel, sans l’en-tête {field}.',
-    CARRIER_DOWN:
-      '{carrier} n’est pas joignable en ce moment ; aucun mouvement d’argent n’a eu lieu. Réessayez un peu plus tard.',
+    CARRIER_DOWN: '{carrier} n’est pas joignable en ce moment. Réessayez un peu plus tard.',
     CARRIER_REFUSES:
       '{carrier} n’accepte pas nos paiements actuellement ; aucun mouvement d’argent n’a eu lieu. Renvoyer l’appel n’y change rien : payez autrement.',
     PAYER_UNKNOWN:
@@ -281,7 +277,7 @@ export const fr = {
     payee_blocked: 'Le compte du destinataire ne peut pas recevoir d’argent.',
     not_allowed: 'L’opérateur ne permet pas ce paiement depuis ce compte.',
     carrier_failed: 'L’opérateur n’a pas pu exécuter le paiement.',
-    not_sent: 'La demande n’est jamais parvenue à l’opérateur ; aucun mouvement d’argent n’a eu lieu.',
+    not_sent: 'L’opérateur n’a pas accepté la demande.',
     form_unusable: 'Le formulaire de carte n’était pas utilisable ; aucun argent n’a été demandé.',
     not_asked:
       'Aucun argent n’a été demandé : le réseau de cartes ne répondait pas, ou un essai précédent a peut-être abouti.',

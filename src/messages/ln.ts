@@ -59,7 +59,7 @@ export const ln = {
     ],
     1402: ['Service ekoki kozwa bosenga na sikoyo te.', 'Zela ntango oyo Retry-After elobi, na nsima meka lisusu.'],
     1403: ['Appel ya ndenge wana ezali te.', 'Tala nzela, méthode, content type mpe bonene ya body.'],
-    1404: ['Opérateur to réseau ezwaki bosenga te; mbongo elongwe te.', 'Meka lisusu mwa moke na nsima.'],
+    1404: ['Opérateur to réseau ezwaki bosenga te.', 'Meka lisusu mwa moke na nsima.'],
     1502: ['Lifuti eboyami.', 'Kozongela yango te: lakisa client lolenge mosusu ya kofuta.'],
   },
   detail: {
@@ -156,7 +156,7 @@ export const ln = {
     UNKNOWN_EXPECTATION: 'En-tête {field} ezali kosenga likambo oyo serveur oyo eyebi te. Kotinda yango te.',
     NOT_JSON: 'Body ezali JSON te. Tinda yango na Content-Type: application/json.',
     BODY_ENCODED: 'Body ekangami to ekomami na lolenge mosusu. Tinda yango ndenge ezali, kozanga en-tête {field}.',
-    CARRIER_DOWN: '{carrier} ezali kozwama sikoyo te; mbongo elongwe te. Meka lisusu mwa moke na nsima.',
+    CARRIER_DOWN: '{carrier} ezali kozwama sikoyo te. Meka lisusu mwa moke na nsima.',
     CARRIER_REFUSES:
       '{carrier} ezali kondima mafuti na biso sikoyo te; mbongo elongwe te. Kozongela yango esalisaka te: futa na lolenge mosusu.',
     PAYER_UNKNOWN:
@@ -239,7 +239,7 @@ export const ln = {
     payee_blocked: 'Compte ya moto oyo azwaka mbongo ekoki kozwa mbongo te.',
     not_allowed: 'Opérateur apesi nzela na lifuti oyo na compte oyo te.',
     carrier_failed: 'Opérateur akokaki kosala lifuti te.',
-    not_sent: 'Bosenga ekomaki epai ya opérateur te; mbongo elongwe te.',
+    not_sent: 'Opérateur ezwaki bosenga te.',
     form_unusable: 'Formulaire ya carte ekokaki kosalelama te; mbongo esengamaki te.',
     not_asked:
       'Mbongo esengamaki te: réseau ya bacarte ezalaki koyanola te, to lifuti oyo emekamaki liboso ekoki kozala elongaki.',

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { REFUSALS } from '../domain/refusal.ts';
+import { checkoutText } from './checkout/words.ts';
 import { LANGUAGES, languageOf, messageKeys, say, sentence, wordsOf } from './messages.ts';
 import { type MessageKey, OTHER_WORDS, WORDS } from './sentences.ts';
 
@@ -75,7 +76,7 @@ test('no sentence is left in English', () => {
 
 test('a line of French never begins with its punctuation, and a text message keeps to the plain alphabet', () => {
   for (const key of messageKeys()) expect(sentence('fr', key), key).not.toMatch(/ [:;?!»]|« /);
-  expect(say('fr', 'reason.not_sent')).toContain('opérateur\u00a0; aucun');
+  expect(say('fr', 'detail.PAYER_UNKNOWN')).toContain('numéro\u00a0; aucun');
   expect(say('fr', 'sms.code', { merchant: 'Chez Anne : fleurs' })).not.toContain('\u00a0');
 });
 
@@ -117,3 +118,25 @@ test('a stored language that we do not have becomes the default', () => {
   for (const none of ['de', '', 'FR', null, undefined, 7, '__proto__', 'constructor'])
     expect(languageOf(none)).toBe('fr');
 });
+
+/** How each language says that no money moved. */
+const UNMOVED = {
+  en: /no money moved|nothing has been charged/i,
+  fr: /aucun mouvement d’argent|rien n’a été débité/i,
+  es: /no se movió dinero|no se ha cobrado/i,
+  ru: /деньги не списаны/i,
+  zh: /资金没有变动|没有扣款/,
+  ln: /mbongo elongwe te/i,
+} as const;
+
+test.each(LANGUAGES)(
+  'a carrier that turns a request away may have accepted it: in %s, only what is known is said',
+  (language) => {
+    for (const key of ['cause.1404', 'detail.CARRIER_DOWN', 'reason.not_sent'] as const)
+      expect(sentence(language, key), key).not.toMatch(UNMOVED[language]);
+    expect(checkoutText(language, 'carrier_down')).not.toMatch(UNMOVED[language]);
+    // What the carrier has refused for good, it has not accepted.
+    expect(sentence(language, 'detail.CARRIER_REFUSES')).toMatch(UNMOVED[language]);
+    expect(checkoutText(language, 'carrier_refuses')).toMatch(UNMOVED[language]);
+  },
+);

@@ -35,7 +35,7 @@ export const zh = {
     1401: ['我们这边出现了错误。', '请使用同一 Idempotency-Key 重试；若问题持续，请提供 request_id。'],
     1402: ['服务目前无法处理该请求。', '请按 Retry-After 所示的时间等待，然后重试。'],
     1403: ['不存在此调用。', '请检查路径、方法、内容类型和请求体大小。'],
-    1404: ['运营商或网络未接受该请求；资金没有变动。', '请稍后重试。'],
+    1404: ['运营商或网络未接受该请求。', '请稍后重试。'],
     1502: ['支付被拒绝。', '请勿重复提交：请为客户提供其他支付方式。'],
   },
   detail: {
@@ -119,7 +119,7 @@ export const zh = {
     UNKNOWN_EXPECTATION: '请求头 {field} 要求了本服务器不支持的内容。请去掉它。',
     NOT_JSON: '请求体不是 JSON。请以 Content-Type: application/json 发送。',
     BODY_ENCODED: '请求体经过压缩或其他编码。请原样发送，不要带请求头 {field}。',
-    CARRIER_DOWN: '目前无法连接 {carrier}；资金没有变动。请稍后重试。',
+    CARRIER_DOWN: '目前无法连接 {carrier}。请稍后重试。',
     CARRIER_REFUSES: '{carrier} 目前不接受我们的支付请求；资金没有变动。重复提交无济于事：请用其他方式支付。',
     PAYER_UNKNOWN: '{carrier} 没有该号码的账户；资金没有变动。请核对号码，或用其他方式支付。',
     EARLIER_PROMPT_OPEN:
@@ -183,7 +183,7 @@ export const zh = {
     payee_blocked: '收款人的账户无法收款。',
     not_allowed: '运营商不允许该账户进行此支付。',
     carrier_failed: '运营商未能完成支付。',
-    not_sent: '请求未送达运营商；资金没有变动。',
+    not_sent: '运营商未接受该请求。',
     form_unusable: '银行卡表单无法使用；没有请求扣款。',
     not_asked: '没有请求扣款：卡组织没有响应，或者之前的尝试可能已经成功。',
     session_expired: '会话在支付确认之前已结束。',

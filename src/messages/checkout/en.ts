@@ -55,7 +55,7 @@ export const en = {
   bad_phone: 'This is not a phone number of that country. Check the digits.',
   no_carrier: 'Mobile money is not available for this number. It works with: {countries}.',
   carrier_currency: '{carrier} does not take this currency. It takes: {currencies}.',
-  carrier_down: '{carrier} cannot be reached now. Nothing has been charged. Try again shortly, or pay another way.',
+  carrier_down: '{carrier} cannot be reached now. Try again shortly, or pay another way.',
   carrier_refuses: '{carrier} does not take our payments at present. Nothing has been charged. Please pay another way.',
   payer_unknown: '{carrier} knows no account under this number. Check the number, or pay another way.',
   earlier_open:

@@ -57,8 +57,7 @@ export const es = {
   bad_phone: 'No es un número de teléfono de ese país. Revise los dígitos.',
   no_carrier: 'El dinero móvil no está disponible para este número. Funciona con: {countries}.',
   carrier_currency: '{carrier} no acepta esta moneda. Acepta: {currencies}.',
-  carrier_down:
-    'No se puede contactar con {carrier}. No se ha cobrado nada. Inténtelo más tarde o pague de otra forma.',
+  carrier_down: 'No se puede contactar con {carrier}. Inténtelo más tarde o pague de otra forma.',
   carrier_refuses: '{carrier} no acepta nuestros pagos por ahora. No se ha cobrado nada. Pague de otra forma.',
   payer_unknown: '{carrier} no conoce ninguna cuenta con este número. Compruebe el número o pague de otra forma.',
   earlier_open:

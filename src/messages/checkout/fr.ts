@@ -57,7 +57,7 @@ export const fr = {
   bad_phone: 'Ce n’est pas un numéro de téléphone de ce pays. Vérifiez les chiffres.',
   no_carrier: 'Le mobile money n’est pas disponible pour ce numéro. Il fonctionne avec : {countries}.',
   carrier_currency: '{carrier} n’accepte pas cette devise. Il accepte : {currencies}.',
-  carrier_down: '{carrier} n’est pas joignable. Rien n’a été débité. Réessayez un peu plus tard, ou payez autrement.',
+  carrier_down: '{carrier} n’est pas joignable. Réessayez un peu plus tard, ou payez autrement.',
   carrier_refuses: '{carrier} n’accepte pas nos paiements actuellement. Rien n’a été débité. Veuillez payer autrement.',
   payer_unknown: '{carrier} ne connaît aucun compte à ce numéro. Vérifiez le numéro, ou payez autrement.',
   earlier_open:

@@ -57,7 +57,7 @@ export const ln = {
   bad_phone: 'Oyo ezali nimero ya telefone ya ekolo wana te. Tala bachiffre.',
   no_carrier: 'Mobile money ezali te mpo na nimero oyo. Esalaka na: {countries}.',
   carrier_currency: '{carrier} endimaka devise oyo te. Endimaka: {currencies}.',
-  carrier_down: '{carrier} ezwami te sikoyo. Mbongo elongwe te. Meka lisusu mwa nsima, to futa na lolenge mosusu.',
+  carrier_down: '{carrier} ezwami te sikoyo. Meka lisusu mwa nsima, to futa na lolenge mosusu.',
   carrier_refuses: '{carrier} ezali kondima mafuti na biso sikoyo te. Mbongo elongwe te. Futa na lolenge mosusu.',
   payer_unknown: '{carrier} eyebi compte moko te na nimero oyo. Tala nimero, to futa na lolenge mosusu.',
   earlier_open:

@@ -57,7 +57,7 @@ export const zh = {
   bad_phone: '这不是该国的电话号码。请检查数字。',
   no_carrier: '该号码不能使用移动支付。可用的有：{countries}。',
   carrier_currency: '{carrier} 不支持该货币。支持：{currencies}。',
-  carrier_down: '现在无法连接 {carrier}。没有扣款。请稍后重试，或用其他方式付款。',
+  carrier_down: '现在无法连接 {carrier}。请稍后重试，或用其他方式付款。',
   carrier_refuses: '{carrier} 目前不接受我们的付款请求。没有扣款。请用其他方式付款。',
   payer_unknown: '{carrier} 没有该号码的账户。请核对号码，或用其他方式付款。',
   earlier_open: '之前的尝试可能已经成功。我们正在确认：请稍等片刻再试。在此期间请不要用其他方式付款。',
