@@ -322,7 +322,7 @@ export const es = {
     payout_checked: 'El desembolso se ha comprobado y se aceptaría. No se ha creado nada.',
   },
   sms: {
-    code: '{code} es su código para pagar {amount} {currency} a {merchant}. Caduca en {minutes, plural, one {# minuto} other {# minutos}}. No se lo diga nunca a nadie.',
+    code: 'Use {code} para pagar {amount} {currency} a {merchant}. Caduca en {minutes, plural, one {# minuto} other {# minutos}}. No lo comparta con nadie.',
   },
   page: {
     index_title: 'Errores',

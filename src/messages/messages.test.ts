@@ -140,3 +140,23 @@ test.each(LANGUAGES)(
     expect(checkoutText(language, 'carrier_refuses')).toMatch(UNMOVED[language]);
   },
 );
+
+/** The basic alphabet of text messages (GSM 03.38), without its Greek letters. */
+const GSM = /^[A-Za-z0-9 \n\r@£$¥èéùìòÇØøÅå_ÆæßÉ!"#¤%&'()*+,\-./:;<=>?¡ÄÖÑÜ§¿äöñüà]*$/;
+
+test.each(LANGUAGES)(
+  'a one-time code in %s is one text message: 160 letters of the plain alphabet, or 70 others',
+  (language) => {
+    const isPlain = language !== 'ru' && language !== 'zh';
+    const amount = isPlain ? '1250000.00' : '125000.00';
+    const said = say(language, 'sms.code', {
+      code: '004210',
+      amount,
+      currency: 'USD',
+      merchant: 'Boutique Kivu',
+      minutes: 10,
+    });
+    expect(GSM.test(said), said).toBe(isPlain);
+    expect(said.length, said).toBeLessThanOrEqual(isPlain ? 160 : 70);
+  },
+);

@@ -329,7 +329,7 @@ export const ru = {
     payout_checked: 'Выплата проверена и была бы принята. Ничего не создано.',
   },
   sms: {
-    code: '{code} — ваш код для оплаты {amount} {currency} ({merchant}). Он действует {minutes, plural, one {# минуту} few {# минуты} many {# минут} other {# минуты}}. Никому его не сообщайте.',
+    code: 'Код {code}: {amount} {currency}, {merchant}. {minutes} мин. Никому не сообщайте.',
   },
   page: {
     index_title: 'Ошибки',
