@@ -1,11 +1,12 @@
 /**
- * The query parameters that lists share: a span of dates and a page's size, as texts.
+ * The query parameters that lists share: a currency, a span of dates and a page's size, as texts.
  *
  * Invariant: days are in UTC and both ends belong to the span; a date that does not exist is refused, and never taken for
  * another.
  */
 
 import { Type } from 'typebox';
+import { isCurrency } from '../domain/currency.ts';
 import type { RefusalDetail } from '../domain/refusal.ts';
 
 /** How the document writes a day or an instant: a generator of clients takes dates for either. */
@@ -48,6 +49,11 @@ export function referenceFaults(query: {
     ...holdsNul.map((field) => ({ field, code: 'INVALID_TEXT' }) as const),
     ...wordFaults('reference', query.customer_reference, query.reference),
   ];
+}
+
+/** What is wrong with the filter by a currency, if anything. */
+export function currencyFaults({ currency }: { readonly currency?: string | undefined }): RefusalDetail[] {
+  return currency === undefined || isCurrency(currency) ? [] : [{ field: 'currency', code: 'INVALID_CURRENCY' }];
 }
 
 /** Milliseconds: `from` inclusive, `until` exclusive; undefined if it was not given. */

@@ -125,6 +125,7 @@ export const BatchesQuery = Type.Object({
   ),
   receipt_mode: Type.Optional(ReceiptModeName),
   method: Type.Optional(Type.Union(ReceiptModeName.anyOf, wordFor('receipt_mode'))),
+  currency: Type.Optional(CurrencyCode),
   customer_reference: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
   reference: Type.Optional(Type.String({ minLength: 1, maxLength: 255, ...wordFor('customer_reference') })),
   ...SPAN_QUERY,

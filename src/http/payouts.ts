@@ -12,7 +12,7 @@ import type { Deps } from '../usecases/deps.ts';
 import { type BatchListing, listPayouts, readPayout } from '../usecases/payout-read.ts';
 import { retryPayout } from '../usecases/payout-retry.ts';
 import { type PayoutSent, requireSender, sendPayout } from '../usecases/payout-send.ts';
-import { limitFaults, readSpan, referenceFaults, spanFaults, wordFaults } from './list-query.ts';
+import { currencyFaults, limitFaults, readSpan, referenceFaults, spanFaults, wordFaults } from './list-query.ts';
 import { payoutFaults, payoutOrder } from './payout-faults.ts';
 import { presentBatch, presentBatches, presentPayout } from './payout-present.ts';
 import {
@@ -130,14 +130,14 @@ function batchRoutes(deps: Deps): Route[] {
       summary: 'List payouts',
       description:
         'Your batches, newest first, page by page. Batches made while you read never move others between pages. With ' +
-        '`status` or `receipt_mode` a page may be short, or empty, without being the last.',
+        '`status`, `receipt_mode` or `currency` a page may be short, or empty, without being the last.',
       credential: 'merchant',
       limit: 'none',
       loadClass: 'read',
       allowConsumed: true,
       querystring: BatchesQuery,
       answers: { 200: BatchesAnswer },
-      refusals: [1103, 1110],
+      refusals: [1102, 1103, 1110],
       checkQuery: listFaults,
       run: async (call) => call.reply(200, presentBatches(await listPayouts(deps, call.caller, listingOf(call.query)))),
     }),
@@ -169,6 +169,7 @@ function listFaults(query: Partial<BatchesQuery>) {
   const faults: RefusalDetail[] = [
     ...wordFaults('method', query.receipt_mode, query.method),
     ...referenceFaults(query),
+    ...currencyFaults(query),
     ...spanFaults({ from, to }),
     ...limitFaults(limit, PAGE_MOST),
   ];
@@ -182,6 +183,7 @@ function listingOf(query: BatchesQuery): BatchListing {
   return {
     status: query.status,
     receiptMode: query.receipt_mode ?? query.method,
+    currency: query.currency,
     customerReference: query.customer_reference ?? query.reference,
     from,
     to: until,

@@ -6,7 +6,16 @@
 
 import { type Static, Type } from 'typebox';
 import { limitQuery, SPAN_QUERY } from './list-query.ts';
-import { AMOUNT_FORM, MethodName, NextCursor, nullable, OutgoingStatus, Text, Timestamp } from './schema-words.ts';
+import {
+  AMOUNT_FORM,
+  CurrencyCode,
+  MethodName,
+  NextCursor,
+  nullable,
+  OutgoingStatus,
+  Text,
+  Timestamp,
+} from './schema-words.ts';
 
 export const RefundBody = Type.Object({
   transaction_id: Type.String({
@@ -61,6 +70,7 @@ export const RefundsQuery = Type.Object({
       { description: 'Only refunds with this status.' },
     ),
   ),
+  currency: Type.Optional(CurrencyCode),
   transaction_id: Type.Optional(
     Type.String({ minLength: 1, maxLength: 64, description: 'Only refunds of this payment, `txn_…`.' }),
   ),

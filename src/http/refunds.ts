@@ -11,7 +11,7 @@ import type { Deps } from '../usecases/deps.ts';
 import { makeRefundForMerchant } from '../usecases/refund-make.ts';
 import { readRefund } from '../usecases/refund-read.ts';
 import { listRefunds, type RefundListing } from '../usecases/refunds-list.ts';
-import { limitFaults, readSpan, spanFaults } from './list-query.ts';
+import { currencyFaults, limitFaults, readSpan, spanFaults } from './list-query.ts';
 import { presentListedRefund, presentRefund } from './refund-present.ts';
 import { REFUNDS, REFUNDS_MOST, RefundAnswer, RefundBody, RefundsAnswer, RefundsQuery } from './refund-schemas.ts';
 import { defineRoute, type Route } from './route.ts';
@@ -63,7 +63,7 @@ export function refundRoutes(deps: Deps): Route[] {
       allowConsumed: true,
       querystring: RefundsQuery,
       answers: { 200: RefundsAnswer },
-      refusals: [1110],
+      refusals: [1102, 1110],
       checkQuery: listFaults,
       run: async (call) => {
         const { rows, next } = await listRefunds(deps, call.caller, listingOf(call.query));
@@ -104,16 +104,17 @@ function refundFaults({ amount, reason }: Partial<RefundBody>): RefusalDetail[] 
   return found;
 }
 
-function listFaults({ transaction_id: id, from, to, cursor, limit }: Partial<RefundsQuery>): RefusalDetail[] {
+function listFaults(query: Partial<RefundsQuery>): RefusalDetail[] {
+  const { transaction_id: id, from, to, cursor, limit } = query;
   const faults: RefusalDetail[] = [];
   if (id !== undefined && !isId('txn', id)) faults.push({ field: 'transaction_id', code: 'INVALID_FORMAT' });
-  faults.push(...spanFaults({ from, to }));
+  faults.push(...currencyFaults(query), ...spanFaults({ from, to }));
   if (cursor !== undefined && !isId('rfd', cursor)) faults.push({ field: 'cursor', code: 'INVALID_CURSOR' });
   return [...faults, ...limitFaults(limit, REFUNDS_MOST)];
 }
 
 /** Reads a query in which `listFaults` has found none. */
 function listingOf(query: RefundsQuery): RefundListing {
-  const { status, transaction_id: transactionId, cursor: before, limit } = query;
-  return { status, transactionId, ...readSpan(query), before, limit: Number(limit ?? REFUNDS) };
+  const { status, currency, transaction_id: transactionId, cursor: before, limit } = query;
+  return { status, currency, transactionId, ...readSpan(query), before, limit: Number(limit ?? REFUNDS) };
 }

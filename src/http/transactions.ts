@@ -3,7 +3,6 @@
  */
 
 import { Type } from 'typebox';
-import { isCurrency } from '../domain/currency.ts';
 import { isId } from '../domain/ids.ts';
 import { formatMinor } from '../domain/money.ts';
 import type { Payment } from '../domain/records.ts';
@@ -12,7 +11,7 @@ import type { Deps } from '../usecases/deps.ts';
 import { readTransactionDetail } from '../usecases/payout-read.ts';
 import { listTransactions } from '../usecases/transactions-list.ts';
 import { TRANSACTIONS, TRANSACTIONS_MOST, TransactionsAnswer, TransactionsQuery } from './books-schemas.ts';
-import { limitFaults, readSpan, referenceFaults, spanFaults, wordFaults } from './list-query.ts';
+import { currencyFaults, limitFaults, readSpan, referenceFaults, spanFaults, wordFaults } from './list-query.ts';
 import { presentTransactionDetail } from './payout-present.ts';
 import { TransactionDetailAnswer } from './payout-schemas.ts';
 import { presentStatus } from './present.ts';
@@ -88,13 +87,13 @@ export function transactionRoutes(deps: Deps): Route[] {
 }
 
 function faultsOf(query: Partial<TransactionsQuery>) {
-  const { currency, from, to, cursor, limit } = query;
+  const { from, to, cursor, limit } = query;
   const faults: RefusalDetail[] = [
     ...wordFaults('method', query.payment_method, query.method),
     ...referenceFaults(query),
+    ...currencyFaults(query),
+    ...spanFaults({ from, to }),
   ];
-  if (currency !== undefined && !isCurrency(currency)) faults.push({ field: 'currency', code: 'INVALID_CURRENCY' });
-  faults.push(...spanFaults({ from, to }));
   if (cursor !== undefined && !isId('txn', cursor)) faults.push({ field: 'cursor', code: 'INVALID_CURSOR' });
   return [...faults, ...limitFaults(limit, TRANSACTIONS_MOST)];
 }

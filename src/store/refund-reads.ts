@@ -32,6 +32,7 @@ export interface RefundPageFilter {
   readonly shard: number;
   readonly merchantId: string;
   readonly status?: RefundStatus | undefined;
+  readonly currency?: string | undefined;
   /** Inclusive. */
   readonly from?: number | undefined;
   /** Exclusive. */
@@ -47,7 +48,7 @@ export function pageOfRefunds(
   filter: RefundPageFilter,
   place: Place = 'live',
 ): Promise<ScannedPage<Refund>> {
-  const { shard, merchantId, status, from, until, before, limit } = filter;
+  const { shard, merchantId, status, currency, from, until, before, limit } = filter;
   return scanPage(readers, {
     table: 'refund',
     place,
@@ -57,7 +58,7 @@ export function pageOfRefunds(
       ['id < ?', before, 'b'],
       ...idsWithin('rfd', from, until),
     ],
-    fits: [['status = ?', status, 's'], ...createdWithin(from, until)],
+    fits: [['status = ?', status, 's'], ['currency = ?', currency, 'c'], ...createdWithin(from, until)],
     order: 'newest',
     limit,
   });

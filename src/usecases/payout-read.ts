@@ -139,6 +139,7 @@ export function standingOf(counted: readonly Counted[], more: boolean): Omit<Bat
 export interface BatchListing {
   readonly status: BatchStatus | undefined;
   readonly receiptMode: ReceiptMode | undefined;
+  readonly currency: string | undefined;
   readonly customerReference: string | undefined;
   /** Inclusive. */
   readonly from: number | undefined;
@@ -162,12 +163,12 @@ const SCANNED_MOST = 500;
 const COUNTED_MOST = 50_000;
 
 /**
- * A merchant's batches, newest first. A batch's status is derived from its lines and not stored, so a filter on status or receipt
- * mode scans batches: if few match, a page is short, and the next one continues.
+ * A merchant's batches, newest first. A batch's status is derived from its lines and not stored, so a filter on status, receipt
+ * mode or currency scans batches: if few match, a page is short, and the next one continues.
  */
 export async function listPayouts(deps: Deps, { merchant }: MerchantCaller, listing: BatchListing): Promise<BatchPage> {
-  const { limit, cursor, to } = listing;
-  const everyOneFits = listing.status === undefined && listing.receiptMode === undefined;
+  const { limit, cursor, to, status, receiptMode, currency } = listing;
+  const everyOneFits = [status, receiptMode, currency].every((one) => one === undefined);
   const found: BatchStanding[] = [];
   let before = earlier(cursor, to === undefined ? undefined : firstIdAt('batch', to));
   let scanned = 0;
@@ -200,8 +201,12 @@ export async function listPayouts(deps: Deps, { merchant }: MerchantCaller, list
   }
 }
 
-function fits({ status, receiptMode }: BatchListing, { batch, status: its }: BatchStanding): boolean {
-  return (status === undefined || its === status) && (receiptMode === undefined || batch.receipt_mode === receiptMode);
+function fits({ status, receiptMode, currency }: BatchListing, { batch, status: its }: BatchStanding): boolean {
+  return (
+    (status === undefined || its === status) &&
+    (receiptMode === undefined || batch.receipt_mode === receiptMode) &&
+    (currency === undefined || batch.currency === currency)
+  );
 }
 
 async function readStanding(deps: Deps, batch: PayoutBatch): Promise<BatchStanding> {

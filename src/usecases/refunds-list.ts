@@ -46,7 +46,7 @@ async function pageOfPayment(
   deps: FindDeps,
   { shard, id: merchantId }: Merchant,
   transactionId: string,
-  { status, from = 0, until = Number.POSITIVE_INFINITY, before, limit }: Omit<RefundListing, 'transactionId'>,
+  { status, currency, from = 0, until = Number.POSITIVE_INFINITY, before, limit }: Omit<RefundListing, 'transactionId'>,
 ): Promise<ScannedPage<Refund>> {
   const { refund, archive } = deps.store;
   const places = {
@@ -57,6 +57,7 @@ async function pageOfPayment(
     (one) =>
       one.merchant_id === merchantId &&
       (status === undefined || one.status === status) &&
+      (currency === undefined || one.currency === currency) &&
       one.created_at >= from &&
       one.created_at < until &&
       (before === undefined || one.id < before),

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { creditBalance } from '../../src/usecases/balance-credit.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { expectRefusal, withoutIds } from '../support/envelope.ts';
 import { bearerOf, neighbourOf, numberEnding } from '../support/flows.ts';
@@ -241,6 +242,20 @@ describe('the list of batches', () => {
     for (const wrong of ['receipt_mode=cash', 'method=cash', 'method=wallet&receipt_mode=mobile_money']) {
       expectRefusal(await list(`?${wrong}`, payer), 400, '1103');
     }
+  });
+
+  test('is filtered by the currency', async () => {
+    const payer = await openPayer(world);
+    await creditBalance(world.gateway.deps, payer.merchant.id, 'cdf', 100_000_00n);
+    const dollars = await createPayout(world, payer);
+    await world.pass(1);
+    const francs = await createPayout(world, payer, { currency: 'cdf' });
+    expect(francs.status, francs.text).toBeLessThan(300);
+    const ids = async (query: string) => (await pages(query, payer)).flat().map(({ batch_id }) => batch_id);
+    expect(await ids('currency=usd&limit=1')).toEqual([dollars.json.batch_id]);
+    expect(await ids('currency=cdf')).toEqual([francs.json.batch_id]);
+    expect(await ids('currency=cdf&receipt_mode=wallet')).toEqual([]);
+    expectRefusal(await list('?currency=USD', payer), 400, '1102', 'INVALID_CURRENCY');
   });
 
   test('reports every bad part of the query at once', async () => {

@@ -88,7 +88,7 @@ describe('the list', () => {
     expect(told).toEqual(['payment.approved']);
   });
 
-  test('is filtered by status, transaction and time', async () => {
+  test('is filtered by status, currency, transaction and time', async () => {
     const merchant = await world.merchant();
     const start = world.clock.now();
     const { payment, made } = await refundTimes(merchant, 1);
@@ -108,6 +108,11 @@ describe('the list', () => {
       expect(await idsOf(merchant, { ...of, from: at(1), to: at(1) })).toEqual(made);
       expect(await idsOf(merchant, { ...of, from: at(2), to: at(59_999) })).toEqual([]);
     }
+    for (const of of [{}, { transaction_id: payment }]) {
+      expect(await idsOf(merchant, { ...of, currency: 'usd' })).toEqual('transaction_id' in of ? made : all);
+      expect(await idsOf(merchant, { ...of, currency: 'cdf' })).toEqual([]);
+    }
+    expectRefusal(await list(merchant, { currency: 'USD' }), 400, '1102', 'INVALID_CURRENCY');
     expect(await idsOf(merchant, { from: at(60_000), status: 'completed' })).toEqual(later.made);
     expect(await idsOf(merchant, { from: at(0).slice(0, 10), to: at(0).slice(0, 10) })).toEqual(all);
   });
