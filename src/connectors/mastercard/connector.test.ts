@@ -3,7 +3,7 @@
  */
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { MISBEHAVIOURS } from '../testing/conformance.ts';
+import { MISBEHAVIOURS } from '../testing/scripted-upstream.ts';
 import { CAUSES, GATEWAY_CODES, TAKEN } from './statuses.ts';
 import { BROWSER, type CardWorld, id, openCardWorld } from './testing/card-world.ts';
 

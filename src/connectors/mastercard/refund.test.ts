@@ -1,7 +1,7 @@
 /** Refunds of card payments, against the sandbox's card network and against one that misbehaves. */
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { MISBEHAVIOURS } from '../testing/conformance.ts';
+import { MISBEHAVIOURS } from '../testing/scripted-upstream.ts';
 import { type CardWorld, id, openCardWorld } from './testing/card-world.ts';
 
 let world: CardWorld;

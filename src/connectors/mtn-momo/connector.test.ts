@@ -5,7 +5,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Outbound } from '../../platform/platform.ts';
 import type { CarrierOrder, CollectConnector } from '../connector.ts';
-import { type ConformanceWorld, conformanceChecks } from '../testing/conformance.ts';
+import { conformanceChecks } from '../testing/conformance.ts';
+import type { ConformanceWorld } from '../testing/conformance-world.ts';
 import type { Reply } from '../testing/scripted-upstream.ts';
 import type { MtnMomoConfig } from './client.ts';
 import { createMtnMomo } from './connector.ts';
@@ -45,8 +46,7 @@ describe('conformance', () => {
       { order: carrier.order('02'), reason: 'insufficient_funds' },
       { order: carrier.order('03'), reason: 'customer_rejected' },
     ],
-    timesMoved: async (reference) => carrier.sandbox.book.find('mtn', reference)?.times ?? 0,
-    facing: async (upstream) => (await facing(upstream)).connector,
+    connectTo: (url, doors) => createMtnMomo({ ...credentials, baseUrl: url }, doors),
   });
   test.each(conformanceChecks<CarrierOrder>())('$name', ({ run }) => run(world()));
 });

@@ -4,7 +4,7 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { PayoutConnector, PayoutRequest } from '../connector.ts';
-import type { ConformanceWorld } from '../testing/conformance.ts';
+import type { ConformanceWorld } from '../testing/conformance-world.ts';
 import { moverOf, PAYOUT_CHECKS } from '../testing/payout-conformance.ts';
 import type { Reply } from '../testing/scripted-upstream.ts';
 import { createMtnMomo, createMtnMomoDisbursement } from './connector.ts';
@@ -45,8 +45,7 @@ describe('conformance', () => {
       { order: payout('02'), reason: 'payee_unknown' },
       { order: payout('03'), reason: 'payee_blocked' },
     ],
-    timesMoved: async (reference) => timesPaid(reference),
-    facing: async (upstream) => moverOf((await facing(upstream)).connector),
+    connectTo: (url, doors) => moverOf(createMtnMomoDisbursement({ ...credentials, baseUrl: url }, doors)),
   });
   test.each(PAYOUT_CHECKS)('$name', ({ run }) => run(world()));
 });
@@ -89,7 +88,7 @@ describe('a transfer', () => {
   test('has a reference and a book entry of its own', async () => {
     const order = payout();
     await connector.payOut(order);
-    await carrier.conformance.untilDecided();
+    carrier.conformance.untilDecided();
     expect(carrier.sandbox.book.lines({ reference: order.reference })).toMatchObject([
       { kind: 'credit', carrier: 'mtn', amount: '12.50', currency: 'usd', external_id: order.attemptId, times: 1 },
     ]);
@@ -162,7 +161,7 @@ test('a request whose HTTP answer never comes is unknown, found by inquiry, and 
   const order = payout('05');
   const hurried = createMtnMomoDisbursement({ ...credentials, baseUrl: carrier.url }, carrier.doorsTo('endless'));
   expect((await hurried.payOut(order)).kind).toBe('unknown');
-  await carrier.conformance.untilDecided();
+  carrier.conformance.untilDecided();
   expect((await connector.inquire(order)).kind).toBe('approved');
   expect((await connector.payOut(order)).kind).toBe('waiting');
   expect(timesPaid(order.reference)).toBe(1);

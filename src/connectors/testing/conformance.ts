@@ -1,138 +1,138 @@
 /**
  * What every connector that moves money must pass, in and out, against its simulator and against upstreams that misbehave.
  *
- * Invariant: a check uses only the terms of the contract. A carrier's own terms, and how its simulator is driven, are in the
- * world that the connector's test hands in; the test runs each check as a test of that name.
+ * Invariant: a check uses only the terms of the contract; the connector's test runs each check as a test of that name.
  */
 
 import assert from 'node:assert/strict';
-import type { Answer, InquiryAnswer, LastingRefusal } from '../../domain/answer.ts';
-import type { CarrierOrder, Inquiry } from '../connector.ts';
-
-/** The course that an order takes at the simulator. */
-export type Course = 'completes' | 'stays_open' | 'carrier_is_down';
-
-/** A connector of either direction: `start` is a collect connector's, or a payout connector's `payOut`. */
-export interface Mover<Order> {
-  referenceFor(attemptId: string): string;
-  start(order: Order): Promise<Answer>;
-  inquire(order: Inquiry): Promise<InquiryAnswer>;
-}
-
-/** How an upstream can misbehave. In all cases but the first it accepts the connection. */
-export type Misbehaviour = 'refuses_connections' | 'cuts' | 'garbage' | 'html' | 'empty' | 'huge' | 'endless';
-
-export const MISBEHAVIOURS: readonly Misbehaviour[] = [
-  'refuses_connections',
-  'cuts',
-  'garbage',
-  'html',
-  'empty',
-  'huge',
-  'endless',
-];
-
-/** One reply in the upstream's terms, and what it means in ours. */
-export interface Documented {
-  readonly name: string;
-  readonly to: 'start' | 'inquire';
-  readonly status: number;
-  readonly body: string;
-  readonly means: {
-    readonly kind: (Answer | InquiryAnswer)['kind'];
-    readonly reason?: string;
-    readonly lasting?: LastingRefusal;
-  };
-}
-
-export interface ConformanceWorld<Order extends CarrierOrder> {
-  /** The connector, wired to its simulator. */
-  readonly connector: Mover<Order>;
-  /** An order under a fresh attempt id. */
-  order(course: Course): Order;
-  /** Orders that the carrier accepts and then finally refuses, each with the expected reason. */
-  refused(): readonly { readonly order: Order; readonly reason: string }[];
-  /** How often money moved under a reference, by the simulator's own book. */
-  timesMoved(reference: string): Promise<number>;
-  /** Lets the simulator's time pass until it has decided everything that it decides by itself. */
-  untilDecided(): Promise<void>;
-  /** Sets whether the simulator, from now on, accepts requests without its answer ever arriving. */
-  loseAnswers(lose: boolean): Promise<void>;
-  /** Expires the tokens that the simulator has issued. */
-  expireTokens(): Promise<void>;
-  /** The connector, wired to an upstream that authorises calls and then misbehaves, or replies as told. */
-  facing(upstream: Misbehaviour | Pick<Documented, 'status' | 'body'>): Promise<Mover<Order>>;
-  /** Every status, reason and refusal that the upstream documents, for that order. */
-  documented(order: Order): readonly Documented[];
-}
-
-export interface Check<Order extends CarrierOrder> {
-  readonly name: string;
-  run(world: ConformanceWorld<Order>): Promise<void>;
-}
+import { parsePaddedAmount } from '../../domain/money.ts';
+import { CALL_LIFE_MS } from '../../usecases/attempt-ask.ts';
+import type { CarrierOrder } from '../connector.ts';
+import { ACCEPTED, assertKind, type Check, NOT_TAKEN, othersThan, timesMoved } from './conformance-world.ts';
+import { distrustChecks } from './distrust-checks.ts';
+import { standBefore } from './stand.ts';
 
 /** The checks that hold in both directions. */
 export function conformanceChecks<Order extends CarrierOrder>(): readonly Check<Order>[] {
-  return [...movingChecks<Order>(), ...doubtfulChecks<Order>(), ...wordChecks<Order>(), ...misbehaviourChecks<Order>()];
+  return [...movingChecks<Order>(), ...wireChecks<Order>(), ...doubtfulChecks<Order>(), ...distrustChecks<Order>()];
 }
 
 /** Money that moves once, or not at all. */
 function movingChecks<Order extends CarrierOrder>(): readonly Check<Order>[] {
   return [
     {
-      name: 'an attempt has one reference, and no other attempt has it',
-      async run({ connector, order }) {
-        const [one, other] = [order('completes').attemptId, order('completes').attemptId];
-        assert.equal(connector.referenceFor(one), connector.referenceFor(one));
-        assert.notEqual(connector.referenceFor(one), connector.referenceFor(other));
-      },
-    },
-    {
-      name: 'an accepted order waits, is approved once paid, and stays so',
-      async run({ connector, order, untilDecided, timesMoved }) {
-        const paying = order('completes');
-        assert.equal((await connector.start(paying)).kind, 'waiting');
-        assert.equal((await connector.inquire(paying)).kind, 'waiting');
-        await untilDecided();
+      name: 'an accepted order is approved once paid, and stays so',
+      async run(world) {
+        const { connector } = world;
+        const paying = world.order('completes');
+        const first = await connector.start(paying);
+        assertKind(first, ACCEPTED, 'start');
+        assert.equal((await connector.inquire(paying)).kind, first.kind);
+        world.untilDecided();
         const answer = await connector.inquire(paying);
         assert.equal(answer.kind, 'approved');
-        assert.ok(answer.kind === 'approved' && answer.providerReference);
+        assert.ok(answer.kind === 'approved' && answer.providerReference, 'the upstream’s own id is lost');
         assert.deepEqual(await connector.inquire(paying), answer);
-        assert.equal(await timesMoved(paying.reference), 1);
+        assert.equal(timesMoved(world, paying), 1);
       },
     },
     {
       name: 'starting twice under one attempt moves money once',
-      async run({ connector, order, untilDecided, timesMoved }) {
-        const paying = order('completes');
+      async run(world) {
+        const { connector } = world;
+        const paying = world.order('completes');
         await connector.start(paying);
-        assert.ok(['waiting', 'unknown'].includes((await connector.start(paying)).kind));
-        await untilDecided();
-        assert.ok(['waiting', 'approved', 'unknown'].includes((await connector.start(paying)).kind));
+        assertKind(await connector.start(paying), [...ACCEPTED, 'unknown'], 'the second start');
+        world.untilDecided();
+        assertKind(await connector.start(paying), [...ACCEPTED, 'unknown'], 'a start after the end');
         assert.equal((await connector.inquire(paying)).kind, 'approved');
-        assert.equal(await timesMoved(paying.reference), 1);
+        assert.equal(timesMoved(world, paying), 1);
       },
     },
     {
       name: 'two starts at the same moment move money once',
-      async run({ connector, order, untilDecided, timesMoved }) {
-        const paying = order('completes');
+      async run(world) {
+        const { connector } = world;
+        const paying = world.order('completes');
         const answers = await Promise.all([connector.start(paying), connector.start(paying)]);
-        for (const answer of answers) assert.ok(['waiting', 'unknown'].includes(answer.kind), answer.kind);
-        await untilDecided();
-        assert.equal(await timesMoved(paying.reference), 1);
+        for (const answer of answers) assertKind(answer, [...ACCEPTED, 'unknown'], 'start');
+        world.untilDecided();
+        assert.equal(timesMoved(world, paying), 1);
       },
     },
     {
       name: 'a final no is declined with its reason, and moves nothing',
-      async run({ connector, refused, untilDecided, timesMoved }) {
-        for (const { order, reason } of refused()) {
-          assert.equal((await connector.start(order)).kind, 'waiting');
-          await untilDecided();
+      async run(world) {
+        const { connector } = world;
+        for (const { order, reason } of world.refused()) {
+          assertKind(await connector.start(order), ['waiting', 'declined'], 'start');
+          world.untilDecided();
           const answer = await connector.inquire(order);
           assert.ok(answer.kind === 'declined' && answer.reason === reason, JSON.stringify(answer));
-          assert.equal(await timesMoved(order.reference), 0);
+          assert.equal(timesMoved(world, order), 0);
         }
+      },
+    },
+  ];
+}
+
+/** What reaches the upstream is what was ordered. */
+function wireChecks<Order extends CarrierOrder>(): readonly Check<Order>[] {
+  return [
+    {
+      name: 'an attempt has one reference, which no other attempt has, in whatever process',
+      async run(world) {
+        const { connector, order } = world;
+        const [one, other] = [order('completes').attemptId, order('completes').attemptId];
+        assert.notEqual(connector.referenceFor(one), connector.referenceFor(other));
+        await standBefore(world, 'cuts', async ({ connector: elsewhere }) =>
+          assert.equal(elsewhere.referenceFor(one), connector.referenceFor(one)),
+        );
+      },
+    },
+    {
+      name: 'the connector’s name fits into a callback’s address, and its settle delay outlasts a call',
+      async run({ connector: { name, settleDelayMs } }) {
+        assert.match(name, /^[a-z][a-z0-9-]{0,63}$/);
+        assert.ok(
+          settleDelayMs >= CALL_LIFE_MS,
+          `${settleDelayMs} ms: a call may be on its way for ${CALL_LIFE_MS} ms`,
+        );
+      },
+    },
+    {
+      name: 'what moves is what was ordered: number, amount, currency and attempt, in each currency',
+      async run(world) {
+        for (const currency of world.currencies) {
+          const paying = { ...world.order('completes'), currency, amountMinor: 123_400n };
+          assertKind(await world.connector.start(paying), ACCEPTED, currency);
+          world.untilDecided();
+          const { amount, ...moved } = world.moved(paying.reference) ?? assert.fail(`${currency}: nothing moved`);
+          assert.equal(parsePaddedAmount(amount, currency)?.minor, paying.amountMinor, `${amount} ${currency}`);
+          assert.equal(moved.currency, currency);
+          assert.equal(moved.msisdn, paying.msisdn.replace('+', ''));
+          assert.equal(moved.external_id, paying.attemptId);
+          assert.equal((await world.connector.inquire(paying)).kind, 'approved');
+        }
+      },
+    },
+    {
+      name: 'words of any length and script reach the upstream in a form that it takes',
+      async run({ connector, order }) {
+        for (const words of ['x'.repeat(500), '\u{1f600}'.repeat(99), "Mama's “café” & <fils>\r\n\u0000\u202e"]) {
+          const worded = { ...order('completes'), merchantName: words, customerReference: words };
+          assertKind(await connector.start('note' in worded ? { ...worded, note: words } : worded), ACCEPTED, words);
+        }
+      },
+    },
+    {
+      name: 'an answer about something else than was ordered is not believed',
+      async run({ connector, order, untilDecided }) {
+        const paying = order('completes');
+        await connector.start(paying);
+        untilDecided();
+        for (const other of othersThan(paying, order('completes')))
+          assert.equal((await connector.inquire(other)).kind, 'unknown');
       },
     },
   ];
@@ -143,41 +143,44 @@ function doubtfulChecks<Order extends CarrierOrder>(): readonly Check<Order>[] {
   return [
     {
       name: 'a lost answer is unknown, and found by inquiry',
-      async run({ connector, order, loseAnswers, untilDecided, timesMoved }) {
-        await connector.inquire(order('completes'));
-        const paying = order('completes');
-        await loseAnswers(true);
+      async run(world) {
+        const { connector } = world;
+        await connector.inquire(world.order('completes'));
+        const paying = world.order('completes');
+        world.loseAnswers(true);
         assert.equal((await connector.start(paying)).kind, 'unknown');
         assert.equal((await connector.inquire(paying)).kind, 'unknown');
-        await loseAnswers(false);
-        await untilDecided();
+        world.loseAnswers(false);
+        world.untilDecided();
         assert.equal((await connector.inquire(paying)).kind, 'approved');
-        assert.equal(await timesMoved(paying.reference), 1);
+        assert.equal(timesMoved(world, paying), 1);
       },
     },
     {
       name: 'a start that is repeated after a lost answer moves money once',
-      async run({ connector, order, loseAnswers, untilDecided, timesMoved }) {
-        await connector.inquire(order('completes'));
-        const paying = order('completes');
-        await loseAnswers(true);
+      async run(world) {
+        const { connector } = world;
+        await connector.inquire(world.order('completes'));
+        const paying = world.order('completes');
+        world.loseAnswers(true);
         assert.equal((await connector.start(paying)).kind, 'unknown');
-        await untilDecided();
+        world.untilDecided();
         assert.equal((await connector.start(paying)).kind, 'unknown');
-        await loseAnswers(false);
-        assert.ok(['waiting', 'approved', 'unknown'].includes((await connector.start(paying)).kind));
+        world.loseAnswers(false);
+        assertKind(await connector.start(paying), [...ACCEPTED, 'unknown'], 'the third start');
         assert.equal((await connector.inquire(paying)).kind, 'approved');
-        assert.equal(await timesMoved(paying.reference), 1);
+        assert.equal(timesMoved(world, paying), 1);
       },
     },
     {
-      name: 'a carrier that is down has certainly taken nothing',
-      async run({ connector, order, untilDecided, timesMoved }) {
-        const refused = order('carrier_is_down');
-        assert.equal((await connector.start(refused)).kind, 'not_sent');
-        await untilDecided();
+      name: 'a carrier that is down has taken nothing',
+      async run(world) {
+        const { connector } = world;
+        const refused = world.order('carrier_is_down');
+        assertKind(await connector.start(refused), NOT_TAKEN, 'start');
+        world.untilDecided();
         assert.equal((await connector.inquire(refused)).kind, 'not_found');
-        assert.equal(await timesMoved(refused.reference), 0);
+        assert.equal(timesMoved(world, refused), 0);
       },
     },
     {
@@ -188,65 +191,17 @@ function doubtfulChecks<Order extends CarrierOrder>(): readonly Check<Order>[] {
     },
     {
       name: 'a token that ends in the middle delays nothing and doubles nothing',
-      async run({ connector, order, expireTokens, untilDecided, timesMoved }) {
-        await connector.inquire(order('completes'));
-        const paying = order('completes');
-        await expireTokens();
-        assert.equal((await connector.start(paying)).kind, 'waiting');
-        await untilDecided();
-        await expireTokens();
+      async run(world) {
+        const { connector } = world;
+        await connector.inquire(world.order('completes'));
+        const paying = world.order('completes');
+        world.expireTokens?.();
+        assertKind(await connector.start(paying), ACCEPTED, 'start');
+        world.untilDecided();
+        world.expireTokens?.();
         assert.equal((await connector.inquire(paying)).kind, 'approved');
-        assert.equal(await timesMoved(paying.reference), 1);
+        assert.equal(timesMoved(world, paying), 1);
       },
     },
   ];
-}
-
-/** Which messages are trusted, and what they mean. */
-function wordChecks<Order extends CarrierOrder>(): readonly Check<Order>[] {
-  return [
-    {
-      name: 'an answer about something else than was ordered is not believed',
-      async run({ connector, order, untilDecided }) {
-        const paying = order('completes');
-        await connector.start(paying);
-        await untilDecided();
-        const others = [
-          { ...paying, amountMinor: paying.amountMinor + 1n },
-          { ...paying, currency: paying.currency === 'usd' ? 'cdf' : 'usd' } as const,
-          { ...paying, attemptId: order('completes').attemptId },
-        ];
-        for (const other of others) assert.equal((await connector.inquire(other)).kind, 'unknown');
-      },
-    },
-    {
-      name: 'everything that the upstream documents is translated',
-      async run({ order, documented, facing }) {
-        const asked = order('completes');
-        const replies = documented(asked);
-        assert.ok(replies.length > 0);
-        for (const { name, to, status, body, means } of replies) {
-          const connector = await facing({ status, body });
-          const answer = to === 'start' ? await connector.start(asked) : await connector.inquire(asked);
-          const reason = 'reason' in answer ? answer.reason : undefined;
-          assert.equal(answer.kind, means.kind, `${name}: ${answer.kind}`);
-          if (means.reason !== undefined) assert.equal(reason, means.reason, name);
-          assert.equal(answer.kind === 'not_sent' ? answer.lasting : undefined, means.lasting, name);
-        }
-      },
-    },
-  ];
-}
-
-/** An upstream that breaks its own rules. */
-function misbehaviourChecks<Order extends CarrierOrder>(): readonly Check<Order>[] {
-  return MISBEHAVIOURS.map((misbehaviour) => ({
-    name: `an upstream that misbehaves (${misbehaviour}) gets an answer of ours, and nothing is thrown`,
-    async run({ order, facing }) {
-      const connector = await facing(misbehaviour);
-      const { kind } = await connector.start(order('completes'));
-      assert.equal(kind, misbehaviour === 'refuses_connections' ? 'not_sent' : 'unknown');
-      assert.equal((await connector.inquire(order('completes'))).kind, 'unknown');
-    },
-  }));
 }

@@ -7,7 +7,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { portOf } from '../../../test/support/listening.ts';
 import type { Outbound } from '../../platform/platform.ts';
-import type { Misbehaviour } from './conformance.ts';
+
+/** How an upstream can misbehave. In all cases but the first it accepts the connection. */
+export type Misbehaviour = (typeof MISBEHAVIOURS)[number];
+
+export const MISBEHAVIOURS = ['refuses_connections', 'cuts', 'garbage', 'html', 'empty', 'huge', 'endless'] as const;
 
 export interface Arrived {
   readonly method: string;
@@ -34,12 +38,12 @@ const HURRIED_MS = 400;
  * The door through which an upstream with that reply is called: with deadlines that a test can wait for if only a deadline ends
  * the call, and with the real ones otherwise, so that a slow machine ends none.
  */
-export function doorTo(reply: Reply, door: Outbound, exceptPath?: string): Outbound {
+export function doorTo(reply: Reply, door: Outbound, isSpared: (path: string) => boolean = () => false): Outbound {
   if (typeof reply === 'object') return door;
   return {
     ...door,
     request: (request) =>
-      exceptPath !== undefined && new URL(request.url).pathname.endsWith(exceptPath)
+      isSpared(new URL(request.url).pathname)
         ? door.request(request)
         : door.request({ ...request, timeout: Math.min(request.timeout, HURRIED_MS) }),
   };

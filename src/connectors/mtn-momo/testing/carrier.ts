@@ -14,7 +14,7 @@ import { createOutbound } from '../../../platform/outbound.ts';
 import { manualClock } from '../../../platform/testing/manual-clock.ts';
 import { memoryLog } from '../../../platform/testing/memory-log.ts';
 import type { CarrierOrder } from '../../connector.ts';
-import type { ConformanceWorld, Course, Documented } from '../../testing/conformance.ts';
+import type { ConformanceWorld, Course, Documented } from '../../testing/conformance-world.ts';
 import { doorTo, type Reply, type ScriptedUpstream, startScriptedUpstream } from '../../testing/scripted-upstream.ts';
 import { COLLECTION, type Product } from '../products.ts';
 import { referenceFor } from '../reference.ts';
@@ -55,6 +55,7 @@ export async function startCarrier(product: Product) {
   const port = portOf(sandbox.app.server);
   const upstreams: ScriptedUpstream[] = [];
   const tokenPath = `/${product.name}/token/`;
+  const isToken = (path: string): boolean => path === tokenPath;
   let made = 0;
 
   return {
@@ -65,7 +66,7 @@ export async function startCarrier(product: Product) {
     url: `http://127.0.0.1:${port}/mtn`,
     doors: { outbound, clock, log },
     /** The doors for an upstream that gives this reply to everything but the token request. */
-    doorsTo: (reply: Reply) => ({ outbound: doorTo(reply, outbound, tokenPath), clock, log }),
+    doorsTo: (reply: Reply) => ({ outbound: doorTo(reply, outbound, isToken), clock, log }),
 
     /** An order under a fresh attempt id, to a number with that ending. */
     order: (ending: string) => {
@@ -91,7 +92,10 @@ export async function startCarrier(product: Product) {
     },
 
     /** The parts of a conformance world that are the same in both directions. */
-    conformance: conformanceParts(product, sandbox, time),
+    conformance: {
+      ...conformanceParts(product, sandbox, time),
+      access: (path: string) => (isToken(path) ? { status: 200, body: TOKEN } : undefined),
+    },
 
     closeScripted: async () => {
       for (const upstream of upstreams.splice(0)) await upstream.close();
@@ -121,10 +125,20 @@ function makeOrder(n: number, ending: string): CarrierOrder {
 
 function conformanceParts(product: Product, sandbox: Sandbox, time: ManualWorld) {
   return {
-    untilDecided: async () => time.advance(2_000),
-    loseAnswers: async (lose) => sandbox.faults.set('mtn', { answer_lost_rate: lose ? 1 : 0 }),
+    currencies: ['usd', 'ugx', 'xof', 'cdf'],
+    secrets: [
+      'a-token',
+      ...Object.values(CREDENTIALS).flatMap(({ subscriptionKey, apiUser, apiKey }) => [
+        subscriptionKey,
+        apiUser,
+        apiKey,
+      ]),
+    ],
+    moved: (reference) => sandbox.book.find('mtn', reference, product === COLLECTION ? undefined : product.resource),
+    untilDecided: () => time.advance(2_000),
+    loseAnswers: (lose) => sandbox.faults.set('mtn', { answer_lost_rate: lose ? 1 : 0 }),
     // The simulator's hour passes; the connector's clock stands still, so that it still considers its token valid.
-    expireTokens: async () => time.advance(3_600_001),
+    expireTokens: () => time.advance(3_600_001),
     documented: (ordered) => documentedBy(product, ordered),
   } satisfies Partial<ConformanceWorld<CarrierOrder>>;
 }
