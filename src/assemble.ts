@@ -7,7 +7,7 @@
 import type { FastifyInstance } from 'fastify';
 import { checkoutPages } from './checkout/pages.ts';
 import type { Config } from './config.ts';
-import { openConnectors, SENDERS } from './connectors/registry.ts';
+import { addressesOf, openConnectors, SENDERS } from './connectors/registry.ts';
 import { openSandboxBooks } from './connectors/sandbox-books/client.ts';
 import { availabilityRoutes } from './http/availability.ts';
 import { balanceRoutes } from './http/balances.ts';
@@ -103,7 +103,7 @@ async function assembleTools(config: Config, platform: Platform, databaseUrl: st
     ...platform,
     store,
     alarmed: alarmMetrics(platform.metrics),
-    books: openSandboxBooks(config, platform.outbound),
+    books: openSandboxBooks(config, addressesOf(config), platform.outbound),
     connectors: distrustByClock(upstreams, { ...platform, store, mode: config.mode }),
     holds: openHolds({ ...platform, store }, SENDERS),
     mode: config.mode,

@@ -168,10 +168,6 @@ function addBenchCommand(program: Command, around: Surroundings, ended: Ended): 
 }
 
 function addReconcileCommand(program: Command, addVerbOf: AddVerbOf): void {
-  const connector = new Option(
-    '--connector <name>',
-    'the upstream that the statement comes from',
-  ).makeOptionMandatory();
   addVerbOf(
     program,
     'reconcile',
@@ -179,7 +175,7 @@ function addReconcileCommand(program: Command, addVerbOf: AddVerbOf): void {
     async () => (await import('./reconcile.ts')).reconcileFile,
     'file',
   )
-    .addOption(connector.choices(['mtn-momo', 'mtn-momo-disbursement', 'mastercard']))
+    .requiredOption('--connector <name>', 'the connector of the upstream that the statement comes from')
     .option('--from <time>', 'the start of the span that the statement covers (default: its first date)')
     .option('--to <time>', 'the span ends before this time (default: its last date)')
     .option('--report <file>', 'write every verdict to this CSV file');

@@ -23,14 +23,15 @@ const AUDIT_LATE_MS = 10 * 60_000;
 export async function checkBooks(world: World, store: Store): Promise<readonly Check[]> {
   const name = 'books';
   return looking(name, async () => {
-    const [{ createOutbound }, { openSandboxBooks }, { auditNow, fieldsOf }] = await Promise.all([
+    const [{ createOutbound }, { addressesOf }, { openSandboxBooks }, { auditNow, fieldsOf }] = await Promise.all([
       import('../platform/outbound.ts'),
+      import('../connectors/registry.ts'),
       import('../connectors/sandbox-books/client.ts'),
       import('../usecases/audit.ts'),
     ]);
     const outbound = createOutbound({ allowLoopback: true, requireHttps: false });
     try {
-      const books = openSandboxBooks(world.config, outbound);
+      const books = openSandboxBooks(world.config, addressesOf(world.config), outbound);
       const { findings, accounts, transfers } = await auditNow({ store, clock: world.clock, books });
       const told = findings.map(fieldsOf);
       const [first] = told;

@@ -6,9 +6,10 @@
  */
 
 import { access, type FileHandle, link, open, rename, unlink } from 'node:fs/promises';
+import { CONNECTORS } from '../connectors/registry.ts';
 import { type Currency, isCurrency } from '../domain/currency.ts';
 import { formatMinor } from '../domain/money.ts';
-import { OperatorError } from '../usecases/operator-error.ts';
+import { OperatorError, UsageError } from '../usecases/operator-error.ts';
 import { type Matched, type Reconciled, reconcile, VERDICTS } from '../usecases/reconcile.ts';
 import { readTime } from './options.ts';
 import { type Output, table, timeOf } from './output.ts';
@@ -42,6 +43,9 @@ type Row = Readonly<Record<(typeof COLUMNS)[number], string>>;
 
 export async function reconcileFile({ deps }: Tools, file: string, options: ReconcileOptions): Promise<Output> {
   const { connector, from, to, report } = options;
+  if (!CONNECTORS.includes(connector)) {
+    throw new UsageError(`no connector is called ${JSON.stringify(connector)}: there is ${CONNECTORS.join(', ')}`);
+  }
   const statement = {
     connector,
     read: () => readStatement(file),

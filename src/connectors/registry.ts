@@ -38,27 +38,74 @@ export interface ConnectorsConfig {
 
 type Doors = Pick<Platform, 'outbound' | 'clock' | 'log'>;
 
-/** Factories by the name that a route gives; each returns nothing if its connector is not configured. */
-interface Table<C> {
-  readonly [name: string]: (config: ConnectorsConfig, doors: Doors) => C | undefined;
+/** A connector of the tables below. */
+interface Entry<C> {
+  /** Its own name, as attempts store it. */
+  readonly name: string;
+  /** Where its upstream is; undefined: it is not configured. */
+  readonly addressIn: (config: ConnectorsConfig) => string | undefined;
+  readonly open: (config: ConnectorsConfig, doors: Doors) => C | undefined;
+}
+
+/** Connectors by the name that routes give. */
+type Table<C> = { readonly [route: string]: Entry<C> };
+
+/** `partOf` takes the connector's part out of the configuration; undefined: it is off. */
+function entry<C extends Upstream, P extends { readonly baseUrl: string }>(
+  name: string,
+  partOf: (config: ConnectorsConfig) => P | undefined,
+  create: (part: P, doors: Doors) => C,
+): Entry<C> {
+  return {
+    name,
+    addressIn: (config) => partOf(config)?.baseUrl,
+    open(config, doors) {
+      const part = partOf(config);
+      const connector = part && create(part, doors);
+      if (connector !== undefined && connector.name !== name)
+        throw new Error(`the registry calls ${name} what calls itself ${connector.name}`);
+      return connector;
+    },
+  };
 }
 
 /** Every connector that can take money: one line each. */
 const COLLECT: Table<CollectConnector> = {
-  'mtn-momo': ({ mtnMomo }, doors) => mtnMomo && createMtnMomo(mtnMomo, doors),
+  'mtn-momo': entry('mtn-momo', ({ mtnMomo }) => mtnMomo, createMtnMomo),
 };
 
 /** Every connector that can send money. */
 const PAYOUT: Table<PayoutConnector> = {
-  'mtn-momo': ({ mtnMomoDisbursement }, doors) =>
-    mtnMomoDisbursement && createMtnMomoDisbursement(mtnMomoDisbursement, doors),
+  'mtn-momo': entry(
+    'mtn-momo-disbursement',
+    ({ mtnMomoDisbursement }) => mtnMomoDisbursement,
+    createMtnMomoDisbursement,
+  ),
 };
 
-/** Every connector that sends money out, configured or not: those of the table above, and the card network. */
+/** The card network. */
+const CARD = entry('mastercard', ({ cardnet }) => cardnet, createMastercard);
+
+const ALL: readonly Entry<Upstream>[] = [...Object.values(COLLECT), ...Object.values(PAYOUT), CARD];
+
+/** The names of all connectors, configured or not. */
+export const CONNECTORS: readonly string[] = ALL.map(({ name }) => name);
+
+/** Every connector that sends money out, configured or not: those that pay out, and the card network. */
 export const SENDERS: readonly Sender[] = [
-  { connector: 'mtn-momo-disbursement', route: 'mtn-momo' },
-  { connector: 'mastercard', route: 'mastercard' },
+  ...Object.entries(PAYOUT).map(([route, { name }]) => ({ connector: name, route })),
+  { connector: CARD.name, route: CARD.name },
 ];
+
+/** Where the configured upstreams are, by their connectors' names. */
+export function addressesOf(config: ConnectorsConfig): ReadonlyMap<string, string> {
+  return new Map(
+    ALL.flatMap(({ name, addressIn }) => {
+      const address = addressIn(config);
+      return address === undefined ? [] : [[name, address]];
+    }),
+  );
+}
 
 /** The configured connectors, also as lists of all of them. */
 export interface OpenConnectors extends Connectors {
@@ -73,7 +120,7 @@ export interface OpenConnectors extends Connectors {
 export function openConnectors(config: ConnectorsConfig, doors: Doors): OpenConnectors {
   const collects = makeAll(COLLECT, config, doors);
   const payouts = makeAll(PAYOUT, config, doors);
-  const card = config.cardnet && createMastercard(config.cardnet, doors);
+  const card = CARD.open(config, doors);
   const made = [...collects.values(), ...payouts.values(), ...(card === undefined ? [] : [card])];
   const byName = new Map<string, Upstream>(made.map((upstream) => [upstream.name, upstream]));
   const routes = openRoutes(config, collects, payouts);
@@ -97,9 +144,9 @@ export function openConnectors(config: ConnectorsConfig, doors: Doors): OpenConn
 
 function makeAll<C>(table: Table<C>, config: ConnectorsConfig, doors: Doors): ReadonlyMap<string, C> {
   const made = new Map<string, C>();
-  for (const [name, make] of Object.entries(table)) {
-    const connector = make(config, doors);
-    if (connector !== undefined) made.set(name, connector);
+  for (const [route, { open }] of Object.entries(table)) {
+    const connector = open(config, doors);
+    if (connector !== undefined) made.set(route, connector);
   }
   return made;
 }

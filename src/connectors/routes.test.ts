@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { createOutbound } from '../platform/outbound.ts';
 import { manualClock } from '../platform/testing/manual-clock.ts';
 import { memoryLog } from '../platform/testing/memory-log.ts';
-import { type ConnectorsConfig, openConnectors, SENDERS } from './registry.ts';
+import { addressesOf, CONNECTORS, type ConnectorsConfig, openConnectors, SENDERS } from './registry.ts';
 import { parseRoutes, routeFor } from './routes.ts';
 
 const outbound = createOutbound({ allowLoopback: true, requireHttps: false });
@@ -129,6 +129,8 @@ describe('the connectors that are configured', () => {
       apiVersion: 1,
     };
     const all = open({ mode: 'sandbox', mtnMomo, mtnMomoDisbursement: mtnMomo, cardnet });
+    expect(CONNECTORS).toEqual(all.names);
+    expect([...addressesOf({ mode: 'sandbox', mtnMomo, cardnet }).keys()]).toEqual(['mtn-momo', 'mastercard']);
     const senders = all.all.filter((one) => 'payOut' in one || 'refund' in one).map(({ name }) => name);
     expect(SENDERS.map(({ connector }) => connector)).toEqual(senders);
     for (const { connector, route } of SENDERS) {

@@ -283,7 +283,7 @@ test('compared in many parts, it finds the same', async () => {
 test.each([
   ['reconcile --connector mtn-momo', 2, 'missing required argument'],
   ['reconcile x.csv', 2, 'required option'],
-  ['reconcile x.csv --connector orange', 2, 'Allowed choices'],
+  ['reconcile x.csv --connector orange', 2, 'no connector is called "orange": there is mtn-momo, mtn-momo-'],
   ['reconcile /nowhere/x.csv --connector mtn-momo', 1, 'is not a file that can be read'],
 ])('%s is refused', async (words, status, message) => {
   const answer = await cli.run(words);

@@ -9,29 +9,23 @@ import { parseAmount } from '../../domain/money.ts';
 import type { Outbound } from '../../platform/platform.ts';
 import type { BookLine, Books } from '../connector.ts';
 
-/** Where the configured upstreams are; an upstream without its part is off. */
 export interface BooksConfig {
   readonly mode: 'sandbox' | 'production';
   readonly sandboxPort: number;
-  readonly mtnMomo?: { readonly baseUrl: string } | undefined;
-  readonly mtnMomoDisbursement?: { readonly baseUrl: string } | undefined;
-  readonly cardnet?: { readonly baseUrl: string } | undefined;
 }
 
 const TIMEOUT_MS = 10_000;
 /** Bytes. A thousand lines have a quarter of a megabyte. */
 const ANSWER_LIMIT = 8 * 1024 * 1024;
 
-export function openSandboxBooks(config: BooksConfig, outbound: Pick<Outbound, 'request'>): Books | undefined {
+/** `addresses`: where the configured upstreams are, by their connectors' names. */
+export function openSandboxBooks(
+  config: BooksConfig,
+  addresses: ReadonlyMap<string, string>,
+  outbound: Pick<Outbound, 'request'>,
+): Books | undefined {
   const base = `http://127.0.0.1:${config.sandboxPort}`;
-  const upstreams = {
-    'mtn-momo': config.mtnMomo,
-    'mtn-momo-disbursement': config.mtnMomoDisbursement,
-    mastercard: config.cardnet,
-  };
-  const connectors = Object.entries(upstreams).flatMap(([name, at]) =>
-    at?.baseUrl.startsWith(`${base}/`) === true ? [name] : [],
-  );
+  const connectors = [...addresses].flatMap(([name, address]) => (address.startsWith(`${base}/`) ? [name] : []));
   if (config.mode !== 'sandbox' || connectors.length === 0) return undefined;
 
   const ask = async (method: 'GET' | 'POST', path: string, body?: object): Promise<unknown> => {
