@@ -49,8 +49,11 @@ export interface SmsConfig {
   readonly token: string;
 }
 
+/** The variables of upstreams: they lead to real ones, with real credentials. */
+export const UPSTREAM_VARIABLES = /^(MTN_MOMO|CARDNET|SMS)_/;
+
 /** MTN's products, each configured as one block. */
-export interface MtnMomoProducts {
+interface MtnMomoProducts {
   /** Collections: absent in production when none of its variables is set, then no phone is charged. */
   readonly mtnMomo?: MtnMomoConfig;
   /** Disbursements: absent in production when none of its variables is set, then no phone is paid. */
@@ -113,7 +116,7 @@ const DISBURSEMENT = {
 } as const;
 
 /** Two products at one address: a gateway may have both, or one of them. */
-export function readMtnMomo(env: EnvironmentReader, mode: GatewayMode, sandboxPort: number): MtnMomoProducts {
+function readMtnMomo(env: EnvironmentReader, mode: GatewayMode, sandboxPort: number): MtnMomoProducts {
   const https = mode === 'production' ? 'unless-local' : false;
   const baseUrl = upstreamUrl(env, 'MTN_MOMO_BASE_URL', mode, {
     sandbox: `http://127.0.0.1:${sandboxPort}/mtn`,
@@ -152,6 +155,23 @@ function readMarket(env: EnvironmentReader, mode: GatewayMode): Named {
     env.problem(market.name, `names a market where money is real, and ${why}: set GATEWAY_MODE=production`);
   }
   return market;
+}
+
+/** All carriers: one that is not configured is absent. */
+export type CarriersConfig = MtnMomoProducts;
+
+/** The parts of the configuration that are carriers'. */
+const CARRIERS = { mtnMomo: true, mtnMomoDisbursement: true } satisfies {
+  readonly [part in keyof CarriersConfig]: true;
+};
+
+export function readCarriers(env: EnvironmentReader, mode: GatewayMode, sandboxPort: number): CarriersConfig {
+  return { ...readMtnMomo(env, mode, sandboxPort) };
+}
+
+/** Whether some carrier is configured. */
+export function hasCarrier(config: CarriersConfig): boolean {
+  return (Object.keys(CARRIERS) as (keyof CarriersConfig)[]).some((part) => config[part] !== undefined);
 }
 
 /** The network supports versions 57 to 100; before 72 its answers have other names for what is read here. */

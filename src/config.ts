@@ -8,12 +8,13 @@ import { accessSync, constants } from 'node:fs';
 import { join, resolve } from 'node:path';
 import {
   type CardnetConfig,
+  type CarriersConfig,
   type GatewayMode,
-  type MtnMomoProducts,
+  hasCarrier,
   present,
   readCardnet,
+  readCarriers,
   readCredential,
-  readMtnMomo,
   readSms,
   type SmsConfig,
 } from './config-upstreams.ts';
@@ -35,7 +36,7 @@ const DEFAULT_DATA_DIR = '.data';
 /** The file in the data folder that holds the demo merchant's credential. */
 export const DEMO_FILE = 'demo.json';
 
-export interface Config extends MtnMomoProducts {
+export interface Config extends CarriersConfig {
   /** `GATEWAY_MODE`. */
   readonly mode: GatewayMode;
   /** `DATABASE_URL`; absent: the embedded database under `dataDir`. Holds a password. */
@@ -133,7 +134,7 @@ export function readConfig(environment: Environment, defaults: Environment = {})
     trustProxy: env.networks('TRUST_PROXY'),
     receiverNetworks: readReceiverNetworks(env, mode),
     ...present('carrierRoutes', readFilePath(env, 'CARRIER_ROUTES', './carrier-routes.json')),
-    ...readMtnMomo(env, mode, sandboxPort),
+    ...readCarriers(env, mode, sandboxPort),
     ...present('cardnet', readCardnet(env, mode, sandboxPort)),
     ...present('sms', readSms(env, mode, sandboxPort)),
   };
@@ -211,7 +212,8 @@ export function listenUrl(host: string, port: number): string {
 }
 
 /** Settings that work but are hardly intended: one line each, for the start and for `doctor`. */
-export function warningsOf({ mode, publicUrl, mtnMomo, mtnMomoDisbursement, sms }: Config): readonly Warning[] {
+export function warningsOf(config: Config): readonly Warning[] {
+  const { mode, publicUrl, sms } = config;
   const warnings: Warning[] = [];
   // In production a PUBLIC_URL that is set must be https: this is the default, the listening address.
   if (mode === 'production' && publicUrl.startsWith('http:')) {
@@ -224,7 +226,7 @@ export function warningsOf({ mode, publicUrl, mtnMomo, mtnMomoDisbursement, sms 
       'SMS_URL is not set: no one-time code can be sent, so wallet payments above the threshold cannot be made';
     warnings.push({ about: 'texts', detail });
   }
-  if (mtnMomo === undefined && mtnMomoDisbursement === undefined) {
+  if (!hasCarrier(config)) {
     const detail =
       'no carrier is configured: mobile money is unavailable; for MTN, set MTN_MOMO_BASE_URL and the other MTN_MOMO_ variables';
     warnings.push({ about: 'carriers', detail });

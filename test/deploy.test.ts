@@ -8,6 +8,7 @@ import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { STOP_LIMIT_MS } from '../src/commands/serve-told.ts';
+import { UPSTREAM_VARIABLES } from '../src/config-upstreams.ts';
 import { NODE_FLAGS } from '../src/platform/node-flags.ts';
 import { listFiles, readSources, readText } from './support/sources.ts';
 
@@ -189,6 +190,12 @@ test('every variable of the configuration is in the README', () => {
   const blocks = ['MTN_MOMO_', 'CARDNET_'];
   const named = (name: string) => readme.includes(`\`${name}\``) || blocks.some((block) => name.startsWith(block));
   expect([...VARIABLES].filter((name) => !named(name))).toEqual([]);
+});
+
+test('what leads to an upstream is known to do so, and is kept from the bench', () => {
+  const read = [...VARIABLES].filter((name) => readText('src/config-upstreams.ts').includes(`'${name}'`));
+  expect(read).toContain('SMS_TOKEN');
+  expect(read.filter((name) => !UPSTREAM_VARIABLES.test(name))).toEqual([]);
 });
 
 test('the compose file refers to what .env.example names, and no secret has a default', () => {

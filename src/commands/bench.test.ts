@@ -11,13 +11,14 @@ test('its options and its exit status are passed on', async () => {
   const program = join(folder, 'main.mjs');
   const seen = join(folder, 'seen.json');
   const script = `import { writeFileSync } from 'node:fs';
-const named = ['MTN_MOMO_BASE_URL', 'MASTER_KEY', 'DATABASE_URL'].filter((name) => name in process.env);
+const named = ['MTN_MOMO_BASE_URL', 'CARRIER_ROUTES', 'MASTER_KEY', 'DATABASE_URL'].filter((name) => name in process.env);
 writeFileSync(process.env.SEEN, JSON.stringify([...process.argv.slice(2), ...named]));
 if (process.argv[2] === 'die') process.kill(process.pid, 'SIGKILL');
 process.exitCode = 3;`;
   await writeFile(program, script);
   // The bench must not get the upstreams and keys of a gateway that is configured here.
-  const env = { SEEN: seen, DATABASE_URL: 'postgresql://x', MTN_MOMO_BASE_URL: 'http://x', MASTER_KEY: 'x' };
+  const away = { MTN_MOMO_BASE_URL: 'http://x', CARRIER_ROUTES: '/x.json', MASTER_KEY: 'x' };
+  const env = { SEEN: seen, DATABASE_URL: 'postgresql://x', ...away };
   const around = { env, write: () => undefined, writeError: () => undefined };
   const args = ['payments', '--quick', '--json', '--help'];
   expect(await bench(around, args, program)).toBe(3);

@@ -9,6 +9,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { UPSTREAM_VARIABLES } from '../config-upstreams.ts';
 import { OperatorError } from '../usecases/operator-error.ts';
 import { printError, type Surroundings } from './output.ts';
 
@@ -18,10 +19,12 @@ const BENCH = fileURLToPath(new URL('../../bench/main.js', import.meta.url));
 const BY_SIGNAL = 128;
 
 /** Variables not passed to the bench: they lead to a gateway's real upstreams, or would change what is measured. */
-const NOT_ITS = /^(MTN_MOMO_|CARDNET_|SMS_|OTEL_|MASTER_KEY|HOST$|TRUST_PROXY$|GATEWAY_MODE$)/;
+const NOT_ITS = /^(OTEL_|CARRIER_ROUTES$|MASTER_KEY|HOST$|TRUST_PROXY$|GATEWAY_MODE$)/;
 
 function environmentOf(around: Surroundings): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(around.env).filter(([name]) => !NOT_ITS.test(name)));
+  return Object.fromEntries(
+    Object.entries(around.env).filter(([name]) => !UPSTREAM_VARIABLES.test(name) && !NOT_ITS.test(name)),
+  );
 }
 
 /** Runs it to its end. Returns the exit status. */
