@@ -3,7 +3,9 @@
  * Invariant: the same seed, plan and order of requests give the same faults; changing one rate does not shift another's draws.
  */
 
-export const upstreams = ['mtn', 'cardnet', 'inbox', 'sms'] as const;
+/** The upstreams that call back about an order when they have decided it. */
+export const carriers = ['mtn'] as const;
+export const upstreams = [...carriers, 'cardnet', 'inbox', 'sms'] as const;
 export type Upstream = (typeof upstreams)[number];
 
 /** An HTTP status of 400 or more, and the `code` of the error's body. */
@@ -87,6 +89,10 @@ export function seededRandom(seed: string): () => number {
 
 type Stream = { plan: FaultPlan; requests: () => number; callbacks: () => number };
 
+function forEach<T>(make: (upstream: Upstream) => T): Record<Upstream, T> {
+  return Object.fromEntries(upstreams.map((upstream) => [upstream, make(upstream)])) as Record<Upstream, T>;
+}
+
 export function createFaults(firstSeed: string): Faults {
   let seed = firstSeed;
   const fresh = (upstream: Upstream, plan: FaultPlan): Stream => ({
@@ -94,22 +100,12 @@ export function createFaults(firstSeed: string): Faults {
     requests: seededRandom(`${seed}/${upstream}/requests`),
     callbacks: seededRandom(`${seed}/${upstream}/callbacks`),
   });
-  const all = (planOf: (upstream: Upstream) => FaultPlan): Record<Upstream, Stream> => ({
-    mtn: fresh('mtn', planOf('mtn')),
-    cardnet: fresh('cardnet', planOf('cardnet')),
-    inbox: fresh('inbox', planOf('inbox')),
-    sms: fresh('sms', planOf('sms')),
-  });
+  const all = (planOf: (upstream: Upstream) => FaultPlan) => forEach((upstream) => fresh(upstream, planOf(upstream)));
   let streams = all(() => noFaults);
 
   return {
     seed: () => seed,
-    plans: () => ({
-      mtn: streams.mtn.plan,
-      cardnet: streams.cardnet.plan,
-      inbox: streams.inbox.plan,
-      sms: streams.sms.plan,
-    }),
+    plans: () => forEach((upstream) => streams[upstream].plan),
     set: (upstream, change) => {
       streams = { ...streams, [upstream]: fresh(upstream, { ...streams[upstream].plan, ...change }) };
     },

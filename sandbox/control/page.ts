@@ -8,7 +8,7 @@ import { html, type SafeHtml } from '../pages/html.ts';
 import { formatAmount, formatMoment } from '../pages/languages.ts';
 import { sendPage } from '../pages/layout.ts';
 import type { ControlParts } from './api.ts';
-import { type FaultPlan, type Upstream, upstreams } from './faults.ts';
+import { carriers, type FaultPlan, type Upstream, upstreams } from './faults.ts';
 
 const titles: Readonly<Record<Upstream, string>> = {
   mtn: 'MTN MoMo',
@@ -29,12 +29,16 @@ const callbackRates: readonly (readonly [RateName, string])[] = [
   ['lose_callback_rate', 'Callback lost'],
 ];
 
+function isCarrier(upstream: Upstream): boolean {
+  return carriers.some((carrier) => carrier === upstream);
+}
+
 function rateField(plan: FaultPlan, [name, label]: readonly [RateName, string]): SafeHtml {
   return html`<label>${label}<input name="${name}" type="number" min="0" max="1" step="any" value="${plan[name]}"></label>`;
 }
 
 function faultForm(upstream: Upstream, plan: FaultPlan): SafeHtml {
-  const fields = upstream === 'mtn' ? [...rates, ...callbackRates] : rates;
+  const fields = isCarrier(upstream) ? [...rates, ...callbackRates] : rates;
   return html`<form class="card stack" method="post" action="/control/form/faults"><h2>${titles[upstream]}</h2>
     <input type="hidden" name="upstream" value="${upstream}">
     <div class="fields"><label>Delay, ms<input name="delay_ms" type="number" min="0" max="600000" step="1" value="${plan.delay_ms}"></label>
@@ -106,7 +110,7 @@ function wholeIn(text: string | null, max: number, min = 0): number | undefined 
 
 /** The plan that a form describes; undefined when one of its values is outside its range. */
 function planIn(form: URLSearchParams, upstream: Upstream): Partial<FaultPlan> | undefined {
-  const fields = upstream === 'mtn' ? [...rates, ...callbackRates] : rates;
+  const fields = isCarrier(upstream) ? [...rates, ...callbackRates] : rates;
   const numbers = fields.map(([name]) => [name, numberIn(form.get(name), 1)] as const);
   const delay_ms = wholeIn(form.get('delay_ms'), 600_000);
   const status = upstream === 'inbox' ? wholeIn(form.get('status'), 599, 200) : 200;
