@@ -88,6 +88,11 @@ const FORBIDDEN: { pattern: RegExp; why: string; allowed?: RegExp }[] = [
     why: 'who waits is handed the clock; only where sockets and processes are, the machine’s own time counts',
     allowed: /^(src\/(platform|store|commands)\/|src\/(assemble|http\/turn-away)\.ts|src\/checkout\/browser\/)/,
   },
+  {
+    pattern: /\bfetch\(/,
+    why: 'others are called through the platform’s outbound door, which has deadlines, bounds and guards',
+    allowed: /^src\/checkout\/browser\//,
+  },
   { pattern: /\brandom(Bytes|UUID|Int)\b/, why: 'chance comes from the platform', allowed: /^src\/platform\// },
   {
     pattern: /\bprocess\.env\b/,

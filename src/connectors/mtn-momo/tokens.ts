@@ -32,15 +32,15 @@ interface Held {
   readonly goodUntil: number;
 }
 
-/** `fetch` never throws; undefined is "none". Renews at 80 % of a token's life (upstreams §0, rule 5). */
-export function createTokens(clock: Clock, fetch: () => Promise<FetchedToken | undefined>): Tokens {
+/** `obtain` never throws; undefined is "none". Renews at 80 % of a token's life (upstreams §0, rule 5). */
+export function createTokens(clock: Clock, obtain: () => Promise<FetchedToken | undefined>): Tokens {
   let held: Held | undefined;
   let flight: Promise<string | undefined> | undefined;
   let failedAt = Number.NEGATIVE_INFINITY;
 
   const fly = async () => {
     const asked = clock.now();
-    const token = await fetch();
+    const token = await obtain();
     flight = undefined;
     if (token === undefined) {
       failedAt = clock.now();
