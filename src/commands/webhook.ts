@@ -113,22 +113,29 @@ export interface WebhookReplayOptions {
   readonly yes?: true;
 }
 
-export async function webhookReplay({ deps }: Tools, options: WebhookReplayOptions): Promise<Output> {
-  const { event, merchant, status, from, to, yes } = options;
-  const merchantId = merchant === undefined ? undefined : (await requireMerchant(deps, merchant)).id;
+/** Sends one event again, or with --yes all of a span. */
+export async function webhookReplay(tools: Tools, options: WebhookReplayOptions): Promise<Output> {
+  const { event, merchant, status, from, to } = options;
+  const merchantId = merchant === undefined ? undefined : (await requireMerchant(tools.deps, merchant)).id;
   if ((event === undefined) === (from === undefined)) {
     throw new UsageError('name the events: --event for one, or --from (and --to if needed) for all in a span');
   }
-  if (event !== undefined && (to !== undefined || status !== undefined)) {
+  if (event === undefined) return replaySpan(tools, merchantId, options);
+  if (to !== undefined || status !== undefined) {
     throw new UsageError('--to and --status select among many events: leave them out with --event');
   }
-  if (event !== undefined) {
-    const replayed = await replayEvent(deps, merchantId, event);
-    return {
-      document: { replayed: 1, event: documentOf(replayed) },
-      lines: [`${replayed.id} is due again: it is sent as soon as a worker runs.`],
-    };
-  }
+  const replayed = await replayEvent(tools.deps, merchantId, event);
+  return {
+    document: { replayed: 1, event: documentOf(replayed) },
+    lines: [`${replayed.id} is due again: it is sent as soon as a worker runs.`],
+  };
+}
+
+async function replaySpan(
+  { deps }: Tools,
+  merchantId: string | undefined,
+  { status, from, to, yes }: WebhookReplayOptions,
+): Promise<Output> {
   const span = { from: readTime(from ?? ''), to: to === undefined ? deps.clock.now() : readTime(to) };
   requireSpan(span, ', or before now if --to is left out');
   const range: EventRange = {
