@@ -148,7 +148,7 @@ export async function reconcile(
   for (let part = 0; part < parts; part += 1) {
     const isMine = (reference: string): boolean => parts === 1 || partOf(reference, parts) === part;
     const sides = await readOurs(deps, connector, ours, isMine);
-    await matchPart(deps, statement, sides, isMine, { from, to }, count);
+    await matchPart(deps, statement, { ours: sides, isMine, from, to }, count);
   }
   const totals = totalsOf(ours, looked.paid, outside);
   const differing = VERDICTS.filter((verdict) => verdict !== 'matched' && counts[verdict] > 0);
@@ -228,13 +228,21 @@ function sideOf(attempt: Attempt): OurSide {
   };
 }
 
+/** The attempts, and the lines of a statement, whose references fall to one part of the work. */
+interface Part {
+  /** By reference. Attempts outside the span are added as lines ask for them. */
+  readonly ours: Map<string, OurSide>;
+  readonly isMine: (reference: string) => boolean;
+  /** The statement's span, in milliseconds: `from` inclusive, `to` exclusive. */
+  readonly from: number;
+  readonly to: number;
+}
+
 /** Lines without an attempt in the span are judged after the rest; the statement is read again only if there are any. */
 async function matchPart(
   deps: Pick<Deps, 'store'>,
   statement: Statement,
-  ours: Map<string, OurSide>,
-  isMine: (reference: string) => boolean,
-  { from, to }: { readonly from: number; readonly to: number },
+  { ours, isMine, from, to }: Part,
   tell: (matched: Matched) => Promise<void>,
 ): Promise<void> {
   const seen = new Set<string>();
