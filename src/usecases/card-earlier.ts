@@ -39,21 +39,25 @@ export type Earlier =
  * or while the network is away, add nothing to ask about.
  */
 export async function askEarlier(deps: Deps, card: CardConnector, attempt: Attempt): Promise<Earlier> {
-  return askOrder(deps, card, { newest: attempt, tries: await earlierTries(deps, attempt), isItsOwn: true });
+  return askOrder(deps, card, { newest: attempt, attempts: await earlierAttempts(deps, attempt), isItsOwn: true });
 }
 
 /** Attempts at one payment. */
-interface Tried {
+interface OrderAttempts {
   /** Named if the network contradicts itself. */
   readonly newest: Attempt;
-  readonly tries: readonly Attempt[];
+  readonly attempts: readonly Attempt[];
   /** Whether the payment is the one that is about to be paid: the network has just been told of its order. */
   readonly isItsOwn: boolean;
 }
 
 /** What became of attempts at one payment. */
-async function askOrder(deps: Deps, card: CardConnector, { newest, tries, isItsOwn }: Tried): Promise<Earlier> {
-  const left = tries.filter(isNotGivenBack);
+async function askOrder(
+  deps: Deps,
+  card: CardConnector,
+  { newest, attempts, isItsOwn }: OrderAttempts,
+): Promise<Earlier> {
+  const left = attempts.filter(isNotGivenBack);
   if (left.length === 0) return { kind: 'none' };
   if (left.some(({ status }) => status === 'approved')) return { kind: 'paid_aside' };
   const askedAt = deps.clock.now();
@@ -65,7 +69,7 @@ async function askOrder(deps: Deps, card: CardConnector, { newest, tries, isItsO
   }
   const isOpen = said.some(({ answer }) => answer.kind === 'unknown' || answer.kind === 'waiting');
   // What was given back is still in the order's status.
-  const isTaken = order?.isTaken === true && left.length === tries.length;
+  const isTaken = order?.isTaken === true && left.length === attempts.length;
   // The network says that the order is paid, and by none of our attempts: asking again could make the customer pay twice.
   if (isTaken && !isOpen) soundAlarm(deps, { alarm: 'contradiction', attempt: newest });
   // An order that the network does not know has taken nothing, unless it has just been told of it.
@@ -91,11 +95,11 @@ export async function askEarlierInSession(
 ): Promise<EarlierInSession> {
   // At version 1 a payment is as it was collected: nothing has been tried. One that is paid has ended the session.
   const tried = others.filter((one) => one.version > 1 && !isPaid(one));
-  const asked = await Promise.all(tried.map(({ shard, id }) => triesThatAsked(deps, shard, id)));
-  for (const tries of asked.filter(({ length }) => length > 0).slice(-ASKED_MOST)) {
-    const newest = tries.at(-1);
+  const asked = await Promise.all(tried.map(({ shard, id }) => attemptsThatAsked(deps, shard, id)));
+  for (const attempts of asked.filter(({ length }) => length > 0).slice(-ASKED_MOST)) {
+    const newest = attempts.at(-1);
     if (newest === undefined) continue;
-    const earlier = await askOrder(deps, card, { newest, tries, isItsOwn: false });
+    const earlier = await askOrder(deps, card, { newest, attempts, isItsOwn: false });
     if (earlier.kind === 'none') continue;
     if (earlier.kind !== 'paid') return earlier.kind;
     const { attempt, answer, askedAt } = earlier;
@@ -108,7 +112,7 @@ export async function askEarlierInSession(
 
 /** Stands in for `askEarlier` while the network is away and cannot be asked. */
 export async function guessEarlier(deps: Deps, attempt: Attempt): Promise<Earlier> {
-  const others = (await earlierTries(deps, attempt)).filter(isNotGivenBack);
+  const others = (await earlierAttempts(deps, attempt)).filter(isNotGivenBack);
   if (others.some(({ status }) => status === 'approved')) return { kind: 'paid_aside' };
   return others.length === 0 ? { kind: 'none' } : unclear(deps, others);
 }
@@ -119,7 +123,7 @@ function isNotGivenBack({ reason }: Attempt): boolean {
 }
 
 /** Brings forward the inquiries about attempts that may have paid, also in case the customer does not come back. */
-async function unclear(deps: Deps, tries: readonly Attempt[]): Promise<Earlier> {
+async function unclear(deps: Deps, attempts: readonly Attempt[]): Promise<Earlier> {
   const askSoon = async (one: Attempt): Promise<void> => {
     const next_inquiry_at = nextAfterHint(one, deps.clock.now());
     if (next_inquiry_at === one.next_inquiry_at) return;
@@ -129,17 +133,17 @@ async function unclear(deps: Deps, tries: readonly Attempt[]): Promise<Earlier> 
       .commit({ updates: [guardedUpdate('attempt', one, { next_inquiry_at })] })
       .catch(rethrowUnlessTransient);
   };
-  await Promise.all(tries.map(askSoon));
+  await Promise.all(attempts.map(askSoon));
   return { kind: 'unclear', reason: 'an earlier attempt may have paid' };
 }
 
 /** A payment's card attempts that may have paid. */
-export async function triesThatAsked(deps: Deps, shard: number, paymentId: string): Promise<Attempt[]> {
+export async function attemptsThatAsked(deps: Deps, shard: number, paymentId: string): Promise<Attempt[]> {
   return (await deps.store.attempt.ofCardPayment(shard, paymentId)).filter(hasAskedForMoney);
 }
 
-async function earlierTries(deps: Deps, { shard, id, payment_id }: Attempt): Promise<Attempt[]> {
-  return (await triesThatAsked(deps, shard, payment_id)).filter((other) => other.id !== id);
+async function earlierAttempts(deps: Deps, { shard, id, payment_id }: Attempt): Promise<Attempt[]> {
+  return (await attemptsThatAsked(deps, shard, payment_id)).filter((other) => other.id !== id);
 }
 
 export interface EarlierRows extends SettlementRows {

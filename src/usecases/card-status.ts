@@ -16,7 +16,7 @@ import { findAttempt, findNewestPayment, findPayment } from './archive-find.ts';
 import { inquireAttempt } from './attempt-inquire.ts';
 import type { SessionCaller } from './callers.ts';
 import { challengeUrl } from './card-challenge.ts';
-import { triesThatAsked } from './card-earlier.ts';
+import { attemptsThatAsked } from './card-earlier.ts';
 import type { Deps } from './deps.ts';
 import { readByTransactionId } from './payment-read.ts';
 
@@ -43,7 +43,7 @@ export async function checkStatus(deps: Deps, caller: SessionCaller, orderId: st
   }
   if (attempt !== undefined) {
     if (!isUnderWay(deps, attempt)) await inquireAttempt(deps, attempt);
-  } else if (known.hosted_session_id === null || !(await inquireTries(deps, known))) {
+  } else if (known.hosted_session_id === null || !(await inquireEarlier(deps, known))) {
     return { payment: known, upstreamStatus: null };
   }
   const [payment, order] = await Promise.all([
@@ -54,12 +54,12 @@ export async function checkStatus(deps: Deps, caller: SessionCaller, orderId: st
 }
 
 /** 4 attempts of a payment at most are inquired about, the newest ones. */
-const TRIES_MOST = 4;
+const ASKED_MOST = 4;
 
 /** Between two submits a payment has no current attempt: inquires about those that may have paid. False if there are none. */
-async function inquireTries(deps: Deps, { shard, id }: Payment): Promise<boolean> {
-  const asked = (await triesThatAsked(deps, shard, id)).sort((a, b) => (a.id < b.id ? 1 : -1));
-  const known = asked.slice(0, TRIES_MOST).filter(({ connector }) => deps.connectors.upstream(connector) !== undefined);
+async function inquireEarlier(deps: Deps, { shard, id }: Payment): Promise<boolean> {
+  const asked = (await attemptsThatAsked(deps, shard, id)).sort((a, b) => (a.id < b.id ? 1 : -1));
+  const known = asked.slice(0, ASKED_MOST).filter(({ connector }) => deps.connectors.upstream(connector) !== undefined);
   await Promise.all(known.map((one) => inquireAttempt(deps, one)));
   return asked.length > 0;
 }

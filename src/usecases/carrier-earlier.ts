@@ -9,11 +9,12 @@
 
 import type { InquiryAnswer } from '../domain/answer.ts';
 import { isFinal } from '../domain/payment.ts';
-import type { Attempt, Payment } from '../domain/records.ts';
+import type { Attempt, Payment, Session } from '../domain/records.ts';
 import { settleByInquiry } from './attempt-settle.ts';
 import type { SessionCaller } from './callers.ts';
 import type { Deps } from './deps.ts';
 import { isPaidAside } from './paid-aside.ts';
+import { hasOnePayment } from './session-payments.ts';
 import { type AttemptAnswered, askAboutAll } from './upstream-inquire.ts';
 
 /** What became of the earlier attempts. */
@@ -46,13 +47,13 @@ export async function askEarlierByPhone(
   { session }: SessionCaller,
   payment: Payment,
 ): Promise<EarlierByPhone> {
-  const tries = await earlierTries(deps, session.payments, payment);
-  if (tries.length === 0) return { kind: 'none' };
-  if (tries.some(isPaidAside)) return { kind: 'paid_aside' };
+  const attempts = await earlierAttempts(deps, session, payment);
+  if (attempts.length === 0) return { kind: 'none' };
+  if (attempts.some(isPaidAside)) return { kind: 'paid_aside' };
   const at = deps.clock.now();
   // An attempt known to be waiting is inquired about, however many attempts followed it.
-  const waiting = tries.filter(({ status }) => status === 'waiting');
-  const turnedAway = tries.filter(({ status }) => status === 'not_sent').slice(-ASKED_MOST);
+  const waiting = attempts.filter(({ status }) => status === 'waiting');
+  const turnedAway = attempts.filter(({ status }) => status === 'not_sent').slice(-ASKED_MOST);
   const said = await askAboutAll(deps, [...waiting, ...turnedAway]);
   const taken = said.find(({ answer }) => answer.kind === 'approved') ?? said.find(({ answer }) => isTaken(answer));
   if (taken !== undefined) {
@@ -69,13 +70,13 @@ export async function askEarlierByPhone(
 }
 
 /** Attempts of this payment and of the session's others, since a customer turned away may collect anew. Oldest first. */
-async function earlierTries(deps: Deps, inSession: number, payment: Payment): Promise<Attempt[]> {
+async function earlierAttempts(deps: Deps, session: Session, payment: Payment): Promise<Attempt[]> {
   const { shard, session_id } = payment;
-  const payments = inSession < 2 ? [payment] : await deps.store.payment.ofSession(shard, session_id);
+  const payments = hasOnePayment(session) ? [payment] : await deps.store.payment.ofSession(shard, session_id);
   // A payment at version 1 is as it was collected: nothing has been tried.
   const tried = payments.filter(({ version }) => version > 1);
-  const tries = await Promise.all(tried.map(({ id }) => deps.store.attempt.turnedAway(shard, id)));
-  return tries.flat().sort((a, b) => (a.id < b.id ? -1 : 1));
+  const attempts = await Promise.all(tried.map(({ id }) => deps.store.attempt.turnedAway(shard, id)));
+  return attempts.flat().sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
 /** Whether an open prompt is another payment's that has ended: no payment resumes with it, and its outcome is unknown. */

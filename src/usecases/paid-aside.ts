@@ -9,6 +9,7 @@ import { isPaid } from '../domain/payment.ts';
 import type { Attempt, Payment, Session } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Deps } from './deps.ts';
+import { hasOnePayment } from './session-payments.ts';
 
 /** An attempt that has *paid aside*: for one of these payments, although none of them took its money. Undefined: there is none. */
 export async function findPaidAside(
@@ -32,7 +33,7 @@ export async function findPaidAsideInSession(
   known: Pick<Session, 'id' | 'payments'>,
 ): Promise<Attempt | undefined> {
   const { shard, session_id } = payment;
-  const isAlone = known.id === session_id && known.payments < 2;
+  const isAlone = known.id === session_id && hasOnePayment(known);
   return findPaidAside(deps, isAlone ? [payment] : await deps.store.payment.ofSession(shard, session_id));
 }
 

@@ -46,7 +46,7 @@ export async function startRefund(deps: Deps, known: Refund): Promise<Sent> {
     deps.log.error('refund_upstream_missing', { refund_id: known.id, connector: known.connector });
     return notSent();
   }
-  const before = await askTriesBefore(deps, known);
+  const before = await askEarlierAttempts(deps, known);
   if (before.kind === 'taken') return notSent('answered');
   if (before.kind === 'unclear') {
     await postpone(deps, 'refund', known, before.until);
@@ -78,7 +78,7 @@ const WITHDRAWN_MOST = 4;
  * Inquires about its own last attempt, and about the last attempt of each called-off refund of the payment that the upstream
  * had turned away. Any that was accepted after all is recorded, and holds this refund back if the sum would be too much.
  */
-async function askTriesBefore(deps: Deps, known: Refund): Promise<PreviousAttempt> {
+async function askEarlierAttempts(deps: Deps, known: Refund): Promise<PreviousAttempt> {
   const own = await inquirePreviousAttempt(deps, known);
   if (own.kind !== 'over') return own;
   const others = await deps.store.refund.ofPayment(known.shard, known.payment_id);
