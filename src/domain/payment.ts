@@ -113,6 +113,11 @@ export function isPaid({ status }: Pick<Payment, 'status'>): boolean {
   return status === 'approved' || status === 'refunded';
 }
 
+/** Whether nothing has been tried since the payment was collected. */
+export function isUntried({ version }: Pick<Payment, 'version'>): boolean {
+  return version === 1;
+}
+
 /** The fact that an upstream's decline amounts to. */
 export function factOfDecline(reason: DeclineReason): PaymentFact {
   const status = DECLINE_STATUS[reason];

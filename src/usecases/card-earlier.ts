@@ -9,7 +9,7 @@ import type { AttemptAnswer } from '../domain/answer.ts';
 import { hasAskedForMoney, nextAfterHint } from '../domain/attempt.ts';
 import { guardedUpdate } from '../domain/change.ts';
 import { settleByEarlier } from '../domain/earlier-attempt.ts';
-import { isFinal, isPaid } from '../domain/payment.ts';
+import { isFinal, isPaid, isUntried } from '../domain/payment.ts';
 import { LATE_GIVEN_BACK } from '../domain/reason.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import type { Settlement, SettlementRows } from '../domain/settlement.ts';
@@ -93,8 +93,8 @@ export async function askEarlierInSession(
   card: CardConnector,
   others: readonly Payment[],
 ): Promise<EarlierInSession> {
-  // At version 1 a payment is as it was collected: nothing has been tried. One that is paid has ended the session.
-  const tried = others.filter((one) => one.version > 1 && !isPaid(one));
+  // One that is paid has ended the session.
+  const tried = others.filter((one) => !isUntried(one) && !isPaid(one));
   const asked = await Promise.all(tried.map(({ shard, id }) => attemptsThatAsked(deps, shard, id)));
   for (const attempts of asked.filter(({ length }) => length > 0).slice(-ASKED_MOST)) {
     const newest = attempts.at(-1);

@@ -8,7 +8,7 @@
  */
 
 import type { InquiryAnswer } from '../domain/answer.ts';
-import { isFinal } from '../domain/payment.ts';
+import { isFinal, isUntried } from '../domain/payment.ts';
 import type { Attempt, Payment, Session } from '../domain/records.ts';
 import { settleByInquiry } from './attempt-settle.ts';
 import type { SessionCaller } from './callers.ts';
@@ -73,8 +73,7 @@ export async function askEarlierByPhone(
 async function earlierAttempts(deps: Deps, session: Session, payment: Payment): Promise<Attempt[]> {
   const { shard, session_id } = payment;
   const payments = hasOnePayment(session) ? [payment] : await deps.store.payment.ofSession(shard, session_id);
-  // A payment at version 1 is as it was collected: nothing has been tried.
-  const tried = payments.filter(({ version }) => version > 1);
+  const tried = payments.filter((one) => !isUntried(one));
   const attempts = await Promise.all(tried.map(({ id }) => deps.store.attempt.turnedAway(shard, id)));
   return attempts.flat().sort((a, b) => (a.id < b.id ? -1 : 1));
 }

@@ -5,7 +5,7 @@
  */
 
 import { lateMoneyOf } from '../domain/late-money.ts';
-import { isPaid } from '../domain/payment.ts';
+import { isPaid, isUntried } from '../domain/payment.ts';
 import type { Attempt, Payment, Session } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Deps } from './deps.ts';
@@ -39,8 +39,7 @@ export async function findPaidAsideInSession(
 
 /** The attempts at these payments that may have brought money too late to count: by phone or by card. */
 export async function findTried({ store }: Pick<Deps, 'store'>, payments: readonly Payment[]): Promise<Attempt[]> {
-  // A payment at version 1 is as it was collected: nothing has been tried.
-  const tried = payments.filter((one) => one.version > 1);
+  const tried = payments.filter((one) => !isUntried(one));
   const found = await Promise.all(
     tried.flatMap(({ shard, id }) => [store.attempt.turnedAway(shard, id), store.attempt.ofCardPayment(shard, id)]),
   );
