@@ -7,53 +7,28 @@ import { authenticateAttempt, challengeAttempt, challengeStillOpen, isChallengeO
 import type { Change } from './change.ts';
 import { makeId } from './ids.ts';
 import { isFinal } from './payment.ts';
-import type { Payment, Session, WebhookEvent } from './records.ts';
+import type { Payment, WebhookEvent } from './records.ts';
 import { settleAttempt } from './settlement.ts';
 import { attemptWith } from './testing/attempts.ts';
+import { paymentWith, sessionWith } from './testing/payments.ts';
 
 const SHARD = 5;
 const BORN = 1_000;
 const txn = makeId('txn', 1, new Uint8Array(16), SHARD);
 const mch = makeId('mch', 1, new Uint8Array(16), SHARD);
 
-const payment: Payment = {
+const payment = paymentWith({
   shard: SHARD,
   id: txn,
   version: 2,
   merchant_id: mch,
   session_id: makeId('ses', 1, new Uint8Array(16), SHARD),
   status: 'processing',
-  method: 'none',
-  amount: '10.00',
-  amount_minor: 1000n,
-  currency: 'usd',
-  customer_reference: 'order-1',
-  fee_minor: 0n,
-  total_minor: 1000n,
-  fee_covered_by: 'buyer',
-  delivery_behaviour: 'direct_delivery',
-  notify_url: 'http://127.0.0.1:9/hook',
-  success_redirect_url: null,
-  fail_redirect_url: null,
-  wallet_number: null,
-  msisdn: null,
-  carrier: null,
   hosted_session_id: 'SESSION1',
-  bank_account_id: null,
-  checkout_id: null,
   attempt_id: 'att_1',
-  provider_reference: null,
-  reason: null,
-  events: 0,
-  language: 'fr',
-  created_at: 1,
   submitted_at: BORN,
-  completed_at: null,
-  released_at: null,
-  refunded_minor: 0n,
-  refunding_minor: 0n,
   expires_at: 10_000_000,
-};
+});
 
 const attempt = attemptWith({
   shard: SHARD,
@@ -68,25 +43,15 @@ const attempt = attemptWith({
   created_at: BORN,
 });
 
-const session: Session = {
+const session = sessionWith({
   shard: SHARD,
   id: payment.session_id,
   version: 3,
   merchant_id: mch,
-  credential_id: 'key_1',
-  token_hash: '',
-  status: 'ACTIVE',
-  amount: '10.00',
-  amount_minor: 1000n,
-  currency: 'usd',
-  customer_reference: 'order-1',
-  scope: null,
-  device_fingerprint: null,
   payments: 2,
   submitting_payment_id: txn,
-  issued_at: 1,
   expires_at: 10_000_000,
-};
+});
 
 const sibling: Payment = { ...payment, id: `${txn}2`, status: 'pending', attempt_id: null, submitted_at: null };
 const asked = { three_ds_status: 'AUTHENTICATION_PENDING', eci: null, challenge: 'sealed' };

@@ -5,9 +5,9 @@ import { factOfDecline, isFinal, movePayment, PAYMENT } from './payment.ts';
 import { PAYOUT } from './payout.ts';
 import { decideProof, PROOF } from './proof.ts';
 import { DECLINE_STATUS, type DeclineReason } from './reason.ts';
-import type { Payment, Session } from './records.ts';
 import { REFUND } from './refund.ts';
 import { consume, SESSION, updateSession } from './session.ts';
+import { paymentWith, sessionWith } from './testing/payments.ts';
 import type { Proof } from './transfer-records.ts';
 import { DELIVERY } from './webhook.ts';
 
@@ -34,44 +34,20 @@ describe.each(machines.map((machine) => [machine.name, machine] as const))('%s',
 /** States that no fact leads to: an event without a target is created in that state. */
 const NO_WAY_IN = new Set(['webhook_event:no_target']);
 
-const payment: Payment = {
+const payment = paymentWith({
   shard: 1,
   id: 'txn_01',
   version: 3,
   merchant_id: 'mch_01',
   session_id: 'ses_01',
-  status: 'pending',
   method: 'wallet',
   amount: '1.00',
   amount_minor: 100n,
-  currency: 'usd',
   customer_reference: 'order',
-  fee_minor: 0n,
   total_minor: 100n,
-  fee_covered_by: 'buyer',
-  delivery_behaviour: 'direct_delivery',
   notify_url: null,
-  success_redirect_url: null,
-  fail_redirect_url: null,
-  wallet_number: null,
-  msisdn: null,
-  carrier: null,
-  hosted_session_id: null,
-  bank_account_id: null,
-  checkout_id: null,
-  attempt_id: null,
-  provider_reference: null,
-  reason: null,
-  events: 0,
-  language: 'fr',
-  created_at: 1,
-  submitted_at: null,
-  completed_at: null,
-  released_at: null,
-  refunded_minor: 0n,
-  refunding_minor: 0n,
   expires_at: 9,
-};
+});
 
 test('a move writes status, time and timeline together', () => {
   const moved = movePayment(payment, 'account_debited', null, 5);
@@ -99,7 +75,7 @@ test('all moves of a payment by phone write the same columns, so that those of a
 });
 
 test('all steps of a session write the same columns', () => {
-  const session = { version: 2, payments: 1, submitting_payment_id: null, status: 'ACTIVE' } as Session;
+  const session = sessionWith({ shard: 1, id: 'ses_01', merchant_id: 'mch_01' });
   const steps = [{ payments: 2 }, { submitting_payment_id: 'txn_01' }, { status: 'CONSUMED' as const }];
   for (const step of steps) {
     const { payments, submitting_payment_id, status } = session;
@@ -108,14 +84,7 @@ test('all steps of a session write the same columns', () => {
 });
 
 test('a session is consumed once', () => {
-  const session = {
-    shard: 1,
-    id: 'ses_01',
-    version: 2,
-    payments: 1,
-    submitting_payment_id: null,
-    status: 'ACTIVE',
-  } as Session;
+  const session = sessionWith({ shard: 1, id: 'ses_01', merchant_id: 'mch_01' });
   expect(consume(session, 'txn_01').row).toEqual({ payments: 1, submitting_payment_id: 'txn_01', status: 'CONSUMED' });
   expect(() => consume({ ...session, status: 'CONSUMED' }, 'txn_02')).toThrow(StateConflict);
 });

@@ -8,6 +8,7 @@ import { isFinal } from './payment.ts';
 import type { Attempt, Payment, Session, WebhookEvent } from './records.ts';
 import { needsSession, type Settlement, type SettlementRows, settleAttempt } from './settlement.ts';
 import { attemptWith } from './testing/attempts.ts';
+import { paymentWith, sessionWith } from './testing/payments.ts';
 
 const SHARD = 5;
 const SETTLE_DELAY_MS = 60_000;
@@ -15,7 +16,7 @@ const DAY = 24 * 60 * 60_000;
 const txn = makeId('txn', 1, new Uint8Array(16), SHARD);
 const mch = makeId('mch', 1, new Uint8Array(16), SHARD);
 
-const payment: Payment = {
+const payment = paymentWith({
   shard: SHARD,
   id: txn,
   version: 2,
@@ -23,58 +24,23 @@ const payment: Payment = {
   session_id: makeId('ses', 1, new Uint8Array(16), SHARD),
   status: 'processing',
   method: 'mobile_money',
-  amount: '10.00',
-  amount_minor: 1000n,
-  currency: 'usd',
-  customer_reference: 'order-1',
   fee_minor: 25n,
   total_minor: 1025n,
-  fee_covered_by: 'buyer',
-  delivery_behaviour: 'direct_delivery',
-  notify_url: 'http://127.0.0.1:9/hook',
-  success_redirect_url: null,
-  fail_redirect_url: null,
-  wallet_number: null,
   msisdn: '+243810000042',
   carrier: 'Vodacom M-Pesa',
-  hosted_session_id: null,
-  bank_account_id: null,
-  checkout_id: null,
   attempt_id: 'att_1',
-  provider_reference: null,
-  reason: null,
-  events: 0,
-  language: 'fr',
-  created_at: 1,
   submitted_at: 2,
-  completed_at: null,
-  released_at: null,
-  refunded_minor: 0n,
-  refunding_minor: 0n,
-  expires_at: 1_000_000,
-};
+});
 
 const attempt = attemptWith({ shard: SHARD, id: 'att_1', merchant_id: mch, payment_id: txn });
 
-const session: Session = {
+const session = sessionWith({
   shard: SHARD,
   id: payment.session_id,
   version: 3,
   merchant_id: mch,
-  credential_id: 'key_1',
-  token_hash: '',
-  status: 'ACTIVE',
-  amount: '10.00',
-  amount_minor: 1000n,
-  currency: 'usd',
-  customer_reference: 'order-1',
-  scope: null,
-  device_fingerprint: null,
-  payments: 1,
   submitting_payment_id: txn,
-  issued_at: 1,
-  expires_at: 1_000_000,
-};
+});
 
 /** The rows as a store would keep them, with everything that was ever written to them. */
 interface World {

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { statesOf, step } from './machine.ts';
-import type { Payment, WebhookEvent } from './records.ts';
+import type { WebhookEvent } from './records.ts';
+import { paymentWith } from './testing/payments.ts';
 import {
   afterReplay,
   afterTry,
@@ -19,7 +20,7 @@ const NOW = Date.parse('2026-03-01T12:00:00.000Z');
 const DAY = 86_400_000;
 const newId = () => 'whd_test';
 
-const PAYMENT: Payment = {
+const PAYMENT = paymentWith({
   shard: 7,
   id: 'txn_one',
   version: 3,
@@ -29,34 +30,16 @@ const PAYMENT: Payment = {
   method: 'wallet',
   amount: '12.5',
   amount_minor: 1250n,
-  currency: 'usd',
   customer_reference: 'order "7"',
-  fee_minor: 0n,
   total_minor: 1250n,
-  fee_covered_by: 'buyer',
-  delivery_behaviour: 'direct_delivery',
   notify_url: 'https://shop.example/hooks',
-  success_redirect_url: null,
-  fail_redirect_url: null,
-  wallet_number: null,
   msisdn: '+243810000042',
-  carrier: null,
-  hosted_session_id: null,
-  bank_account_id: null,
-  checkout_id: null,
-  attempt_id: null,
-  provider_reference: null,
-  reason: null,
   events: 1,
-  language: 'fr',
   created_at: NOW - 5_000,
   submitted_at: NOW - 10,
   completed_at: NOW,
-  released_at: null,
-  refunded_minor: 0n,
-  refunding_minor: 0n,
   expires_at: NOW + 60_000,
-};
+});
 
 const answered = (status: number, retryAfter?: string): Try => ({
   at: NOW,

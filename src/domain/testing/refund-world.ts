@@ -20,13 +20,14 @@ import { makeRefund, type RefundWay } from '../refund-order.ts';
 import { intendRefund, refundOrder } from '../refund-outgoing.ts';
 import { Refusal } from '../refusal.ts';
 import { attemptWith } from './attempts.ts';
+import { paymentWith } from './payments.ts';
 
 export const SHARD = 5;
 export const SETTLE_DELAY_MS = 60_000;
 export const txn = makeId('txn', 1, new Uint8Array(16), SHARD);
 const mch = makeId('mch', 1, new Uint8Array(16), SHARD);
 
-export const paid: Payment = {
+export const paid = paymentWith({
   shard: SHARD,
   id: txn,
   version: 2,
@@ -34,36 +35,16 @@ export const paid: Payment = {
   session_id: makeId('ses', 1, new Uint8Array(16), SHARD),
   status: 'approved',
   method: 'mobile_money',
-  amount: '10.00',
-  amount_minor: 1000n,
-  currency: 'usd',
-  customer_reference: 'order-1',
   fee_minor: 30n,
-  total_minor: 1000n,
   fee_covered_by: 'merchant',
-  delivery_behaviour: 'direct_delivery',
-  notify_url: 'http://127.0.0.1:9/hook',
-  success_redirect_url: null,
-  fail_redirect_url: null,
   wallet_number: '990500000001',
   msisdn: '+243810000042',
   carrier: 'Vodacom M-Pesa',
-  hosted_session_id: null,
-  bank_account_id: null,
-  checkout_id: null,
   attempt_id: 'att_0',
-  provider_reference: null,
-  reason: null,
   events: 1,
-  language: 'fr',
-  created_at: 1,
   submitted_at: 2,
   completed_at: 3,
-  released_at: null,
-  refunded_minor: 0n,
-  refunding_minor: 0n,
-  expires_at: 1_000_000,
-};
+});
 
 export const UPSTREAM: RefundWay = {
   kind: 'upstream',
