@@ -117,6 +117,8 @@ export function createReceipt(parts: ReceiptParts, scope: ReceiptScope, key: str
   const { shard } = scope;
   const ids = secrets.macs('idempotency_key', 'key', scope.owner, scope.route, key);
   const canonical = canonicalJson(body) ?? '';
+  // Hashed at once, because a call may wait for long, and its body is not kept: of each id's hash one for each key of the ring.
+  const hashes = new Map(ids.map((id) => [id, secrets.macs('idempotency_key', 'body', id, canonical)]));
   let found: readonly (IdempotencyRecord | undefined)[] = [];
   let begun = false;
   let used = false;
@@ -129,22 +131,17 @@ export function createReceipt(parts: ReceiptParts, scope: ReceiptScope, key: str
   }
 
   function read(record: IdempotencyRecord): Reply | undefined {
-    if (!hashesFor(record.id).some((hash) => secrets.equal(record.request_hash, hash)))
+    if (!hashes.get(record.id)?.some((hash) => secrets.equal(record.request_hash, hash)))
       throw refuseField(1203, 'Idempotency-Key', 'IDEMPOTENCY_BODY');
     begun = record.status === BEGUN;
     if (begun) return undefined;
     return { status: record.status, body: openReply(secrets, record), replayed: true };
   }
 
-  /** Hashes of the request's body, one for each key of the ring. */
-  function hashesFor(id: string): readonly string[] {
-    return secrets.macs('idempotency_key', 'body', id, canonical);
-  }
-
   function write(status: number, bodyFor: (id: string, at: number) => string, created_at = clock.now()): Memory {
     // The body is hashed with the key that made the id, as the reply is sealed with it.
     return keepRun(shard, ids, found, (id, at) => ({
-      request_hash: hashesFor(id)[at] ?? '',
+      request_hash: hashes.get(id)?.[at] ?? '',
       status,
       body: bodyFor(id, at),
       created_at,

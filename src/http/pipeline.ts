@@ -20,6 +20,7 @@ import {
   type PresentedCredential,
   requireUnconsumed,
 } from './authentication.ts';
+import { bodyOf, formOf, requireType } from './call-body.ts';
 import {
   type Caller,
   countBy,
@@ -30,7 +31,6 @@ import {
   senderOf,
 } from './call-counts.ts';
 import type { clientAddressReader } from './client-address.ts';
-import { encodedBody, notForm, notJson } from './envelope.ts';
 import {
   type ExchangeParts,
   envelopeFor,
@@ -48,27 +48,11 @@ import {
   readIdempotencyKey,
   type UsedReceipt,
 } from './idempotency.ts';
-import { readFormBody, readJsonBody } from './json-body.ts';
 import { codeGuard, guardHeaders, type Limits } from './limits.ts';
-import { type FileRule, isForm, readForm, type UploadedFile } from './multipart.ts';
-import {
-  codingOf,
-  hasBody,
-  isPlainJson,
-  isUrlEncoded,
-  readFingerprint,
-  readPipelineHeaders,
-} from './request-headers.ts';
+import { readFingerprint, readPipelineHeaders } from './request-headers.ts';
 import { type ClockCheck, requireRightClock } from './right-clock.ts';
 import { type Call, fullPath, type Rendered, type Route, type Streamed } from './route.ts';
-import {
-  type BodyShape,
-  createBodyShape,
-  createParamsShape,
-  createQueryShape,
-  dropNulls,
-  type Shape,
-} from './shape.ts';
+import { type BodyShape, createBodyShape, createParamsShape, createQueryShape, type Shape } from './shape.ts';
 import type { Streams } from './streams.ts';
 import type { UploadSlots } from './upload-slots.ts';
 
@@ -149,18 +133,6 @@ export function createPipeline(parts: PipelineParts, route: Route): Pipeline {
 
 const MISSING: PresentedCredential = { kind: 'missing' };
 
-/** Refuses a body of another type than the route takes, and one that would have to be decoded first. */
-function requireType(route: Route, { headers }: FastifyRequest): void {
-  if (route.method === 'GET' || route.rawBody === true) return;
-  const coding = hasBody(headers) ? codingOf(headers) : undefined;
-  if (coding !== undefined) throw encodedBody(coding);
-  if (route.upload === undefined ? isPlainJson(headers) : isForm(headers)) return;
-  if (route.forms === true && isUrlEncoded(headers)) return;
-  // A POST without any body lacks its fields, which the shape reports better.
-  if (!hasBody(headers) && headers['content-type'] === undefined) return;
-  throw route.upload === undefined ? notJson() : notForm();
-}
-
 async function answerCall(handling: Handling): Promise<Sent> {
   const { parts, route, kept, request, reply } = handling;
   const exchange = exchangeOf(request);
@@ -176,7 +148,8 @@ async function answerCall(handling: Handling): Promise<Sent> {
   // Neither of two fingerprints is chosen, so neither may be bound.
   if (headers?.duplicate !== undefined) throw refuseField(1110, headers.duplicate, 'DUPLICATE_HEADER');
   const caller = await withDevice(parts, known);
-  if (route.upload === undefined) return answerBody(handling, caller, bodyOf(route, request));
+  if (route.upload === undefined)
+    return answerPrepared(handling, caller, prepare(handling, caller, bodyOf(route, request)));
   if (caller === undefined) throw new Error('a file of a sender who is nobody');
   // The slot is held until the answer: the file is in memory as long.
   const place = [senderOf(caller), caller.merchant.id] as const;
@@ -186,7 +159,7 @@ async function answerCall(handling: Handling): Promise<Sent> {
     const form = await formOf(parts, route.upload, request);
     // The call may have waited for its slot and for its file, so its sender is looked up again.
     const sender = await withDevice(parts, await callerOf(parts, route, request));
-    return await answerBody(handling, sender, form.body, form.memory);
+    return await answerPrepared(handling, sender, prepare(handling, sender, form.body, form.memory));
   } finally {
     giveBack();
   }
@@ -194,15 +167,34 @@ async function answerCall(handling: Handling): Promise<Sent> {
 
 type Sent = Reply | Streamed;
 
-/** Handles a call from the body on. `memory` is the form of the body that an Idempotency-Key remembers. */
-async function answerBody(handling: Handling, caller: Caller, body: unknown, memory = body): Promise<Sent> {
-  const { route, kept } = handling;
+/** A call whose body has been read. */
+interface Prepared {
+  readonly receipt: UsedReceipt | undefined;
+  /** Why the body, or what else is sent, has not the shape that it must have: thrown when that is due. */
+  readonly misshapen: Refusal | undefined;
+  /** The fields that the route knows; nothing if they are misshapen. */
+  readonly body: unknown;
+}
+
+/**
+ * Reads all that is needed of a body, and lets go of the body itself: as objects it takes twenty times the memory of its text, and
+ * calls that wait for another one are many, for many seconds. `memory` is the form of the body that an Idempotency-Key remembers.
+ */
+function prepare(handling: Handling, caller: Caller, body: unknown, memory = body): Prepared {
+  const { route, kept, request } = handling;
   route.requireProof?.(callOf(handling, caller, body, undefined));
   const receipt = receiptOf(handling, caller, memory);
-  if (receipt === undefined) return answerOnce(handling, caller, body);
-  const endTurn = await kept.turns.take(receipt.id);
+  const misshapen = shapeRefusal(handling, caller, body);
+  request.body = undefined;
+  return { receipt, misshapen, body: misshapen === undefined ? (kept.body?.known(body) ?? body) : undefined };
+}
+
+async function answerPrepared(handling: Handling, caller: Caller, prepared: Prepared): Promise<Sent> {
+  const { receipt } = prepared;
+  if (receipt === undefined) return answerOnce(handling, caller, prepared);
+  const endTurn = await handling.kept.turns.take(receipt.id);
   try {
-    return await answerOnce(handling, await callerInTurn(handling, caller), body, receipt);
+    return await answerOnce(handling, await callerInTurn(handling, caller), prepared);
   } finally {
     endTurn();
   }
@@ -218,11 +210,12 @@ async function callerInTurn({ parts, route, request }: Handling, caller: Caller)
   return isOver || isFresh ? caller : withDevice(parts, await callerOf(parts, route, request));
 }
 
-async function answerOnce(handling: Handling, caller: Caller, body: unknown, receipt?: UsedReceipt): Promise<Sent> {
+async function answerOnce(handling: Handling, caller: Caller, prepared: Prepared): Promise<Sent> {
   const { route, request } = handling;
+  const { receipt, misshapen, body } = prepared;
   try {
     if (!route.allowConsumed && !(await hasBegun(receipt, caller))) requireUnconsumed(caller);
-    requireShapes(handling, caller, body);
+    if (misshapen !== undefined) throw misshapen;
     return sentBy(route, request, await route.run(callOf(handling, caller, body, receipt)));
   } catch (error) {
     return sentBy(route, request, await replayInstead(receipt, error));
@@ -231,22 +224,6 @@ async function answerOnce(handling: Handling, caller: Caller, body: unknown, rec
 
 function sentBy(route: Route, { headers }: FastifyRequest, answer: Reply | Streamed): Reply | Streamed {
   return route.sendTo === undefined || 'chunks' in answer ? answer : route.sendTo(headers.accept, answer);
-}
-
-/** Reads a form, now that its sender is known and counted. */
-async function formOf(
-  parts: PipelineParts,
-  rule: FileRule,
-  request: FastifyRequest,
-): Promise<{ readonly body: unknown; readonly memory: unknown }> {
-  if (!isForm(request.headers)) return { body: {}, memory: {} };
-  const { fields, file } = await readForm(request.raw, rule, parts.clock);
-  if (file === undefined) return { body: fields, memory: fields };
-  const uploaded: UploadedFile = { bytes: file };
-  return {
-    body: { ...fields, [rule.field]: uploaded },
-    memory: { ...fields, [rule.field]: parts.secrets.digest(file) },
-  };
 }
 
 /** Whether a consumed session's call continues a first run that has begun and was never answered. */
@@ -286,20 +263,6 @@ function addressOf(parts: PipelineParts, request: FastifyRequest): string {
   return parts.addressOf(request.socket.remoteAddress, Array.isArray(forwarded) ? forwarded.join(',') : forwarded);
 }
 
-/** The body as the route takes it. @throws Refusal 1110 for what is no JSON object. */
-function bodyOf(route: Route, request: FastifyRequest): unknown {
-  if (route.method === 'GET') return undefined;
-  if (route.rawBody === true) return typeof request.body === 'string' ? request.body : '';
-  const { body: sent } = request;
-  // Parsed here, and not as it arrives: a long body may take tens of milliseconds, which no stranger is to cost us.
-  const body = Buffer.isBuffer(sent) ? readJsonBody(sent) : typeof sent === 'string' ? readFormBody(sent) : undefined;
-  // Without any body every field is missing, and the shape says which.
-  if (body === undefined) return {};
-  if (body.kind === 'refused') throw body.refusal;
-  if (body.nulls && route.body !== undefined) dropNulls(route.body, body.value);
-  return body.value;
-}
-
 function receiptOf({ parts, route, request }: Handling, caller: Caller, body: unknown): UsedReceipt | undefined {
   const { headers } = exchangeOf(request);
   if (headers?.idempotencyKey === undefined || route.method === 'GET') return undefined;
@@ -313,10 +276,17 @@ function receiptOf({ parts, route, request }: Handling, caller: Caller, body: un
   return createReceipt(parts, { shard, owner, route: `${route.method} ${route.path}` }, key, said);
 }
 
-function requireShapes({ kept: shapes, route, request }: Handling, caller: Caller, body: unknown): void {
-  shapes.params?.require(request.params);
-  shapes.query?.require(request.query, route.checkQuery && ((readable) => route.checkQuery?.(readable) ?? []));
-  shapes.body?.require(body, route.check && ((readable, faulty) => route.check?.(readable, caller, faulty) ?? []));
+/** The refusal of a call's shape. No closure holds the body here: an error keeps all functions that it was thrown in. */
+function shapeRefusal({ kept: shapes, route, request }: Handling, caller: Caller, body: unknown): Refusal | undefined {
+  try {
+    shapes.params?.require(request.params);
+    shapes.query?.require(request.query, route.checkQuery && ((readable) => route.checkQuery?.(readable) ?? []));
+    shapes.body?.require(body, route.check && ((readable, faulty) => route.check?.(readable, caller, faulty) ?? []));
+    return undefined;
+  } catch (error) {
+    if (error instanceof Refusal) return error;
+    throw error;
+  }
 }
 
 /**

@@ -25,6 +25,8 @@ export type FieldCheck = (readable: JsonObject, unreadable: ReadonlySet<string>)
 export interface BodyShape {
   /** Returns when the body fits and its route finds no fault. @throws Refusal with every bad field of both. */
   require(body: unknown, check: FieldCheck | undefined): void;
+  /** The fields of a body that fits, nested ones too, without those that the schema does not know. */
+  known(body: unknown): unknown;
 }
 
 interface Codes {
@@ -78,6 +80,7 @@ function shapeBy(find: Finder, schema: TSchema, codes: Codes): BodyShape {
         codes,
       );
     },
+    known: (body) => knownOf(schema, body),
   };
 }
 
@@ -174,6 +177,17 @@ export function dropNulls(schema: TSchema, value: unknown): void {
     if (object[name] !== null) dropNulls(property, object[name]);
     else if (!(required ?? []).includes(name) && !Check(property, null)) delete object[name];
   }
+}
+
+function knownOf(schema: Node, value: unknown): unknown {
+  const { properties, items } = onlyChoice(schema);
+  if (Array.isArray(value)) return items === undefined ? value : value.map((item) => knownOf(items, item));
+  if (typeof value !== 'object' || value === null || properties === undefined) return value;
+  const known: JsonObject = {};
+  for (const [name, property] of Object.entries(properties)) {
+    if (Object.hasOwn(value, name)) known[name] = knownOf(property, (value as JsonObject)[name]);
+  }
+  return known;
 }
 
 /** More than any body of ours has fields, so that every bad one is reported; lists without a bound are not worth more. */

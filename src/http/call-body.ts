@@ -1,0 +1,61 @@
+/**
+ * The body of a call: whether it is of a type that its route takes, and how it is read.
+ *
+ * Invariant: nothing is read for a sender that is not known yet, except whether the type of the body is right.
+ */
+
+import type { FastifyRequest } from 'fastify';
+import type { Clock, Secrets } from '../platform/platform.ts';
+import { encodedBody, notForm, notJson } from './envelope.ts';
+import { readFormBody, readJsonBody } from './json-body.ts';
+import { type FileRule, isForm, readForm, type UploadedFile } from './multipart.ts';
+import { codingOf, hasBody, isPlainJson, isUrlEncoded } from './request-headers.ts';
+import type { Route } from './route.ts';
+import { dropNulls } from './shape.ts';
+
+interface FormParts {
+  readonly clock: Pick<Clock, 'after'>;
+  readonly secrets: Pick<Secrets, 'digest'>;
+}
+
+/** Refuses a body of another type than the route takes, and one that would have to be decoded first. */
+export function requireType(route: Route, { headers }: FastifyRequest): void {
+  if (route.method === 'GET' || route.rawBody === true) return;
+  const coding = hasBody(headers) ? codingOf(headers) : undefined;
+  if (coding !== undefined) throw encodedBody(coding);
+  if (route.upload === undefined ? isPlainJson(headers) : isForm(headers)) return;
+  if (route.forms === true && isUrlEncoded(headers)) return;
+  // A POST without any body lacks its fields, which the shape reports better.
+  if (!hasBody(headers) && headers['content-type'] === undefined) return;
+  throw route.upload === undefined ? notJson() : notForm();
+}
+
+/** The body as the route takes it. @throws Refusal 1110 for what is no JSON object. */
+export function bodyOf(route: Route, request: FastifyRequest): unknown {
+  if (route.method === 'GET') return undefined;
+  if (route.rawBody === true) return typeof request.body === 'string' ? request.body : '';
+  const { body: sent } = request;
+  // Parsed here, and not as it arrives: a long body may take tens of milliseconds, which no stranger is to cost us.
+  const body = Buffer.isBuffer(sent) ? readJsonBody(sent) : typeof sent === 'string' ? readFormBody(sent) : undefined;
+  // Without any body every field is missing, and the shape says which.
+  if (body === undefined) return {};
+  if (body.kind === 'refused') throw body.refusal;
+  if (body.nulls && route.body !== undefined) dropNulls(route.body, body.value);
+  return body.value;
+}
+
+/** Reads a form, now that its sender is known and counted. */
+export async function formOf(
+  parts: FormParts,
+  rule: FileRule,
+  request: FastifyRequest,
+): Promise<{ readonly body: unknown; readonly memory: unknown }> {
+  if (!isForm(request.headers)) return { body: {}, memory: {} };
+  const { fields, file } = await readForm(request.raw, rule, parts.clock);
+  if (file === undefined) return { body: fields, memory: fields };
+  const uploaded: UploadedFile = { bytes: file };
+  return {
+    body: { ...fields, [rule.field]: uploaded },
+    memory: { ...fields, [rule.field]: parts.secrets.digest(file) },
+  };
+}

@@ -1,0 +1,79 @@
+/**
+ * What calls keep of their bodies while they wait: a customer's session may send a hundred in a minute, of 256 KiB each, and as
+ * objects they take twenty times as much.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { Type } from 'typebox';
+import { afterEach, expect, test } from 'vitest';
+import { defineRoute } from './route.ts';
+import { smallWorld } from './testing/small-world.ts';
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+const { parse } = JSON;
+afterEach(() => {
+  JSON.parse = parse;
+});
+
+/** What JSON.parse has made since, by weak references. */
+function watchParsed(): WeakRef<object>[] {
+  const made: WeakRef<object>[] = [];
+  JSON.parse = (...words: Parameters<typeof parse>): unknown => {
+    const value: unknown = parse(...words);
+    if (typeof value === 'object' && value !== null && 'junk' in value) made.push(new WeakRef(value.junk as object));
+    return value;
+  };
+  return made;
+}
+
+test('a call that waits, for its turn or for others, keeps nothing of its body but the fields that it has', async () => {
+  let open: (value: unknown) => void = () => undefined;
+  const gate = new Promise((resolve) => {
+    open = resolve;
+  });
+  const seen: unknown[] = [];
+  const Lines = Type.Array(Type.Object({ amount: Type.String() }));
+  const slow = defineRoute({
+    method: 'POST',
+    path: '/slow',
+    operationId: 'slow',
+    summary: 'Slow',
+    description: 'Waits.',
+    credential: 'merchant',
+    limit: 'none',
+    loadClass: 'finish',
+    allowConsumed: true,
+    body: Type.Object({ amount: Type.String(), lines: Type.Optional(Lines) }),
+    answers: { 200: Type.Object({}) },
+    refusals: [],
+    run: async (call) => {
+      await gate;
+      seen.push(call.body);
+      return call.reply(200, {});
+    },
+  });
+  const world = smallWorld({ routes: [slow], rateLimitScale: 0 });
+  const parsed = watchParsed();
+  const junk = Array.from({ length: 1_000 }, () => ({}));
+  const send = (body: object, key?: string): PromiseLike<{ statusCode: number }> =>
+    world.app.inject({
+      method: 'POST',
+      url: '/api/v1/slow',
+      headers: { authorization: world.merchantAuth, ...(key === undefined ? {} : { 'idempotency-key': key }) },
+      payload: { ...body, junk },
+    });
+  const good = { amount: '1.00', lines: [{ amount: '2.00', more: junk }] };
+  const answers = Promise.all([send(good), send(good, 'k'), send(good, 'k'), send({ amount: 1, lines: junk }, 'k')]);
+  while (parsed.length < 4) await nextTurn();
+  await nextTurn();
+  collect();
+  expect(parsed.filter((one) => one.deref() !== undefined)).toEqual([]);
+  open(undefined);
+  expect((await answers).map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 400]);
+  const known = { amount: '1.00', lines: [{ amount: '2.00' }] };
+  expect(seen).toEqual([known, known, known]);
+  await world.app.close();
+});
