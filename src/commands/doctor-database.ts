@@ -6,6 +6,7 @@
 
 import { signsAt } from '../domain/webhook.ts';
 import { readMigrations } from '../store/migrate.ts';
+import type { Server, Slot } from '../store/server-reads.ts';
 import type { Store } from '../store/store.ts';
 import { type Check, fail, looking, ok, spanOf, warn } from './doctor-check.ts';
 import type { World } from './world.ts';
@@ -50,10 +51,12 @@ export async function checkBooks(world: World, store: Store): Promise<readonly C
 /** The server's version, and whether a newer version of this program has migrated the database. */
 export function checkServer(store: Store): Promise<readonly Check[]> {
   return looking('database', async () => {
-    const { version, size, unsafe, stalled, migrations } = await store.server();
+    const server = await store.server();
+    const { version, size, unsafe, stalled = 0, migrations } = server;
     const said = `PostgreSQL ${Math.floor(version / 10_000)}.${version % 10_000}, ${Math.ceil(size / 1_024 ** 2)} MiB`;
     return [
       stalled > 0 ? stalledCheck(stalled) : serverCheck(said, version, unsafe),
+      ...replicationChecks(server),
       migrationCheck(
         migrations,
         readMigrations().map(({ name }) => name),
@@ -84,6 +87,37 @@ export function stalledCheck(stalled: number): Check {
   const what = `${stalled === 1 ? '1 commit waits' : `${stalled} commits wait`} for a synchronous standby, and all others are refused`;
   const wayOut = 'bring one back, or take it out of synchronous_standby_names (docs/runbook.md, MbongoDatabaseAway)';
   return fail('database', `${what}: ${wayOut}`);
+}
+
+/** What cannot be seen of the replication, and the slots that hold back much. */
+export function replicationChecks({ stalled, slots }: Pick<Server, 'stalled' | 'slots'>): readonly Check[] {
+  const unseen = [
+    ...(stalled === undefined ? ['pg_stat_activity'] : []),
+    ...(slots === undefined ? ['pg_replication_slots'] : []),
+  ].join(', ');
+  const wayOut = `grant select on ${unseen} to it`;
+  const detail = `this role may not see whether commits wait for a standby, or a slot fills the disk: ${wayOut}`;
+  return [...(unseen === '' ? [] : [warn('replication', detail)]), ...slotsChecks(slots ?? [])];
+}
+
+/** 1 GiB that a slot without a reader holds back is more than a restart of its reader takes. */
+const HELD_MOST = 1_024 ** 3;
+/** 10 GiB behind is a reader that does not keep up. */
+const BEHIND_MOST = 10 * HELD_MOST;
+
+/** Slots without a reader, or with one that is far behind: what is kept for them fills the disk, and then nothing is committed. */
+function slotsChecks(slots: readonly Slot[]): readonly Check[] {
+  return slots
+    .filter(({ isActive, held }) => held >= (isActive ? BEHIND_MOST : HELD_MOST))
+    .map(({ name, isActive, held }) => {
+      const what = `the slot ${name} ${isActive ? 'is far behind' : 'has no reader'}, and ${sizeOf(held)} of WAL is kept for it`;
+      const wayOut = isActive ? 'see what slows its reader down' : `bring its reader back, or drop the slot`;
+      return warn('replication', `${what}: ${wayOut}, before the disk is full`);
+    });
+}
+
+function sizeOf(bytes: number): string {
+  return `${(bytes / 1_024 ** 3).toFixed(1)} GiB`;
 }
 
 /** `openWorld` has applied missing migrations, so only newer ones, unknown to this version, can be a problem. */

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { DueKind } from '../store/due.ts';
 import { type Check, spanOf } from './doctor-check.ts';
-import { migrationCheck, serverCheck, skewCheck, stalledCheck } from './doctor-database.ts';
+import { migrationCheck, replicationChecks, serverCheck, skewCheck, stalledCheck } from './doctor-database.ts';
 import { checkNode, spaceCheck } from './doctor-machine.ts';
 import { connectorCheck } from './doctor-upstreams.ts';
 import { attemptsCheck, lateCheck, overdueCheck, waitingCheck } from './doctor-work.ts';
@@ -55,6 +55,41 @@ describe('conditions that no test can bring about are judged by their numbers', 
     [3, '3 commits wait'],
   ])('%i commits that wait for a synchronous standby', (stalled, detail) => {
     expect(stalledCheck(stalled)).toMatchObject({ status: 'fail', detail: expect.stringContaining(detail) });
+  });
+
+  test('replication slots that hold back much write-ahead log', () => {
+    const GIB = 1_024 ** 3;
+    const slots = [
+      { name: 'gone', isActive: false, held: 3.5 * GIB },
+      { name: 'slow', isActive: true, held: 12 * GIB },
+      { name: 'restarting', isActive: false, held: 0.9 * GIB },
+      { name: 'busy', isActive: true, held: 9 * GIB },
+    ];
+    expect(replicationChecks({ stalled: 0, slots })).toMatchObject([
+      {
+        status: 'warn',
+        detail:
+          'the slot gone has no reader, and 3.5 GiB of WAL is kept for it: bring its reader back, or drop the slot, before the disk is full',
+      },
+      {
+        status: 'warn',
+        detail:
+          'the slot slow is far behind, and 12.0 GiB of WAL is kept for it: see what slows its reader down, before the disk is full',
+      },
+    ]);
+  });
+
+  test('a role that may not see what the replication holds up', () => {
+    expect(replicationChecks({ stalled: 0, slots: [] })).toEqual([]);
+    expect(replicationChecks({ stalled: undefined, slots: undefined })).toMatchObject([
+      {
+        status: 'warn',
+        detail: expect.stringContaining(': grant select on pg_stat_activity, pg_replication_slots to it'),
+      },
+    ]);
+    expect(replicationChecks({ stalled: undefined, slots: [] })).toMatchObject([
+      { status: 'warn', detail: expect.stringMatching(/: grant select on pg_stat_activity to it$/) },
+    ]);
   });
 
   test('a database of a newer version', () => {

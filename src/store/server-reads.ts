@@ -6,6 +6,7 @@
 
 import { SHARDS } from '../domain/ids.ts';
 import { columnList } from './columns.ts';
+import { StoreRefused } from './errors.ts';
 import type { Statement } from './pipeline.ts';
 import type { Readers } from './read.ts';
 import { STALLED } from './stall.ts';
@@ -18,10 +19,21 @@ export interface Server {
   readonly size: number;
   /** Those settings that are off without which a commit that was acknowledged may be lost when the server crashes. */
   readonly unsafe: readonly string[];
-  /** How many commits of the gateway wait for a synchronous standby. */
-  readonly stalled: number;
+  /** How many commits of the gateway wait for a synchronous standby; undefined: this role may not look. */
+  readonly stalled: number | undefined;
+  /** The replication slots that hold back most write-ahead log, at most twenty; undefined: this role may not look. */
+  readonly slots: readonly Slot[] | undefined;
   /** The names of the migrations that have been applied, in their order. */
   readonly migrations: readonly string[];
+}
+
+/** A replication slot: the server keeps its write-ahead log until the slot's reader has read it. */
+export interface Slot {
+  readonly name: string;
+  /** Whether its reader is connected. */
+  readonly isActive: boolean;
+  /** Bytes of write-ahead log that are kept for it. */
+  readonly held: number;
 }
 
 const SERVER: Statement = {
@@ -29,8 +41,7 @@ const SERVER: Statement = {
   text: `select current_setting('server_version_num')::int4, pg_database_size(current_database())::text,
   (select string_agg(name, ' ' order by name) from schema_migration),
   (select string_agg(name, ' ' order by name) from pg_settings
-   where name in ('fsync', 'full_page_writes', 'synchronous_commit') and setting = 'off'),
-  (select count(*)::int4 ${STALLED})`,
+   where name in ('fsync', 'full_page_writes', 'synchronous_commit') and setting = 'off')`,
 };
 
 interface ServerRow {
@@ -40,7 +51,6 @@ interface ServerRow {
   readonly migrations: string | null;
   /** Separated by spaces, too; null: there are none. */
   readonly unsafe: string | null;
-  readonly stalled: number;
 }
 
 const SERVER_COLUMNS = columnList<ServerRow>({
@@ -48,18 +58,54 @@ const SERVER_COLUMNS = columnList<ServerRow>({
   size: 'text',
   migrations: 'text',
   unsafe: 'text',
-  stalled: 'int4',
 });
 
-/** Version and size of the database, and its migrations. */
+const STALLED_COUNT: Statement = { name: 'stalled_count', text: `select count(*)::int4 ${STALLED}` };
+const COUNT_COLUMNS = columnList<{ readonly count: number }>({ count: 'int4' });
+
+const MOST_SLOTS = 20;
+
+/** A standby, which writes no log of its own, is asked for what it has received. */
+const SLOTS: Statement = {
+  name: 'replication_slots',
+  text: `select slot_name::text, active, pg_wal_lsn_diff(
+    case when pg_is_in_recovery() then pg_last_wal_receive_lsn() else pg_current_wal_lsn() end, restart_lsn)::text as held
+from pg_replication_slots where restart_lsn is not null order by restart_lsn limit ${MOST_SLOTS}`,
+};
+
+interface SlotRow {
+  readonly slot_name: string;
+  readonly active: boolean;
+  readonly held: string | null;
+}
+
+const SLOT_COLUMNS = columnList<SlotRow>({ slot_name: 'text', active: 'bool', held: 'text' });
+
+/** SQLSTATE: the role lacks a privilege. */
+const NOT_PERMITTED = '42501';
+
+/** What is read, or undefined where this role may not. */
+function ifPermitted<T>(read: Promise<T>): Promise<T | undefined> {
+  return read.catch((error: unknown) => {
+    if (error instanceof StoreRefused && error.code === NOT_PERMITTED) return undefined;
+    throw error;
+  });
+}
+
+/** Version and size of the database, its migrations, and what its replication holds up. */
 export async function readServer(readers: Readers): Promise<Server> {
-  const [row] = await readers.query(SERVER, SERVER_COLUMNS, []);
+  const [[row], stalled, slots] = await Promise.all([
+    readers.query(SERVER, SERVER_COLUMNS, []),
+    ifPermitted(readers.query(STALLED_COUNT, COUNT_COLUMNS, [])),
+    ifPermitted(readers.query(SLOTS, SLOT_COLUMNS, [])),
+  ]);
   return {
     version: Number(row?.version),
     size: Number(row?.size),
     migrations: row?.migrations?.split(' ') ?? [],
     unsafe: row?.unsafe?.split(' ') ?? [],
-    stalled: Number(row?.stalled),
+    stalled: stalled?.[0]?.count,
+    slots: slots?.map(({ slot_name, active, held }) => ({ name: slot_name, isActive: active, held: Number(held) })),
   };
 }
 

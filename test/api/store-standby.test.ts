@@ -79,3 +79,31 @@ test(
   },
   limit,
 );
+
+test('what a replication slot without a reader holds back is seen', async () => {
+  expect((await store.server()).slots).toEqual([]);
+  await query(url, "select pg_create_physical_replication_slot('gone', true)");
+  await store.commit(claim('kept for it'));
+  const [slot] = (await store.server()).slots ?? [];
+  expect(slot).toMatchObject({ name: 'gone', isActive: false });
+  expect(slot?.held).toBeGreaterThan(0);
+  await query(url, "select pg_drop_replication_slot('gone')");
+});
+
+test('a role that may not look there is told all the rest', async () => {
+  await query(url, 'create role blind');
+  await query(url, 'grant select on schema_migration to blind');
+  await query(url, 'revoke select on pg_stat_activity, pg_replication_slots from public');
+  const blind = await openStore({
+    url: `${url}?options=-c%20role%3Dblind`,
+    onError: ({ message }) => errors.push(message),
+  });
+  try {
+    const { stalled, slots, version, migrations } = await blind.server();
+    expect([stalled, slots]).toEqual([undefined, undefined]);
+    expect([version, migrations.length > 0]).toEqual([expect.any(Number), true]);
+  } finally {
+    await blind.close();
+    await query(url, 'grant select on pg_stat_activity, pg_replication_slots to public');
+  }
+});
