@@ -11,7 +11,7 @@ import { auditDue } from '../usecases/audit.ts';
 import { openClockGuard } from '../usecases/clock-guard.ts';
 import type { Deps } from '../usecases/deps.ts';
 import { reapMemories } from '../usecases/idempotency-reap.ts';
-import { expireDue } from '../usecases/payment-expire.ts';
+import { openExpiry } from '../usecases/payment-expire.ts';
 import { startDue } from '../usecases/payout-claim.ts';
 import { closeCancelledPayouts } from '../usecases/payout-close.ts';
 import type { Dispatcher } from '../usecases/payout-dispatch.ts';
@@ -53,7 +53,7 @@ export function worksOf(deps: Deps, senders: Senders, isCalm: () => boolean): re
       (await isClockRight()) ? run(stopping) : 0;
   return [
     { name: 'inquire', every: SECOND_MS, run: openInquiries(deps) },
-    { name: 'expire', every: SECOND_MS, run: byRightClock((stopping) => expireDue(deps, stopping)) },
+    { name: 'expire', every: SECOND_MS, run: byRightClock(openExpiry(deps)) },
     {
       name: 'reap',
       every: MINUTE_MS,

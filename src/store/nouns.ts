@@ -97,8 +97,11 @@ export interface Nouns {
     history(shard: number, id: string): Promise<PaymentHistory[]>;
     /** The merchant's newest payment under this reference of its own. */
     newest(shard: number, merchantId: string, reference: string): Promise<Payment | undefined>;
-    /** Payments that wait for the customer and whose time is up: pending, waiting for a code or for a proof. */
-    toExpire(now: number, limit: number): Promise<Payment[]>;
+    /**
+     * Payments that wait for the customer and whose time is up, and was not before `after`: pending, waiting for a code or for a
+     * proof.
+     */
+    toExpire(now: number, limit: number, after?: number): Promise<Payment[]>;
   };
   readonly attempt: AttemptReads & {
     get(shard: number, id: string): Promise<Attempt | undefined>;

@@ -22,7 +22,7 @@ export type DueBatch = Pick<PayoutBatch, 'shard' | 'id' | 'merchant_id' | 'recei
 };
 
 export interface Rounds {
-  paymentsToExpire(now: number, limit: number): Promise<Payment[]>;
+  paymentsToExpire(now: number, limit: number, after?: number): Promise<Payment[]>;
   leaseAttempts(now: number, leaseUntil: number, limit: number, except?: readonly string[]): Promise<Attempt[]>;
   leaseEvents(now: number, leaseUntil: number, limit: number): Promise<WebhookEvent[]>;
   leaseRefunds(now: number, leaseUntil: number, limit: number, except?: readonly string[]): Promise<Refund[]>;
@@ -45,7 +45,8 @@ export function openRounds(readers: Readers): Rounds {
   const count = async (statement: Statement, values: string[]): Promise<number> =>
     (await readers.query(statement, NO_COLUMNS, values)).length;
   return {
-    paymentsToExpire: (now, limit) => rows('payment', PAYMENTS_TO_EXPIRE, parameters(now, limit)),
+    paymentsToExpire: (now, limit, after = 0) =>
+      rows('payment', PAYMENTS_TO_EXPIRE, [...parameters(now, limit), instantParameter(after)]),
     leaseAttempts: (now, leaseUntil, limit, except = []) => {
       const values = [...parameters(now, limit), instantParameter(leaseUntil), JSON.stringify(except)];
       return rows('attempt', LEASE_ATTEMPTS, values);
@@ -96,7 +97,7 @@ const PAYMENTS_TO_EXPIRE: Statement = {
   text: select({
     table: DUE.expiry.table,
     list: listOf(columnsOf('payment'), 'd'),
-    condition: isDue(DUE.expiry),
+    condition: `${isDue(DUE.expiry)} and t.expires_at >= $4::timestamptz`,
     column: DUE.expiry.column,
     lock: '',
   }),

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeId, shardOf } from '../../src/domain/ids.ts';
 import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import { StoreRefused } from '../../src/store/errors.ts';
-import { expireDue } from '../../src/usecases/payment-expire.ts';
+import { expireDue, openExpiry } from '../../src/usecases/payment-expire.ts';
 import { collect, statusOf } from '../support/flows.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -78,4 +78,33 @@ test('a payment that cannot be ended is logged, and keeps no other from ending',
   expect([await statusOf(world, bad), await statusOf(world, good)]).toEqual(['pending', 'expired']);
   const logged = world.log.lines.filter((line) => line.includes('expiry_failed'));
   expect(logged.map((line) => JSON.parse(line))).toMatchObject([{ transaction_id: bad.transaction_id }]);
+});
+
+test('what waits for its upstream is read once a minute, and only then', async () => {
+  const { deps } = world.gateway;
+  const { payment } = deps.store;
+  const asked: (readonly [number, number | undefined])[] = [];
+  const toExpire: typeof payment.toExpire = (now, limit, after) => {
+    asked.push([now, after]);
+    return payment.toExpire(now, limit, after);
+  };
+  const clock = manualClock(deps.clock.now());
+  const expire = openExpiry({ ...deps, clock, store: { ...deps.store, payment: { ...payment, toExpire } } });
+  const start = clock.now();
+  const after = async (milliseconds: number) => {
+    await clock.advance(milliseconds);
+    await expire(new AbortController().signal);
+    const [now = 0, since] = asked.at(-1) ?? [];
+    return [now - start, since === undefined ? 'all' : since - start];
+  };
+  const MINUTE = 60_000;
+  // A run that was told to stop may have left some.
+  await expire(AbortSignal.abort());
+  expect(asked).toEqual([]);
+  expect(await after(0)).toEqual([0, 'all']);
+  expect(await after(MINUTE - 1)).toEqual([MINUTE - 1, -MINUTE]);
+  expect(await after(1)).toEqual([MINUTE, 'all']);
+  expect(await after(1_000)).toEqual([MINUTE + 1_000, 0]);
+  clock.setBack(2 * MINUTE);
+  expect(await after(0)).toEqual([1_000 - MINUTE, 'all']);
 });

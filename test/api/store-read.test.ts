@@ -156,4 +156,6 @@ test('expired payments are found, and no others', async () => {
   expect(found.map(({ id }) => id).sort()).toEqual([due.id, waits.id]);
   expect(await store.payment.toExpire(NOON, 1)).toHaveLength(1);
   expect(await store.payment.toExpire(NOON - 1, 10)).toEqual([due]);
+  expect(await store.payment.toExpire(NOON - 1, 10, due.expires_at)).toEqual([due]);
+  expect(await store.payment.toExpire(NOON - 1, 10, NOON)).toEqual([]);
 });
