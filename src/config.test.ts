@@ -242,6 +242,11 @@ describe('a bad value is reported in one line with an example', () => {
       'CARDNET_CALLBACK_SECRET authenticates callbacks about payments: it must have at least 16 characters',
     ],
     [
+      'empty database in production',
+      { ...production, DATABASE_URL: ' ' },
+      'DATABASE_URL is empty: set it, or unset it for an embedded database in DATA_DIR',
+    ],
+    [
       'database',
       { DATABASE_URL: 'mysql://127.0.0.1/x' },
       'DATABASE_URL cannot be used: it must begin with postgresql:// and contain no blanks',

@@ -115,7 +115,7 @@ export function readConfig(environment: Environment, defaults: Environment = {})
   }
   const config = {
     mode,
-    ...present('databaseUrl', readDatabaseUrl(env)),
+    ...present('databaseUrl', readDatabaseUrl(env, mode, environment.DATABASE_URL)),
     dataDir: resolve(env.text('DATA_DIR') ?? DEFAULT_DATA_DIR),
     demoFile: join(env.text('DATA_DIR') ?? DEFAULT_DATA_DIR, DEMO_FILE),
     host,
@@ -182,8 +182,13 @@ function withDefaults(environment: Environment, defaults: Environment): Environm
 /** Matches a comma among the hosts, but not one in a password. */
 const SEVERAL_HOSTS = /^postgres(ql)?:\/\/(?:[^/?]*@)?[^@/?]*,[^@/?]*(?:[/?]|$)/;
 
-function readDatabaseUrl(env: EnvironmentReader): string | undefined {
+/** `given`: the variable as it is, which may be empty. */
+function readDatabaseUrl(env: EnvironmentReader, mode: GatewayMode, given: string | undefined): string | undefined {
   const value = env.text('DATABASE_URL');
+  // A secret or a file that was left empty: payments would go to a new database, which may vanish with its container.
+  if (value === undefined && given !== undefined && mode === 'production') {
+    env.problem('DATABASE_URL', 'is empty: set it, or unset it for an embedded database in DATA_DIR');
+  }
   // Not parsed: the driver reports any other fault, without the password.
   if (value !== undefined && SEVERAL_HOSTS.test(value)) {
     const one = 'name one that always leads to the primary: a DNS name, a virtual address or a pooler';
