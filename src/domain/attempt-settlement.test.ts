@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { AttemptAnswer } from './answer.ts';
-import { type Inquired, judgeAnswer } from './attempt-settlement.ts';
+import { type AttemptFact, isBeingAsked } from './attempt.ts';
+import { attemptColumns, type Inquired, judgeAnswer, type SettlementContext } from './attempt-settlement.ts';
 import { makeId } from './ids.ts';
 import type { Attempt } from './records.ts';
 import { attemptWith } from './testing/attempts.ts';
@@ -22,6 +23,7 @@ const closed = attemptWith({
 
 const UNKNOWN_THERE: AttemptAnswer = { kind: 'not_found' };
 const NO_ANSWER: AttemptAnswer = { kind: 'unknown', reason: 'timeout' };
+const PAID: AttemptAnswer = { kind: 'approved', providerReference: 'p9' };
 const WAITING: AttemptAnswer = { kind: 'waiting', providerReference: 'p9' };
 const REFUSED: AttemptAnswer = { kind: 'declined', reason: 'insufficient_funds', providerReference: 'p9' };
 
@@ -88,4 +90,89 @@ test('a closed attempt that a callback names while its upstream is unreachable i
 test('a closed attempt that never asked for money is not inquired about, whatever a callback says', () => {
   const unasked: Attempt = { ...closed, reason: 'not_asked', next_inquiry_at: null };
   expect(() => hear(unasked, NO_ANSWER, CLOSED_AT + MINUTE, 'hint')).toThrow('nothing was written');
+});
+
+/** An open attempt; its own call began at `CLOSED_AT`, and the inquiry round leaves it alone for half a minute. */
+const open: Attempt = { ...closed, status: 'intended', next_inquiry_at: CLOSED_AT + 30_000, settled_at: null };
+const contextAt = (now: number, inquiry: SettlementContext['inquiry']): SettlementContext => {
+  return { now, askedAt: now, settleDelayMs: MINUTE, newId: () => 'id', inquiry };
+};
+
+test.each<[string, Partial<Attempt>, number, boolean]>([
+  ['its call may be under way', {}, 0, true],
+  ['its money is being asked for', { status: 'authenticated' }, 0, true],
+  ['the call was answered', { status: 'unknown' }, 0, false],
+  ['the call was answered: the customer is waited for', { status: 'waiting' }, 0, false],
+  ['the time for the call is over', {}, 30_000, false],
+  ['the round has inquired', { inquiries: 1 }, 0, false],
+  ['nobody inquires any more', { next_inquiry_at: null }, 0, false],
+])('an attempt of which it is true that %s may be in flight or not', (_, columns, later, expected) => {
+  expect(isBeingAsked({ ...open, ...columns }, CLOSED_AT + later)).toBe(expected);
+});
+
+test('“not found” counts for a due inquiry, and for a hint only once the own call is over', () => {
+  const counted = (columns: Partial<Attempt>, inquiry: Inquired) => {
+    const heard = judgeAnswer(
+      { ...open, ...columns },
+      true,
+      UNKNOWN_THERE,
+      'never_arrived',
+      contextAt(CLOSED_AT, inquiry),
+    );
+    return heard.kind === 'noted' ? heard.row.not_found_at : heard.kind;
+  };
+  // The round has leased it: the time of its next inquiry is still to come, as it was during the call.
+  expect(counted({}, 'due')).toBe(CLOSED_AT);
+  expect(counted({}, 'hint')).toBe('nothing');
+  expect(counted({ status: 'unknown' }, 'hint')).toBe(CLOSED_AT);
+});
+
+test('a hint whose inquiry is not answered brings the next one forward only once the own call is over', () => {
+  const look = (columns: Partial<Attempt>) =>
+    judgeAnswer({ ...open, ...columns }, true, NO_ANSWER, 'silent', contextAt(CLOSED_AT, 'hint'));
+  expect(look({})).toEqual({ kind: 'nothing' });
+  expect(look({ status: 'unknown' })).toEqual({ kind: 'noted', row: { next_inquiry_at: CLOSED_AT + 5_000 } });
+  expect(look({ status: 'unknown', next_inquiry_at: CLOSED_AT + 5_000 })).toEqual({ kind: 'nothing' });
+});
+
+test('an open attempt that its order no longer waits for ends by a refusal alone', () => {
+  const left: Attempt = { ...open, status: 'waiting', next_inquiry_at: CLOSED_AT };
+  for (const answer of [NO_ANSWER, UNKNOWN_THERE, WAITING]) {
+    expect(hear(left, answer, CLOSED_AT)).toMatchObject({ status: 'waiting', inquiries: 1, settled_at: null });
+  }
+  expect(hear(left, REFUSED, CLOSED_AT)).toMatchObject({ status: 'declined', reason: 'insufficient_funds' });
+});
+
+test('an answer that contradicts what is known calls a person, and one that repeats it does not', () => {
+  const alarmOf = (status: Attempt['status'], answer: AttemptAnswer, fact: AttemptFact, isItsOwn = false) => {
+    const heard = judgeAnswer({ ...closed, status }, isItsOwn, answer, fact, contextAt(CLOSED_AT, 'hint'));
+    return heard.kind === 'moves' ? heard.kind : heard.alarm;
+  };
+  expect(alarmOf('challenged', PAID, 'confirmed', true)).toBe('contradiction');
+  expect(alarmOf('approved', REFUSED, 'refused')).toBe('contradiction');
+  expect(alarmOf('declined', REFUSED, 'refused')).toBeUndefined();
+  expect(alarmOf('not_sent', REFUSED, 'refused')).toBeUndefined();
+  expect(alarmOf('approved', WAITING, 'accepted')).toBeUndefined();
+});
+
+test('a hint whose answer repeats what is known of a closed attempt changes nothing', () => {
+  const refused: Attempt = { ...closed, status: 'declined' };
+  const repeated = judgeAnswer(refused, false, REFUSED, 'refused', contextAt(CLOSED_AT + MINUTE, 'hint'));
+  expect(repeated).toEqual({ kind: 'nothing' });
+});
+
+test('an attempt that moves keeps its reference, counts a due inquiry, and is inquired about at the time of its new state', () => {
+  const waiting: Attempt = { ...open, status: 'waiting', provider_reference: 'p1', inquiries: 3, not_found_at: 5 };
+  const moved = (status: Attempt['status'], reference: string | null, inquiry: SettlementContext['inquiry']) =>
+    attemptColumns(waiting, status, null, reference, contextAt(CLOSED_AT, inquiry));
+  const soon = { inquiries: 4, next_inquiry_at: CLOSED_AT + 30_000, settled_at: null, not_found_at: null };
+  expect(moved('waiting', null, 'due')).toMatchObject({ provider_reference: 'p1', ...soon });
+  expect(moved('waiting', 'p2', 'hint')).toMatchObject({
+    provider_reference: 'p2',
+    inquiries: 3,
+    next_inquiry_at: CLOSED_AT + 5_000,
+  });
+  const closing = { inquiries: 3, next_inquiry_at: CLOSED_AT + 15 * MINUTE, settled_at: CLOSED_AT };
+  expect(moved('declined', null, false)).toMatchObject(closing);
+  expect(moved('approved', null, false)).toMatchObject({ ...closing, next_inquiry_at: null });
 });

@@ -18,12 +18,14 @@ test('a rule for every method is for payments: a payout has its own rule or none
   expect(feeRuleFor([every, cards, wallets], 'payout_wallet', 'usd')).toBe(wallets);
   expect(feeRuleFor([every, cards, wallets], 'payout_mobile_money', 'usd')).toBeUndefined();
   expect(feeRuleFor([every, cards, wallets], 'wallet', 'usd')).toBe(every);
+  expect(feeRuleFor([every, cards], 'payout_wallet', 'usd')).toBeUndefined();
 });
 
 test.each([
   [cards, 10_000n, 320n],
   [{ ...every, min_minor: '50' }, 100n, 50n],
   [{ ...every, max_minor: '50' }, 1_000_000n, 50n],
+  [{ ...every, min_minor: '50', max_minor: '500' }, 10_000n, 100n],
   // Half a minor unit is rounded to the even neighbour.
   [every, 50n, 0n],
   [every, 150n, 2n],
@@ -55,4 +57,6 @@ test('takes from a merchant no more than the payment brings, and from a buyer al
   const bound = { amount_minor: 20n, currency: 'usd' } as const;
   expect(feeColumns(merchant, 'wallet', bound, 'merchant')).toEqual({ fee_minor: 20n, total_minor: 20n });
   expect(feeColumns(merchant, 'wallet', bound, 'buyer')).toEqual({ fee_minor: 30n, total_minor: 50n });
+  const larger = { ...bound, amount_minor: 31n };
+  expect(feeColumns(merchant, 'wallet', larger, 'merchant')).toEqual({ fee_minor: 30n, total_minor: 31n });
 });

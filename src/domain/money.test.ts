@@ -105,7 +105,8 @@ describe('amounts', () => {
     );
   });
 
-  test('negative balances keep their sign', () => {
+  test('negative balances keep their sign, and nothing has none', () => {
+    expect(formatMinor(0n, 'usd')).toBe('0.00');
     expect(formatMinor(-5n, 'usd')).toBe('-0.05');
     expect(formatMinor(-5n, 'xof')).toBe('-5');
   });

@@ -1,116 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { AttemptAnswer } from './answer.ts';
-import type { SettlementContext } from './attempt-settlement.ts';
-import type { Change } from './change.ts';
-import { makeId } from './ids.ts';
 import { isFinal } from './payment.ts';
-import type { Attempt, Payment, Session, WebhookEvent } from './records.ts';
-import { needsSession, type Settlement, type SettlementRows, settleAttempt } from './settlement.ts';
-import { attemptWith } from './testing/attempts.ts';
-import { paymentWith, sessionWith } from './testing/payments.ts';
+import type { Session } from './records.ts';
+import { settleAttempt } from './settlement.ts';
+import {
+  attempt,
+  contextAt,
+  hear,
+  newWorld,
+  payment,
+  rowsOf,
+  SETTLE_DELAY_MS,
+  txn,
+} from './testing/settlement-world.ts';
 
-const SHARD = 5;
-const SETTLE_DELAY_MS = 60_000;
 const DAY = 24 * 60 * 60_000;
-const txn = makeId('txn', 1, new Uint8Array(16), SHARD);
-const mch = makeId('mch', 1, new Uint8Array(16), SHARD);
-
-const payment = paymentWith({
-  shard: SHARD,
-  id: txn,
-  version: 2,
-  merchant_id: mch,
-  session_id: makeId('ses', 1, new Uint8Array(16), SHARD),
-  status: 'processing',
-  method: 'mobile_money',
-  fee_minor: 25n,
-  total_minor: 1025n,
-  msisdn: '+243810000042',
-  carrier: 'Vodacom M-Pesa',
-  attempt_id: 'att_1',
-  submitted_at: 2,
-});
-
-const attempt = attemptWith({ shard: SHARD, id: 'att_1', merchant_id: mch, payment_id: txn });
-
-const session = sessionWith({
-  shard: SHARD,
-  id: payment.session_id,
-  version: 3,
-  merchant_id: mch,
-  submitting_payment_id: txn,
-});
-
-/** The rows as a store would keep them, with everything that was ever written to them. */
-interface World {
-  attempt: Attempt;
-  payment: Payment;
-  session: Session;
-  sibling: Payment;
-  events: WebhookEvent[];
-  toMerchant: bigint;
-  toFees: bigint;
-  toSuspense: bigint;
-}
-
-function newWorld(): World {
-  const sibling = { ...payment, id: `${txn}2`, status: 'pending' as const, submitted_at: null };
-  return { attempt, payment, session, sibling, events: [], toMerchant: 0n, toFees: 0n, toSuspense: 0n };
-}
-
-function rowsOf(world: World): SettlementRows {
-  const matters = needsSession(world.attempt, world.payment);
-  return {
-    attempt: world.attempt,
-    payment: world.payment,
-    session: matters ? world.session : undefined,
-    sessionPayments: matters ? [world.payment, world.sibling] : [],
-  };
-}
-
-function apply(world: World, change: Change): void {
-  for (const update of change.updates ?? []) {
-    const raise = <R extends { version: number }>(row: R): R => {
-      expect(update.version).toBe(row.version);
-      return { ...row, ...update.row, version: row.version + 1 };
-    };
-    if (update.table === 'attempt') world.attempt = raise(world.attempt);
-    else if (update.table === 'session') world.session = raise(world.session);
-    else if (update.id === world.payment.id) world.payment = raise(world.payment);
-    else world.sibling = raise(world.sibling);
-  }
-  for (const insert of change.inserts ?? []) if (insert.table === 'webhook_event') world.events.push(insert.row);
-  for (const { debit, credit, amount_minor } of change.transfers ?? []) {
-    // Whoever gets it, it comes out of what the upstream owes us.
-    expect(debit.id).toMatch(/^transit:/);
-    if (credit.id.startsWith(mch)) world.toMerchant += amount_minor;
-    else if (credit.id.startsWith('fees')) world.toFees += amount_minor;
-    else if (credit.id.startsWith('suspense:')) world.toSuspense += amount_minor;
-    else throw new Error(`nobody expects money at ${credit.id}`);
-  }
-}
-
-function hear(
-  world: World,
-  answer: AttemptAnswer,
-  now: number,
-  inquiry: SettlementContext['inquiry'] = 'due',
-): Settlement {
-  let made = 0;
-  const settled = settleAttempt(rowsOf(world), answer, {
-    now,
-    askedAt: now,
-    settleDelayMs: SETTLE_DELAY_MS,
-    inquiry,
-    newId: (prefix, shard) => {
-      made += 1;
-      return makeId(prefix, now, new Uint8Array(16).fill(made), shard);
-    },
-  });
-  if (settled.change !== undefined) apply(world, settled.change);
-  return settled;
-}
 
 const answer = fc.oneof(
   fc.constant<AttemptAnswer>({ kind: 'approved', providerReference: 'p1' }),
@@ -132,6 +37,14 @@ describe('an upstream says', () => {
     expect(world.session.status).toBe('CONSUMED');
     expect(world.sibling).toMatchObject({ status: 'cancelled', reason: 'sibling_paid', completed_at: 10 });
     expect(world.events.map((event) => event.type)).toEqual(['payment.cancelled']);
+  });
+
+  test('accepted: what has become of the session’s other payment before stays as it is', () => {
+    const world = newWorld();
+    world.sibling = { ...world.sibling, status: 'declined', reason: 'insufficient_funds', completed_at: 5 };
+    const before = world.sibling;
+    expect(hear(world, { kind: 'waiting', providerReference: null }, 10, false).alarm).toBeUndefined();
+    expect([world.session.status, world.sibling, world.events]).toEqual(['CONSUMED', before, []]);
   });
 
   test('paid: amount to the merchant, fee to us, one event', () => {
@@ -280,6 +193,7 @@ describe('afterwards', () => {
     const refused = { kind: 'declined', reason: 'customer_rejected', providerReference: null } as const;
     const { change } = hear(world, refused, 20);
     expect(change?.updates?.map(({ table }) => table)).toEqual(['attempt', 'payment']);
+    expect([world.attempt.status, world.payment.status]).toEqual(['declined', 'processing']);
   });
 
   test('a repeated answer on a closed attempt is answered with the payment only if that is still as it was read', () => {
@@ -300,6 +214,29 @@ describe('afterwards', () => {
     hear(world, paid, 30);
     expect(world.attempt).toMatchObject({ status: 'approved', provider_reference: 'p9', next_inquiry_at: null });
     expect([world.payment.status, world.toMerchant, world.toSuspense]).toEqual(['pending', 0n, 1025n]);
+    // Nor does it pay a second time when the session is free again.
+    world.session = { ...world.session, status: 'ACTIVE', submitting_payment_id: null };
+    hear(world, paid, 40, 'hint');
+    expect([world.payment.status, world.toMerchant, world.toSuspense]).toEqual(['pending', 0n, 1025n]);
+  });
+
+  test('an order that was taken while the session was held carries the payment once the session is free', () => {
+    const world = newWorld();
+    hear(world, notSent, 10, false);
+    world.session = { ...world.session, submitting_payment_id: `${txn}2` };
+    hear(world, { kind: 'waiting', providerReference: null }, 20);
+    expect([world.attempt.status, world.payment.status]).toEqual(['waiting', 'pending']);
+    world.session = { ...world.session, submitting_payment_id: null };
+    expect(hear(world, { kind: 'waiting', providerReference: null }, 30).alarm).toBe('late_acceptance');
+    expect(world.payment).toMatchObject({ status: 'pending_mobile_money_verification', attempt_id: attempt.id });
+  });
+
+  test('money for a payment that has expired since goes to suspense, although its session is open', () => {
+    const world = newWorld();
+    hear(world, notSent, 10, false);
+    world.payment = { ...world.payment, status: 'expired', completed_at: 15 };
+    const rows = { ...rowsOf(world), session: world.session };
+    expect(settleAttempt(rows, paid, contextAt(20)).alarm).toBe('late_success');
   });
 
   test('an unanswered inquiry says nothing about a call that may never have been made', () => {

@@ -29,6 +29,28 @@ test('a wallet number has its form and carries its shard', () => {
   );
 });
 
+test.each([
+  [0, 0, '5707000000000000'],
+  [7, 42, '5707070000000425'],
+  [63, 999_999_999, '5707639999999993'],
+])('the numbers that have been issued stay valid: %i and %i make %s', (shard, random, text) => {
+  expect(makeWalletNumber(shard, random)).toBe(text);
+  expect(isWalletNumber(text)).toBe(true);
+});
+
+test('no number is made for a shard that there is not, nor recognised', () => {
+  for (const shard of [-1, SHARDS, 1.5, Number.NaN]) expect(() => makeWalletNumber(shard, 1)).toThrow(RangeError);
+  // Its check digit is right.
+  expect(isWalletNumber('5707640000000003')).toBe(false);
+});
+
+test.each([undefined, 5_707_070_000_000_425, '570707000000047', '57070700000000427', '5708070000000424'])(
+  '%s is no wallet number: it has another form, and the right check digit',
+  (given) => {
+    expect(isWalletNumber(given)).toBe(false);
+  },
+);
+
 test('no wallet number is a valid card number', () => {
   fc.assert(
     fc.property(number, ({ text }) => {
@@ -84,6 +106,12 @@ test('a lock that has expired gives all tries back', () => {
   expect(afterWrongPin(locked, 1000)).toMatchObject({ row: { pin_failures: 1, locked_until: null }, left: 4 });
 });
 
+test('a wrong PIN during the lock gives no tries back', () => {
+  const locked = { ...failed(5, 900), locked_until: 1000 };
+  expect(afterWrongPin(locked, 999)).toMatchObject({ row: { pin_failures: 6 }, left: 0 });
+  expect(lockedFor(afterWrongPin(locked, 999).row, 1000)).toBe(PIN_LOCK_MS / 1000);
+});
+
 test('an hour without a wrong PIN gives all tries back, and no shorter time does', () => {
   expect(afterWrongPin(failed(4, 1000), 1000 + PIN_MEMORY_MS)).toMatchObject({ row: { pin_failures: 1 }, left: 4 });
   expect(afterWrongPin(failed(4, 1000), 999 + PIN_MEMORY_MS)).toMatchObject({ row: { pin_failures: 5 }, left: 0 });
@@ -100,6 +128,10 @@ test('of several counts a locked one decides, otherwise the one written last, wh
     expect(decidingCount(counts, 2000)).toBe(complete);
   }
   expect(decidingCount([lagging, locked], 2000)).toBe(locked);
+  const newer = failed(1, 1500);
+  const longer = { ...locked, locked_until: 1000 + PIN_LOCK_MS + 5_000 };
+  expect([decidingCount([newer, locked], 2000), decidingCount([locked, newer], 2000)]).toEqual([locked, locked]);
+  expect([decidingCount([longer, locked], 2000), decidingCount([locked, longer], 2000)]).toEqual([longer, longer]);
   const over = 1000 + PIN_LOCK_MS;
   // An expired lock also gives back the tries of counts that lack it, and so do the tries after it.
   expect(afterWrongPin(decidingCount([lagging, locked], over), over).left).toBe(4);

@@ -88,10 +88,11 @@ describe('a try', () => {
     });
   });
 
-  it.each([301, 302, 400, 401, 404, 409, 429, 500, 503])('is retried after %i', (status) => {
+  it.each([199, 300, 301, 302, 400, 401, 404, 409, 429, 500, 503])('is retried after %i', (status) => {
     expect(rowAfter(waitingEvent(), answered(status))).toMatchObject({
       status: 'waiting',
       next_at: NOW + 40 + 5_000,
+      delivered_at: null,
       last_error: `http_${status}`,
     });
   });
@@ -233,7 +234,9 @@ describe('signing secrets', () => {
     ['ALLOWED', null, true],
     ['RETIRING', NOW + 1, true],
     ['RETIRING', NOW, false],
+    ['RETIRING', null, false],
     ['REVOKED', null, false],
+    ['REVOKED', NOW + 1, false],
   ] as const)('%s until %s signs: %s', (status, retires_at, signs) => {
     expect(signsAt({ status, retires_at }, NOW)).toBe(signs);
   });

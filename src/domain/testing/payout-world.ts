@@ -113,6 +113,7 @@ function apply(world: World, change: Change): void {
     if (insert.table === 'attempt') world.attempts.push(insert.row);
   }
   for (const { debit, credit, amount_minor } of change.transfers ?? []) {
+    expect(amount_minor).toBeGreaterThan(0n);
     add(world, debit, -amount_minor);
     add(world, credit, amount_minor);
   }

@@ -12,6 +12,7 @@ import type { Change } from '../change.ts';
 import { releaseDelivery } from '../delivery.ts';
 import { makeId, type Prefix } from '../ids.ts';
 import { merchantShare, transitAccount } from '../ledger.ts';
+import { parseAmount } from '../money.ts';
 import { settleOutgoing } from '../outgoing.ts';
 import type { Refund } from '../outgoing-records.ts';
 import type { Attempt, Payment, WebhookEvent } from '../records.ts';
@@ -105,7 +106,7 @@ export class RefundWorld {
     return this.balances.get(`${mch}:${what}:usd`) ?? 0n;
   }
 
-  /** Applies a change as the store does; a stale version or a floor, which would make it lose there, fails the test. */
+  /** Applies a change as the store does; what would lose there, or be refused (a stale version, a floor, an amount of zero), fails. */
   apply(change: Change | undefined): void {
     for (const update of change?.updates ?? []) {
       const raise = <R extends { readonly version: number }>(row: R): R => {
@@ -121,11 +122,15 @@ export class RefundWorld {
       }
     }
     for (const insert of change?.inserts ?? []) {
-      if (insert.table === 'refund') this.refunds.set(insert.row.id, insert.row);
-      else if (insert.table === 'attempt') this.attempts.push(insert.row);
-      else if (insert.table === 'webhook_event') this.events.push(insert.row);
+      if (insert.table === 'refund') {
+        expect(insert.row.amount_minor).toBeGreaterThan(0n);
+        this.refunds.set(insert.row.id, insert.row);
+      }
+      if (insert.table === 'attempt') this.attempts.push(insert.row);
+      if (insert.table === 'webhook_event') this.events.push(insert.row);
     }
     for (const { debit, credit, amount_minor } of change?.transfers ?? []) {
+      expect(amount_minor).toBeGreaterThan(0n);
       this.balances.set(debit.id, (this.balances.get(debit.id) ?? 0n) - amount_minor);
       this.balances.set(credit.id, (this.balances.get(credit.id) ?? 0n) + amount_minor);
       if (debit.floored) expect(this.balances.get(debit.id)).toBeGreaterThanOrEqual(0n);
@@ -148,7 +153,18 @@ export class RefundWorld {
       this.apply(makeRefund(sources, { amount, note: null }, () => way, this.context()).change);
     } catch (error) {
       expect(error).toBeInstanceOf(Refusal);
+      expect(this.isCovered(amount)).toBe(false);
     }
+  }
+
+  /** Whether the payment's rest and the merchant's money cover the amount, or all of that rest. */
+  private isCovered(amount: string | undefined): boolean {
+    const { status, amount_minor, refunded_minor, refunding_minor, currency } = this.payment;
+    const gone = sum(this.all().filter((one) => one.status === 'failed' && one.late_attempt_id !== null));
+    const left = amount_minor - refunded_minor - refunding_minor - gone;
+    const asked = amount === undefined ? left : (parseAmount(amount, currency)?.minor ?? 0n);
+    const funds = this.balance('held') + this.balance('available');
+    return status === 'approved' && asked > 0n && asked <= left && asked <= funds;
   }
 
   start(at: number): void {
