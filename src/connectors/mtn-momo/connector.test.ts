@@ -6,12 +6,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Outbound } from '../../platform/platform.ts';
 import type { CarrierOrder, CollectConnector } from '../connector.ts';
 import { conformanceChecks } from '../testing/conformance.ts';
-import type { ConformanceWorld } from '../testing/conformance-world.ts';
+import type { ConformanceWorld, Course } from '../testing/conformance-world.ts';
 import type { Reply } from '../testing/scripted-upstream.ts';
+import { ENDINGS } from '../testing/simulator.ts';
 import type { MtnMomoConfig } from './client.ts';
 import { createMtnMomo } from './connector.ts';
 import { COLLECTION } from './products.ts';
-import { bodyFor, type CarrierForTests, CREDENTIALS, endingOf, startCarrier, TOKEN } from './testing/carrier.ts';
+import { bodyFor, type CarrierForTests, CREDENTIALS, startCarrier, TOKEN } from './testing/carrier.ts';
 
 const credentials = CREDENTIALS.collection;
 let carrier: CarrierForTests;
@@ -24,8 +25,8 @@ beforeAll(async () => {
 afterEach(() => carrier.closeScripted());
 afterAll(() => carrier.close());
 
-function order(course: Parameters<typeof endingOf>[0]): CarrierOrder {
-  return carrier.order(endingOf(course));
+function order(course: Course): CarrierOrder {
+  return carrier.order(ENDINGS[course]);
 }
 
 /** An upstream that issues tokens and gives every other request this reply, and the connector to it. */
@@ -104,7 +105,7 @@ describe('a request to pay', () => {
     expect(https.headers).toMatchObject({ 'x-callback-url': 'https://pay.example/c/x?y=1' });
     const other = await sentTo(order('completes'), { ...market, callbackHost: 'https://callbacks.example/' });
     expect(other.headers).toMatchObject({
-      'x-callback-url': 'https://callbacks.example/callbacks/mtn-momo/unguessable',
+      'x-callback-url': 'https://callbacks.example/upstream/carrier/unguessable',
     });
   });
 });

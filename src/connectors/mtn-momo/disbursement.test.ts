@@ -7,9 +7,10 @@ import type { PayoutConnector, PayoutRequest } from '../connector.ts';
 import type { ConformanceWorld } from '../testing/conformance-world.ts';
 import { moverOf, PAYOUT_CHECKS } from '../testing/payout-conformance.ts';
 import type { Reply } from '../testing/scripted-upstream.ts';
+import { ENDINGS } from '../testing/simulator.ts';
 import { createMtnMomo, createMtnMomoDisbursement } from './connector.ts';
 import { DISBURSEMENT } from './products.ts';
-import { bodyFor, type CarrierForTests, CREDENTIALS, endingOf, startCarrier } from './testing/carrier.ts';
+import { bodyFor, type CarrierForTests, CREDENTIALS, startCarrier } from './testing/carrier.ts';
 
 const credentials = CREDENTIALS.disbursement;
 let carrier: CarrierForTests;
@@ -23,7 +24,7 @@ afterEach(() => carrier.closeScripted());
 afterAll(() => carrier.close());
 
 function payout(ending = '08'): PayoutRequest {
-  return { ...carrier.order(ending), note: null };
+  return carrier.order(ending);
 }
 
 async function facing(reply: Reply) {
@@ -40,7 +41,7 @@ describe('conformance', () => {
   const world = (): ConformanceWorld<PayoutRequest> => ({
     ...carrier.conformance,
     connector: moverOf(connector),
-    order: (course) => payout(endingOf(course)),
+    order: (course) => payout(ENDINGS[course]),
     refused: () => [
       { order: payout('02'), reason: 'payee_unknown' },
       { order: payout('03'), reason: 'payee_blocked' },

@@ -5,21 +5,13 @@
  * Invariant: every deadline is the connector's own affair; nothing here waits, and `close` leaves no socket behind.
  */
 
-import { createSandbox, type Sandbox } from '../../../../sandbox/app.ts';
-import { type ManualWorld, manualWorld } from '../../../../sandbox/testing/manual-world.ts';
-import { portOf } from '../../../../test/support/listening.ts';
-import { makeId } from '../../../domain/ids.ts';
 import { formatMinor } from '../../../domain/money.ts';
-import { createOutbound } from '../../../platform/outbound.ts';
-import { manualClock } from '../../../platform/testing/manual-clock.ts';
-import { memoryLog } from '../../../platform/testing/memory-log.ts';
 import type { CarrierOrder } from '../../connector.ts';
-import type { ConformanceWorld, Course, Documented } from '../../testing/conformance-world.ts';
+import type { ConformanceWorld, Documented } from '../../testing/conformance-world.ts';
 import { doorTo, type Reply, type ScriptedUpstream, startScriptedUpstream } from '../../testing/scripted-upstream.ts';
+import { type Simulator, startSimulator } from '../../testing/simulator.ts';
 import { COLLECTION, type Product } from '../products.ts';
 import { referenceFor } from '../reference.ts';
-
-const START = Date.UTC(2026, 10, 20, 12);
 
 /** The sandbox's own credentials. */
 export const CREDENTIALS = {
@@ -37,42 +29,24 @@ export const CREDENTIALS = {
   },
 } as const;
 
-/** Numbers whose ending decides (contract §11): 08 completes and sends no callback. */
-const ENDINGS: Record<Course, string> = { completes: '08', stays_open: '04', carrier_is_down: '06' };
-
 /** The answer to a token request. */
 export const TOKEN = JSON.stringify({ access_token: 'a-token', token_type: 'access_token', expires_in: 3600 });
 
 export type CarrierForTests = Awaited<ReturnType<typeof startCarrier>>;
 
 export async function startCarrier(product: Product) {
-  const clock = manualClock(START);
-  const log = memoryLog();
-  const outbound = createOutbound({ allowLoopback: true, requireHttps: false });
-  const time = manualWorld();
-  const sandbox = await createSandbox({ seed: 'conformance', now: time.now, schedule: time.schedule });
-  await sandbox.app.listen({ port: 0, host: '127.0.0.1' });
-  const port = portOf(sandbox.app.server);
+  const simulator = await startSimulator('256', { referenceFor });
+  const { doors, url } = simulator;
   const upstreams: ScriptedUpstream[] = [];
   const tokenPath = `/${product.name}/token/`;
   const isToken = (path: string): boolean => path === tokenPath;
-  let made = 0;
 
   return {
-    sandbox,
-    clock,
-    log,
+    ...simulator,
     tokenPath,
-    url: `http://127.0.0.1:${port}/mtn`,
-    doors: { outbound, clock, log },
+    url: `${url}/mtn`,
     /** The doors for an upstream that gives this reply to everything but the token request. */
-    doorsTo: (reply: Reply) => ({ outbound: doorTo(reply, outbound, isToken), clock, log }),
-
-    /** An order under a fresh attempt id, to a number with that ending. */
-    order: (ending: string) => {
-      made += 1;
-      return makeOrder(made, ending);
-    },
+    doorsTo: (reply: Reply) => ({ ...doors, outbound: doorTo(reply, doors.outbound, isToken) }),
 
     /** A server that follows the script until the test is over. */
     scripted: async (script: Parameters<typeof startScriptedUpstream>[0]) => {
@@ -93,37 +67,17 @@ export async function startCarrier(product: Product) {
 
     /** The parts of a conformance world that are the same in both directions. */
     conformance: {
-      ...conformanceParts(product, sandbox, time),
+      ...conformanceParts(product, simulator),
       access: (path: string) => (isToken(path) ? { status: 200, body: TOKEN } : undefined),
     },
 
     closeScripted: async () => {
       for (const upstream of upstreams.splice(0)) await upstream.close();
     },
-    close: async () => {
-      await outbound.close();
-      await sandbox.app.close();
-    },
   };
 }
 
-function makeOrder(n: number, ending: string): CarrierOrder {
-  const random = new Uint8Array(16);
-  new DataView(random.buffer).setUint32(9, n);
-  const attemptId = makeId('att', START, random, 7);
-  return {
-    attemptId,
-    reference: referenceFor(attemptId),
-    msisdn: `+25677000${String(n % 100).padStart(2, '0')}${ending}`,
-    amountMinor: 1_250n,
-    currency: 'usd',
-    merchantName: 'Boutique Mosala',
-    customerReference: `order-${n}`,
-    callbackUrl: 'http://127.0.0.1:9/callbacks/mtn-momo/unguessable',
-  };
-}
-
-function conformanceParts(product: Product, sandbox: Sandbox, time: ManualWorld) {
+function conformanceParts(product: Product, { sandbox, time }: Pick<Simulator, 'sandbox' | 'time'>) {
   return {
     currencies: ['usd', 'ugx', 'xof', 'cdf'],
     secrets: [
@@ -141,10 +95,6 @@ function conformanceParts(product: Product, sandbox: Sandbox, time: ManualWorld)
     expireTokens: () => time.advance(3_600_001),
     documented: (ordered) => documentedBy(product, ordered),
   } satisfies Partial<ConformanceWorld<CarrierOrder>>;
-}
-
-export function endingOf(course: Course): string {
-  return ENDINGS[course];
 }
 
 type Ordered = Pick<CarrierOrder, 'amountMinor' | 'currency' | 'attemptId' | 'msisdn'>;
