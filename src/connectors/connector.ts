@@ -12,21 +12,28 @@ import type { Currency } from '../domain/currency.ts';
 import type { NativeMethod } from '../domain/method.ts';
 import type { DeclineReason } from '../domain/reason.ts';
 
-/** What a carrier is asked to do with a phone's money. `reference` is how it will know this attempt. */
+/** What a carrier is asked to do with a phone's money. */
 export interface CarrierOrder {
+  /** `att_` and 26 letters and digits. The simulator is told it in some field, so that the auditor can compare its book. */
   readonly attemptId: string;
+  /** How the carrier will know this attempt: what `referenceFor` gave for it when it was made. */
   readonly reference: string;
   /** Who pays, or is paid: E.164, with the plus sign. */
   readonly msisdn: string;
+  /** In the currency's own minor units: 12.50 usd is 1250, 5000 ugx is 5000. `formatMinor` writes it as decimal text. */
   readonly amountMinor: bigint;
   readonly currency: Currency;
+  /** Any characters, up to 100 of them; of the customer reference up to 255. The connector makes them fit. */
   readonly merchantName: string;
   readonly customerReference: string;
-  /** Where the upstream may call back; unguessable. */
+  /** Where the upstream may call back, by PUT or POST; unguessable. */
   readonly callbackUrl: string;
 }
 
-/** What to inquire about. It includes what was ordered, so that an answer about something else is never accepted. */
+/**
+ * What to inquire about: the reference, and what was ordered, so that an answer about something else is never accepted. It never
+ * holds the upstream's own id: that comes in an answer, which may be lost.
+ */
 export type Inquiry = Pick<CarrierOrder, 'reference'> &
   Partial<Pick<CarrierOrder, 'attemptId' | 'amountMinor' | 'currency'>> & {
     /** The transaction_id, for upstreams that know orders besides attempts. */
@@ -37,9 +44,17 @@ export type Inquiry = Pick<CarrierOrder, 'reference'> &
 
 /** What every upstream that moves money can do: answer inquiries about an attempt. */
 export interface Upstream {
+  /** As attempts store it and callbacks' addresses contain it: small letters, digits and dashes. It never changes. */
   readonly name: string;
-  /** Milliseconds after which a second `not_found` proves that nothing was taken. */
+  /**
+   * Milliseconds after which a second `not_found` proves that nothing was taken: longer than the upstream's queues, and than the
+   * 20 s for which a call may be on its way.
+   */
   readonly settleDelayMs: number;
+  /**
+   * Never throws, and ends within 20 s. `not_found` only by the upstream's own word for it: a 404 may be a proxy's. `unknown` for
+   * whatever its documents do not list, cannot be read, or is about something else than was ordered.
+   */
   inquire(order: Inquiry): Promise<InquiryAnswer>;
 }
 
@@ -49,13 +64,16 @@ export interface CarrierConnector extends Upstream {
   readonly displayName: string;
   /** The upstream's name of the market that it is configured for; routes of another market do not reach it. */
   readonly market?: string;
-  /** The reference for an attempt: derived from its id, in the upstream's form. */
+  /** The reference for an attempt: derived from its id and from nothing else, in the upstream's form. The same for ever. */
   referenceFor(attemptId: string): string;
 }
 
 /** A carrier that can take money from a customer's phone. `start` is never offered without `inquire`. */
 export interface CollectConnector extends CarrierConnector {
-  /** Asks once. Never retried by the connector, except where the upstream certainly did nothing (an expired token). */
+  /**
+   * Asks once. Never retried by the connector, except where the upstream certainly did nothing (an expired token). Never throws,
+   * and ends within 20 s: after that, others inquire. An upstream that decides at once may be answered `approved` or `declined`.
+   */
   start(order: CarrierOrder): Promise<Answer>;
 }
 
@@ -67,7 +85,7 @@ export interface PayoutRequest extends CarrierOrder {
 
 /** A carrier that can send money to a phone. `payOut` is never offered without `inquire`. */
 export interface PayoutConnector extends CarrierConnector {
-  /** Asks once. Never retried by the connector, except where the upstream certainly did nothing (an expired token). */
+  /** As a collect connector's `start`. What would be refused every time is `declined`, since nobody is there to try again. */
   payOut(order: PayoutRequest): Promise<Answer>;
 }
 
