@@ -6,43 +6,50 @@ import { Type } from 'typebox';
 import { isCurrency } from '../domain/currency.ts';
 import { type Availabilities, openAvailability } from '../usecases/availability.ts';
 import type { Deps } from '../usecases/deps.ts';
+import { named } from './components.ts';
 import { timestamp } from './present.ts';
 import { defineRoute, type Route } from './route.ts';
-import { CurrencyCode, nullable, oneOf, Text } from './schema-words.ts';
+import { CurrencyCode, described, nullable, oneOf, Text } from './schema-words.ts';
 
 const AvailabilityQuery = Type.Object({
   currency: Type.Optional(
-    Type.String({
-      ...CurrencyCode,
-      description: 'A lower-case ISO 4217 code. Default: every currency that you may use.',
-    }),
+    described(CurrencyCode, 'A lower-case ISO 4217 code. Default: every currency that you may use.'),
   ),
 });
 
-const AvailabilityAnswer = Type.Object({
-  success: Type.Boolean(),
-  checked_at: Type.String({ format: 'date-time', description: 'When the recent calls to the upstreams were read.' }),
-  services: Type.Array(
-    Type.Object({
-      use: oneOf(
-        ['payment', 'payout'],
-        '`payment`: your customers can pay you this way. `payout`: you can pay people this way.',
+const AvailabilityAnswer = Type.Object(
+  {
+    success: Type.Boolean(),
+    checked_at: Type.String({ format: 'date-time', description: 'When the recent calls to the upstreams were read.' }),
+    services: Type.Array(
+      Type.Object(
+        {
+          use: oneOf(
+            ['payment', 'payout'],
+            named(
+              'ServiceUse',
+              '`payment`: your customers can pay you this way. `payout`: you can pay people this way.',
+            ),
+          ),
+          method: Text,
+          currency: CurrencyCode,
+          carrier: nullable(
+            Text,
+            'The carrier or card network, as its customers know it; null if the gateway itself moves the money.',
+          ),
+          country: nullable(
+            Text,
+            'The country whose numbers the carrier serves, as ISO 3166-1 alpha-2; null if the service belongs to no country.',
+          ),
+          status: oneOf(['operational', 'degraded', 'down'], named('ServiceStatus', 'Judged by the last calls to it.')),
+        },
+        named('Service'),
       ),
-      method: Text,
-      currency: Text,
-      carrier: nullable(
-        Text,
-        'The carrier or card network, as its customers know it; null if the gateway itself moves the money.',
-      ),
-      country: nullable(
-        Text,
-        'The country whose numbers the carrier serves, as ISO 3166-1 alpha-2; null if the service belongs to no country.',
-      ),
-      status: oneOf(['operational', 'degraded', 'down'], 'Judged by the last calls to it.'),
-    }),
-    { description: 'Only what you and your customers may use.' },
-  ),
-});
+      { description: 'Only what you and your customers may use.' },
+    ),
+  },
+  named('AvailabilityAnswer'),
+);
 
 export function availabilityRoutes(deps: Deps): Route[] {
   const availability = openAvailability(deps);

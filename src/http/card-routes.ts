@@ -19,7 +19,8 @@ import type { JsonObject } from './json-body.ts';
 import { presentStatus } from './present.ts';
 import { isPlainJson } from './request-headers.ts';
 import { type Call, defineRoute, type Route } from './route.ts';
-import { StatusAnswer, TransactionParams } from './schemas.ts';
+import { TransactionParams } from './schemas.ts';
+import { StatusAnswer } from './status-schemas.ts';
 
 export function cardRoutes(deps: Deps): Route[] {
   return [

@@ -17,6 +17,15 @@ test('a choice among words is an enum, wherever it stands', () => {
 test('other alternatives stay as they are', () => {
   const either = Type.Union([Type.String(), Type.Integer()]);
   expect(asDocumented(either)).toEqual({ anyOf: [{ type: 'string' }, { type: 'integer' }] });
+  const objectOrNull = Type.Union([Type.Object({}), Type.Null()]);
+  expect(asDocumented(objectOrNull)).toEqual({ anyOf: [{ type: 'object', properties: {} }, { type: 'null' }] });
+});
+
+test('a plain value that may be null is one type', () => {
+  const name = Type.Union([Type.String({ maxLength: 9, description: 'Its name.' }), Type.Null()]);
+  expect(asDocumented(name)).toEqual({ type: ['string', 'null'], maxLength: 9, description: 'Its name.' });
+  const days = Type.Union([Type.Array(Type.String()), Type.Null()], { description: 'Or none.' });
+  expect(asDocumented(days)).toEqual({ type: ['array', 'null'], items: { type: 'string' }, description: 'Or none.' });
 });
 
 test('what is documented in another form keeps its description, and only that', () => {

@@ -8,29 +8,38 @@
 
 type Json = { readonly [name: string]: unknown };
 
-/** A schema as the document has it. `documentedAs` within it replaces the form that is checked; its description stays. */
+/** A schema as the document has it. `documentedAs` within it replaces the form that is checked; description and name stay. */
 export function asDocumented(schema: object): Json {
-  const form: unknown = Reflect.get(schema, 'documentedAs');
-  if (isObject(form)) return { ...asDocumented(form), ...descriptionOf(schema) };
-  const words = wordsOf(schema);
-  const own = Object.entries(schema).filter(([key]) => words === undefined || key !== 'anyOf');
-  return {
-    ...(words === undefined ? {} : { type: 'string', enum: words }),
-    ...Object.fromEntries(own.map(([key, value]) => [key, deeper(value)])),
-  };
+  const { documentedAs: form, anyOf, ...rest } = schema as Json;
+  if (isObject(form)) return { ...asDocumented(form), ...only(rest, 'description'), ...only(rest, 'component') };
+  const own = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, deeper(value)]));
+  return { ...formOf(anyOf), ...own };
+}
+
+/** The form of a choice among words, of a plain value or null, or of other alternatives. */
+function formOf(anyOf: unknown): Json {
+  if (!Array.isArray(anyOf)) return {};
+  const words = wordsOf(anyOf);
+  if (words !== undefined) return { type: 'string', enum: words };
+  const kinds = anyOf.map(deeper) as readonly Json[];
+  const [kind, none] = kinds;
+  const isNullable = kinds.length === 2 && none?.type === 'null';
+  return isNullable && kind !== undefined && isPlain(kind) ? { ...kind, type: [kind.type, 'null'] } : { anyOf: kinds };
+}
+
+/** Whether null can be added to the type: the schema has no name, and lists no words that null is not among. */
+function isPlain({ type, enum: words, component }: Json): boolean {
+  return typeof type === 'string' && type !== 'object' && words === undefined && component === undefined;
 }
 
 /** The words of a choice among words, which is one type to a generator only if it is written as an `enum`. */
-function wordsOf(schema: object): readonly string[] | undefined {
-  const kinds: unknown = Reflect.get(schema, 'anyOf');
-  if (!Array.isArray(kinds)) return undefined;
-  const words = kinds.map((kind: unknown) => (isObject(kind) ? kind.const : undefined));
+function wordsOf(kinds: readonly unknown[]): readonly string[] | undefined {
+  const words = kinds.map((kind) => (isObject(kind) ? kind.const : undefined));
   return words.every((word): word is string => typeof word === 'string') ? words : undefined;
 }
 
-function descriptionOf(schema: object): Json {
-  const description: unknown = Reflect.get(schema, 'description');
-  return description === undefined ? {} : { description };
+function only(schema: Json, key: string): Json {
+  return schema[key] === undefined ? {} : { [key]: schema[key] };
 }
 
 function deeper(value: unknown): unknown {

@@ -5,20 +5,21 @@
  */
 
 import { type Static, Type } from 'typebox';
+import { named } from './components.ts';
 import { limitQuery, SPAN_QUERY } from './list-query.ts';
-import { NextCursor, nullable, oneOf, Text, Timestamp } from './schema-words.ts';
+import { described, NextCursor, nullable, oneOf, Text, Timestamp } from './schema-words.ts';
 
 /** The statuses of events that have a notify_url. */
-const SendableName = Type.Union(
-  [Type.Literal('waiting'), Type.Literal('delivered'), Type.Literal('dead'), Type.Literal('gone')],
-  { description: 'Only events with this status. Default: all events that have a notify_url.' },
-);
+const SENDABLE = ['waiting', 'delivered', 'dead', 'gone'] as const;
 
-const EventStatusName = Type.Union([...SendableName.anyOf, Type.Literal('no_target')], {
-  description:
+const EventStatus = oneOf(
+  [...SENDABLE, 'no_target'],
+  named(
+    'EventStatus',
     '`waiting`: for its next try, or for the answer to a try in flight; `delivered`: acknowledged; `dead`: the last try has ' +
-    'failed; `gone`: the receiver answered 410; `no_target`: made without a notify_url.',
-});
+      'failed; `gone`: the receiver answered 410; `no_target`: made without a notify_url.',
+  ),
+);
 
 /** Every type that an event can have: the final states of payments, refunds, and the states of which payouts tell. */
 export const EVENT_TYPES = [
@@ -33,12 +34,14 @@ export const EVENT_TYPES = [
   'payout.failed',
 ] as const;
 
+const EventType = oneOf(EVENT_TYPES, named('EventType', 'The value of the header `webhook-event`.'));
+
 export const EVENTS_MOST = 100;
 export const EVENTS = 20;
 
 export const EventsQuery = Type.Object({
-  status: Type.Optional(EventStatusName),
-  type: Type.Optional(oneOf(EVENT_TYPES, 'Only events of this type.')),
+  status: Type.Optional(EventStatus),
+  type: Type.Optional(described(EventType, 'Only events of this type.')),
   transaction_id: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
   ...SPAN_QUERY,
   cursor: Type.Optional(Type.String({ maxLength: 255, description: 'The `next_cursor` of the previous page.' })),
@@ -48,11 +51,11 @@ export type EventsQuery = Static<typeof EventsQuery>;
 
 const EVENT = {
   event_id: Type.String({ description: 'The value of the header `webhook-id`, the same on every try.' }),
-  type: oneOf(EVENT_TYPES, 'The value of the header `webhook-event`.'),
+  type: EventType,
   transaction_id: Text,
   sequence: Type.Integer({ description: '1, 2, … per transaction; the value of the header `webhook-sequence`.' }),
   url: nullable(Text, 'The URL that the event is sent to; null if it has none.'),
-  status: EventStatusName,
+  status: EventStatus,
   attempts: Type.Integer({ description: 'How many times the event was sent, including replays.' }),
   next_at: nullable(
     Timestamp,
@@ -63,53 +66,79 @@ const EVENT = {
   last_error: nullable(Text, 'The result of the last failed try: for example `http_500`, or why there was no answer.'),
 };
 
-export const EventsAnswer = Type.Object({
-  success: Type.Boolean(),
-  events: Type.Array(Type.Object(EVENT), {
-    description: 'Newest first. A page may be short, or empty, without being the last.',
-  }),
-  next_cursor: NextCursor,
-});
-
-export const EventAnswer = Type.Object({
-  success: Type.Boolean(),
-  ...EVENT,
-  body: Type.Unknown({ description: 'The body that is sent, as JSON.' }),
-  tries: Type.Array(
-    Type.Object({
-      id: Type.String({ description: 'The id of the try, `whd_…`.' }),
-      number: Type.Integer({ description: 'The number of the try: 1, 2, …' }),
-      at: Timestamp,
-      status_code: nullable(Type.Integer(), 'The HTTP status that the receiver answered; null if it did not answer.'),
-      duration_ms: Type.Integer(),
-      error: nullable(Text, 'Why the try failed; null if the event was delivered.'),
+export const EventsAnswer = Type.Object(
+  {
+    success: Type.Boolean(),
+    events: Type.Array(Type.Object(EVENT, named('WebhookEvent')), {
+      description: 'Newest first. A page may be short, or empty, without being the last.',
     }),
-  ),
-});
+    next_cursor: NextCursor,
+  },
+  named('EventsAnswer'),
+);
 
-export const EventReplayedAnswer = Type.Object({ success: Type.Boolean(), ...EVENT });
+export const EventAnswer = Type.Object(
+  {
+    success: Type.Boolean(),
+    ...EVENT,
+    body: Type.Unknown({ description: 'The body that is sent, as JSON.' }),
+    tries: Type.Array(
+      Type.Object(
+        {
+          id: Type.String({ description: 'The id of the try, `whd_…`.' }),
+          number: Type.Integer({ description: 'The number of the try: 1, 2, …' }),
+          at: Timestamp,
+          status_code: nullable(
+            Type.Integer(),
+            'The HTTP status that the receiver answered; null if it did not answer.',
+          ),
+          duration_ms: Type.Integer(),
+          error: nullable(Text, 'Why the try failed; null if the event was delivered.'),
+        },
+        named('WebhookTry'),
+      ),
+    ),
+  },
+  named('EventAnswer'),
+);
 
-export const ReplayBody = Type.Object({
-  from: Type.String({ ...SPAN_QUERY.from, description: 'The first UTC day, or instant, whose events are sent again.' }),
-  to: Type.Optional(
-    Type.String({ ...SPAN_QUERY.to, description: 'The last day or instant, at most 31 days later. Default: now.' }),
-  ),
-  status: Type.Optional(SendableName),
-  cursor: Type.Optional(
-    Type.String({ maxLength: 255, description: 'To continue: the `next_cursor` of the previous call.' }),
-  ),
-});
+export const EventReplayedAnswer = Type.Object({ success: Type.Boolean(), ...EVENT }, named('EventReplayedAnswer'));
+
+export const ReplayBody = Type.Object(
+  {
+    from: Type.String({
+      ...SPAN_QUERY.from,
+      description: 'The first UTC day, or instant, whose events are sent again.',
+    }),
+    to: Type.Optional(
+      Type.String({ ...SPAN_QUERY.to, description: 'The last day or instant, at most 31 days later. Default: now.' }),
+    ),
+    status: Type.Optional(
+      oneOf(
+        SENDABLE,
+        named('ReplayedStatus', 'Only events with this status. Default: all events that have a notify_url.'),
+      ),
+    ),
+    cursor: Type.Optional(
+      Type.String({ maxLength: 255, description: 'To continue: the `next_cursor` of the previous call.' }),
+    ),
+  },
+  named('ReplayBody'),
+);
 export type ReplayBody = Static<typeof ReplayBody>;
 
-export const RangeReplayedAnswer = Type.Object({
-  success: Type.Boolean(),
-  replayed: Type.Integer({ description: 'How many events this call sends again, 500 at most.' }),
-  to: Type.String({
-    format: 'date-time',
-    description: 'The last instant of the span: repeat it as `to` when you continue.',
-  }),
-  next_cursor: nullable(
-    Text,
-    'If more events are left: call again with this as `cursor`, and with the same span. null if none are left.',
-  ),
-});
+export const RangeReplayedAnswer = Type.Object(
+  {
+    success: Type.Boolean(),
+    replayed: Type.Integer({ description: 'How many events this call sends again, 500 at most.' }),
+    to: Type.String({
+      format: 'date-time',
+      description: 'The last instant of the span: repeat it as `to` when you continue.',
+    }),
+    next_cursor: nullable(
+      Text,
+      'If more events are left: call again with this as `cursor`, and with the same span. null if none are left.',
+    ),
+  },
+  named('RangeReplayedAnswer'),
+);

@@ -9,12 +9,11 @@ import { REASONS } from '../domain/reason.ts';
 /** Meanings by field name, for requests and answers alike. */
 const MEANINGS: { readonly [field: string]: string } = {
   // Payments.
-  success: 'true: the call was carried out. A failed call is answered with the schema Error instead.',
+  success: 'true: the call was carried out. A failed call is answered with the schema ErrorAnswer instead.',
   session_id:
     'The id of the gateway’s session when a session is minted; in a card payment, the session of the card network’s hosted ' +
     'form.',
   amount: 'A decimal string in the currency’s main unit, for example `12.50`.',
-  currency: 'A lower-case ISO 4217 code, for example `usd`.',
   customer_reference: 'Your own name for the order. In a call with a session token, it is the session’s.',
   scope: 'What the session may do: `collect`, `payout`, or null for both.',
   message: 'A sentence for people, in the caller’s language. Programs should read `status` and codes instead.',
@@ -24,14 +23,9 @@ const MEANINGS: { readonly [field: string]: string } = {
   payment_method_info:
     'How much of the payment method’s details you have collected yourself. Unless this is `none`, the hosted page offers ' +
     'the `wallet_number` that you send.',
-  fee_covered_by:
-    '`buyer`: the fee is added to what the customer pays. `merchant`: the fee is deducted from what you receive.',
-  delivery_behaviour:
-    '`direct_delivery`: the money is available to you at once. `delayed_delivery`: it is held until you release it.',
   notify_url:
     'Where webhooks are sent. In production https only; port 80, 443, or from 1024 up, except those of databases and ' +
     'Docker; no fragment.',
-  transactional_currency: 'The currency to charge. If sent, it must be the session’s; any other is refused with 1102.',
   success_redirect_url:
     'Where the customer’s browser goes after paying, while the money may have moved, or if it came too late to count. ' +
     '`transaction_id` and `status` are added to the URL; `status` says which it is. Rely on the webhook, not on this visit.',
@@ -64,10 +58,6 @@ const MEANINGS: { readonly [field: string]: string } = {
   wallet_balance: 'The wallet’s balance after the debit, a decimal string.',
   resend_count: 'How many times the code has been resent.',
   max_resends: 'How many resends are allowed.',
-  status: 'The current status.',
-  payment_method:
-    'The method that pays: `wallet`, `mobile_money`, `card`, `flash`, `bank_transfer`, `google_pay` or `apple_pay`; ' +
-    '`none` as long as none has been chosen.',
   total_amount: 'The amount plus the fee, if the payer or you pay both.',
   refunded_amount: 'The amount refunded so far.',
   payment_methods: 'The methods that the customer can choose from.',
@@ -97,12 +87,8 @@ const MEANINGS: { readonly [field: string]: string } = {
   estimated_completion: 'When the payment will probably be final.',
   // Cards.
   order_id: 'The order: your `customer_reference`, or the `transaction_id`, which is also the card network’s order id.',
-  nonce: 'A value of the sender’s choice; part of the signed text.',
-  upstream_status:
-    'The order’s status in the card network’s own terms; null if the network knows no such order, or was not asked.',
   three_ds: 'The customer’s authentication (3-D Secure).',
   eci: 'Electronic commerce indicator (EMV 3-D Secure).',
-  challenge_url: 'Where the issuer challenges the customer; null if no challenge is open.',
   t: 'In the return address that the gateway gives to the card network: the attempt.',
   e: 'In the same address: when the address expires.',
   n: 'In the same address: a random value.',
@@ -119,11 +105,9 @@ const MEANINGS: { readonly [field: string]: string } = {
   content_type: 'The type of the file, judged by its content.',
   // Payouts.
   batch_id: 'The id of the payout, `batch_…`.',
-  receipt_mode: 'How all beneficiaries receive their money: `mobile_money` or `wallet`.',
   sending_type: '`immediate`, `scheduled` or `recurring`.',
   successful_count: 'The number of lines that are completed.',
   failed_count: 'The number of lines that have failed.',
-  retry_of: 'The batch whose failed lines this batch pays again; null if it is not such a retry.',
   dry_run: 'Always true: nothing was made.',
   beneficiaries: 'The lines, in the order of the call.',
   occurrence: 'The number of the payout’s occurrence: 1, 2, …',
@@ -138,10 +122,8 @@ const MEANINGS: { readonly [field: string]: string } = {
   cancelled_at: 'When the payout was called off; null if it was not.',
   // Books, refunds, events.
   balances: 'One entry for each balance.',
-  balance: '`available`, `reserved` or `held`.',
   lines: 'Oldest first.',
   refund_id: 'The id of the refund, `rfd_…`.',
-  failure: 'Why the refund failed; null if it has not.',
   code: 'A code for programs: what exactly was wrong. The page `/docs/errors` lists them.',
   tries: 'Every try to send the event, oldest first.',
   duration_ms: 'How long the try took, in milliseconds.',

@@ -27,9 +27,9 @@ const SPAN_TEXT = Type.String({
 /** The fields of a query that asks for a span. */
 export const SPAN_QUERY = { from: Type.Optional(SPAN_TEXT), to: Type.Optional(SPAN_TEXT) };
 
-/** For the contract's name of a filter whose field has a longer name in answers (§9): either is accepted. */
-export function wordFor(field: string): { readonly description: string } {
-  return { description: `Another name for \`${field}\`.` };
+/** The description of the contract's name of a filter whose field has a longer name in answers (§9): either is accepted. */
+export function wordFor(field: string): string {
+  return `Another name for \`${field}\`.`;
 }
 
 /** The fault of a filter given under both its names with two values: neither is chosen for the caller. */

@@ -1,17 +1,20 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { withComponents } from './components.ts';
 import { readIdempotencyKey } from './idempotency.ts';
 import { openApiDocument } from './openapi.ts';
+import { dereferenced } from './testing/dereferenced.ts';
 import { smallWorld } from './testing/small-world.ts';
 import { toYaml } from './yaml.ts';
 
 const world = smallWorld();
-const document = openApiDocument(world.routes, 'https://pay.example.com');
+const published = withComponents(openApiDocument(world.routes, 'https://pay.example.com'));
+const document = dereferenced(published);
 
 interface Operation {
   readonly security: readonly object[];
-  readonly parameters: readonly { readonly $ref?: string; readonly name?: string; readonly in?: string }[];
+  readonly parameters: readonly { readonly name: string; readonly in: string }[];
   readonly requestBody?: object;
   readonly responses: { readonly [status: string]: { readonly description: string } };
 }
@@ -25,7 +28,7 @@ const operationAt = (path: string, method: string): Operation => {
 
 describe('the OpenAPI document', () => {
   it('is valid', async () => {
-    const result = await new Validator().validate(JSON.parse(JSON.stringify(document)) as Record<string, unknown>);
+    const result = await new Validator().validate(JSON.parse(JSON.stringify(published)) as Record<string, unknown>);
     expect(result).toMatchObject({ valid: true });
   });
 
@@ -40,10 +43,10 @@ describe('the OpenAPI document', () => {
   it('says what a call accepts', () => {
     const post = operationAt('/payments/pay', 'post');
     expect(post.security).toEqual([{ session: [] }]);
-    expect(post.parameters.map(({ $ref }) => $ref?.split('/').at(-1))).toEqual([
-      'IdempotencyKey',
-      'AcceptLanguage',
-      'DeviceFingerprint',
+    expect(post.parameters.map(({ name }) => name)).toEqual([
+      'Idempotency-Key',
+      'Accept-Language',
+      'X-Device-Fingerprint',
     ]);
     expect(post.requestBody).toMatchObject({
       content: { 'application/json': { schema: { required: ['amount', 'currency', 'payment_method'] } } },
@@ -99,6 +102,7 @@ describe('the OpenAPI document', () => {
       '413',
       '415',
       '429',
+      '431',
       '500',
       '503',
     ]);

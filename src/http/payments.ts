@@ -40,17 +40,16 @@ import { idParams } from './schema-words.ts';
 import {
   CollectAnswer,
   CollectBody,
-  MobileMoneyAnswer,
   PaymentIdParams,
   ResendBody,
   ResentAnswer,
-  StatusAnswer,
   SubmitAnswer,
   SubmitBody,
   TransactionParams,
   VerifiedAnswer,
   VerifyBody,
 } from './schemas.ts';
+import { MobileMoneyAnswer, StatusAnswer } from './status-schemas.ts';
 
 export function paymentRoutes(deps: Deps): Route[] {
   return [...payingRoutes(deps), ...codeRoutes(deps), ...readingRoutes(deps)];

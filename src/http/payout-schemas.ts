@@ -8,9 +8,22 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { BENEFICIARIES_MOST, NOTE_MOST } from '../domain/payout-order.ts';
 import { OCCURRENCES_MOST } from '../domain/schedule.ts';
+import { named } from './components.ts';
 import { limitQuery, SPAN_QUERY, wordFor } from './list-query.ts';
-import { AMOUNT_FORM, CurrencyCode, nullable, OutgoingStatus, oneOf, PathId, Text, Timestamp } from './schema-words.ts';
-import { DetailAnswer } from './schemas.ts';
+import {
+  AMOUNT_FORM,
+  Amount,
+  CurrencyCode,
+  described,
+  nullable,
+  OutgoingStatus,
+  oneOf,
+  PathId,
+  ReceiptMode,
+  Text,
+  Timestamp,
+} from './schema-words.ts';
+import { DetailAnswer } from './status-schemas.ts';
 
 const DateText = Type.String({ format: 'date', description: 'A calendar date in ISO 8601, for example `2026-11-30`.' });
 
@@ -18,84 +31,88 @@ const DateText = Type.String({ format: 'date', description: 'A calendar date in 
 const OfOne = <T extends TSchema>(schema: T, description: string) =>
   Type.Optional(Type.Union([schema, Type.Unknown()], { description, documentedAs: schema }));
 
-const SENDING_TYPES = ['immediate', 'scheduled', 'recurring'] as const;
-const FREQUENCIES = ['daily', 'weekly', 'biweekly', 'monthly'] as const;
+const SendingType = oneOf(['immediate', 'scheduled', 'recurring'], named('SendingType'));
+const Frequency = oneOf(['daily', 'weekly', 'biweekly', 'monthly'], named('Frequency'));
 
-const ReceiptModeName = Type.Union([Type.Literal('mobile_money'), Type.Literal('wallet')]);
-
-const BeneficiaryIn = Type.Object({
-  phone_number: Type.Optional(
-    Type.String({
-      maxLength: 64,
-      description: 'For mobile_money: an international phone number, for example `+243810000042`.',
-    }),
-  ),
-  wallet_number: Type.Optional(Type.String({ maxLength: 64, description: 'For wallet: the number of the wallet.' })),
-  amount: Type.String({
-    maxLength: 64,
-    documentedAs: AMOUNT_FORM,
-    description: 'A decimal string above zero, never a JSON number.',
-  }),
-});
-
-export const PayoutBody = Type.Object({
-  customer_reference: Type.String({
-    minLength: 1,
-    maxLength: 255,
-    description: 'Your own name for the payout. It need not be unique: each call makes its own batch.',
-  }),
-  currency: CurrencyCode,
-  receipt_mode: Type.Union(ReceiptModeName.anyOf, {
-    description: 'How all beneficiaries of this call receive their money.',
-  }),
-  notify_url: Type.String({
-    maxLength: 2048,
-    description: 'Where webhooks are sent: two for each line, when it is made and when it is final.',
-  }),
-  sending_type: Type.Optional(
-    Type.Union(
-      SENDING_TYPES.map((type) => Type.Literal(type)),
-      {
-        description: 'When the payout runs; fields that belong to another way are ignored. Default: immediate.',
-      },
+const BeneficiaryIn = Type.Object(
+  {
+    phone_number: Type.Optional(
+      Type.String({
+        maxLength: 64,
+        description: 'For mobile_money: an international phone number, for example `+243810000042`.',
+      }),
     ),
-  ),
-  scheduled_dates: OfOne(
-    Type.Array(DateText, { minItems: 1, maxItems: OCCURRENCES_MOST }),
-    `For scheduled: the dates, 1 to ${OCCURRENCES_MOST}, none in the past and none twice.`,
-  ),
-  recurring_frequency: OfOne(
-    Type.Union(FREQUENCIES.map((frequency) => Type.Literal(frequency))),
-    'For recurring: how often. monthly keeps the day of the month, or takes the last day of a month that has no such day.',
-  ),
-  recurring_start_date: OfOne(DateText, 'For recurring: the first date, today or later.'),
-  recurring_occurrences: OfOne(
-    Type.Integer({ minimum: 1, maximum: OCCURRENCES_MOST }),
-    `For recurring: the number of occurrences, 1 to ${OCCURRENCES_MOST}.`,
-  ),
-  beneficiaries: Type.Array(BeneficiaryIn, {
-    minItems: 1,
-    maxItems: BENEFICIARIES_MOST,
-    description: 'The people to pay, none of them twice; the amounts add up to at most 1000000 in the currency’s unit.',
-  }),
-  note: Type.Optional(
-    Type.String({ maxLength: NOTE_MOST, description: 'Your message to the receivers, if the carrier shows one.' }),
-  ),
-  dry_run: Type.Optional(
-    Type.Boolean({ description: 'true: everything is checked and the fees are quoted, but nothing is made.' }),
-  ),
-});
-export type PayoutBody = Static<typeof PayoutBody>;
+    wallet_number: Type.Optional(Type.String({ maxLength: 64, description: 'For wallet: the number of the wallet.' })),
+    amount: Type.String({
+      maxLength: 64,
+      documentedAs: AMOUNT_FORM,
+      description: 'A decimal string above zero, never a JSON number.',
+    }),
+  },
+  named('Beneficiary'),
+);
 
-export const RetryBody = Type.Object({
-  transaction_ids: Type.Optional(
-    Type.Array(Type.String({ maxLength: 64 }), {
+export const PayoutBody = Type.Object(
+  {
+    customer_reference: Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description: 'Your own name for the payout. It need not be unique: each call makes its own batch.',
+    }),
+    currency: CurrencyCode,
+    receipt_mode: described(ReceiptMode, 'How all beneficiaries of this call receive their money.'),
+    notify_url: Type.String({
+      maxLength: 2048,
+      description: 'Where webhooks are sent: two for each line, when it is made and when it is final.',
+    }),
+    sending_type: Type.Optional(
+      described(
+        SendingType,
+        'When the payout runs; fields that belong to another way are ignored. Default: immediate.',
+      ),
+    ),
+    scheduled_dates: OfOne(
+      Type.Array(DateText, { minItems: 1, maxItems: OCCURRENCES_MOST }),
+      `For scheduled: the dates, 1 to ${OCCURRENCES_MOST}, none in the past and none twice.`,
+    ),
+    recurring_frequency: OfOne(
+      Frequency,
+      'For recurring: how often. monthly keeps the day of the month, or takes the last day of a month that has no such day.',
+    ),
+    recurring_start_date: OfOne(DateText, 'For recurring: the first date, today or later.'),
+    recurring_occurrences: OfOne(
+      Type.Integer({ minimum: 1, maximum: OCCURRENCES_MOST }),
+      `For recurring: the number of occurrences, 1 to ${OCCURRENCES_MOST}.`,
+    ),
+    beneficiaries: Type.Array(BeneficiaryIn, {
       minItems: 1,
       maxItems: BENEFICIARIES_MOST,
-      description: 'The failed lines to pay again. Default: all of them, but only the first of each beneficiary.',
+      description:
+        'The people to pay, none of them twice; the amounts add up to at most 1000000 in the currency’s unit.',
     }),
-  ),
-});
+    note: Type.Optional(
+      Type.String({ maxLength: NOTE_MOST, description: 'Your message to the receivers, if the carrier shows one.' }),
+    ),
+    dry_run: Type.Optional(
+      Type.Boolean({ description: 'true: everything is checked and the fees are quoted, but nothing is made.' }),
+    ),
+  },
+  named('PayoutBody'),
+);
+export type PayoutBody = Static<typeof PayoutBody>;
+
+export const RetryBody = Type.Object(
+  {
+    transaction_ids: Type.Optional(
+      Type.Array(Type.String({ maxLength: 64 }), {
+        minItems: 1,
+        maxItems: BENEFICIARIES_MOST,
+        description: 'The failed lines to pay again. Default: all of them, but only the first of each beneficiary.',
+      }),
+    ),
+  },
+  named('RetryBody'),
+);
 export type RetryBody = Static<typeof RetryBody>;
 
 export const BatchParams = Type.Object({ batch_id: PathId });
@@ -114,51 +131,50 @@ export const BatchQuery = Type.Object({
 export const PAGE = 20;
 export const PAGE_MOST = 100;
 
-const PAYOUT_STATUSES = ['pending', 'processing', 'completed', 'partial_success', 'failed'] as const;
+const BatchStatus = oneOf(
+  ['pending', 'processing', 'completed', 'partial_success', 'failed'],
+  named('BatchStatus', 'completed, partial_success and failed are final.'),
+);
 
 export const BatchesQuery = Type.Object({
-  status: Type.Optional(
-    Type.Union(
-      PAYOUT_STATUSES.map((status) => Type.Literal(status)),
-      { description: 'Only payouts with this status.' },
-    ),
-  ),
-  receipt_mode: Type.Optional(ReceiptModeName),
-  method: Type.Optional(Type.Union(ReceiptModeName.anyOf, wordFor('receipt_mode'))),
+  status: Type.Optional(described(BatchStatus, 'Only payouts with this status.')),
+  receipt_mode: Type.Optional(ReceiptMode),
+  method: Type.Optional(described(ReceiptMode, wordFor('receipt_mode'))),
   currency: Type.Optional(CurrencyCode),
   customer_reference: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
-  reference: Type.Optional(Type.String({ minLength: 1, maxLength: 255, ...wordFor('customer_reference') })),
+  reference: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: wordFor('customer_reference') })),
   ...SPAN_QUERY,
   limit: limitQuery(PAGE_MOST, PAGE),
   cursor: Type.Optional(Type.String({ maxLength: 64, description: 'The `next_cursor` of the previous page.' })),
 });
 export type BatchesQuery = Static<typeof BatchesQuery>;
 
-const BatchStatus = oneOf(PAYOUT_STATUSES, 'completed, partial_success and failed are final.');
-
 const RECEIVER = {
   phone_number: Type.Optional(Type.String({ description: 'For mobile_money: the receiver’s number in E.164.' })),
   wallet_number: Type.Optional(Type.String({ description: 'For wallet: the number of the receiver’s wallet.' })),
 };
 
-const BeneficiaryOut = Type.Object({
-  ...RECEIVER,
-  amount: Type.String({ description: 'The amount as you sent it, byte for byte.' }),
-  currency: Text,
-  status: OutgoingStatus,
-  transaction_id: Text,
-  message: Text,
-  fee_amount: Text,
-});
+const Line = Type.Object(
+  {
+    ...RECEIVER,
+    amount: described(Amount, 'The amount as you sent it, byte for byte.'),
+    currency: CurrencyCode,
+    status: OutgoingStatus,
+    transaction_id: Text,
+    message: Text,
+    fee_amount: Amount,
+  },
+  named('PayoutLine'),
+);
 
 /** What a call ordered; totals are of one occurrence. */
 const ORDER_FIELDS = {
   customer_reference: Text,
-  currency: Text,
-  receipt_mode: ReceiptModeName,
-  sending_type: oneOf(SENDING_TYPES),
-  total_amount: Type.String({ description: 'The sum of the amounts of one occurrence, without fees.' }),
-  total_fee: Type.String({ description: 'The sum of the fees of one occurrence, on top of `total_amount`.' }),
+  currency: CurrencyCode,
+  receipt_mode: ReceiptMode,
+  sending_type: SendingType,
+  total_amount: described(Amount, 'The sum of the amounts of one occurrence, without fees.'),
+  total_fee: described(Amount, 'The sum of the fees of one occurrence, on top of `total_amount`.'),
   occurrences: Type.Integer({ description: 'The number of occurrences; 1 for an immediate payout.' }),
   next_run_at: nullable(
     Timestamp,
@@ -166,7 +182,7 @@ const ORDER_FIELDS = {
   ),
   approval: oneOf(
     ['none', 'waiting', 'approved', 'rejected'],
-    '`none`: not needed. `waiting`: nothing is sent until an operator has decided.',
+    named('PayoutApproval', '`none`: not needed. `waiting`: nothing is sent until an operator has decided.'),
   ),
 };
 
@@ -183,20 +199,23 @@ const BATCH_FIELDS = {
   ...ORDER_FIELDS,
   ...COUNTS,
   status: BatchStatus,
-  retry_of: nullable(Type.String({ description: 'The batch whose failed lines this batch pays again.' })),
+  retry_of: nullable(Text, 'The batch whose failed lines this batch pays again; null if it is not such a retry.'),
   created_at: Timestamp,
   completed_at: nullable(Timestamp),
 };
 
-export const PayoutAnswer = Type.Object({
-  success: Type.Boolean(),
-  ...BATCH_FIELDS,
-  beneficiaries: Type.Array(BeneficiaryOut, {
-    description: 'The lines of the first occurrence, in the order of the call.',
-  }),
-  message: Text,
-  summary_code: Text,
-});
+export const PayoutAnswer = Type.Object(
+  {
+    success: Type.Boolean(),
+    ...BATCH_FIELDS,
+    beneficiaries: Type.Array(Line, {
+      description: 'The lines of the first occurrence, in the order of the call.',
+    }),
+    message: Text,
+    summary_code: Text,
+  },
+  named('PayoutAnswer'),
+);
 
 const PayoutCheckedAnswer = Type.Object(
   {
@@ -206,55 +225,67 @@ const PayoutCheckedAnswer = Type.Object(
     ...ORDER_FIELDS,
     dates: nullable(Type.Array(DateText), 'The dates on which it would run; null if it would run at once.'),
     beneficiaries: Type.Array(
-      Type.Object({
-        ...RECEIVER,
-        amount: Text,
-        currency: Text,
-        fee_amount: Text,
-        carrier: nullable(Type.String({ description: 'The carrier that would pay it out; null for wallets.' })),
-      }),
+      Type.Object(
+        {
+          ...RECEIVER,
+          amount: Amount,
+          currency: CurrencyCode,
+          fee_amount: Amount,
+          carrier: nullable(Type.String({ description: 'The carrier that would pay it out; null for wallets.' })),
+        },
+        named('CheckedLine'),
+      ),
     ),
     message: Text,
     summary_code: Text,
   },
-  { description: 'The answer to a dry run: nothing was made.' },
+  named('PayoutCheckedAnswer', 'The answer to a dry run: nothing was made.'),
 );
 
 /** What send answers. */
-export const PayoutSentAnswer = Type.Union([PayoutAnswer, PayoutCheckedAnswer]);
+export const PayoutSentAnswer = Type.Union([PayoutAnswer, PayoutCheckedAnswer], named('PayoutSentAnswer'));
 
-export const BatchesAnswer = Type.Object({
-  success: Type.Boolean(),
-  payouts: Type.Array(Type.Object(BATCH_FIELDS)),
-  next_cursor: nullable(
-    Type.String({
-      description:
-        'Send it as `cursor` to get the next page; a short page need not be the last. null on the last page.',
-    }),
-  ),
-});
+export const BatchesAnswer = Type.Object(
+  {
+    success: Type.Boolean(),
+    payouts: Type.Array(Type.Object(BATCH_FIELDS, named('Batch'))),
+    next_cursor: nullable(
+      Type.String({
+        description:
+          'Send it as `cursor` to get the next page; a short page need not be the last. null on the last page.',
+      }),
+    ),
+  },
+  named('BatchesAnswer'),
+);
 
-export const BatchAnswer = Type.Object({
-  success: Type.Boolean(),
-  ...BATCH_FIELDS,
-  note: nullable(Text),
-  frequency: nullable(oneOf(FREQUENCIES)),
-  dates: nullable(Type.Array(DateText)),
-  paused_at: nullable(Timestamp),
-  cancelled_at: nullable(Timestamp),
-  runs: Type.Array(
-    Type.Object({
-      occurrence: Type.Integer(),
-      scheduled_date: nullable(DateText),
-      ...COUNTS,
-      status: BatchStatus,
-      completed_at: nullable(Timestamp),
-    }),
-    { description: 'The occurrences that have lines, in order.' },
-  ),
-  occurrence: Type.Integer({ description: 'The occurrence whose lines are in `beneficiaries`.' }),
-  beneficiaries: Type.Array(Type.Object({ ...BeneficiaryOut.properties, reason: nullable(Text) })),
-});
+export const BatchAnswer = Type.Object(
+  {
+    success: Type.Boolean(),
+    ...BATCH_FIELDS,
+    note: nullable(Text),
+    frequency: nullable(Frequency),
+    dates: nullable(Type.Array(DateText)),
+    paused_at: nullable(Timestamp),
+    cancelled_at: nullable(Timestamp),
+    runs: Type.Array(
+      Type.Object(
+        {
+          occurrence: Type.Integer(),
+          scheduled_date: nullable(DateText),
+          ...COUNTS,
+          status: BatchStatus,
+          completed_at: nullable(Timestamp),
+        },
+        named('BatchRun'),
+      ),
+      { description: 'The occurrences that have lines, in order.' },
+    ),
+    occurrence: Type.Integer({ description: 'The occurrence whose lines are in `beneficiaries`.' }),
+    beneficiaries: Type.Array(Type.Object({ ...Line.properties, reason: nullable(Text) }, named('BatchLine'))),
+  },
+  named('BatchAnswer'),
+);
 
 const PayoutDetailAnswer = Type.Object(
   {
@@ -262,12 +293,12 @@ const PayoutDetailAnswer = Type.Object(
     transaction_id: Text,
     batch_id: Text,
     status: OutgoingStatus,
-    amount: Text,
-    currency: Text,
-    fee_amount: Text,
-    total_amount: Type.String({ description: 'The amount plus the fee: what the line costs you.' }),
+    amount: Amount,
+    currency: CurrencyCode,
+    fee_amount: Amount,
+    total_amount: described(Amount, 'The amount plus the fee: what the line costs you.'),
     customer_reference: Text,
-    receipt_mode: ReceiptModeName,
+    receipt_mode: ReceiptMode,
     phone_number: Type.Optional(Type.String({ description: 'For mobile_money: the receiver’s number, masked.' })),
     wallet_number: Type.Optional(Text),
     carrier: nullable(Text),
@@ -279,10 +310,12 @@ const PayoutDetailAnswer = Type.Object(
     created_at: Timestamp,
     started_at: nullable(Timestamp),
     completed_at: Type.Optional(Timestamp),
-    timeline: Type.Array(Type.Object({ status: OutgoingStatus, at: Timestamp, reason: nullable(Text) })),
+    timeline: Type.Array(
+      Type.Object({ status: OutgoingStatus, at: Timestamp, reason: nullable(Text) }, named('LineTimelineEntry')),
+    ),
   },
-  { description: 'A payout line.' },
+  named('PayoutLineDetail', 'A payout line.'),
 );
 
 /** A transaction in full: a payment, or a payout line. Sessions and backends get the same. */
-export const TransactionDetailAnswer = Type.Union([DetailAnswer, PayoutDetailAnswer]);
+export const TransactionDetailAnswer = Type.Union([DetailAnswer, PayoutDetailAnswer], named('TransactionDetailAnswer'));

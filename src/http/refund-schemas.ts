@@ -5,10 +5,13 @@
  */
 
 import { type Static, Type } from 'typebox';
+import { named } from './components.ts';
 import { limitQuery, SPAN_QUERY } from './list-query.ts';
 import {
   AMOUNT_FORM,
+  Amount,
   CurrencyCode,
+  described,
   MethodName,
   NextCursor,
   nullable,
@@ -17,21 +20,24 @@ import {
   Timestamp,
 } from './schema-words.ts';
 
-export const RefundBody = Type.Object({
-  transaction_id: Type.String({
-    minLength: 1,
-    maxLength: 512,
-    description: 'The `transaction_id` of the approved payment.',
-  }),
-  amount: Type.Optional(
-    Type.String({
-      maxLength: 64,
-      documentedAs: AMOUNT_FORM,
-      description: 'A decimal string in the payment’s currency. Default: all that is left.',
+export const RefundBody = Type.Object(
+  {
+    transaction_id: Type.String({
+      minLength: 1,
+      maxLength: 512,
+      description: 'The `transaction_id` of the approved payment.',
     }),
-  ),
-  reason: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'Your own note, for your books.' })),
-});
+    amount: Type.Optional(
+      Type.String({
+        maxLength: 64,
+        documentedAs: AMOUNT_FORM,
+        description: 'A decimal string in the payment’s currency. Default: all that is left.',
+      }),
+    ),
+    reason: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'Your own note, for your books.' })),
+  },
+  named('RefundBody'),
+);
 export type RefundBody = Static<typeof RefundBody>;
 
 const REFUND = {
@@ -39,9 +45,9 @@ const REFUND = {
   transaction_id: Text,
   status: OutgoingStatus,
   message: Text,
-  amount: Type.String({ description: 'The amount of this refund: as you wrote it, or all that was left.' }),
-  currency: Text,
-  method: Type.Union(MethodName.anyOf, { description: 'The method that paid, which also returns the money.' }),
+  amount: described(Amount, 'The amount of this refund: as you wrote it, or all that was left.'),
+  currency: CurrencyCode,
+  method: described(MethodName, 'The method that paid, which also returns the money.'),
   by_hand: Type.Boolean({
     description: 'Whether an operator carries it out by hand, because no connected upstream can.',
   }),
@@ -49,27 +55,26 @@ const REFUND = {
   failure: nullable(
     Type.Object(
       { code: Type.String({ description: 'The reason, one of those on `/docs/errors#reasons`.' }), message: Text },
-      { description: 'Why the refund failed. Its money is back in your balance.' },
+      named('RefundFailure'),
     ),
+    'Why the refund failed: its money is back in your balance. Null if it has not failed.',
   ),
-  refunded_amount: Type.String({ description: 'How much of the payment has been refunded, over all its refunds.' }),
+  refunded_amount: described(Amount, 'How much of the payment has been refunded, over all its refunds.'),
   provider_reference: nullable(Text),
   created_at: Timestamp,
   completed_at: nullable(Timestamp),
 };
 
-export const RefundAnswer = Type.Object({ success: Type.Boolean(), summary_code: Text, ...REFUND });
+export const RefundAnswer = Type.Object(
+  { success: Type.Boolean(), summary_code: Text, ...REFUND },
+  named('RefundAnswer'),
+);
 
 export const REFUNDS_MOST = 100;
 export const REFUNDS = 20;
 
 export const RefundsQuery = Type.Object({
-  status: Type.Optional(
-    Type.Union(
-      [Type.Literal('pending'), Type.Literal('processing'), Type.Literal('completed'), Type.Literal('failed')],
-      { description: 'Only refunds with this status.' },
-    ),
-  ),
+  status: Type.Optional(described(OutgoingStatus, 'Only refunds with this status.')),
   currency: Type.Optional(CurrencyCode),
   transaction_id: Type.Optional(
     Type.String({ minLength: 1, maxLength: 64, description: 'Only refunds of this payment, `txn_…`.' }),
@@ -80,10 +85,13 @@ export const RefundsQuery = Type.Object({
 });
 export type RefundsQuery = Static<typeof RefundsQuery>;
 
-export const RefundsAnswer = Type.Object({
-  success: Type.Boolean(),
-  refunds: Type.Array(Type.Object(REFUND), {
-    description: 'Newest first. A page may be short, or empty, without being the last.',
-  }),
-  next_cursor: NextCursor,
-});
+export const RefundsAnswer = Type.Object(
+  {
+    success: Type.Boolean(),
+    refunds: Type.Array(Type.Object(REFUND, named('Refund')), {
+      description: 'Newest first. A page may be short, or empty, without being the last.',
+    }),
+    next_cursor: NextCursor,
+  },
+  named('RefundsAnswer'),
+);

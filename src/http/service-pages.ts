@@ -7,6 +7,7 @@
 import { Refusal } from '../domain/refusal.ts';
 import type { Clock, Metrics } from '../platform/platform.ts';
 import { endsWithin } from '../usecases/patience.ts';
+import { withComponents } from './components.ts';
 import type { SandboxPlace } from './docs/guide.ts';
 import { docsPages } from './docs/pages.ts';
 import { envelopeOf } from './envelope.ts';
@@ -88,12 +89,13 @@ async function readinessInTime(parts: PageParts): Promise<Readiness> {
 /** Made at the first request: no start waits for a document. */
 function apiPages(parts: PageParts): ServicePage[] {
   // As bytes: a string of this length would be encoded again for every request.
-  let made: { readonly document: object; readonly json: Buffer; readonly yaml: Buffer } | undefined;
+  let made: { readonly inPlace: object; readonly json: Buffer; readonly yaml: Buffer } | undefined;
   const documents = () => {
     if (made === undefined) {
-      const document = openApiDocument(parts.routes, parts.publicUrl);
+      const inPlace = openApiDocument(parts.routes, parts.publicUrl);
+      const document = withComponents(inPlace);
       made = {
-        document,
+        inPlace,
         json: Buffer.from(JSON.stringify(document, null, 2)),
         yaml: Buffer.from(toYaml(document)),
       };
@@ -106,6 +108,6 @@ function apiPages(parts: PageParts): ServicePage[] {
       path: '/openapi.yaml',
       show: () => ({ status: 200, type: 'application/yaml; charset=utf-8', body: documents().yaml }),
     },
-    ...docsPages({ ...parts, document: () => documents().document }),
+    ...docsPages({ ...parts, document: () => documents().inPlace }),
   ];
 }

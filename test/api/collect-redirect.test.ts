@@ -1,6 +1,7 @@
 /** Starting a payment on the hosted page: the answer is a collect's, and its status follows the Accept header. */
 
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { dereferenced } from '../../src/http/testing/dereferenced.ts';
 import { visitor } from '../support/checkout-flows.ts';
 import { expectRefusal } from '../support/envelope.ts';
 import { freshKey, payFromWallet } from '../support/flows.ts';
@@ -47,7 +48,7 @@ describe('the answer', () => {
   });
 
   test('is fully documented: 200 and 303, session_id, the transfer’s fields, 1404', async () => {
-    const document = JSON.parse(await (await fetch(`${world.url}/openapi.json`)).text());
+    const document = dereferenced(JSON.parse(await (await fetch(`${world.url}/openapi.json`)).text()));
     const { responses, description } = document.paths['/payments/collect-redirect'].post;
     for (const status of ['200', '303']) {
       const { properties } = responses[status].content['application/json'].schema;

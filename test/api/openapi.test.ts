@@ -2,8 +2,11 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { Compile } from 'typebox/compile';
 import { Check } from 'typebox/value';
 import { afterAll, describe, expect, test } from 'vitest';
+import { routesOf } from '../../src/assemble.ts';
 import { REFUSALS } from '../../src/domain/refusal.ts';
+import { openApiDocument } from '../../src/http/openapi.ts';
 import type { Route } from '../../src/http/route.ts';
+import { dereferenced } from '../../src/http/testing/dereferenced.ts';
 import { creditBalance } from '../../src/usecases/balance-credit.ts';
 import { expectEnvelope } from '../support/envelope.ts';
 import { bearerOf, collect, numberEnding, payByPhone, payFromWallet, untilStatus } from '../support/flows.ts';
@@ -14,7 +17,8 @@ import { type Answer, openWorld } from '../support/world.ts';
 // The table is walked at collection, so that each route's tests carry its name.
 const world = await openWorld();
 const merchant = await world.merchant();
-const document: Document = JSON.parse(await (await fetch(`${world.url}/openapi.json`)).text());
+const published: Document = JSON.parse(await (await fetch(`${world.url}/openapi.json`)).text());
+const document = dereferenced(published);
 const routes = credentialRoutes(world);
 afterAll(() => world.close());
 
@@ -36,7 +40,7 @@ interface Operation {
 interface Document {
   readonly webhooks: { readonly [name: string]: { readonly post: Operation } };
   readonly paths: { readonly [path: string]: { readonly [method: string]: Operation } };
-  readonly components: { readonly schemas: { readonly Error: Schema } };
+  readonly components: { readonly schemas: { readonly ErrorAnswer: Schema } };
 }
 
 function operationOf(route: Pick<Route, 'path' | 'method'>): Operation {
@@ -63,7 +67,7 @@ function expectRefusalsDocumented(route: Route, refused: readonly Answer[]): str
   return refused.map((answer) => {
     expectEnvelope(answer);
     expect(responses[String(answer.status)]?.description, answer.text).toContain(answer.json.error_code);
-    expect([...Compile(document.components.schemas.Error).Errors(answer.json)], answer.text).toEqual([]);
+    expect([...Compile(document.components.schemas.ErrorAnswer).Errors(answer.json)], answer.text).toEqual([]);
     expectHeadersNamed(route, answer);
     return answer.json.error_code;
   });
@@ -101,9 +105,61 @@ function expectNamed(schema: Schema, value: unknown): void {
 }
 
 test('is valid OpenAPI 3.1', async () => {
-  const result = await new Validator().validate(structuredClone(document) as object as Record<string, unknown>);
+  const result = await new Validator().validate(structuredClone(published) as object as Record<string, unknown>);
   expect(result).toMatchObject({ valid: true });
 });
+
+test('says in references exactly what each place would say itself', () => {
+  const { components: _, ...placed } = document;
+  const { components: _schemes, ...inline } = openApiDocument(
+    routesOf(world.gateway.deps, world.gateway.courier),
+    world.url,
+  );
+  expect(placed).toEqual(withoutNames(inline));
+});
+
+/** The document without the marks that name its parts. */
+function withoutNames(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value, (key, inner: unknown) => (key === 'component' ? undefined : inner)));
+}
+
+test('gives only examples that their schemas accept', () => {
+  const examples = examplesIn(document, '');
+  expect(examples.length).toBeGreaterThan(70);
+  const wrong = examples.filter(({ schema, value }) => !Compile(schema).Check(value));
+  expect(wrong.map(({ path }) => path)).toEqual([]);
+});
+
+interface Exemplified {
+  readonly path: string;
+  readonly schema: Schema;
+  readonly value: unknown;
+}
+
+/** Every example of the document, with the schema beside it. */
+function examplesIn(value: unknown, path: string): Exemplified[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const { schema, example, examples = {} } = value as { schema?: Schema; example?: unknown; examples?: object };
+  const given = [example, ...Object.values(examples).map(({ value: one }: { value: unknown }) => one)];
+  const here = schema === undefined ? [] : given.filter((one) => one !== undefined);
+  return [
+    ...here.map((one) => ({ path, schema: schema as Schema, value: one })),
+    ...Object.entries(value).flatMap(([name, inner]) => examplesIn(inner, `${path}/${name}`)),
+  ];
+}
+
+test('names every object and every choice among words, so that no generated client invents a name', () => {
+  expect(nameless(published, '').filter((path) => !/^\/components\/schemas\/\w+$/.test(path))).toEqual([]);
+});
+
+/** Where the document describes an object, or a choice among several words. */
+function nameless(value: unknown, path: string): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const { type, properties, enum: words } = value as Schema;
+  const isShape = (type === 'object' && properties !== undefined) || (Array.isArray(words) && words.length > 1);
+  const within = Object.entries(value).flatMap(([name, inner]) => nameless(inner, `${path}/${name}`));
+  return isShape ? [path, ...within] : within;
+}
 
 test('has each route of the table, and nothing else', () => {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -192,6 +248,7 @@ describe.each(named(routes))('%s', (_name, route) => {
     const refused = [
       await send(world, route, { ...sample, bearer: 'nobody' }),
       await send(world, route, { ...sample, bearer: 'nobody:at all' }),
+      await send(world, route, sample, { 'x-note': 'a'.repeat(20_000) }),
       ...(needsNothing(route) ? [] : [await send(world, route, { ...sample, body: {} })]),
       ...(sample.unknown === undefined ? [] : [await send(world, route, { ...sample.unknown, bearer: sample.bearer })]),
     ];

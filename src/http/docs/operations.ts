@@ -1,5 +1,5 @@
 /**
- * Reads the OpenAPI document into the calls that a reference shows, by group.
+ * Reads the OpenAPI document, with every part in its place, into the calls that a reference shows, by group.
  *
  * Invariant: the document is the only source, so that the reference cannot say anything else than `/openapi.json`.
  */
@@ -61,7 +61,7 @@ export function groupsOf(document: unknown): Group[] {
   const operations = entriesAt(document, 'paths').flatMap(([path, methods]) =>
     entriesAt(methods).map(([method, operation]) => ({
       tag: String(listAt(operation, 'tags')[0]),
-      operation: operationOf(document, path, method, operation),
+      operation: operationOf(path, method, operation),
     })),
   );
   return listAt(document, 'tags').map((tag) => ({
@@ -71,7 +71,7 @@ export function groupsOf(document: unknown): Group[] {
   }));
 }
 
-function operationOf(document: unknown, path: string, method: string, operation: unknown): Operation {
+function operationOf(path: string, method: string, operation: unknown): Operation {
   const [credential] = entriesAt(listAt(operation, 'security')[0]).map(([name]) => name);
   const responses = entriesAt(operation, 'responses');
   return {
@@ -81,17 +81,11 @@ function operationOf(document: unknown, path: string, method: string, operation:
     summary: textAt(operation, 'summary'),
     description: textAt(operation, 'description'),
     credential: credential === 'merchant' || credential === 'session' ? credential : 'none',
-    parameters: listAt(operation, 'parameters').map((parameter) => parameterOf(resolve(document, parameter))),
+    parameters: listAt(operation, 'parameters').map(parameterOf),
     body: bodyOf(at(operation, 'requestBody', 'content')),
     answers: answersOf(responses.filter(([status]) => Number(status) < 400)),
     refusals: responses.filter(([status]) => Number(status) >= 400).map(refusalsOf),
   };
-}
-
-/** The target of a `$ref`; any other value as it is. */
-function resolve(document: unknown, value: unknown): unknown {
-  const reference = textAt(value, '$ref');
-  return reference === '' ? value : at(document, ...reference.split('/').slice(1));
 }
 
 function parameterOf(parameter: unknown): Parameter {

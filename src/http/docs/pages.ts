@@ -31,7 +31,7 @@ export interface DocsParts {
   readonly publicUrl: string;
   /** This gateway's sandbox; none in production. */
   readonly sandbox?: SandboxPlace;
-  /** The OpenAPI document that the gateway serves. */
+  /** The OpenAPI document, with every part in its place. */
   document(): unknown;
 }
 
