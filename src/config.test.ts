@@ -3,34 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { ConfigError, readConfig, warningsOf } from './config.ts';
+import { DISBURSEMENT, KEY, MTN, PRODUCTION, problemOf } from '../test/support/environments.ts';
+import { readConfig, warningsOf } from './config.ts';
 import type { Environment } from './platform/environment.ts';
 
-const KEY = Buffer.alloc(32, 9).toString('base64');
 const OLDER = Buffer.alloc(32, 8).toString('base64');
-const production = { GATEWAY_MODE: 'production', MASTER_KEY: KEY, PUBLIC_URL: 'https://pay.example.com' };
-const mtn = {
-  MTN_MOMO_BASE_URL: 'https://proxy.momoapi.mtn.com',
-  MTN_MOMO_SUBSCRIPTION_KEY: 'a',
-  MTN_MOMO_API_USER: 'b',
-  MTN_MOMO_API_KEY: 'c',
-  MTN_MOMO_TARGET_ENVIRONMENT: 'mtncongo',
-};
-const disbursement = {
-  MTN_MOMO_DISBURSEMENT_SUBSCRIPTION_KEY: 'd',
-  MTN_MOMO_DISBURSEMENT_API_USER: 'e',
-  MTN_MOMO_DISBURSEMENT_API_KEY: 'f',
-};
-
-function problemOf(environment: Environment): string {
-  try {
-    readConfig(environment);
-  } catch (error) {
-    if (error instanceof ConfigError) return error.message;
-    throw error;
-  }
-  return 'none';
-}
 
 test('traces are exported only if a collector is named', () => {
   const endpoint = 'http://127.0.0.1:4318';
@@ -106,9 +83,9 @@ test('everything that is set is read', () => {
   const routes = join(folder, 'routes.json');
   writeFileSync(routes, '{}');
   const config = readConfig({
-    ...production,
-    ...mtn,
-    ...disbursement,
+    ...PRODUCTION,
+    ...MTN,
+    ...DISBURSEMENT,
     PUBLIC_URL: 'https://pay.example.com/',
     MTN_MOMO_CALLBACK_HOST: 'https://callbacks.example.com',
     MASTER_KEY: `${KEY}, ${OLDER}`,
@@ -209,7 +186,7 @@ describe('a bad value is reported in one line with an example', () => {
     ['receivers', { RECEIVER_NETWORKS: 'shop' }, 'RECEIVER_NETWORKS contains "shop"'],
     [
       'receivers of real money',
-      { ...production, RECEIVER_NETWORKS: '10.0.0.0/8' },
+      { ...PRODUCTION, RECEIVER_NETWORKS: '10.0.0.0/8' },
       'RECEIVER_NETWORKS is for sandbox mode only: in production webhooks go to public addresses alone, so unset it',
     ],
     ['proxy network', { TRUST_PROXY: '10.0.0.0/33' }, 'TRUST_PROXY contains "10.0.0.0/33"'],
@@ -225,7 +202,7 @@ describe('a bad value is reported in one line with an example', () => {
       { CARRIER_ROUTES: '/no/such/file.json' },
       'CARRIER_ROUTES names a file that cannot be read: "/no/such/file.json"',
     ],
-    ['missing key', { ...production, MASTER_KEY: undefined }, 'MASTER_KEY is missing: production needs one'],
+    ['missing key', { ...PRODUCTION, MASTER_KEY: undefined }, 'MASTER_KEY is missing: production needs one'],
     [
       'several hosts',
       { DATABASE_URL: 'postgresql://u:p@a:5432,b:5433/mbongo' },
@@ -233,17 +210,17 @@ describe('a bad value is reported in one line with an example', () => {
     ],
     [
       'key of zeros',
-      { ...production, MASTER_KEY: `${KEY},${Buffer.alloc(32).toString('base64')}` },
+      { ...PRODUCTION, MASTER_KEY: `${KEY},${Buffer.alloc(32).toString('base64')}` },
       'MASTER_KEY contains a key that is all zeros, which anybody can guess: generate one',
     ],
     [
       'secret that can be tried out',
-      { ...production, CARDNET_CALLBACK_SECRET: 'x' },
+      { ...PRODUCTION, CARDNET_CALLBACK_SECRET: 'x' },
       'CARDNET_CALLBACK_SECRET authenticates callbacks about payments: it must have at least 16 characters',
     ],
     [
       'empty database in production',
-      { ...production, DATABASE_URL: ' ' },
+      { ...PRODUCTION, DATABASE_URL: ' ' },
       'DATABASE_URL is empty: set it, or unset it for an embedded database in DATA_DIR',
     ],
     [
@@ -253,85 +230,53 @@ describe('a bad value is reported in one line with an example', () => {
     ],
     [
       'plain URL',
-      { ...production, PUBLIC_URL: 'http://pay.example.com' },
+      { ...PRODUCTION, PUBLIC_URL: 'http://pay.example.com' },
       'PUBLIC_URL must begin with https:// in production',
     ],
     [
       'plain local URL',
-      { ...production, PUBLIC_URL: 'http://127.0.0.1:8080' },
+      { ...PRODUCTION, PUBLIC_URL: 'http://127.0.0.1:8080' },
       'PUBLIC_URL must begin with https:// in production',
     ],
     [
       'half a connector',
-      { ...production, ...mtn, MTN_MOMO_API_KEY: '' },
+      { ...PRODUCTION, ...MTN, MTN_MOMO_API_KEY: '' },
       'MTN_MOMO_API_KEY is missing, while MTN_MOMO_BASE_URL',
     ],
     [
       'half of a product',
-      { ...production, ...mtn, MTN_MOMO_DISBURSEMENT_API_KEY: 'f' },
+      { ...PRODUCTION, ...MTN, MTN_MOMO_DISBURSEMENT_API_KEY: 'f' },
       'MTN_MOMO_DISBURSEMENT_SUBSCRIPTION_KEY is missing, while MTN_MOMO_BASE_URL',
     ],
     [
       'a product without its address',
-      { ...production, ...disbursement },
+      { ...PRODUCTION, ...DISBURSEMENT },
       'MTN_MOMO_BASE_URL is missing, while MTN_MOMO_DISBURSEMENT_SUBSCRIPTION_KEY',
     ],
     [
       'an address without a product',
-      { ...production, MTN_MOMO_BASE_URL: 'https://proxy.momoapi.mtn.com' },
+      { ...PRODUCTION, MTN_MOMO_BASE_URL: 'https://proxy.momoapi.mtn.com' },
       'MTN_MOMO_SUBSCRIPTION_KEY is missing, while MTN_MOMO_BASE_URL',
     ],
     [
       'plain upstream',
-      { ...production, ...mtn, MTN_MOMO_BASE_URL: 'http://mtn.example.com' },
+      { ...PRODUCTION, ...MTN, MTN_MOMO_BASE_URL: 'http://mtn.example.com' },
       'MTN_MOMO_BASE_URL must begin with https:// in production',
     ],
     [
       'a name that begins as an address of this machine',
-      { ...production, ...mtn, MTN_MOMO_BASE_URL: 'http://127.mtn.example.com' },
+      { ...PRODUCTION, ...MTN, MTN_MOMO_BASE_URL: 'http://127.mtn.example.com' },
       'MTN_MOMO_BASE_URL must begin with https:// in production',
     ],
     [
       'half a text door',
-      { ...production, SMS_URL: 'https://sms.example.com' },
+      { ...PRODUCTION, SMS_URL: 'https://sms.example.com' },
       'SMS_TOKEN is missing, while SMS_URL is set',
     ],
   ])('%s', (_, environment, expected) => {
     const problem = problemOf(environment);
     expect(problem).toContain(expected);
     expect(problem).not.toContain('\n');
-  });
-
-  test.each([
-    ['CARDNET_CALLBACK_SECRET', 'sandbox-cardnet-callback-secret'],
-    ['MTN_MOMO_SUBSCRIPTION_KEY', 'sandbox-collection'],
-    ['MTN_MOMO_API_USER', '5ba0d1c4-5f0e-4b3a-9d6e-7f0a1c2b3d4e'],
-    ['MTN_MOMO_API_KEY', 'sandbox-api-key'],
-    ['MTN_MOMO_TARGET_ENVIRONMENT', 'sandbox'],
-    ['MTN_MOMO_DISBURSEMENT_SUBSCRIPTION_KEY', 'sandbox-disbursement'],
-    ['MTN_MOMO_DISBURSEMENT_API_USER', '8c1e7f52-3b9d-4c60-a1f7-2d4e6b8a0c93'],
-    ['MTN_MOMO_DISBURSEMENT_API_KEY', 'sandbox-disbursement-api-key'],
-    ['SMS_TOKEN', 'sandbox-sms'],
-  ])('production refuses the %s of the sandbox', (name, value) => {
-    expect(
-      problemOf({
-        ...production,
-        ...mtn,
-        ...disbursement,
-        SMS_URL: 'https://sms.example.com',
-        SMS_TOKEN: 't',
-        [name]: value,
-      }),
-    ).toMatch(new RegExp(`^${name} is the sandbox's`));
-  });
-
-  test('a sandbox refuses a market where money is real', () => {
-    const problem = /^MTN_MOMO_TARGET_ENVIRONMENT names a market where money is real.* set GATEWAY_MODE=production$/;
-    expect(problemOf({ ...mtn, ...disbursement })).toMatch(problem);
-    expect(problemOf({ MTN_MOMO_TARGET_ENVIRONMENT: 'mtnuganda' })).toMatch(problem);
-    const theirs = { ...mtn, MTN_MOMO_BASE_URL: 'https://sandbox.momodeveloper.mtn.com' };
-    const config = readConfig({ ...theirs, MTN_MOMO_TARGET_ENVIRONMENT: 'sandbox' });
-    expect(config.mtnMomo?.baseUrl).toBe('https://sandbox.momodeveloper.mtn.com');
   });
 
   test('several problems are reported on one line in the order of their names', () => {
@@ -360,7 +305,7 @@ test('production starts with its key alone, is told its addresses, and gets warn
     ['texts', 'SMS_URL'],
     ['carriers', 'no'],
   ]);
-  const whole = { ...production, ...mtn, SMS_URL: 'https://sms.example.com', SMS_TOKEN: 't' };
+  const whole = { ...PRODUCTION, ...MTN, SMS_URL: 'https://sms.example.com', SMS_TOKEN: 't' };
   for (const environment of [whole, {}]) expect(warningsOf(readConfig(environment))).toEqual([]);
 });
 
@@ -375,27 +320,6 @@ test.each([
 
 test('HOST=localhost is one address, not two', () => {
   expect(readConfig({ HOST: 'localhost' })).toMatchObject({ host: '127.0.0.1', publicUrl: 'http://127.0.0.1:8080' });
-});
-
-test('production may collect by MTN, pay out by it, or both', () => {
-  const { MTN_MOMO_BASE_URL, MTN_MOMO_TARGET_ENVIRONMENT } = mtn;
-  const address = { MTN_MOMO_BASE_URL, MTN_MOMO_TARGET_ENVIRONMENT };
-  for (const [environment, takes, sends] of [
-    [mtn, true, false],
-    [{ ...address, ...disbursement }, false, true],
-    [{ ...mtn, ...disbursement }, true, true],
-  ] as const) {
-    const config = readConfig({ ...production, ...environment });
-    expect([config.mtnMomo !== undefined, config.mtnMomoDisbursement !== undefined]).toEqual([takes, sends]);
-  }
-});
-
-test('production without upstreams has none', () => {
-  const config = readConfig(production);
-  expect(config.mtnMomo).toBeUndefined();
-  expect(config.mtnMomoDisbursement).toBeUndefined();
-  expect(config.sms).toBeUndefined();
-  expect(config.cardnetCallbackSecret).toBeUndefined();
 });
 
 test('a sandbox may send webhooks to networks that it names', () => {
