@@ -29,6 +29,12 @@ function watchParsed(): WeakRef<object>[] {
   return made;
 }
 
+/** How many of them outlive a collection. */
+function kept(made: readonly WeakRef<object>[]): number {
+  collect();
+  return made.filter((one) => one.deref() !== undefined).length;
+}
+
 test('a call that waits, for its turn or for others, keeps nothing of its body but the fields that it has', async () => {
   let open: (value: unknown) => void = () => undefined;
   const gate = new Promise((resolve) => {
@@ -68,9 +74,8 @@ test('a call that waits, for its turn or for others, keeps nothing of its body b
   const good = { amount: '1.00', lines: [{ amount: '2.00', more: junk }] };
   const answers = Promise.all([send(good), send(good, 'k'), send(good, 'k'), send({ amount: 1, lines: junk }, 'k')]);
   while (parsed.length < 4) await nextTurn();
-  await nextTurn();
-  collect();
-  expect(parsed.filter((one) => one.deref() !== undefined)).toEqual([]);
+  // What nothing holds may outlive a collection, but not all of them.
+  await expect.poll(() => kept(parsed)).toBe(0);
   open(undefined);
   expect((await answers).map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 400]);
   const known = { amount: '1.00', lines: [{ amount: '2.00' }] };
