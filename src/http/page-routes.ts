@@ -140,7 +140,9 @@ function pageRequest(
     async readFile(session, merchant) {
       if (page.file === undefined || !isForm(request.headers)) return undefined;
       held.push(parts.uploads.take(session.id, merchant.id));
-      return (await readMultipart(request.raw, page.file, parts.clock)).file;
+      const { file } = await readMultipart(request.raw, page.file, parts.clock);
+      held.push(await parts.uploads.finish());
+      return file;
     },
     isForeign: page.method === 'POST' && isForeign(header, parts.publicUrl),
     get address() {

@@ -72,3 +72,25 @@ test('a limited number waits, and one more is refused at once', async () => {
   await Promise.all(waiting);
   expect(refused).toHaveLength(129);
 });
+
+test('of the files that have arrived four are stored at once, and the others in their order', async () => {
+  const slots = createUploadSlots(manualClock(0));
+  const held = await Promise.all([0, 1, 2, 3].map(() => slots.finish()));
+  const begun: number[] = [];
+  const waiting = [0, 1].map(async (n) => {
+    const done = await slots.finish();
+    begun.push(n);
+    return done;
+  });
+  const [first, second] = held;
+  first?.();
+  first?.();
+  await waiting[0];
+  expect(begun).toEqual([0]);
+  second?.();
+  await waiting[1];
+  expect(begun).toEqual([0, 1]);
+  const last = [...held.slice(2), ...(await Promise.all(waiting))];
+  for (const done of last) done();
+  await Promise.all([0, 1, 2, 3].map(() => slots.finish()));
+});

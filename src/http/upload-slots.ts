@@ -22,11 +22,18 @@ export interface UploadSlots {
    * turn before it is refused.
    */
   waitFor(sender: string, merchant: string): Promise<() => void>;
+  /**
+   * Waits until a file that has arrived may be judged, sealed and stored, which takes six times its size in memory. Returns the
+   * function that lets the next one.
+   */
+  finish(): Promise<() => void>;
 }
 
 const OF_SENDER = { name: 'uploads', most: 2 };
 const OF_MERCHANT = { name: 'merchant_uploads', most: 8 };
 const AT_ONCE = 24;
+/** Files that are judged, sealed and stored at once, of those that have arrived. */
+const FINISHED_AT_ONCE = 4;
 const RETRY_SECONDS = 2;
 /** How long a call waits: a sender of a photo holds its place for seconds. */
 const PATIENCE_MS = 10_000;
@@ -83,6 +90,16 @@ export function createUploadSlots({ after }: Pick<Clock, 'after'>): UploadSlots 
     }
   };
 
+  let finishing = 0;
+  /** The longest waiting first. */
+  const arrived: (() => void)[] = [];
+  const finished = (): void => {
+    const next = arrived.shift();
+    // The place is handed over, not freed and taken again.
+    if (next === undefined) finishing -= 1;
+    else next();
+  };
+
   const mayWait = (sender: string): boolean => {
     if (waiters.size >= WAITING_MOST) return false;
     let own = 0;
@@ -115,6 +132,15 @@ export function createUploadSlots({ after }: Pick<Clock, 'after'>): UploadSlots 
         });
         waiters.add(waiter);
       });
+    },
+    async finish() {
+      if (finishing < FINISHED_AT_ONCE) finishing += 1;
+      else await new Promise<void>((resolve) => arrived.push(resolve));
+      let held = true;
+      return () => {
+        if (held) finished();
+        held = false;
+      };
     },
   };
 }
