@@ -7,7 +7,7 @@
  * that both have left.
  */
 
-import { guard, guardedUpdate, merged } from '../domain/change.ts';
+import { guard, guardedUpdate, merged, type Update } from '../domain/change.ts';
 import { type Left, mostResends, recentTries, resendsLeft, triesLeft } from '../domain/one-time-code.ts';
 import { advancePayment, refuseState, requireInTime } from '../domain/payment.ts';
 import type { Account, OneTimeCode, Payment, Wallet } from '../domain/records.ts';
@@ -111,30 +111,58 @@ function decide(deps: Deps, rows: Rows, given: string, tell: CodeCalls['tell']):
   if (rows.isPaidAside) throw paidBefore(payment, 'payment_id');
   requireCodesOpen(rows.counts, payment, now, code.expires_at);
   const tries = [...recentTries(code, now), now];
-  const counted = guardedUpdate('one_time_code', code, { tries });
-  const then = triesLeft({ tries }, now, rows.most);
-  tell(then);
+  const leftAfter = triesLeft({ tries }, now, rows.most);
+  tell(leftAfter);
   if (wallet === undefined) throw new Error('a code without the account that it is for');
-  const verdict = verdictOf(deps, code, given, now);
   // On every verdict: codes for two payments from one account are evaluated one after the other.
-  const judged = [counted, guard('wallet', wallet)];
-  if (verdict === 'wrong') {
-    const failed = codeFailed(deps, rows.counts, wallet.id, now);
-    const words =
-      failed.left === 0 ? { left: 0, seconds: PIN_LOCK_MS / 1000 } : { left: Math.min(then.count, failed.left) };
-    return {
-      change: merged({ updates: judged }, failed.change),
-      refusal: refuseCode(payment, 'INVALID_OTP', words),
-    };
+  const judging = [guardedUpdate('one_time_code', code, { tries }), guard('wallet', wallet)];
+  const judged: Judged = { judging, leftAfter, ...rows, wallet };
+  switch (verdictOf(deps, code, given, now)) {
+    case 'wrong':
+      return countWrong(deps, judged, now);
+    case 'expired': {
+      const words = { left: leftAfter.count, resends: rows.resends };
+      return { change: { updates: judging }, refusal: refuseCode(payment, 'OTP_EXPIRED', words) };
+    }
+    case 'right':
+      return payByCode(deps, judged, now);
   }
-  if (verdict === 'expired') {
-    const words = { left: then.count, resends: rows.resends };
-    return { change: { updates: judged }, refusal: refuseCode(payment, 'OTP_EXPIRED', words) };
-  }
-  if ((rows.account?.balance ?? 0n) < payment.total_minor) {
+}
+
+/** The rows of a try that counts. */
+interface Judged extends Rows {
+  readonly wallet: Wallet;
+  /** The tries that are left after this one. */
+  readonly leftAfter: Left;
+  /** Written whatever the verdict is. */
+  readonly judging: readonly Update[];
+}
+
+/** A wrong code counts for its payment and for its account, whichever has fewer tries left. */
+function countWrong(
+  deps: Deps,
+  { payment, counts, wallet, judging, leftAfter }: Judged,
+  now: number,
+): Decision<CodeVerified> {
+  const failed = codeFailed(deps, counts, wallet.id, now);
+  const words =
+    failed.left === 0 ? { left: 0, seconds: PIN_LOCK_MS / 1000 } : { left: Math.min(leftAfter.count, failed.left) };
+  return {
+    change: merged({ updates: judging }, failed.change),
+    refusal: refuseCode(payment, 'INVALID_OTP', words),
+  };
+}
+
+function payByCode(
+  deps: Deps,
+  { payment, counts, wallet, account, judging }: Judged,
+  now: number,
+): Decision<CodeVerified> {
+  const balance = account?.balance ?? 0n;
+  if (balance < payment.total_minor) {
     // The account was read after the payment: another submit may have paid this payment from it in between, hence the guard.
     return {
-      change: { updates: [...judged, guard('payment', payment)] },
+      change: { updates: [...judging, guard('payment', payment)] },
       refusal: new Refusal(1201, { transactionId: payment.id }),
     };
   }
@@ -142,11 +170,11 @@ function decide(deps: Deps, rows: Rows, given: string, tell: CodeCalls['tell']):
   const approved = approvedStep(deps, moved, wallet.id, now);
   return {
     // A right code says nothing about the PIN, so the count of wrong PINs stays.
-    change: merged({ updates: judged }, codeSucceeded(rows.counts, now), approved.change),
+    change: merged({ updates: judging }, codeSucceeded(counts, now), approved.change),
     answer: {
       payment: approved.payment,
       debitMinor: payment.total_minor,
-      balanceMinor: (rows.account?.balance ?? 0n) - payment.total_minor,
+      balanceMinor: balance - payment.total_minor,
       verifiedAt: now,
     },
   };
