@@ -23,6 +23,7 @@ export type BeforeIt =
   /** One remembers an attempt that was accepted or has paid, but whose money is not in suspense. */
   | { readonly kind: 'unclear' };
 
+/** What has become of the failed lines that a line pays again: whether it may be sent. */
 export function beforeIt(earlier: readonly EarlierLine[]): BeforeIt {
   const by = earlier.map(({ late }) => late).find((late) => late !== undefined && lateMoneyOf(late) === 'waits');
   if (by !== undefined) return { kind: 'paid', by };

@@ -131,15 +131,18 @@ function refusalOfFramework(error: Error, bodyMost: number): Refusal | undefined
   return status < 500 ? badFraming(status) : undefined;
 }
 
+/** 404: no route has this path. */
 export function unknownPath(): Refusal {
   return new Refusal(1403, { http: 404, details: [{ field: 'path', code: 'UNKNOWN_PATH' }] });
 }
 
+/** 405: the path has routes, but by other methods: those `allowed`. */
 export function wrongMethod(allowed: string): Refusal {
   const details = [{ field: 'method', code: 'WRONG_METHOD', words: { options: allowed } }] as const;
   return new Refusal(1403, { http: 405, details });
 }
 
+/** 415: the body is not called JSON in UTF-8. */
 export function notJson(): Refusal {
   return new Refusal(1403, { http: 415, details: [{ field: 'Content-Type', code: 'NOT_JSON' }] });
 }
@@ -149,6 +152,7 @@ export function encodedBody(header: string): Refusal {
   return new Refusal(1403, { http: 415, details: [{ field: header, code: 'BODY_ENCODED' }] });
 }
 
+/** 415: a file comes in a form, and the body is not called one. */
 export function notForm(): Refusal {
   return new Refusal(1403, { http: 415, details: [{ field: 'Content-Type', code: 'NOT_FORM' }] });
 }

@@ -208,6 +208,7 @@ export function submitFaults(
   return [...found, ...missing.map((field) => ({ field, code: 'REQUIRED' }) as const)];
 }
 
+/** The command of a submit in whose fields `submitFaults` has found no fault. */
 export function submitCommand(
   body: SubmitBody,
   { merchant }: Pick<SessionCaller, 'merchant'>,

@@ -23,6 +23,7 @@ import type { SessionCreated } from '../usecases/session-create.ts';
 /** Makes a transaction's opaque payment_id. */
 export type SealPaymentId = (transactionId: string) => string;
 
+/** An instant (milliseconds since 1970) as every answer writes it: ISO 8601 in UTC, with milliseconds (contract §1). */
 export function timestamp(at: number): string {
   return new Date(at).toISOString();
 }

@@ -152,6 +152,7 @@ export function readPort(cluster: Cluster): number | undefined {
   }
 }
 
+/** Remembers the port at which the cluster's server listens, for whoever looks for it next. */
 export function writePort(cluster: Cluster, port: number): void {
   writeOwned(join(cluster.dir, 'port'), `${port}\n`, cluster.user);
 }

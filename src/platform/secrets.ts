@@ -117,6 +117,7 @@ export function hmac(key: Uint8Array, text: string): string {
   return createHmac('sha256', key).update(text).digest('base64');
 }
 
+/** Whether two secrets are equal, in a time that tells nothing of them but their length. */
 export function equal(a: string, b: string): boolean {
   const left = Buffer.from(a);
   const right = Buffer.from(b);

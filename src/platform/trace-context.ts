@@ -27,6 +27,7 @@ export function readTraceparent(header: string | undefined): TracePlace | undefi
   return { traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 };
 }
 
+/** The header that names a place in a trace (W3C Trace Context, version 00). */
 export function writeTraceparent({ traceId, spanId, sampled }: TracePlace): string {
   return `00-${traceId}-${spanId}-${sampled ? '01' : '00'}`;
 }

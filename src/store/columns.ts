@@ -59,6 +59,7 @@ export function decoding<Row>(columns: readonly Column[]): ColumnList<Row> {
   return columns as ColumnList<Row>;
 }
 
+/** Columns in the order of the catalogue's object, which is the order in which rows are read and written. */
 export function listed(columns: { readonly [name: string]: ColumnType }): readonly Column[] {
   return Object.entries(columns).map(([name, type]) => ({ name, type }));
 }

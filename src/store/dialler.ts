@@ -28,6 +28,7 @@ export interface DiallerParts<C> {
   readonly onError: (error: Error) => void;
 }
 
+/** Makes a dialler. It does not connect before it is asked to dial. */
 export function openDialler<C>({ open, current, onError }: DiallerParts<C>): Dialler<C> {
   /** An attempt to connect, which may outlive the run that began it. */
   let attempt: Promise<C> | undefined;

@@ -31,6 +31,7 @@ export interface InState {
   readonly isFew: boolean;
 }
 
+/** The rows of an operator's list by their status; undefined: rows in any. */
 export function inStatus<T extends WithStatus>(table: T, status: Tables[T]['status'] | undefined): InState | undefined {
   if (status === undefined) return undefined;
   return { name: status, condition: `status = '${status}'`, isFew: FEW[table].includes(status) };

@@ -8,6 +8,7 @@ import type { Attempt } from '../domain/records.ts';
 import { attemptSegment } from './attempt-address.ts';
 import type { Deps } from './deps.ts';
 
+/** The address at which the upstream of an attempt calls back. Its path belongs to this attempt alone, and cannot be guessed. */
 export function callbackUrl(
   deps: Pick<Deps, 'secrets' | 'publicUrl'>,
   { id, connector }: Pick<Attempt, 'id' | 'connector'>,

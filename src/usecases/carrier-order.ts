@@ -16,6 +16,7 @@ export interface AtPhone {
   readonly customerReference: string;
 }
 
+/** The order for an attempt at a phone: its reference and amount (minor units, fee included) are the attempt's. */
 export function carrierOrderOf(
   deps: Pick<Deps, 'secrets' | 'publicUrl'>,
   { attempt, msisdn, merchant, customerReference }: AtPhone,

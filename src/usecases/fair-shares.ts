@@ -85,6 +85,7 @@ export function emptyShare<W>(): Share<W> {
   return { inFlight: 0, waiting: 0, lanes: new Set() };
 }
 
+/** The share of that id, made if there is none. */
 export function shareOf<W>(shares: Map<string, Share<W>>, id: string): Share<W> {
   const known = shares.get(id);
   if (known !== undefined) return known;

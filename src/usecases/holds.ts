@@ -45,6 +45,7 @@ export function readHolds(
   return Promise.all(senders.map(async (sender) => ({ sender, hold: await readHold(deps, sender.connector) })));
 }
 
+/** What a hold's setting says; undefined: the connector was never held. */
 export function keptIn(setting: Setting | undefined): KeptHold | undefined {
   // Only `connector-hold.ts` writes these settings.
   return setting === undefined ? undefined : (JSON.parse(setting.value) as KeptHold);

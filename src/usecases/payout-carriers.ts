@@ -52,6 +52,7 @@ interface Carrier {
   cancel: () => void;
 }
 
+/** By whom a line is paced: its connector, or one name for all lines to our own wallets. */
 export function carrierOf({ connector }: Pick<PayoutLine, 'connector'>): string {
   return connector ?? WALLETS;
 }

@@ -23,6 +23,7 @@ const toGzip = promisify(gzip);
 /** Half a second for the largest file, off the main thread; the best compression would take ten. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 
+/** A content as it is served: compressed in both codings, once, and with a tag that changes with it. */
 export async function compressed(type: string, content: Buffer | string): Promise<Content> {
   const plain = Buffer.from(content);
   const tag = `W/"${createHash('sha256').update(plain).digest('base64url').slice(0, 16)}"`;
@@ -35,6 +36,7 @@ interface Asked {
   readonly 'if-none-match'?: string | undefined;
 }
 
+/** The answer to a request: 304 if the browser has the content already, otherwise in the best coding that it accepts. */
 export function answerWith(content: Content, asked: Asked, headers: Readonly<Record<string, string>>): PageReply {
   const { type, tag, plain, br, gzip: zipped } = content;
   const common = { ...headers, ETag: tag, Vary: headers.Vary ?? 'Accept-Encoding' };
