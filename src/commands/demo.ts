@@ -144,28 +144,41 @@ export async function demoWebhookSecret(deps: Pick<OperatorDeps, 'store' | 'secr
   return (newest && openWebhookSecret(deps, newest)) ?? webhook_secret;
 }
 
-/** What the start prints: the credential, lines to paste, and the pages. `current`: the credential is still valid. */
-export function demoNotes(demo: Demo, current: boolean, url: string, sandboxUrl: string): string[] {
-  const [wallet, , flash] = demo.wallets;
-  const accounts = `Wallets with PIN ${DEMO_PIN}: ${demo.wallets
-    .filter(({ kind }) => kind === 'wallet')
-    .map(({ number }) => number)
-    .join(', ')}; flash account: ${flash?.number}`;
-  const pages = [
+/** What the start prints: the credential, lines to paste, and the pages; or how to get a credential that is still valid. */
+export function demoNotes(demo: Demo, credential: 'valid' | 'ended', url: string, sandboxUrl: string): string[] {
+  const how = credential === 'valid' ? pasteNotes(demo, url, sandboxUrl) : issueNotes(demo);
+  return [...how, '', ...pageNotes(demo, sandboxUrl)];
+}
+
+function pageNotes({ wallets: [wallet] }: Demo, sandboxUrl: string): string[] {
+  return [
     `Its webhook      ${sandboxUrl}/inbox/demo`,
     `The demo shop    ${sandboxUrl}/shop`,
     `A virtual phone  ${sandboxUrl}/phone/${encodeURIComponent(wallet?.phone ?? '')}`,
     `What to try      ${sandboxUrl}/`,
   ];
-  if (!current) {
-    return [
-      `Demo merchant ${DEMO_NAME}: its credential ${demo.key_id} has been replaced or revoked.`,
-      `Issue a new one: npx mbongo credential issue --merchant ${demo.merchant_id}`,
-      accounts,
-      '',
-      ...pages,
-    ];
-  }
+}
+
+function accountsNote({ wallets }: Demo): string {
+  const numbersOf = (wanted: WalletKind): string =>
+    wallets
+      .filter(({ kind }) => kind === wanted)
+      .map(({ number }) => number)
+      .join(', ');
+  return `Wallets with PIN ${DEMO_PIN}: ${numbersOf('wallet')}; flash account: ${numbersOf('flash')}`;
+}
+
+function issueNotes(demo: Demo): string[] {
+  return [
+    `Demo merchant ${DEMO_NAME}: its credential ${demo.key_id} has been replaced or revoked.`,
+    `Issue a new one: npx mbongo credential issue --merchant ${demo.merchant_id}`,
+    accountsNote(demo),
+  ];
+}
+
+/** Lines that pay from the first wallet, for a POSIX shell. */
+function pasteNotes(demo: Demo, url: string, sandboxUrl: string): string[] {
+  const [wallet] = demo.wallets;
   const api = `${url}/api/v1`;
   const field = (name: string): string => `sed -n 's/.*"${name}":"\\([^"]*\\)".*/\\1/p'`;
   const post = (path: string, bearer: string, body: string): string =>
@@ -189,7 +202,7 @@ export function demoNotes(demo: Demo, current: boolean, url: string, sandboxUrl:
   return [
     `Demo merchant ${DEMO_NAME}, and its credential:`,
     `  ${demo.key_id}:${demo.secret}`,
-    accounts,
+    accountsNote(demo),
     '',
     'Pay 12.50 usd: paste these lines.',
     '',
@@ -197,7 +210,5 @@ export function demoNotes(demo: Demo, current: boolean, url: string, sandboxUrl:
     `TOKEN=$(${post('/internal/sessions/create', '$CREDENTIAL', mint)} | ${field('session_token')})`,
     `PAYMENT=$(${post('/payments/collect', '$TOKEN', collect)} | ${field('payment_id')})`,
     post('/payments/submit', '$TOKEN', submit),
-    '',
-    ...pages,
   ];
 }

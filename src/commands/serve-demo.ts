@@ -33,7 +33,7 @@ export async function openSandbox(world: World, store: Store, outbound: Outbound
   const webhook_secret = await demoWebhookSecret({ store, secrets }, demo);
   const telling = tellSandbox(world, outbound, url, { ...demo, webhook_secret });
   return {
-    notes: demoNotes(demo, current, url, `http://127.0.0.1:${config.sandboxPort}`),
+    notes: demoNotes(demo, current ? 'valid' : 'ended', url, `http://127.0.0.1:${config.sandboxPort}`),
     giveUp: () => {
       for (const giveUp of telling) giveUp();
     },
