@@ -22,6 +22,9 @@ export interface FeeSetOptions {
   readonly remove?: true;
 }
 
+/** What `--max 0` may have been meant as. */
+const NO_MAXIMUM = ' (leave out --max for no maximum, or set --rate 0 for no fee)';
+
 export async function feeSet({ deps }: Tools, options: FeeSetOptions): Promise<Output> {
   const currency = requireCurrency(options.currency);
   const method = options.method === undefined ? undefined : requireFeeMethod(options.method);
@@ -42,7 +45,7 @@ export async function feeSet({ deps }: Tools, options: FeeSetOptions): Promise<O
     rate,
     fixed: fixed === undefined ? 0n : requireAmountOrZero(fixed, currency, 'fixed part'),
     min: min === undefined ? undefined : requireAmountOrZero(min, currency, 'minimum'),
-    max: max === undefined ? undefined : requireAmount(max, currency, 'maximum'),
+    max: max === undefined ? undefined : requireAmount(max, currency, 'maximum', NO_MAXIMUM),
   });
   return outputOf(merchant);
 }

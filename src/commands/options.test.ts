@@ -72,6 +72,7 @@ describe('options', () => {
       ['xof', { max: 900n }],
       ['eur', null],
     ]);
+    expect(() => readLimits('usd:0-5')).toThrow('it must be above zero (leave it out for no limit), like 100.00');
     for (const bad of ['usd:5', 'usd:-', 'usd:1-2-3', 'usd']) expect(() => readLimits(bad)).toThrow('not a limit');
   });
 

@@ -170,6 +170,8 @@ export function requireFeeMethod(text: string): NonNullable<FeeRule['method']> {
   return PAYOUT_FEES.find((known) => known === text) ?? requireMethod(text, PAYOUT_FEES);
 }
 
+const NO_LIMIT = ' (leave it out for no limit)';
+
 /** `1-5000`, `1..5000`, `1-` or `-5000`. */
 function readRange(item: string, currency: Currency, range: string): { min?: bigint; max?: bigint } {
   const [min = '', max, ...rest] = range.split(/\.\.|-/);
@@ -179,8 +181,8 @@ function readRange(item: string, currency: Currency, range: string): { min?: big
     );
   }
   return {
-    ...(min === '' ? {} : { min: requireAmount(min, currency) }),
-    ...(max === '' ? {} : { max: requireAmount(max, currency) }),
+    ...(min === '' ? {} : { min: requireAmount(min, currency, 'smallest amount', NO_LIMIT) }),
+    ...(max === '' ? {} : { max: requireAmount(max, currency, 'largest amount', NO_LIMIT) }),
   };
 }
 

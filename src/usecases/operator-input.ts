@@ -67,17 +67,27 @@ export function requireCurrency(text: string): Currency {
   );
 }
 
-/** An amount above zero in minor units. */
-export function requireAmount(text: string, currency: Currency, noun = 'amount'): bigint {
+const ZERO = /^0(\.0+)?$/;
+
+/** An amount above zero in minor units. `unsaid`: what else the error says may be written, by a caller that has a way around. */
+export function requireAmount(text: string, currency: Currency, noun = 'amount', unsaid = ''): bigint {
   const money = parseAmount(text, currency);
   if (money !== undefined) return money.minor;
   const example = formatMinor(parseAmount('100', currency)?.minor ?? 0n, currency);
-  throw new UsageError(`${JSON.stringify(text)} is not a valid ${noun} in ${currency}: write it like ${example}`);
+  const decimals = example.split('.')[1]?.length ?? 0;
+  const isTooFine = (/^\d+\.(\d+)$/.exec(text)?.[1]?.length ?? 0) > decimals;
+  const most = decimals === 0 ? 'no decimals' : `at most ${decimals} decimals`;
+  const rule = ZERO.test(text)
+    ? `it must be above zero${unsaid}, like`
+    : isTooFine
+      ? `${currency} has ${most}, like`
+      : 'write it like';
+  throw new UsageError(`${JSON.stringify(text)} is not a valid ${noun} in ${currency}: ${rule} ${example}`);
 }
 
 /** An amount that may also be zero. */
 export function requireAmountOrZero(text: string, currency: Currency, noun: string): bigint {
-  return /^0(\.0+)?$/.test(text) ? 0n : requireAmount(text, currency, noun);
+  return ZERO.test(text) ? 0n : requireAmount(text, currency, noun);
 }
 
 /** Refuses a span that runs backwards or is empty: it would always find nothing. */

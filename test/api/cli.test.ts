@@ -166,6 +166,9 @@ describe('mbongo', () => {
       const refused = await run(`fee set --merchant ${id} --currency usd ${words}`.trim());
       expect([refused.status, refused.err]).toEqual([2, expect.stringContaining('--remove')]);
     }
+    const capped = await run(`fee set --merchant ${id} --currency usd --rate 2 --max 0`);
+    const wayOut = 'it must be above zero (leave out --max for no maximum, or set --rate 0 for no fee), like 100.00';
+    expect([capped.status, capped.err]).toEqual([2, `mbongo: "0" is not a valid maximum in usd: ${wayOut}\n`]);
   });
 
   it('lists and replays webhooks, and rotates their secret', async () => {
