@@ -294,7 +294,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await expectUsable(page);
   });
 
-  test('the carrier shown for a number disappears when the number or its country changes', async () => {
+  test('the carrier shown for a number disappears when the number or its country changes, and stays in another language', async () => {
     const page = await open(
       'small',
       (await host(world, merchant, { minted: { currency: 'xof', amount: '5000' } })).url,
@@ -310,6 +310,12 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await line.getByText(/^MTN MoMo\. A request/).waitFor();
     await page.selectOption('#mobile_money-country', 'SN');
     await line.getByText(/^A request/).waitFor();
+    await page.selectOption('#mobile_money-country', 'CI');
+    await line.getByText(/^MTN MoMo\. A request/).waitFor();
+    await page.locator('.languages summary').click();
+    await page.locator('.languages a[lang=fr]').click();
+    await page.locator('html[lang=fr]').waitFor();
+    await line.getByText(/^MTN MoMo/).waitFor();
   });
 
   test('the hours of a long session are counted down too', async () => {

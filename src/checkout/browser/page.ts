@@ -259,7 +259,7 @@ function copyOnPress(): void {
 /** Digits that make a number worth asking about. */
 const ENOUGH_DIGITS = 8;
 
-/** Says which carrier a number belongs to, once it has been typed. */
+/** Says which carrier a number belongs to, once it has been typed, or stands there already, as after a change of the language. */
 function nameCarrier(): void {
   const line = document.querySelector<HTMLElement>('[data-carrier]');
   const form = line?.closest('form');
@@ -267,11 +267,8 @@ function nameCarrier(): void {
   if (line === null || form === null || form === undefined || phone === null || phone === undefined) return;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let latest = '';
-  const entered = (): URLSearchParams => {
-    const fields = new URLSearchParams();
-    for (const [name, value] of new FormData(form)) if (typeof value === 'string') fields.set(name, value);
-    return fields;
-  };
+  const entered = (): URLSearchParams =>
+    new URLSearchParams([...new FormData(form)].map(([name, value]) => [name, typeof value === 'string' ? value : '']));
   const tell = (carrier: string | undefined): void => {
     const text = carrier === undefined ? line.dataset.help : line.dataset.known?.replace('{carrier}', carrier);
     if (line.textContent !== text) line.textContent = text ?? '';
@@ -281,15 +278,17 @@ function nameCarrier(): void {
     const found: unknown = answer?.ok === true ? await answer.json().catch(() => undefined) : undefined;
     if (body.toString() === latest) tell(carrierIn(found));
   };
-  // A change of the country counts as one of the number: the carrier that was named before would be wrong.
-  form.addEventListener('input', () => {
+  const look = (): void => {
     const fields = entered();
     if (fields.toString() === latest) return;
     latest = fields.toString();
     clearTimeout(timer);
-    if (phone.value.replace(/\D/g, '').length < ENOUGH_DIGITS) return tell(undefined);
-    timer = setTimeout(() => void ask(fields), 400);
-  });
+    if (phone.value.replace(/\D/g, '').length < ENOUGH_DIGITS) tell(undefined);
+    else timer = setTimeout(() => void ask(fields), 400);
+  };
+  // A change of the country counts as one of the number: the carrier that was named before would be wrong.
+  form.addEventListener('input', look);
+  look();
 }
 
 function carrierIn(value: unknown): string | undefined {
