@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { shardOf } from '../../src/domain/ids.ts';
 import { setFee } from '../../src/usecases/fee-set.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { setMerchant } from '../../src/usecases/merchant-set.ts';
 import { host, stepOf, visitor } from '../support/checkout-flows.ts';
 import { codeOn, phoneState } from '../support/flows.ts';
 import { type Answer, collectBody, mint, openWorld, type World } from '../support/world.ts';
@@ -129,6 +130,18 @@ test('codes of one wallet that are verified at once report what each of them lef
   expect(left.sort()).toEqual(['100.00', '250.00', '400.00', '550.00', '700.00', '850.00']);
   const again = await Promise.all(ready.map(({ asked, code }) => verify(asked, code, { 'idempotency-key': 'once' })));
   expect(again.map(({ json }) => json.wallet_balance).sort()).toEqual(left);
+});
+
+test('an amount that reaches the threshold needs a code; the last cent of the account pays it, and nothing another one', async () => {
+  const shop = await world.merchant();
+  await setMerchant(world.gateway.deps, shop.merchant.id, { code_thresholds: new Map([['usd', 150_00n]]) });
+  const wallet = await fund(150_00n);
+  const first = { asked: await askCode(wallet, {}, shop), code: await codeOn(world, wallet.phone) };
+  const second = { asked: await askCode(wallet, {}, shop), code: await codeOn(world, wallet.phone, 2) };
+  const paid = await verify(first.asked, first.code);
+  expect(paid.json, paid.text).toMatchObject({ status: 'approved', wallet_balance: '0.00' });
+  const refused = await verify(second.asked, second.code);
+  expect(refused.json, refused.text).toMatchObject({ error_code: '1201' });
 });
 
 test('a hundred parallel guesses: exactly five are evaluated, and the right one after them is refused too', async () => {

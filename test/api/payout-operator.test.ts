@@ -7,7 +7,8 @@ import { shardOfWallet } from '../../src/domain/wallet.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
 import { approvePayout, rejectPayout, requireApprovable } from '../../src/usecases/payout-approve.ts';
 import { cancelPayout } from '../../src/usecases/payout-cancel.ts';
-import { debitsOf, hooksAbout, numberEnding } from '../support/flows.ts';
+import { expectRefusal } from '../support/envelope.ts';
+import { bearerOf, debitsOf, hooksAbout, numberEnding } from '../support/flows.ts';
 import {
   balancesOf,
   batchNow,
@@ -115,6 +116,11 @@ describe('maker and checker', () => {
         ['payout.pending', expect.any(String)],
         ['payout.failed', 'The payout did not go through. The payout was called off before it was sent.'],
       ]);
+      for (const body of [{}, { transaction_ids: [line.id] }]) {
+        const again = { bearer: bearerOf(merchant), body };
+        const refused = await world.call('POST', `/internal/payouts/${batch.id}/retry`, again);
+        expectRefusal(refused, 409, '1205', 'NOT_RETRYABLE');
+      }
       await world.pass(5 * DAY);
       expect(await countsNow(world, batch)).toMatchObject([{ occurrence: 1, failed: 3 }]);
       await expect(cancelPayout(deps, batch.id, SAY)).rejects.toThrow('has been rejected');

@@ -10,7 +10,7 @@ import { type MerchantSettingsChange, setMerchant } from '../../src/usecases/mer
 import { expectRefusal } from '../support/envelope.ts';
 import { bearerOf, neighbourOf, numberEnding } from '../support/flows.ts';
 import { createPayout, lines, settled } from '../support/payout-flows.ts';
-import { openPayer } from '../support/payout-lines.ts';
+import { availableOf, openPayer } from '../support/payout-lines.ts';
 import { expectNothingWritten } from '../support/rows.ts';
 import { openSecond } from '../support/second-gateway.ts';
 import { type Answer, openWorld, type World } from '../support/world.ts';
@@ -43,8 +43,8 @@ describe('failed lines', () => {
       ...more,
     });
     await settled(world, merchant, json.batch_id);
-    const [, two, three] = json.beneficiaries.map((line: { transaction_id: string }) => line.transaction_id);
-    return { id: json.batch_id as string, two, three };
+    const [one, two, three] = json.beneficiaries.map((line: { transaction_id: string }) => line.transaction_id);
+    return { id: json.batch_id as string, one, two, three };
   }
 
   test('are paid again in a batch of their own, each once', async () => {
@@ -92,6 +92,23 @@ describe('failed lines', () => {
     const chosen = await retry(id, { transaction_ids: [three] });
     expect(chosen.json).toMatchObject({ total_amount: '3.00', pending_count: 1 });
     expect((await retry(id)).json).toMatchObject({ total_amount: '2.00' });
+  });
+
+  test('are paid again only once, and no line that was paid is, though it is named', async () => {
+    const { id, one, two, three } = await failing();
+    const available = (): Promise<bigint> => availableOf(world, merchant);
+    expect((await retry(id, { transaction_ids: [two] })).status).toBe(200);
+    const before = await available();
+    const wrong = await retry(id, { transaction_ids: [one, two, three] });
+    expectRefusal(wrong, 409, '1205', 'NOT_RETRYABLE');
+    expect(wrong.json.details.map(({ field }: { field: string }) => field)).toEqual([
+      'transaction_ids[0]',
+      'transaction_ids[1]',
+    ]);
+    for (const named of [one, two]) {
+      expectRefusal(await retry(id, { transaction_ids: [named] }), 409, '1205', 'NOT_RETRYABLE');
+    }
+    expect(await available()).toBe(before);
   });
 
   test('are paid again once by twenty calls at once, and under a key', async () => {

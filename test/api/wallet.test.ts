@@ -114,6 +114,18 @@ describe('a wallet payment', () => {
     expect(paid.json).toMatchObject({ status: 'approved' });
   });
 
+  test('the right PIN gives all tries back', async () => {
+    const wallet = await world.wallet();
+    const body = { payment_method_id: 'wallet', ewallet_number: wallet.number };
+    for (const times of [1, 2]) {
+      const paying = await collect('wallet', { wallet_number: wallet.number });
+      const wrong = await submit(paying, { ...body, ewallet_pin: '9999' });
+      expect(wrong.json.details[0].message, `payment ${times}`).toContain('4 attempts');
+      const paid = await submit(paying, { ...body, ewallet_pin: wallet.pin });
+      expect(paid.json, paid.text).toMatchObject({ status: 'approved' });
+    }
+  });
+
   test('thirty parallel wrong guesses count as five', async () => {
     const wallet = await world.wallet();
     const paying = await collect('wallet', { wallet_number: wallet.number });
