@@ -1,14 +1,18 @@
 /** Late answers about money going out: about an attempt that was believed to be over, or that another one has followed. */
 
 import { describe, expect, test } from 'vitest';
-import { settleOutgoing } from './outgoing.ts';
-import { lineOrder } from './payout-outgoing.ts';
+import { lateColumns, settleOutgoing } from './outgoing.ts';
+import type { PayoutLine } from './outgoing-records.ts';
+import { lineOrder, payByLate } from './payout-outgoing.ts';
+import { LATE_KEPT, LATE_WAITS } from './reason.ts';
+import type { Attempt } from './records.ts';
 import {
   account,
   attemptAt,
   balance,
   hear,
   line,
+  NOT_FOUND,
   NOT_SENT,
   newId,
   PAID,
@@ -19,6 +23,7 @@ import {
   TAKEN,
   TRANSIT,
   text,
+  UNKNOWN,
 } from './testing/payout-world.ts';
 
 describe('late, an upstream says', () => {
@@ -175,4 +180,78 @@ describe('late, an upstream says', () => {
     // So that it is not paid again.
     expect(world.line.late_attempt_id).toBe('att_0');
   });
+});
+
+describe('while the line waits to be sent again, what does not say that it was taken leaves it waiting:', () => {
+  test.each([
+    ['not found', NOT_FOUND],
+    ['refused', REFUSED],
+    ['no answer', UNKNOWN],
+  ])('%s', (_, answer) => {
+    const world = sent();
+    hear(world, NOT_SENT, 20, false);
+    expect(hear(world, answer, 30)?.alarm).toBeUndefined();
+    expect(world.line).toMatchObject({ status: 'pending', attempt_id: 'att_0', late_attempt_id: null });
+  });
+
+  test('taken, of an attempt that it has refused', () => {
+    const world = sent();
+    hear(world, NOT_SENT, 20, false);
+    world.attempts = world.attempts.map((one) => ({ ...one, status: 'declined' as const }));
+    hear(world, TAKEN, 30);
+    expect([world.line.status, world.attempts[0]?.status]).toEqual(['pending', 'declined']);
+  });
+});
+
+describe('an order remembers', () => {
+  const att = (number: number, status: Attempt['status']): Attempt => {
+    return { ...attemptAt(number, 10), status, provider_reference: `p${number}` };
+  };
+  const remember = (columns: Partial<PayoutLine>, attempt: Attempt, all: readonly Attempt[], hasMoved = true) => {
+    const order = { ...line, status: 'processing' as const, attempt_id: 'att_9', ...columns };
+    return lateColumns(order, attempt, { late: all.find(({ id }) => id === order.late_attempt_id), all }, hasMoved);
+  };
+  const [paid, taken, over] = [att(1, 'approved'), att(1, 'waiting'), att(1, 'declined')];
+  const knowing = { late_attempt_id: 'att_0' };
+
+  test('the attempt that has paid, rather than one that has only been taken, and the first of two that have paid', () => {
+    expect(remember({}, paid, [])).toEqual({ late_attempt_id: 'att_1', provider_reference: 'p1' });
+    expect(remember({ status: 'failed' }, paid, [])).toEqual({ late_attempt_id: 'att_1' });
+    const instead = { late_attempt_id: 'att_1', provider_reference: 'p1' };
+    expect(remember(knowing, paid, [att(0, 'waiting'), paid])).toEqual(instead);
+    expect(remember({ late_attempt_id: 'att_1' }, paid, [paid])).toEqual(instead);
+    expect(remember(knowing, paid, [att(0, 'approved'), paid])).toEqual(knowing);
+    expect(remember({ status: 'completed' }, paid, [])).toBeUndefined();
+  });
+
+  test('the first attempt that has been taken', () => {
+    expect(remember({}, taken, [])).toEqual({ late_attempt_id: 'att_1' });
+    expect(remember(knowing, taken, [att(0, 'waiting'), taken])).toEqual(knowing);
+  });
+
+  test('another one that has been taken instead of one that has ended unpaid, and not the one that it waits for', () => {
+    expect(remember({}, over, [])).toEqual({ late_attempt_id: null });
+    expect(remember({}, over, [], false)).toBeUndefined();
+    expect(remember(knowing, over, [att(0, 'waiting'), over])).toEqual(knowing);
+    const known = { late_attempt_id: 'att_1' };
+    const all = [over, att(9, 'waiting'), att(2, 'waiting')];
+    expect(remember(known, over, all)).toEqual({ late_attempt_id: 'att_2' });
+    expect(remember(known, over, [over, att(9, 'waiting')])).toEqual({ late_attempt_id: null });
+    expect(remember({ ...known, status: 'failed' }, over, all)).toEqual({ late_attempt_id: 'att_9' });
+  });
+});
+
+test('late money pays a line in the place of the failed one before it is sent, reserved or not', () => {
+  const late: Attempt = { ...attemptAt(0, 10), status: 'approved', reason: LATE_WAITS, provider_reference: 'p0' };
+  for (const reserved_at of [null, 5]) {
+    const change = payByLate({ ...line, reserved_at }, late, { now: 20, newId, text });
+    const row = { status: 'completed', provider_reference: 'p0', started_at: 20, reserved_at: null };
+    expect(change.updates).toMatchObject([{ row }, { table: 'attempt', id: late.id, row: { reason: LATE_KEPT } }]);
+    const moved = change.transfers?.map(({ debit, credit, amount_minor }) => [debit.id, credit.id, amount_minor]);
+    expect(moved).toEqual([
+      ...(reserved_at === null ? [[account('available'), account('reserved'), 1_025n]] : []),
+      [account('reserved'), 'suspense:usd', 1_000n],
+      [account('reserved'), 'fees:usd', 25n],
+    ]);
+  }
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { CURRENCIES } from './currency.ts';
 import { makeId } from './ids.ts';
 import { formatMinor } from './money.ts';
-import { batchStatus } from './payout.ts';
+import { type BatchStatus, batchStatus, nextLookBackAt, sumOfCounts } from './payout.ts';
 import {
   approvalFor,
   batchOf,
@@ -60,6 +60,7 @@ describe('a batch', () => {
     expect([hasMore(now), now.next_run_at, now.occurrences]).toEqual([false, null, 1]);
     const later = batchOf(merchantWith(), order([100n], dated), { ...place, firstRunAt: NOW + 1 });
     expect([hasMore(later), later.next_run_at, later.occurrences]).toEqual([true, NOW + 1, 2]);
+    expect(hasMore({ ...later, next_occurrence: 2 })).toBe(true);
     expect(hasMore({ ...later, next_occurrence: 3 })).toBe(false);
     expect(hasMore({ ...later, cancelled_at: NOW })).toBe(false);
     expect(hasMore({ ...later, approval: 'rejected' })).toBe(false);
@@ -75,6 +76,7 @@ describe('a batch', () => {
     expect(batchOf(merchant, order([999n]), place).approval).toBe('none');
     const batch = batchOf(merchant, order([400n, 600n], dated), { ...place, firstRunAt: NOW });
     expect([batch.approval, batch.next_run_at, batch.next_occurrence]).toEqual(['waiting', null, 1]);
+    expect(batchOf(merchant, order([1_000n]), place)).toMatchObject({ approval: 'waiting', next_occurrence: 1 });
   });
 
   test('runs at the merchant’s hour and in its time zone', () => {
@@ -106,3 +108,35 @@ test('whatever is ordered, the lines add up to the batch, and the reserved amoun
     }),
   );
 });
+
+test.each<[BatchStatus, number, number, number, number, boolean]>([
+  ['pending', 2, 0, 0, 0, true],
+  ['processing', 0, 2, 0, 0, false],
+  ['processing', 1, 0, 1, 0, false],
+  ['processing', 1, 0, 0, 1, false],
+  ['processing', 0, 1, 0, 1, false],
+  ['processing', 0, 0, 2, 0, true],
+  ['completed', 0, 0, 2, 0, false],
+  ['partial_success', 0, 0, 1, 1, false],
+  ['failed', 0, 0, 0, 2, false],
+])('a batch is %s with %i pending, %i processing, %i completed and %i failed lines; more to come: %s', (...row) => {
+  const [status, pending, processing, completed, failed, more] = row;
+  expect(batchStatus({ pending, processing, completed, failed }, more)).toBe(status);
+});
+
+test('the counts of occurrences are added up each for itself', () => {
+  const one = { pending: 1, processing: 10, completed: 100, failed: 1_000 };
+  expect(sumOfCounts([one, one])).toEqual({ pending: 2, processing: 20, completed: 200, failed: 2_000 });
+});
+
+test.each([
+  [20_000, 0, 30_000],
+  [20_000, null, 29_500],
+  [1_000, 0, 6_000],
+  [10_000_000, 0, 10_300_000],
+])(
+  'at %i an order that was sent at %o is looked at again at %i: the longer it takes, the later',
+  (now, started, next) => {
+    expect(nextLookBackAt({ started_at: started, created_at: 1_000 }, now)).toBe(next);
+  },
+);

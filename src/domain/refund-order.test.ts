@@ -2,9 +2,10 @@
 import { expect, test } from 'vitest';
 import { makeId } from './ids.ts';
 import type { Refund } from './outgoing-records.ts';
+import { START_LEASE_MS } from './payout.ts';
 import type { RefundContext } from './refund.ts';
-import { makeRefund, REFUNDS_OF_A_PAYMENT } from './refund-order.ts';
-import { paid, SHARD, txn, UPSTREAM } from './testing/refund-world.ts';
+import { makeRefund, REFUNDS_OF_A_PAYMENT, type RefundWay } from './refund-order.ts';
+import { paid, SHARD, txn, UPSTREAM, WALLET } from './testing/refund-world.ts';
 
 test('a payment can be refunded in a limited number of parts, and one too many is refused before anything is written', () => {
   const context: RefundContext = { now: 1, newId: (prefix) => makeId(prefix, 1, new Uint8Array(16), SHARD) };
@@ -17,11 +18,13 @@ test('a payment can be refunded in a limited number of parts, and one too many i
   // If nothing is left, the refusal says that: nobody should give the rest back another way.
   const spent = { ...paid, refunding_minor: paid.amount_minor };
   const all = { ...nothing, payment: spent, earlier: Array<Refund>(REFUNDS_OF_A_PAYMENT).fill(refund) };
-  expect(() => makeRefund(all, part, () => UPSTREAM, context)).toThrow(
-    expect.objectContaining({
-      more: expect.objectContaining({ details: [expect.objectContaining({ code: 'ABOVE_REFUNDABLE' })] }),
-    }),
-  );
+  for (const amount of ['0.01', undefined]) {
+    expect(() => makeRefund(all, { ...part, amount }, () => UPSTREAM, context)).toThrow(
+      expect.objectContaining({
+        more: expect.objectContaining({ details: [expect.objectContaining({ code: 'ABOVE_REFUNDABLE' })] }),
+      }),
+    );
+  }
   expect(after(REFUNDS_OF_A_PAYMENT)).toThrow(
     expect.objectContaining({
       code: 1202,
@@ -31,4 +34,23 @@ test('a payment can be refunded in a limited number of parts, and one too many i
       }),
     }),
   );
+});
+
+const nobody = { msisdn: null, wallet_number: null, connector: null, carrier: null };
+const waits = { status: 'pending', tries: 0, started_at: null, completed_at: null, next_start_at: null };
+const { kind: _kind, ...upstream } = UPSTREAM;
+
+test.each<[RefundWay, object]>([
+  [WALLET, { ...nobody, wallet_number: '990500000001', status: 'completed', tries: 1, started_at: 7, completed_at: 7 }],
+  [UPSTREAM, { ...nobody, ...upstream, ...waits, next_start_at: 7 + START_LEASE_MS }],
+  [{ kind: 'by_hand' }, { ...nobody, ...waits }],
+])('%o: the refund says where the money goes, and waits only where it has to be sent', (way, expected) => {
+  const context: RefundContext = { now: 7, newId: (prefix) => makeId(prefix, 1, new Uint8Array(16), SHARD) };
+  const sources = { payment: paid, earlier: [], availableMinor: 1000n };
+  expect(makeRefund(sources, { amount: '10', note: 'words' }, () => way, context).refund).toMatchObject({
+    amount: '10',
+    amount_minor: 1000n,
+    note: 'words',
+    ...expected,
+  });
 });

@@ -98,6 +98,20 @@ test('a final refund stays as it is, whatever is heard of it', () => {
   }
 });
 
+test.each([
+  ['while the payment is held', false, { held: 970n, available: 100n }],
+  ['after its release', true, { held: 0n, available: 1_070n }],
+])('a refund that fails %s returns what it took to where it belongs now', (_, isReleased, balances) => {
+  const world = new RefundWorld({ ...paid, delivery_behaviour: 'delayed_delivery' }, 100n);
+  world.make('10.00', UPSTREAM);
+  expect([world.balance('held'), world.balance('available'), world.balance('reserved')]).toEqual([0n, 70n, 1_000n]);
+  if (isReleased) world.release();
+  world.start(0);
+  world.say(0, { kind: 'declined', reason: 'payee_unknown', providerReference: null }, false);
+  expect({ held: world.balance('held'), available: world.balance('available') }).toEqual(balances);
+  expectSound(world);
+});
+
 test('money that has left for a refund that failed is booked aside, once, and the refund stays failed', () => {
   const world = new RefundWorld(paid, 0n);
   world.make('5.00', UPSTREAM);
@@ -130,7 +144,10 @@ test('if an earlier attempt has paid and the current one has not, the refund is 
   world.say(0, { kind: 'not_sent', reason: 'x' }, false);
   world.start(0);
   world.say(0, { kind: 'approved', providerReference: 'P' }, 'hint');
-  expect(world.all()[0]).toMatchObject({ status: 'processing', late_attempt_id: 'att_1' });
+  expect(world.all()[0]).toMatchObject({ status: 'processing', late_attempt_id: 'att_1', tries: 2, started_at: 10 });
+  // The rest can be given back meanwhile: an open refund has its share, and no more.
+  world.make('4.70', UPSTREAM);
+  expect(world.all()).toHaveLength(2);
   world.say(1, { kind: 'not_sent', reason: 'x' }, false);
   expect(world.all()[0]).toMatchObject({ status: 'completed', attempt_id: 'att_1' });
   expect(world.balances.get('suspense:usd')).toBe(0n);

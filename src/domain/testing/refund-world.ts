@@ -11,11 +11,12 @@ import type { SettlementContext } from '../attempt-settlement.ts';
 import type { Change } from '../change.ts';
 import { releaseDelivery } from '../delivery.ts';
 import { makeId, type Prefix } from '../ids.ts';
+import { lateMoneyOf } from '../late-money.ts';
 import { merchantShare, transitAccount } from '../ledger.ts';
 import { parseAmount } from '../money.ts';
 import { settleOutgoing } from '../outgoing.ts';
 import type { Refund } from '../outgoing-records.ts';
-import type { Attempt, Payment, WebhookEvent } from '../records.ts';
+import type { Attempt, Payment, PaymentHistory, WebhookEvent } from '../records.ts';
 import { isRefundOver, moveRefund, type RefundContext, type RefundFact } from '../refund.ts';
 import { makeRefund, type RefundWay } from '../refund-order.ts';
 import { intendRefund, refundOrder } from '../refund-outgoing.ts';
@@ -78,6 +79,7 @@ export class RefundWorld {
   readonly refunds = new Map<string, Refund>();
   readonly attempts: Attempt[] = [];
   readonly events: WebhookEvent[] = [];
+  readonly history: PaymentHistory[] = [];
   readonly balances = new Map<string, bigint>();
   now = 10;
   made = 0;
@@ -128,6 +130,7 @@ export class RefundWorld {
       }
       if (insert.table === 'attempt') this.attempts.push(insert.row);
       if (insert.table === 'webhook_event') this.events.push(insert.row);
+      if (insert.table === 'payment_history') this.history.push(insert.row);
     }
     for (const { debit, credit, amount_minor } of change?.transfers ?? []) {
       expect(amount_minor).toBeGreaterThan(0n);
@@ -221,7 +224,9 @@ export function expectSound(world: RefundWorld): void {
     if (purpose === 'refund' && status === 'approved') expect(world.refund(payment_id).status).not.toBe('pending');
   }
   const refunds = world.all();
-  for (const { id, status, late_attempt_id } of refunds) {
+  for (const { id, status, late_attempt_id, next_start_at, completed_at } of refunds) {
+    expect(next_start_at === null || status === 'pending').toBe(true);
+    expect(completed_at !== null).toBe(isRefundOver(status));
     const own = world.attempts.filter(({ payment_id }) => payment_id === id);
     // A failed refund remembers whether any of its attempts has paid, or may.
     const mayHavePaid = own.some((one) => one.status === 'approved' || isOpen(one.status));
@@ -233,13 +238,19 @@ export function expectSound(world: RefundWorld): void {
   expect(payment.refunded_minor).toBe(sum(completed));
   expect(payment.refunded_minor + payment.refunding_minor).toBeLessThanOrEqual(payment.amount_minor);
   expect(world.balance('reserved')).toBe(sum(open));
-  expect(payment.status).toBe(sum(completed) === payment.amount_minor ? 'refunded' : 'approved');
+  const isGivenBack = sum(completed) === payment.amount_minor;
+  expect(payment.status).toBe(isGivenBack ? 'refunded' : 'approved');
+  expect(world.history.map(({ status }) => status)).toEqual(isGivenBack ? ['refunded'] : []);
   // One event per completed refund, numbered consecutively.
   expect(world.events.map(({ sequence }) => sequence)).toEqual(completed.map((_, index) => index + 2));
   expect(world.events.map(({ type }) => type)).toEqual(completed.map(() => 'payment.refunded'));
   for (const account of ['available', 'held', 'reserved']) {
     expect(world.balance(account)).toBeGreaterThanOrEqual(0n);
   }
+  // The suspense balance is what operators are shown.
+  const shown = world.attempts.filter((attempt) => lateMoneyOf(attempt) === 'waits');
+  const aside = shown.reduce((total, { amount_minor }) => total + amount_minor, 0n);
+  expect(world.balances.get('suspense:usd') ?? 0n).toBe(-aside);
   const isHeld = payment.delivery_behaviour === 'delayed_delivery' && payment.released_at === null;
   const fromHeld = refunds.reduce((total, { from_held_minor }) => total + from_held_minor, 0n);
   expect(world.balance('held')).toBe(isHeld ? merchantShare(payment) - fromHeld : 0n);

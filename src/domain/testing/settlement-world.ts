@@ -38,7 +38,7 @@ export const payment = paymentWith({
 
 export const attempt = attemptWith({ shard: SHARD, id: 'att_1', merchant_id: mch, payment_id: txn });
 
-const session = sessionWith({
+export const session = sessionWith({
   shard: SHARD,
   id: payment.session_id,
   version: 3,

@@ -1,0 +1,98 @@
+/** Whether a session may pay a payment now, and by which method. */
+import { describe, expect, test } from 'vitest';
+import { methodId } from './method.ts';
+import type { Merchant, Payment, Session } from './records.ts';
+import { Refusal } from './refusal.ts';
+import { chooseMeans, type Means, requireMine, requireSubmittable, SubmitUnderWay } from './submission.ts';
+import { payment as collected, session as minted } from './testing/settlement-world.ts';
+
+const NOW = 10;
+const payment: Payment = { ...collected, status: 'pending', method: 'none', attempt_id: null, submitted_at: null };
+const session: Session = { ...minted, submitting_payment_id: null, expires_at: NOW + 1 };
+const other = `${payment.id}2`;
+
+/** What the check answers: the refusal's code, the payment that holds the session, or nothing. */
+function outcomeOf(check: () => void): number | string | undefined {
+  try {
+    check();
+    return undefined;
+  } catch (error) {
+    if (error instanceof Refusal) return error.code;
+    if (error instanceof SubmitUnderWay) return error.paymentId;
+    throw error;
+  }
+}
+
+describe('a submit of a payment', () => {
+  test.each<[string, Partial<Session>, Partial<Payment>, number | string | undefined]>([
+    ['that is pending on an open session may go ahead', {}, {}, undefined],
+    ['on a session that has paid is refused as such', { status: 'CONSUMED' }, {}, 1001],
+    ['on a session whose time is over is refused as such', { expires_at: NOW }, {}, 1005],
+    ['waits for another one that holds the session', { submitting_payment_id: other }, {}, other],
+    ['waits for the one that has begun since the session was read', {}, { status: 'processing' }, payment.id],
+    ['that has expired is refused by its state', {}, { status: 'expired' }, 1205],
+    ['whose card was declined is refused by its state', {}, { status: 'declined' }, 1205],
+    [
+      'that its customer gave up at the issuer is refused by its state',
+      {},
+      { status: 'cancelled', reason: 'authentication_cancelled' },
+      1205,
+    ],
+    ['that ended with another one’s payment', {}, { status: 'cancelled', reason: 'sibling_paid' }, 1001],
+    ['that has paid, as an older session row does not yet say', {}, { status: 'approved' }, 1001],
+    [
+      'that has paid, while an older session row still says that it is held',
+      { submitting_payment_id: payment.id },
+      { status: 'approved' },
+      1001,
+    ],
+    ['that waits at the carrier', {}, { status: 'pending_mobile_money_verification' }, 1001],
+  ])('%s', (_, ofSession, ofPayment, expected) => {
+    const check = (): void => requireSubmittable({ ...session, ...ofSession }, { ...payment, ...ofPayment }, NOW);
+    expect(outcomeOf(check)).toBe(expected);
+  });
+
+  test('of another merchant, of another session and of nobody are refused alike', () => {
+    expect(requireMine(payment, session)).toBe(payment);
+    for (const foreign of [undefined, { ...payment, merchant_id: 'mch_2' }, { ...payment, session_id: 'ses_2' }]) {
+      expect(outcomeOf(() => requireMine(foreign, session))).toBe(1204);
+    }
+  });
+});
+
+describe('the method of a submit', () => {
+  const merchant: Merchant = {
+    shard: payment.shard,
+    id: payment.merchant_id,
+    version: 1,
+    name: 'Boutique Kivu',
+    status: 'ALLOWED',
+    settings: {},
+    created_at: 1,
+  };
+  const phone: Means = { method: 'mobile_money', msisdn: '+243810000042' };
+  const refusalOf = (of: Partial<Payment>, means: Means, offered: Parameters<typeof chooseMeans>[3]) => {
+    try {
+      return chooseMeans({ ...payment, ...of }, merchant, means, offered);
+    } catch (error) {
+      if (error instanceof Refusal) return [error.code, error.more.details?.[0]];
+      throw error;
+    }
+  };
+
+  test('is the one that was collected, if one was, and one that the merchant offers', () => {
+    expect(refusalOf({}, phone, ['wallet', 'mobile_money'])).toBe(phone);
+    expect(refusalOf({ method: 'mobile_money' }, phone, ['mobile_money'])).toBe(phone);
+    const mismatch = { field: 'payment_method_id', code: 'METHOD_MISMATCH' };
+    expect(refusalOf({ method: 'wallet' }, phone, ['wallet', 'mobile_money'])).toMatchObject([1103, mismatch]);
+    expect(refusalOf({}, phone, ['wallet'])).toMatchObject([1103, { field: 'payment_method_id' }]);
+  });
+
+  test('is none of those that pay at the collect: the refusal does not name them', () => {
+    const options = `wallet (${methodId(merchant.id, 'wallet')})`;
+    expect(refusalOf({}, { method: undefined }, ['wallet', 'google_pay'])).toMatchObject([
+      1103,
+      { code: 'UNKNOWN_PAYMENT_METHOD', words: { options } },
+    ]);
+  });
+});
