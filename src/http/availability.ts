@@ -9,7 +9,7 @@ import type { Deps } from '../usecases/deps.ts';
 import { named } from './components.ts';
 import { timestamp } from './present.ts';
 import { defineRoute, type Route } from './route.ts';
-import { CurrencyCode, described, nullable, oneOf, Text } from './schema-words.ts';
+import { CurrencyCode, described, MethodName, nullable, oneOf, Text } from './schema-words.ts';
 
 const AvailabilityQuery = Type.Object({
   currency: Type.Optional(
@@ -31,7 +31,7 @@ const AvailabilityAnswer = Type.Object(
               '`payment`: your customers can pay you this way. `payout`: you can pay people this way.',
             ),
           ),
-          method: Text,
+          method: described(MethodName, 'The payment method.'),
           currency: CurrencyCode,
           carrier: nullable(
             Text,

@@ -23,6 +23,13 @@ export function named(name: string, description?: string) {
   return componentOf('schemas', name, description);
 }
 
+/** Options of a choice among schemas with names, each of which has a word of its own in that field. */
+export function toldBy(field: string, schemas: { readonly [word: string]: object }) {
+  const nameOf = (schema: object): string => (Reflect.get(schema, 'component') as Component).name;
+  const mapping = Object.entries(schemas).map(([word, schema]) => [word, `#/components/schemas/${nameOf(schema)}`]);
+  return { discriminator: { propertyName: field, mapping: Object.fromEntries(mapping) as Json } };
+}
+
 /** Fields that give a part a name, and a description. */
 export function componentOf(kind: Kind, name: string, description?: string) {
   const described = description === undefined ? {} : { description };

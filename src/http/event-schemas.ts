@@ -6,6 +6,7 @@
 
 import { type Static, Type } from 'typebox';
 import { named } from './components.ts';
+import { EVENT_TYPES, PaymentEvent, PayoutEvent } from './event-bodies.ts';
 import { limitQuery, SPAN_QUERY } from './list-query.ts';
 import { described, NextCursor, nullable, oneOf, Text, Timestamp } from './schema-words.ts';
 
@@ -20,19 +21,6 @@ const EventStatus = oneOf(
       'failed; `gone`: the receiver answered 410; `no_target`: made without a notify_url.',
   ),
 );
-
-/** Every type that an event can have: the final states of payments, refunds, and the states of which payouts tell. */
-export const EVENT_TYPES = [
-  'payment.approved',
-  'payment.declined',
-  'payment.failed',
-  'payment.cancelled',
-  'payment.expired',
-  'payment.refunded',
-  'payout.pending',
-  'payout.completed',
-  'payout.failed',
-] as const;
 
 const EventType = oneOf(EVENT_TYPES, named('EventType', 'The value of the header `webhook-event`.'));
 
@@ -81,7 +69,9 @@ export const EventAnswer = Type.Object(
   {
     success: Type.Boolean(),
     ...EVENT,
-    body: Type.Unknown({ description: 'The body that is sent, as JSON.' }),
+    body: Type.Union([PaymentEvent, PayoutEvent], {
+      description: 'The body that is sent: a PaymentEvent, or a PayoutEvent, which has an `event`.',
+    }),
     tries: Type.Array(
       Type.Object(
         {

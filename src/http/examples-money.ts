@@ -55,6 +55,7 @@ const SEND = {
   },
   answer: {
     success: true,
+    dry_run: false,
     ...BATCH_SENT,
     beneficiaries: LINES.map((line) => ({ ...line, ...PENDING })),
     message: say('en', 'done.payout_accepted'),

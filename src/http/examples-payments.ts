@@ -67,6 +67,7 @@ const ACCOUNT = {
 
 const DETAIL = {
   success: true,
+  kind: 'payment',
   ...STATUS,
   customer_reference: REFERENCE,
   payment_id: PAYMENT,

@@ -108,7 +108,6 @@ const MEANINGS: { readonly [field: string]: string } = {
   sending_type: '`immediate`, `scheduled` or `recurring`.',
   successful_count: 'The number of lines that are completed.',
   failed_count: 'The number of lines that have failed.',
-  dry_run: 'Always true: nothing was made.',
   beneficiaries: 'The lines, in the order of the call.',
   occurrence: 'The number of the payout’s occurrence: 1, 2, …',
   scheduled_date: 'The date of the occurrence; null for an immediate payout.',

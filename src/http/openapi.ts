@@ -5,6 +5,7 @@
  */
 
 import { IsObject, type TSchema } from 'typebox';
+import { Check } from 'typebox/value';
 import { asDocumented } from './documented.ts';
 import { exampleOf } from './examples.ts';
 import { parameterMeaning, withMeanings } from './field-meanings.ts';
@@ -82,7 +83,7 @@ function operation(route: Route): Json {
     security: route.credential === 'none' ? [] : [{ [route.credential]: [] }],
     parameters: [...pathParameters(route), ...queryParameters(route), ...headerParameters(route)],
     ...(isPost && route.body !== undefined
-      ? { requestBody: { required: true, content: contentOf(route, route.body) } }
+      ? { requestBody: { required: !Check(route.body, {}), content: contentOf(route, route.body) } }
       : {}),
     responses: { ...answers(route), ...refusalsOf(route) },
   };

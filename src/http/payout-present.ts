@@ -36,6 +36,7 @@ function presentMade({ batch, lines }: PayoutSent, language: Language) {
   const counts = { pending: lines.length, processing: 0, completed: 0, failed: 0, completed_at: null };
   return {
     success: true,
+    dry_run: false,
     ...presentStanding({ batch, ...standingOf([counts], hasMore(batch)) }),
     beneficiaries: lines.map((line) => presentLine(line, batch, language)),
     message: messageOf(batch, language),
@@ -160,6 +161,7 @@ function presentPayoutDetail({ line, approval }: LineDetail, language: Language)
   const { msisdn, currency } = line;
   return {
     success: true,
+    kind: 'payout',
     transaction_id: line.id,
     batch_id: line.batch_id,
     status: line.status,

@@ -8,12 +8,13 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { BENEFICIARIES_MOST, NOTE_MOST } from '../domain/payout-order.ts';
 import { OCCURRENCES_MOST } from '../domain/schedule.ts';
-import { named } from './components.ts';
+import { named, toldBy } from './components.ts';
 import { limitQuery, SPAN_QUERY, wordFor } from './list-query.ts';
 import {
   AMOUNT_FORM,
   Amount,
   CurrencyCode,
+  DateText,
   described,
   nullable,
   OutgoingStatus,
@@ -24,8 +25,6 @@ import {
   Timestamp,
 } from './schema-words.ts';
 import { DetailAnswer } from './status-schemas.ts';
-
-const DateText = Type.String({ format: 'date', description: 'A calendar date in ISO 8601, for example `2026-11-30`.' });
 
 /** A field of one sending_type only: with the others, anything passes. */
 const OfOne = <T extends TSchema>(schema: T, description: string) =>
@@ -207,6 +206,7 @@ const BATCH_FIELDS = {
 export const PayoutAnswer = Type.Object(
   {
     success: Type.Boolean(),
+    dry_run: Type.Literal(false, { description: 'The payout was made.' }),
     ...BATCH_FIELDS,
     beneficiaries: Type.Array(Line, {
       description: 'The lines of the first occurrence, in the order of the call.',
@@ -220,7 +220,7 @@ export const PayoutAnswer = Type.Object(
 const PayoutCheckedAnswer = Type.Object(
   {
     success: Type.Boolean(),
-    dry_run: Type.Literal(true),
+    dry_run: Type.Literal(true, { description: 'Nothing was made.' }),
     sufficient_funds: Type.Boolean({ description: 'Whether your available balance covers the first occurrence now.' }),
     ...ORDER_FIELDS,
     dates: nullable(Type.Array(DateText), 'The dates on which it would run; null if it would run at once.'),
@@ -290,6 +290,7 @@ export const BatchAnswer = Type.Object(
 const PayoutDetailAnswer = Type.Object(
   {
     success: Type.Boolean(),
+    kind: oneOf(['payout'], 'This transaction is a payout line.'),
     transaction_id: Text,
     batch_id: Text,
     status: OutgoingStatus,
@@ -318,4 +319,7 @@ const PayoutDetailAnswer = Type.Object(
 );
 
 /** A transaction in full: a payment, or a payout line. Sessions and backends get the same. */
-export const TransactionDetailAnswer = Type.Union([DetailAnswer, PayoutDetailAnswer], named('TransactionDetailAnswer'));
+export const TransactionDetailAnswer = Type.Union([DetailAnswer, PayoutDetailAnswer], {
+  ...named('TransactionDetailAnswer'),
+  ...toldBy('kind', { payment: DetailAnswer, payout: PayoutDetailAnswer }),
+});

@@ -137,6 +137,7 @@ export function presentDetail(detail: PaymentDetail, seal: SealPaymentId, langua
   const { payment, timeline } = detail;
   return {
     success: true,
+    kind: 'payment',
     ...presentStatus(payment),
     customer_reference: payment.customer_reference,
     payment_id: seal(payment.id),

@@ -9,6 +9,11 @@ import { named } from './components.ts';
 
 export const Text = Type.String();
 
+export const DateText = Type.String({
+  format: 'date',
+  description: 'A calendar date in ISO 8601, for example `2026-11-30`.',
+});
+
 /** ISO 8601, UTC, milliseconds. */
 export const Timestamp = Type.String({ format: 'date-time' });
 

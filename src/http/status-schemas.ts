@@ -11,6 +11,7 @@ import {
   AnyStatus,
   CurrencyCode,
   DeliveryBehaviour,
+  described,
   FeeCoveredBy,
   MethodName,
   nullable,
@@ -35,6 +36,7 @@ export const StatusAnswer = Type.Object({ ...STATUS_FIELDS, status: AnyStatus },
 export const DetailAnswer = Type.Object(
   {
     success: Type.Boolean(),
+    kind: oneOf(['payment'], 'This transaction is a payment.'),
     transaction_id: Text,
     status: PaymentStatus,
     amount: Amount,
@@ -54,9 +56,9 @@ export const DetailAnswer = Type.Object(
       Type.Object(
         {
           id: Type.String({ description: 'Send it as `payment_method_id` in a submit; `name` does as well.' }),
-          name: Type.String({ description: 'The name of the method, for example `mobile_money`.' }),
+          name: described(MethodName, 'The name of the method, for example `mobile_money`.'),
           display_name: Text,
-          channel: Type.String({ description: 'The kind of method: the same word as `name`.' }),
+          channel: described(MethodName, 'The kind of method: the same word as `name`.'),
           icon_url: Text,
           is_enabled: Type.Boolean(),
           is_selected: Type.Boolean(),

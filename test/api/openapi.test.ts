@@ -2,9 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { Compile } from 'typebox/compile';
 import { Check } from 'typebox/value';
 import { afterAll, describe, expect, test } from 'vitest';
-import { routesOf } from '../../src/assemble.ts';
 import { REFUSALS } from '../../src/domain/refusal.ts';
-import { openApiDocument } from '../../src/http/openapi.ts';
 import type { Route } from '../../src/http/route.ts';
 import { dereferenced } from '../../src/http/testing/dereferenced.ts';
 import { creditBalance } from '../../src/usecases/balance-credit.ts';
@@ -27,7 +25,10 @@ type Schema = { readonly properties?: Readonly<Record<string, Schema>>; readonly
 interface Operation {
   readonly security: readonly Readonly<Record<string, unknown>>[];
   readonly parameters?: readonly { readonly name: string; readonly schema?: Schema }[];
-  readonly requestBody?: { readonly content: { readonly [type: string]: { readonly schema: Schema } } };
+  readonly requestBody?: {
+    readonly required: boolean;
+    readonly content: { readonly [type: string]: { readonly schema: Schema } };
+  };
   readonly responses: {
     readonly [status: string]: {
       readonly description: string;
@@ -108,58 +109,6 @@ test('is valid OpenAPI 3.1', async () => {
   const result = await new Validator().validate(structuredClone(published) as object as Record<string, unknown>);
   expect(result).toMatchObject({ valid: true });
 });
-
-test('says in references exactly what each place would say itself', () => {
-  const { components: _, ...placed } = document;
-  const { components: _schemes, ...inline } = openApiDocument(
-    routesOf(world.gateway.deps, world.gateway.courier),
-    world.url,
-  );
-  expect(placed).toEqual(withoutNames(inline));
-});
-
-/** The document without the marks that name its parts. */
-function withoutNames(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value, (key, inner: unknown) => (key === 'component' ? undefined : inner)));
-}
-
-test('gives only examples that their schemas accept', () => {
-  const examples = examplesIn(document, '');
-  expect(examples.length).toBeGreaterThan(70);
-  const wrong = examples.filter(({ schema, value }) => !Compile(schema).Check(value));
-  expect(wrong.map(({ path }) => path)).toEqual([]);
-});
-
-interface Exemplified {
-  readonly path: string;
-  readonly schema: Schema;
-  readonly value: unknown;
-}
-
-/** Every example of the document, with the schema beside it. */
-function examplesIn(value: unknown, path: string): Exemplified[] {
-  if (typeof value !== 'object' || value === null) return [];
-  const { schema, example, examples = {} } = value as { schema?: Schema; example?: unknown; examples?: object };
-  const given = [example, ...Object.values(examples).map(({ value: one }: { value: unknown }) => one)];
-  const here = schema === undefined ? [] : given.filter((one) => one !== undefined);
-  return [
-    ...here.map((one) => ({ path, schema: schema as Schema, value: one })),
-    ...Object.entries(value).flatMap(([name, inner]) => examplesIn(inner, `${path}/${name}`)),
-  ];
-}
-
-test('names every object and every choice among words, so that no generated client invents a name', () => {
-  expect(nameless(published, '').filter((path) => !/^\/components\/schemas\/\w+$/.test(path))).toEqual([]);
-});
-
-/** Where the document describes an object, or a choice among several words. */
-function nameless(value: unknown, path: string): string[] {
-  if (typeof value !== 'object' || value === null) return [];
-  const { type, properties, enum: words } = value as Schema;
-  const isShape = (type === 'object' && properties !== undefined) || (Array.isArray(words) && words.length > 1);
-  const within = Object.entries(value).flatMap(([name, inner]) => nameless(inner, `${path}/${name}`));
-  return isShape ? [path, ...within] : within;
-}
 
 test('has each route of the table, and nothing else', () => {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -272,6 +221,14 @@ describe.each(named(routes.filter(({ method }) => method === 'POST')))('%s', (_n
     const schema = operationOf(route).requestBody?.content[type]?.schema ?? {};
     expect([...Compile(schema).Errors(sample.body)]).toEqual([]);
     await requireWorks(world, route, sample);
+  });
+
+  test('says whether it needs a body', async () => {
+    const { requestBody } = operationOf(route);
+    expect(requestBody?.required ?? false).toBe(!needsNothing(route));
+    const { body: _, ...bare } = await sampleOf(route, world, merchant);
+    const answer = await send(world, route, bare);
+    expect(answer.status < 400, answer.text).toBe(needsNothing(route));
   });
 
   test('repeats a refusal under its key as the document says', async () => {

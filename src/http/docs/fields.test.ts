@@ -44,6 +44,11 @@ describe('a field', () => {
   });
 });
 
+test('a field that is one of several objects lists the fields of none', () => {
+  const either = Type.Union([Type.Object({ a: Type.String() }), Type.Object({ b: Type.String() })]);
+  expect(read(either)).toMatchObject({ form: 'object', fields: [] });
+});
+
 test('a body may have several forms, each with its name', () => {
   const made = Type.Object({ batch_id: Type.String() });
   const checked = Type.Object({ dry_run: Type.Literal(true) }, { description: 'Of a dry run.' });

@@ -34,7 +34,7 @@ export function shapesOf(schema: unknown): Shape[] {
 /** A field by itself: a parameter. */
 export function fieldOf(name: string, schema: unknown, required: boolean): Field {
   const kinds = kindsOf(schema);
-  const inner = kinds.find((kind) => fieldsOf(itemOf(kind)).length > 0);
+  const inner = kinds.map((kind) => fieldsOf(itemOf(kind))).filter((fields) => fields.length > 0);
   return {
     name,
     required,
@@ -42,7 +42,8 @@ export function fieldOf(name: string, schema: unknown, required: boolean): Field
     options: kinds.flatMap(optionsOf),
     limits: kinds.map(limitsOf).find((limits) => limits !== '') ?? '',
     meaning: meaningOf(schema),
-    fields: inner === undefined ? [] : fieldsOf(itemOf(inner)),
+    // Fields of several kinds in one list would look as if they stood together.
+    fields: inner.length === 1 ? inner.flat() : [],
   };
 }
 
