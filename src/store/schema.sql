@@ -92,7 +92,7 @@ create table attempt (
   constraint attempt_method_check CHECK (((method <> 'mobile_money'::text) OR (msisdn IS NOT NULL))),
   constraint attempt_purpose_check CHECK ((purpose = ANY (ARRAY['payment'::text, 'payout'::text, 'refund'::text]))),
   constraint attempt_status_check CHECK ((status = ANY (ARRAY['intended'::text, 'challenged'::text, 'authenticated'::text, 'waiting'::text, 'unknown'::text, 'approved'::text, 'declined'::text, 'not_sent'::text])))
-) with (fillfactor=70);
+) with (fillfactor=70, autovacuum_vacuum_scale_factor=0.05);
 CREATE INDEX attempt_by_time ON public.attempt USING brin (created_at) WITH (pages_per_range='16', autosummarize='on');
 CREATE INDEX attempt_late_money ON public.attempt USING btree (shard, id) WHERE (reason = 'late_success'::text);
 CREATE INDEX attempt_of_card_payment ON public.attempt USING btree (payment_id, shard) WHERE (method = 'card'::text);
@@ -166,7 +166,7 @@ create table idempotency (
   body text not null,
   created_at timestamp with time zone not null,
   constraint idempotency_pkey PRIMARY KEY (shard, id)
-);
+) with (autovacuum_vacuum_scale_factor=0.05);
 CREATE INDEX idempotency_to_reap ON public.idempotency USING btree (created_at, shard);
 
 create table journal (
@@ -287,7 +287,7 @@ create table payment (
   constraint payment_refunding_minor_check CHECK ((refunding_minor >= 0)),
   constraint payment_release_check CHECK (((released_at IS NULL) OR (delivery_behaviour = 'delayed_delivery'::text))),
   constraint payment_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'pending_otp_verification'::text, 'pending_mobile_money_verification'::text, 'pendingBankProofUpload'::text, 'approved'::text, 'declined'::text, 'failed'::text, 'cancelled'::text, 'expired'::text, 'refunded'::text])))
-) with (fillfactor=50);
+) with (fillfactor=50, autovacuum_vacuum_scale_factor=0.05);
 CREATE INDEX payment_by_reference ON public.payment USING btree (merchant_id, customer_reference, id, shard);
 CREATE INDEX payment_of_merchant ON public.payment USING btree (merchant_id, id, shard);
 CREATE INDEX payment_of_session ON public.payment USING btree (session_id, shard);
@@ -396,7 +396,7 @@ create table payout_line (
   constraint payout_line_position_check CHECK ((("position" >= 0) AND ("position" <= 99))),
   constraint payout_line_receipt_mode_check CHECK ((receipt_mode = ANY (ARRAY['mobile_money'::text, 'wallet'::text]))),
   constraint payout_line_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text])))
-) with (fillfactor=70);
+) with (fillfactor=70, autovacuum_vacuum_scale_factor=0.05);
 CREATE INDEX payout_line_of_batch ON public.payout_line USING btree (batch_id, occurrence, "position", shard);
 CREATE INDEX payout_line_open ON public.payout_line USING btree (merchant_id, shard) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text]));
 CREATE INDEX payout_line_retry ON public.payout_line USING btree (shard, retry_of) WHERE (retry_of IS NOT NULL);
@@ -477,7 +477,7 @@ create table refund (
   constraint refund_check1 CHECK (((completed_at IS NOT NULL) = (status = ANY (ARRAY['completed'::text, 'failed'::text])))),
   constraint refund_check2 CHECK (((next_start_at IS NULL) OR (status = 'pending'::text))),
   constraint refund_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text])))
-) with (fillfactor=70);
+) with (fillfactor=70, autovacuum_vacuum_scale_factor=0.05);
 CREATE INDEX refund_of_merchant ON public.refund USING btree (merchant_id, id, shard);
 CREATE INDEX refund_of_payment ON public.refund USING btree (payment_id, shard);
 CREATE INDEX refund_open ON public.refund USING btree (merchant_id, shard) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text]));
@@ -513,7 +513,7 @@ create table session (
   constraint session_check CHECK (((status = 'ACTIVE'::text) OR (submitting_payment_id IS NOT NULL))),
   constraint session_scope_check CHECK ((scope = ANY (ARRAY['collect'::text, 'payout'::text]))),
   constraint session_status_check CHECK ((status = ANY (ARRAY['ACTIVE'::text, 'CONSUMED'::text])))
-) with (fillfactor=50);
+) with (fillfactor=50, autovacuum_vacuum_scale_factor=0.05);
 
 create table setting (
   shard smallint not null,
@@ -582,7 +582,7 @@ create table webhook_event (
   constraint webhook_event_pkey PRIMARY KEY (shard, id),
   constraint webhook_event_series_check CHECK (((replayed_after >= 0) AND (replayed_after <= attempts))),
   constraint webhook_event_status_check CHECK ((status = ANY (ARRAY['waiting'::text, 'delivered'::text, 'dead'::text, 'gone'::text, 'no_target'::text])))
-) with (fillfactor=70);
+) with (fillfactor=70, autovacuum_vacuum_scale_factor=0.05);
 CREATE INDEX webhook_event_due ON public.webhook_event USING btree (shard, next_at) WHERE (status = 'waiting'::text);
 CREATE INDEX webhook_event_given_up ON public.webhook_event USING btree (shard, id) WHERE (status = ANY (ARRAY['dead'::text, 'gone'::text]));
 CREATE INDEX webhook_event_of_merchant ON public.webhook_event USING btree (merchant_id, id, shard);

@@ -64,6 +64,22 @@ test('the schema is written down, as SQL that makes it', async () => {
   await empty.drop();
 });
 
+test('tables whose due rows are looked for every second are vacuumed before a fifth of them is dead', async () => {
+  const { rows } = await client.query<{ relname: string }>(
+    `select c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where n.nspname = 'public' and c.reloptions @> array['autovacuum_vacuum_scale_factor=0.05'] order by c.relname`,
+  );
+  expect(rows.map(({ relname }) => relname)).toEqual([
+    'attempt',
+    'idempotency',
+    'payment',
+    'payout_line',
+    'refund',
+    'session',
+    'webhook_event',
+  ]);
+});
+
 test('no index is in the order of a locale, which changes with the library of the system', async () => {
   const found = await client.query<{ index: string; column: string }>(
     `select i.indexrelid::regclass::text as index, a.attname as column from pg_index i
