@@ -116,7 +116,9 @@ describe('a line that pays a failed one again', () => {
     const second = await desk.lastTry(again.id, 'waiting');
     await desk.hearOf(second, 'FAILED');
     await desk.hearOf(first.tried, 'SUCCESSFUL');
-    expectRefusal(await desk.retry(payer, again.batch_id), 409, '1205', 'NOT_RETRYABLE');
+    for (const named of [undefined, [again.id]]) {
+      expectRefusal(await desk.retry(payer, again.batch_id, named), 409, '1205', 'NOT_RETRYABLE');
+    }
     await desk.hearOf(second, 'SUCCESSFUL');
     await desk.book(first.tried, 'merchant');
     await expect(desk.book(second, 'merchant')).rejects.toThrow(`was paid by ${first.tried.id}`);
@@ -139,7 +141,10 @@ describe('a line that pays a failed one again', () => {
     await desk.expectSoundBooks();
   });
 
-  test('is not made while the first line’s money is being booked to its merchant', async () => {
+  test.each([
+    ['is found to have left', false, 100_00n],
+    ['is being booked to its merchant', true, 89_90n],
+  ])('is not made while the first line’s money %s', async (_, isBooked, available) => {
     const { payer, first, again } = await waiting();
     await desk.passMinutes(2);
     await desk.hearOf(await desk.lastTry(again.id, 'waiting'), 'FAILED');
@@ -149,11 +154,11 @@ describe('a line that pays a failed one again', () => {
       if (!change.claims?.some(({ table }) => table === 'payout_batch')) return commit(change);
       spy.mockRestore();
       await desk.hearOf(first.tried, 'SUCCESSFUL');
-      await desk.book(first.tried, 'merchant');
+      if (isBooked) await desk.book(first.tried, 'merchant');
       return commit(change);
     });
     expectRefusal(await desk.retry(payer, again.batch_id), 409, '1205', 'NOT_RETRYABLE');
-    expect(await availableOf(world, payer)).toBe(89_90n);
+    expect(await availableOf(world, payer)).toBe(available);
     await desk.expectSoundBooks();
   });
 

@@ -44,7 +44,8 @@ export interface OutDesk {
   triedTwice(
     payer: MerchantCreated,
   ): Promise<{ readonly line: PayoutLine; readonly one: Attempt; readonly two: Attempt }>;
-  retry(of: MerchantCreated, batchId: string): Promise<Answer>;
+  /** Pays the failed lines of a batch again: those that are named, or all. */
+  retry(of: MerchantCreated, batchId: string, transaction_ids?: readonly string[]): Promise<Answer>;
   /** The line that pays a failed one again. */
   retried(payer: MerchantCreated, line: PayoutLine): Promise<PayoutLine>;
   /** How much each account's balance changes while `act` runs. */
@@ -82,8 +83,8 @@ export async function openOutDesk(): Promise<OutDesk> {
   const passMinutes: OutDesk['passMinutes'] = async (count) => {
     for (let minutes = 0; minutes < count; minutes += 1) await world.pass(60_000);
   };
-  const retry: OutDesk['retry'] = (of, batchId) =>
-    world.call('POST', `/internal/payouts/${batchId}/retry`, { bearer: bearerOf(of), body: {} });
+  const retry: OutDesk['retry'] = (of, batchId, transaction_ids) =>
+    world.call('POST', `/internal/payouts/${batchId}/retry`, { bearer: bearerOf(of), body: { transaction_ids } });
   const balancesOf = ({ merchant }: MerchantCreated) => {
     const accounts = {
       available: `${merchant.id}:available:usd`,
