@@ -177,6 +177,21 @@ describe('rotation', () => {
   });
 });
 
+test('what has been written under a key is read by every later version', async () => {
+  expect(secrets.keyIds).toEqual(['0d']);
+  expect(secrets.mac('one_time_code', 'payment', '123456')).toBe('FPaic3aF7-K00zppIaQshQT0-1fHcf96-VE6pVBCzbQ');
+  const sealed = 'AQ0sL0R03SIaFZFpaSdXwHbSFSivAzSl192PZJ1qxSdLJWTWbA';
+  expect(secrets.open('webhook_secret', sealed, 'context')).toBe('content');
+  const [id, paymentId] = [
+    'txn_000102030405060708090a0b0c0d0e0f',
+    'pay_AQ0HKbvyxzu71kW6RhGYFbhybSm1OsppOLZadERhnxkKiXA-gzIaqkNZMal22g',
+  ];
+  expect(secretsOf(KEY).openPaymentId(paymentId)).toBe(id);
+  expect(secretsOf(KEY).sealPaymentId(id)).toBe(paymentId);
+  const hashed = '0d$argon2id$v=19$m=19456,t=2,p=1$l0dZqRsMEAeim0Ni5EwnaQ$4myDHdN7vPUGCCCLg2iVcjWJGAv8kLNFd6gQE/ye3sU';
+  expect(await secrets.verifyPin('4711', hashed)).toBe(true);
+});
+
 describe('hashes', () => {
   test('a keyed hash is stable, and differs by key, purpose and every part', () => {
     fc.assert(
@@ -197,6 +212,7 @@ describe('hashes', () => {
 
   test('equal texts are equal, others are not', () => {
     fc.assert(fc.property(anyText, anyText, (a, b) => secrets.equal(a, a) && secrets.equal(a, b) === (a === b)));
+    expect(secrets.equal('abc', 'abd')).toBe(false);
   });
 });
 
