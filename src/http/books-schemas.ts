@@ -42,7 +42,7 @@ export const BalancesAnswer = Type.Object(
 
 const BALANCES = ['available', 'reserved', 'held'] as const;
 
-const BalanceName = oneOf(BALANCES, named('BalanceName', '`available`, `reserved` or `held`.'));
+const BalanceName = oneOf(BALANCES, named('BalanceName', 'Which of your balances.'));
 
 export const STATEMENT_LINES_MOST = 1_000;
 export const STATEMENT_LINES = 100;

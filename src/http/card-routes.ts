@@ -55,7 +55,7 @@ function statusRoute(deps: Deps, network: 'cardnet' | 'mastercard'): Route {
     method: 'GET',
     path: `/payments/${network}/status/:transaction_id`,
     operationId: network === 'cardnet' ? 'readCardStatus' : 'readMastercardStatus',
-    summary: 'Read a card payment’s status',
+    summary: network === 'cardnet' ? 'Read a card payment’s status' : 'Read a card payment’s status by its other path',
     description:
       network === 'cardnet'
         ? 'The status, and the result of the customer’s authentication. A payment by another method is refused with 1205.'

@@ -13,6 +13,7 @@ import {
   described,
   nullable,
   oneOf,
+  PayoutReference,
   ReceiptMode,
   Text,
   Timestamp,
@@ -43,11 +44,10 @@ export function typesOf(about: About) {
   );
 }
 
-const ABOUT = { transaction_id: Text, customer_reference: Text };
-
 export const PaymentEvent = Type.Object(
   {
-    ...ABOUT,
+    transaction_id: Text,
+    customer_reference: Text,
     status: oneOf(
       ['approved', 'declined', 'failed', 'cancelled', 'expired', 'refunded'],
       named('PaymentEventStatus', 'What became of the payment.'),
@@ -63,7 +63,8 @@ export const PayoutEvent = Type.Object(
   {
     event: described(typesOf('payout'), '`payout.` followed by the status.'),
     batch_id: Text,
-    ...ABOUT,
+    transaction_id: Text,
+    customer_reference: PayoutReference,
     status: oneOf(
       ['pending', 'completed', 'failed'],
       named('PayoutEventStatus', 'pending when the line is made; completed or failed when it is final.'),

@@ -105,7 +105,7 @@ const MEANINGS: { readonly [field: string]: string } = {
   content_type: 'The type of the file, judged by its content.',
   // Payouts.
   batch_id: 'The id of the payout, `batch_…`.',
-  sending_type: '`immediate`, `scheduled` or `recurring`.',
+  sending_type: 'When the payout runs: at once, on the given dates, or again and again.',
   successful_count: 'The number of lines that are completed.',
   failed_count: 'The number of lines that have failed.',
   beneficiaries: 'The lines, in the order of the call.',

@@ -20,6 +20,7 @@ import {
   OutgoingStatus,
   oneOf,
   PathId,
+  PayoutReference,
   ReceiptMode,
   Text,
   Timestamp,
@@ -140,7 +141,9 @@ export const BatchesQuery = Type.Object({
   receipt_mode: Type.Optional(ReceiptMode),
   method: Type.Optional(described(ReceiptMode, wordFor('receipt_mode'))),
   currency: Type.Optional(CurrencyCode),
-  customer_reference: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
+  customer_reference: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 255, description: 'Your own name for the payout: exactly this one.' }),
+  ),
   reference: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: wordFor('customer_reference') })),
   ...SPAN_QUERY,
   limit: limitQuery(PAGE_MOST, PAGE),
@@ -168,7 +171,7 @@ const Line = Type.Object(
 
 /** What a call ordered; totals are of one occurrence. */
 const ORDER_FIELDS = {
-  customer_reference: Text,
+  customer_reference: PayoutReference,
   currency: CurrencyCode,
   receipt_mode: ReceiptMode,
   sending_type: SendingType,
@@ -206,7 +209,7 @@ const BATCH_FIELDS = {
 export const PayoutAnswer = Type.Object(
   {
     success: Type.Boolean(),
-    dry_run: Type.Literal(false, { description: 'The payout was made.' }),
+    dry_run: Type.Literal(false, { description: 'Always false: the payout was made.' }),
     ...BATCH_FIELDS,
     beneficiaries: Type.Array(Line, {
       description: 'The lines of the first occurrence, in the order of the call.',
@@ -220,7 +223,7 @@ export const PayoutAnswer = Type.Object(
 const PayoutCheckedAnswer = Type.Object(
   {
     success: Type.Boolean(),
-    dry_run: Type.Literal(true, { description: 'Nothing was made.' }),
+    dry_run: Type.Literal(true, { description: 'Always true: nothing was made.' }),
     sufficient_funds: Type.Boolean({ description: 'Whether your available balance covers the first occurrence now.' }),
     ...ORDER_FIELDS,
     dates: nullable(Type.Array(DateText), 'The dates on which it would run; null if it would run at once.'),
@@ -298,7 +301,7 @@ const PayoutDetailAnswer = Type.Object(
     currency: CurrencyCode,
     fee_amount: Amount,
     total_amount: described(Amount, 'The amount plus the fee: what the line costs you.'),
-    customer_reference: Text,
+    customer_reference: PayoutReference,
     receipt_mode: ReceiptMode,
     phone_number: Type.Optional(Type.String({ description: 'For mobile_money: the receiver’s number, masked.' })),
     wallet_number: Type.Optional(Text),

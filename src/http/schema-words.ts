@@ -124,9 +124,11 @@ export const OutgoingStatus = oneOf(
   named('OutgoingStatus', 'completed and failed are final.'),
 );
 
+export const PayoutReference = Type.String({ description: 'Your own name for the payout.' });
+
 export const ReceiptMode = oneOf(
   ['mobile_money', 'wallet'],
-  named('ReceiptMode', 'How all beneficiaries receive their money: `mobile_money` or `wallet`.'),
+  named('ReceiptMode', 'How all beneficiaries receive their money.'),
 );
 
 /** An id in a path: none of ours is as long. */

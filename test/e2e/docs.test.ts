@@ -133,6 +133,8 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
   test('the explorer shows the document, makes a call, and contacts nobody else', async () => {
     const page = await open('wide', '/docs/explorer');
     await page.getByRole('heading', { name: 'Mint a session' }).first().waitFor();
+    // What a field says beside a reference, which is not what the part that it refers to says.
+    await page.getByText('What it may do. Default: both.').first().waitFor();
     await keepPicture(page, 'docs-explorer-wide-light');
     const { key_id, secret } = world.merchant;
     await page.getByPlaceholder('Token').first().fill(`${key_id}:${secret}`);

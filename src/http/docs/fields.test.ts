@@ -11,6 +11,8 @@ describe('a field', () => {
     ['a text of some length', Type.String({ minLength: 10 }), 'string', 'at least 10 characters'],
     ['a number', Type.Integer({ minimum: 0, maximum: 100 }), 'integer', '0 to 100'],
     ['a list', Type.Array(Type.String(), { maxItems: 366 }), 'array of strings', 'at most 366 entries'],
+    ['a day', Type.String({ format: 'date' }), 'date string', ''],
+    ['a list of days', Type.Array(Type.String({ format: 'date' })), 'array of date strings', ''],
     ['a text or nothing', Type.Union([Type.String(), Type.Null()]), 'string or null', ''],
     ['one of two kinds', Type.Union([Type.String(), Type.Integer()]), 'string or integer', ''],
     ['what another field decides', Type.Union([Type.Boolean(), Type.Unknown()]), 'boolean', ''],

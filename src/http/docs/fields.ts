@@ -83,8 +83,9 @@ function formOf(schema: unknown): string {
 function wordOf(kind: unknown): string {
   if (textAt(kind, 'contentMediaType') !== '') return 'file';
   const type = typeOf(kind);
+  if (type === 'string') return [textAt(kind, 'format'), type].join(' ').trim();
   if (type !== 'array') return type;
-  const item = typeOf(at(kind, 'items'));
+  const item = wordOf(at(kind, 'items'));
   return item === '' ? 'array' : `array of ${item}s`;
 }
 
