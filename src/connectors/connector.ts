@@ -52,7 +52,7 @@ export interface Upstream {
    */
   readonly settleDelayMs: number;
   /**
-   * Never throws, and ends within 20 s. `not_found` only by the upstream's own word for it: a 404 may be a proxy's. `unknown` for
+   * Never throws, and ends within 10 s. `not_found` only by the upstream's own word for it: a 404 may be a proxy's. `unknown` for
    * whatever its documents do not list, cannot be read, or is about something else than was ordered.
    */
   inquire(order: Inquiry): Promise<InquiryAnswer>;
@@ -72,7 +72,7 @@ export interface CarrierConnector extends Upstream {
 export interface CollectConnector extends CarrierConnector {
   /**
    * Asks once. Never retried by the connector, except where the upstream certainly did nothing (an expired token). Never throws,
-   * and ends within 20 s: after that, others inquire. An upstream that decides at once may be answered `approved` or `declined`.
+   * and ends within 10 s: not long after, others inquire. An upstream that decides at once may be answered `approved` or `declined`.
    */
   start(order: CarrierOrder): Promise<Answer>;
 }
