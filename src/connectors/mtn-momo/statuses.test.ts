@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { CURRENCIES, exponentOf } from '../../domain/currency.ts';
 import { formatMinor } from '../../domain/money.ts';
 import { COLLECTION, DISBURSEMENT } from './products.ts';
@@ -38,6 +38,38 @@ test('whatever arrives is read without an exception, and nothing outside the tab
         expect([takes, status === 500 || (status >= 400 && status < 500)]).toEqual([false, true]);
     }),
   );
+});
+
+describe.each([COLLECTION, DISBURSEMENT])('a code counts only with its status ($name)', (product) => {
+  const kindOf = (status: number, code?: string) =>
+    readStart({ kind: 'said', status, body: { code } }, product).answer.kind;
+  const codes = Object.keys(product.refusals);
+
+  test('an order is refused by a code only if the answer is a refusal of the order', () => {
+    for (const code of codes) {
+      for (const status of [400, 404, 499, 500]) expect(['not_sent', 'declined']).toContain(kindOf(status, code));
+      // What may have been accepted, or was not answered by MTN itself, is inquired about.
+      for (const status of [200, 302, 399, 409, 501, 503]) expect(kindOf(status, code)).toBe(kindOf(status));
+    }
+  });
+
+  test('an order is taken already only if the answer is about its reference', () => {
+    expect(kindOf(409, 'RESOURCE_ALREADY_EXIST')).toBe('waiting');
+    expect([kindOf(409), kindOf(500, 'RESOURCE_ALREADY_EXIST')]).toEqual([kindOf(409, 'OTHER'), kindOf(500)]);
+    expect(kindOf(409)).toBe('unknown');
+  });
+
+  test('a reference is unknown only if MTN says so', () => {
+    const ordered = { reference: 'r', attemptId: 'att_1', amountMinor: 100n, currency: 'usd' } as const;
+    const inquired = (status: number, code?: string) =>
+      readStatus({ kind: 'said', status, body: { code } }, ordered, product).answer.kind;
+    expect(inquired(404, 'RESOURCE_NOT_FOUND')).toBe('not_found');
+    expect([inquired(404), inquired(400, 'RESOURCE_NOT_FOUND'), inquired(500, 'RESOURCE_NOT_FOUND')]).toEqual([
+      'unknown',
+      'unknown',
+      'unknown',
+    ]);
+  });
 });
 
 test('an amount is compared as money: zeros beyond the currency’s digits do not matter, other digits do', () => {
