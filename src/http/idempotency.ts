@@ -107,6 +107,16 @@ function inProgress(): Refusal {
   return new Refusal(1203, { retryable: true, retryAfter: COME_AGAIN, details });
 }
 
+/** By id, a body's hashes with each key of the ring. A function of its own: a receipt keeps alive what closures beside it capture. */
+function hashesOf(
+  { macs }: Pick<Secrets, 'macs'>,
+  ids: readonly string[],
+  body: unknown,
+): ReadonlyMap<string, readonly string[]> {
+  const canonical = canonicalJson(body) ?? '';
+  return new Map(ids.map((id) => [id, macs('idempotency_key', 'body', id, canonical)]));
+}
+
 /**
  * The memory of one key. `body` is the parsed JSON: the order of its keys does not matter.
  *
@@ -116,9 +126,8 @@ export function createReceipt(parts: ReceiptParts, scope: ReceiptScope, key: str
   const { secrets, clock } = parts;
   const { shard } = scope;
   const ids = secrets.macs('idempotency_key', 'key', scope.owner, scope.route, key);
-  const canonical = canonicalJson(body) ?? '';
-  // Hashed at once, because a call may wait for long, and its body is not kept: of each id's hash one for each key of the ring.
-  const hashes = new Map(ids.map((id) => [id, secrets.macs('idempotency_key', 'body', id, canonical)]));
+  // Hashed at once, because a call may wait for long, and its body is not kept.
+  const hashes = hashesOf(secrets, ids, body);
   let found: readonly (IdempotencyRecord | undefined)[] = [];
   let begun = false;
   let used = false;

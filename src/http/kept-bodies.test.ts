@@ -7,11 +7,15 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Type } from 'typebox';
 import { afterEach, expect, test } from 'vitest';
+import { createReceipt } from './idempotency.ts';
 import { defineRoute } from './route.ts';
 import { smallWorld } from './testing/small-world.ts';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
+
+/** 32 MiB: more than anything else in the process comes and goes by. */
+const TEXT_BYTES = 33_554_432;
 
 const { parse } = JSON;
 afterEach(() => {
@@ -27,6 +31,12 @@ function watchParsed(): WeakRef<object>[] {
     return value;
   };
   return made;
+}
+
+/** Bytes of the heap that outlive a collection. */
+function heapBytes(): number {
+  collect();
+  return process.memoryUsage().heapUsed;
 }
 
 /** How many of them outlive a collection. */
@@ -81,4 +91,17 @@ test('a call that waits, for its turn or for others, keeps nothing of its body b
   const known = { amount: '1.00', lines: [{ amount: '2.00' }] };
   expect(seen).toEqual([known, known, known]);
   await world.app.close();
+});
+
+test('the memory of a key keeps hashes of the body, and not its text', async () => {
+  const { app, secrets, clock } = smallWorld();
+  const parts = { secrets, clock, lookups: { idempotencyGet: () => Promise.resolve(undefined) } };
+  const scope = { shard: 7, owner: 'ses_1', route: 'POST /slow' };
+  const receiptOf = (length: number) => createReceipt(parts, scope, 'k', { note: 'x'.repeat(length) });
+  receiptOf(1);
+  const before = heapBytes();
+  const receipt = receiptOf(TEXT_BYTES);
+  await expect.poll(() => heapBytes() - before).toBeLessThan(TEXT_BYTES / 2);
+  expect(receipt.used()).toBe(false);
+  await app.close();
 });
