@@ -93,6 +93,42 @@ test('a call that waits, for its turn or for others, keeps nothing of its body b
   await world.app.close();
 });
 
+test('a call of a route that takes no body keeps nothing of one', async () => {
+  let open: (value: unknown) => void = () => undefined;
+  const gate = new Promise((resolve) => {
+    open = resolve;
+  });
+  const again = defineRoute({
+    method: 'POST',
+    path: '/again',
+    operationId: 'again',
+    summary: 'Again',
+    description: 'Waits.',
+    credential: 'merchant',
+    limit: 'none',
+    loadClass: 'finish',
+    allowConsumed: true,
+    answers: { 200: Type.Object({}) },
+    refusals: [],
+    run: async (call) => {
+      await gate;
+      return call.reply(200, { body: call.body });
+    },
+  });
+  const world = smallWorld({ routes: [again] });
+  const parsed = watchParsed();
+  const headers = { authorization: world.merchantAuth };
+  const payload = { junk: [{}] };
+  const answered = world.app
+    .inject({ method: 'POST', url: '/api/v1/again', headers, payload })
+    .then((answer) => answer);
+  while (parsed.length < 1) await nextTurn();
+  await expect.poll(() => kept(parsed)).toBe(0);
+  open(undefined);
+  expect((await answered).body).toBe('{}');
+  await world.app.close();
+});
+
 test('the memory of a key keeps hashes of the body, and not its text', async () => {
   const { app, secrets, clock } = smallWorld();
   const parts = { secrets, clock, lookups: { idempotencyGet: () => Promise.resolve(undefined) } };

@@ -173,7 +173,7 @@ interface Prepared {
   readonly receipt: UsedReceipt | undefined;
   /** Why the body, or what else is sent, has not the shape that it must have: thrown when that is due. */
   readonly misshapen: Refusal | undefined;
-  /** The fields that the route knows; nothing if they are misshapen. */
+  /** The fields that the route knows, or a raw route's text; nothing if they are misshapen. */
   readonly body: unknown;
 }
 
@@ -187,7 +187,8 @@ function prepare(handling: Handling, caller: Caller, body: unknown, memory = bod
   const receipt = receiptOf(handling, caller, memory);
   const misshapen = shapeRefusal(handling, caller, body);
   request.body = undefined;
-  return { receipt, misshapen, body: misshapen === undefined ? (kept.body?.known(body) ?? body) : undefined };
+  if (misshapen !== undefined) return { receipt, misshapen, body: undefined };
+  return { receipt, misshapen, body: route.rawBody === true ? body : kept.body?.known(body) };
 }
 
 async function answerPrepared(handling: Handling, caller: Caller, prepared: Prepared): Promise<Sent> {
