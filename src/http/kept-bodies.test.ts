@@ -8,7 +8,9 @@ import { runInNewContext } from 'node:vm';
 import { Type } from 'typebox';
 import { afterEach, expect, test } from 'vitest';
 import { createReceipt } from './idempotency.ts';
+import { PayoutBody } from './payout-schemas.ts';
 import { defineRoute } from './route.ts';
+import { createBodyShape } from './shape.ts';
 import { smallWorld } from './testing/small-world.ts';
 
 setFlagsFromString('--expose-gc');
@@ -127,6 +129,15 @@ test('a call of a route that takes no body keeps nothing of one', async () => {
   open(undefined);
   expect((await answered).body).toBe('{}');
   await world.app.close();
+});
+
+test('of a field that another kind of call needs, nothing is kept but what it may be there', () => {
+  const { known } = createBodyShape(PayoutBody);
+  const junk = [{}];
+  const unread = { recurring_frequency: junk, recurring_start_date: { junk }, recurring_occurrences: junk };
+  expect(known({ currency: 'usd', scheduled_dates: junk, ...unread })).toEqual({ currency: 'usd' });
+  const read = { scheduled_dates: ['2027-01-31'], recurring_frequency: 'daily', recurring_start_date: null };
+  expect(known(read)).toEqual(read);
 });
 
 test('the memory of a key keeps hashes of the body, and not its text', async () => {

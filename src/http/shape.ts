@@ -47,6 +47,7 @@ interface Node extends TSchema {
   readonly maximum?: number;
   readonly minItems?: number;
   readonly maxItems?: number;
+  readonly documentedAs?: Node;
 }
 
 /** `codes` are for fields whose fault has another code in this body than elsewhere. */
@@ -185,9 +186,15 @@ function knownOf(schema: Node, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || properties === undefined) return value;
   const known: JsonObject = {};
   for (const [name, property] of Object.entries(properties)) {
-    if (Object.hasOwn(value, name)) known[name] = knownOf(property, (value as JsonObject)[name]);
+    const given = Object.hasOwn(value, name) ? (value as JsonObject)[name] : undefined;
+    if (given !== undefined && !isUnread(property, given)) known[name] = knownOf(property, given);
   }
   return known;
+}
+
+/** Whether a list or an object stands where the schema takes anything, and the route reads only what the document describes. */
+function isUnread({ documentedAs }: Node, value: unknown): boolean {
+  return typeof value === 'object' && value !== null && documentedAs !== undefined && !Check(documentedAs, value);
 }
 
 /** More than any body of ours has fields, so that every bad one is reported; lists without a bound are not worth more. */
