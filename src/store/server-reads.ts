@@ -65,12 +65,16 @@ const COUNT_COLUMNS = columnList<{ readonly count: number }>({ count: 'int4' });
 
 const MOST_SLOTS = 20;
 
-/** A standby, which writes no log of its own, is asked for what it has received. */
+/**
+ * A standby, which writes no log of its own, is asked for what it has received. For a slot that has been invalidated ("lost") nothing
+ * is kept, though PostgreSQL 16 and newer still say where it stood.
+ */
 const SLOTS: Statement = {
   name: 'replication_slots',
   text: `select slot_name::text, active, pg_wal_lsn_diff(
     case when pg_is_in_recovery() then pg_last_wal_receive_lsn() else pg_current_wal_lsn() end, restart_lsn)::text as held
-from pg_replication_slots where restart_lsn is not null order by restart_lsn limit ${MOST_SLOTS}`,
+from pg_replication_slots where restart_lsn is not null and wal_status <> 'lost'
+order by restart_lsn limit ${MOST_SLOTS}`,
 };
 
 interface SlotRow {

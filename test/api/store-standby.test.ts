@@ -90,6 +90,21 @@ test('what a replication slot without a reader holds back is seen', async () => 
   await query(url, "select pg_drop_replication_slot('gone')");
 });
 
+test('a slot that the server has given up holds nothing back', async () => {
+  await query(url, "alter system set idle_replication_slot_timeout = '1s'");
+  await query(url, 'select pg_reload_conf()');
+  await query(url, "select pg_create_physical_replication_slot('given_up', true)");
+  const isGivenUp = "from pg_replication_slots where wal_status = 'lost' and restart_lsn is not null";
+  await until(async () => {
+    await query(url, 'checkpoint');
+    return (await query(url, `select ${isGivenUp}`)).length > 0 ? true : undefined;
+  });
+  expect((await store.server()).slots).toEqual([]);
+  await query(url, "select pg_drop_replication_slot('given_up')");
+  await query(url, 'alter system reset idle_replication_slot_timeout');
+  await query(url, 'select pg_reload_conf()');
+});
+
 test('a role that may not look there is told all the rest', async () => {
   await query(url, 'create role blind');
   await query(url, 'grant select on schema_migration to blind');
