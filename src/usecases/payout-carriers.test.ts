@@ -72,6 +72,21 @@ test('a line that has failed three times says nothing of its carrier any more, u
   carriers.close();
 });
 
+test('an outage is noticed, too, when all lines that are left have failed three times', () => {
+  const { carriers } = open();
+  const fail = (count: number): void => {
+    for (let id = 0; id < count; id += 1) carriers.heard(line(id, 3), 'silent');
+  };
+  fail(107);
+  expect(carriers.away()).toEqual([]);
+  carriers.heard(line(0), 'answered');
+  fail(107);
+  expect(carriers.away()).toEqual([]);
+  fail(1);
+  expect(carriers.away()).toEqual(['mtn-momo']);
+  carriers.close();
+});
+
 test('the probe is a line that has not failed again and again, of another merchant, the least tried one', async () => {
   const { clock, offered, carriers } = open();
   for (let id = 0; id < 8; id += 1) carriers.heard(line(id), 'silent');

@@ -32,16 +32,20 @@ const MOST_PARKED = 10_000;
 /** 10 000 lines waiting in the database are made due when a carrier is back; the rest wait for their own backoff. */
 const RETRIED_NOW_MOST = 10_000;
 
-/**
- * 3 tries after which a line's failure says something of its number, and no longer that the carrier is away. An outage comes
- * nowhere near it: nothing but probes is tried, and those with the fewest tries first.
- */
+/** 3 tries after which a line's failure says something of its number, and no longer that the carrier is away. */
 const TELLING_MOST = 3;
+/**
+ * 100 such failures in a row, and no answer to any line: from then on they count all the same. An outage may begin when all lines
+ * that are left have failed three times, after hours in which the carrier took only some calls.
+ */
+const UNTELLING_MOST = 100;
 
 interface Carrier {
   readonly name: string;
   readonly breaker: CircuitBreaker;
   readonly parked: PayoutLine[];
+  /** How many calls for lines that fail again and again were left unanswered since it last answered one. */
+  untelling: number;
   /** The merchant whose unanswered line opened the breaker last. */
   blamed: string | undefined;
   /** The line that was offered as a probe. */
@@ -73,6 +77,7 @@ export function openCarriers(
       name,
       breaker: createCircuitBreaker(),
       parked: [],
+      untelling: 0,
       blamed: undefined,
       chosen: undefined,
       isProbedSoon: false,
@@ -129,8 +134,7 @@ export function openCarriers(
     heard(line, outcome) {
       const carrier = of(line);
       const { breaker } = carrier;
-      const isTelling = outcome !== 'silent' || line.tries < TELLING_MOST || breaker.isOpen();
-      const news = breaker.record(isTelling ? outcome : 'not_called', deps.clock.now());
+      const news = breaker.record(isTelling(carrier, line, outcome) ? outcome : 'not_called', deps.clock.now());
       if (news?.kind === 'closed') resume(carrier);
       else if (news?.kind === 'opened') {
         deps.log.warn('payout_carrier_away', { connector: carrier.name, ms: news.pauseMs });
@@ -151,6 +155,14 @@ export function openCarriers(
       for (const { cancel } of carriers.values()) cancel();
     },
   };
+}
+
+/** Whether the outcome says something of the carrier: each failure does while the breaker is open. */
+function isTelling(carrier: Carrier, { tries }: PayoutLine, outcome: CallOutcome): boolean {
+  if (outcome === 'answered') carrier.untelling = 0;
+  if (outcome !== 'silent' || tries < TELLING_MOST || carrier.breaker.isOpen()) return true;
+  carrier.untelling += 1;
+  return carrier.untelling > UNTELLING_MOST;
 }
 
 function unschedule(carrier: Carrier): void {
