@@ -28,6 +28,11 @@ export function openClockGuard(deps: ClockDeps & Pick<Deps, 'log'>): () => Promi
   return told(deps, clockLead, (ahead_ms) => deps.log.error('clock_ahead', { ahead_ms }));
 }
 
+/** Whether this machine's clock is known to be too fast for what `openClockGuard` guards; asked anew each time. */
+export async function isClockFast(deps: ClockDeps): Promise<boolean> {
+  return deps.mode === 'production' && (await clockLead(deps)) > WRONG_MOST_MS;
+}
+
 /**
  * Tells whether this machine's clock is close enough to the database's to answer calls by it, as `openClockGuard` does: a fast one
  * forgets the replies that are kept for Idempotency-Keys and unlocks PINs too early, and what a slow one writes is soon forgotten

@@ -5,12 +5,16 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import { worksOf } from '../../src/rounds/works.ts';
+import { inquireAttempt } from '../../src/usecases/attempt-inquire.ts';
+import { RETURN_LIFE_MS } from '../../src/usecases/card-challenge.ts';
 import type { Deps } from '../../src/usecases/deps.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { createRefundDispatcher } from '../../src/usecases/refund-dispatch.ts';
+import { answerChallenge, challenged } from '../support/card-payments.ts';
 import { bearerOf, collect, statusOf } from '../support/flows.ts';
 import { fund } from '../support/payout-batches.ts';
 import { createPayout, readBatch } from '../support/payout-flows.ts';
+import { attemptOf } from '../support/phone-payments.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 const DAY = 24 * 60 * 60_000;
@@ -67,4 +71,23 @@ test('a fast worker waits, is told of once, and goes on when its clock is right'
   const found = await runWorks(right);
   for (const name of GUARDED) expect(found[name], name).toBeGreaterThan(0);
   expect([await statusOf(world, paying), await occurrences()]).not.toContain('pending');
+});
+
+test('a fast worker ends no challenge that its customer may still answer', async () => {
+  const { deps } = world.gateway;
+  const minted = { ttl_seconds: 7_200 };
+  const [passed, abandoned] = [
+    await challenged(world, merchant, 'challenge', { minted }),
+    await challenged(world, merchant, 'challenge', { minted }),
+  ];
+  const clock = manualClock(world.clock.now() + RETURN_LIFE_MS);
+  const fast: Deps = { ...deps, mode: 'production', clock };
+  const look = async (worker: Deps) => {
+    for (const paying of [passed, abandoned]) await inquireAttempt(worker, await attemptOf(world, paying), 'due');
+    return [await statusOf(world, passed), await statusOf(world, abandoned)];
+  };
+  await answerChallenge(world, passed, 'pass');
+  expect(await look(fast)).toEqual(['processing', 'processing']);
+  // The time is over by a clock that is right, too.
+  expect(await look({ ...fast, clock: { ...clock, wall: () => world.clock.wall() } })).toEqual(['expired', 'expired']);
 });
