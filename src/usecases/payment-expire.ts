@@ -51,7 +51,8 @@ export function openExpiry(deps: Deps): (stopping: AbortSignal) => Promise<numbe
 }
 
 /**
- * Expires the payments that are due, of those whose time has been up since `after` at the earliest, until none are or `stopping` aborts. Returns how many there were.
+ * Expires the payments that are due, of those whose time has been up since `after` at the earliest, until none are or `stopping`
+ * aborts. Returns how many there were.
  *
  * @throws Error when some could not be ended: the others have been
  */
