@@ -36,7 +36,7 @@ import { openStore, type Store } from './store/store.ts';
 import { createAcceptances, sessionAsTold } from './usecases/acceptances.ts';
 import type { Recordings } from './usecases/attempt-record.ts';
 import { distrustByClock } from './usecases/clock-distrust.ts';
-import { openCloseClock } from './usecases/clock-guard.ts';
+import { openClockGuard } from './usecases/clock-guard.ts';
 import type { Deps } from './usecases/deps.ts';
 import { bindDevice } from './usecases/device-bind.ts';
 import { createFormCalls } from './usecases/form-calls.ts';
@@ -165,9 +165,9 @@ function joinGateway(
   const dispatcher = createDispatcher(deps);
   const refunds = createRefundDispatcher(deps);
   const isCalm = (): boolean => limiter.level() === 0;
-  const works = role === 'api' ? [] : worksOf(deps, { courier, dispatcher, refunds }, isCalm);
+  const isClockRight = openClockGuard(deps);
+  const works = role === 'api' ? [] : worksOf(deps, { courier, dispatcher, refunds }, { isCalm, isClockRight });
   const routes = role === 'worker' ? [] : routesOf(deps, courier);
-  const isClockRight = openCloseClock(deps);
   let draining = false;
   const refreshMetrics = databaseMetrics(deps, platform.metrics);
   const app = createServer({

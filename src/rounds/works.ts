@@ -2,13 +2,12 @@
  * What a worker repeats: later, or again.
  *
  * Invariant: any number of processes may run all of it at once, because each piece of work is leased or guarded in the database.
- * A round looks only there: what a process sends from memory, it has leased.
+ * A round looks only there: what a process sends from memory, it has leased. Nothing is run by a clock that is known to be wrong.
  */
 
 import { DELIVERY_ROUND_MS } from '../domain/webhook.ts';
 import { openInquiries } from '../usecases/attempt-inquire.ts';
 import { auditDue } from '../usecases/audit.ts';
-import { openClockGuard } from '../usecases/clock-guard.ts';
 import type { Deps } from '../usecases/deps.ts';
 import { reapMemories } from '../usecases/idempotency-reap.ts';
 import { openExpiry } from '../usecases/payment-expire.ts';
@@ -42,33 +41,32 @@ export interface Senders {
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 
-/** All work of a worker. `isCalm`: whether its process is shedding no load. */
-export function worksOf(deps: Deps, senders: Senders, isCalm: () => boolean): readonly Work[] {
+/** What a process knows of its own state. */
+export interface Condition {
+  /** Whether it is shedding no load. */
+  isCalm(): boolean;
+  /** Whether its clock can be believed. The promise rejects while the database, which is asked, cannot be reached. */
+  isClockRight(): Promise<boolean>;
+}
+
+/** All work of a worker. */
+export function worksOf(deps: Deps, senders: Senders, { isCalm, isClockRight }: Condition): readonly Work[] {
   const { courier, dispatcher, refunds } = senders;
-  const isClockRight = openClockGuard(deps);
-  /** For what is due at a time and cannot be undone: by a fast clock it would come too early. */
-  const byRightClock =
-    (run: Work['run']): Work['run'] =>
-    async (stopping) =>
-      (await isClockRight()) ? run(stopping) : 0;
-  return [
+  const works: readonly Work[] = [
     { name: 'inquire', every: SECOND_MS, run: openInquiries(deps) },
-    { name: 'expire', every: SECOND_MS, run: byRightClock(openExpiry(deps)) },
-    {
-      name: 'reap',
-      every: MINUTE_MS,
-      run: byRightClock(async () => (await reapMemories(deps)) + (await reapPinGuards(deps))),
-    },
+    { name: 'expire', every: SECOND_MS, run: openExpiry(deps) },
+    { name: 'reap', every: MINUTE_MS, run: async () => (await reapMemories(deps)) + (await reapPinGuards(deps)) },
     { name: 'webhooks', every: DELIVERY_ROUND_MS, run: () => offerDue(deps, courier) },
     { name: 'payouts', every: SECOND_MS, run: () => startDue(deps, dispatcher) },
     { name: 'refunds', every: SECOND_MS, run: () => startDueRefunds(deps, refunds) },
     {
       name: 'payout-occurrences',
       every: SECOND_MS,
-      run: byRightClock((stopping) => runDuePayouts(deps, { dispatcher, isCalm, stopping })),
+      run: (stopping) => runDuePayouts(deps, { dispatcher, isCalm, stopping }),
     },
     { name: 'payout-cancellations', every: SECOND_MS, run: () => closeCancelledPayouts(deps) },
     { name: 'audit', every: MINUTE_MS, run: () => auditDue(deps, isCalm()) },
-    { name: 'close_days', every: MINUTE_MS, run: byRightClock(() => closeDays(deps)) },
+    { name: 'close_days', every: MINUTE_MS, run: () => closeDays(deps) },
   ];
+  return works.map((work) => ({ ...work, run: async (stopping) => ((await isClockRight()) ? work.run(stopping) : 0) }));
 }

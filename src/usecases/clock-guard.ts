@@ -1,7 +1,6 @@
 /**
- * Keeps a process whose clock is wrong from doing what nothing can undo: a fast worker from paying what is due on a date, ending
- * payments, forgetting replies and closing days too early; a process that answers calls from changing anything; and any process
- * from giving up an order by the time between instants of two clocks.
+ * Keeps a process whose clock is wrong from changing anything, and one whose clock is a little wrong from giving up an order by the
+ * time between instants of two clocks.
  *
  * Invariant: in production, what asks here first does not begin while this machine's clock is known to be further from the
  * database's than it may be.
@@ -21,42 +20,27 @@ const LIFE_MS = 10_000;
 type ClockDeps = Pick<Deps, 'store' | 'clock' | 'mode'>;
 
 /**
- * Tells whether this machine's clock can be believed; it is logged once when it no longer can, and once when it can again. A
- * sandbox moves no real money, so its clock is always believed. The answer rejects while the database cannot be reached.
+ * Tells whether this machine's clock is close enough to the database's to change anything by it; it is logged once when it no longer
+ * is, and once when it is again. A fast one pays dates and ends payments too early, forgets the replies that are kept for
+ * Idempotency-Keys, unlocks PINs, and leases work for too long; what a slow one writes is soon forgotten by the others; and whoever
+ * receives a webhook refuses the time in the signature of both. A sandbox moves no real money, so its clock is always believed.
+ * The answer rejects while the database cannot be reached.
  */
 export function openClockGuard(deps: ClockDeps & Pick<Deps, 'log'>): () => Promise<boolean> {
-  return told(deps, clockLead, (ahead_ms) => deps.log.error('clock_ahead', { ahead_ms }));
-}
-
-/** Whether this machine's clock is known to be too fast for what `openClockGuard` guards; asked anew each time. */
-export async function isClockFast(deps: ClockDeps): Promise<boolean> {
-  return deps.mode === 'production' && (await clockLead(deps)) > WRONG_MOST_MS;
-}
-
-/**
- * Tells whether this machine's clock is close enough to the database's to answer calls by it, as `openClockGuard` does: a fast one
- * forgets the replies that are kept for Idempotency-Keys and unlocks PINs too early, and what a slow one writes is soon forgotten
- * by the others.
- */
-export function openCloseClock(deps: ClockDeps & Pick<Deps, 'log'>): () => Promise<boolean> {
-  return told(deps, clockDifference, (apart_ms) => deps.log.error('clock_off', { apart_ms }));
-}
-
-/** Believes the clock while what is measured is at most `WRONG_MOST_MS`. */
-function told(
-  deps: ClockDeps & Pick<Deps, 'log'>,
-  measure: (deps: ClockDeps) => Promise<number>,
-  tell: (milliseconds: number) => void,
-): () => Promise<boolean> {
   let wasBelieved = true;
   return remembered(deps, async () => {
-    const milliseconds = await measure(deps);
-    const isBelieved = milliseconds <= WRONG_MOST_MS;
-    if (wasBelieved && !isBelieved) tell(milliseconds);
+    const apart_ms = await clockDifference(deps);
+    const isBelieved = apart_ms <= WRONG_MOST_MS;
+    if (wasBelieved && !isBelieved) deps.log.error('clock_off', { apart_ms });
     if (isBelieved && !wasBelieved) deps.log.info('clock_right_again');
     wasBelieved = isBelieved;
     return isBelieved;
   });
+}
+
+/** Whether this machine's clock is known to be too fast to change anything by it; asked anew each time. */
+export async function isClockFast(deps: ClockDeps): Promise<boolean> {
+  return deps.mode === 'production' && (await clockLead(deps)) > WRONG_MOST_MS;
 }
 
 /**

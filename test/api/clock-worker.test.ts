@@ -1,12 +1,13 @@
 /**
- * A worker whose clock is fast does nothing early that cannot be undone: it pays no date, ends no payment, forgets no reply and
- * closes no day until its clock is right again.
+ * A worker whose clock is wrong does nothing until its clock is right again: by a fast one it would pay dates, end payments, forget
+ * replies and close days too early, and put off for as long what it tries again.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import { worksOf } from '../../src/rounds/works.ts';
 import { inquireAttempt } from '../../src/usecases/attempt-inquire.ts';
 import { RETURN_LIFE_MS } from '../../src/usecases/card-challenge.ts';
+import { openClockGuard } from '../../src/usecases/clock-guard.ts';
 import type { Deps } from '../../src/usecases/deps.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { createRefundDispatcher } from '../../src/usecases/refund-dispatch.ts';
@@ -14,13 +15,14 @@ import { answerChallenge, challenged } from '../support/card-payments.ts';
 import { bearerOf, collect, statusOf } from '../support/flows.ts';
 import { fund } from '../support/payout-batches.ts';
 import { createPayout, readBatch } from '../support/payout-flows.ts';
-import { attemptOf } from '../support/phone-payments.ts';
+import { attemptOf, pushed } from '../support/phone-payments.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 const DAY = 24 * 60 * 60_000;
 /** Two days: a date of tomorrow is due then, and a day is over, at whatever hour the test runs. */
 const FAST = 2 * DAY;
-const GUARDED = ['expire', 'reap', 'payout-occurrences', 'close_days'];
+/** What finds something to do by such a clock. */
+const DUE = ['inquire', 'expire', 'reap', 'payout-occurrences', 'close_days'];
 
 let world: World;
 let merchant: MerchantCreated;
@@ -33,13 +35,13 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Runs once what a production worker of these deps would; returns what each guarded piece found to do. */
+/** Runs once what a production worker of these deps would; returns what each piece found to do. */
 async function runWorks(deps: Deps): Promise<Record<string, number>> {
   const { courier, dispatcher } = world.gateway;
-  const works = worksOf(deps, { courier, dispatcher, refunds: createRefundDispatcher(deps) }, () => true);
+  const senders = { courier, dispatcher, refunds: createRefundDispatcher(deps) };
+  const works = worksOf(deps, senders, { isCalm: () => true, isClockRight: openClockGuard(deps) });
   const found: Record<string, number> = {};
   for (const { name, run } of works) {
-    if (!GUARDED.includes(name)) continue;
     found[name] = await run(new AbortController().signal);
     // No day is closed while a transfer is being committed.
     await dispatcher.idle();
@@ -47,7 +49,7 @@ async function runWorks(deps: Deps): Promise<Record<string, number>> {
   return found;
 }
 
-test('a fast worker waits, is told of once, and goes on when its clock is right', async () => {
+test('a worker whose clock is fast or slow waits, is told of once, and goes on when its clock is right', async () => {
   const { deps } = world.gateway;
   const key = { 'idempotency-key': 'order-1' };
   const body = { amount: '5.00', currency: 'usd', customer_reference: 'order-1' };
@@ -55,21 +57,25 @@ test('a fast worker waits, is told of once, and goes on when its clock is right'
     world.call('POST', '/internal/sessions/create', { bearer: bearerOf(merchant), body, headers: key });
   const first = await mintAgain();
   const paying = await collect(world, merchant);
+  const waiting = await pushed(world, merchant, '04');
+  const asked = (await attemptOf(world, waiting)).next_inquiry_at;
   const tomorrow = new Date(world.clock.now() + DAY).toISOString().slice(0, 10);
   const payout = await createPayout(world, merchant, { sending_type: 'scheduled', scheduled_dates: [tomorrow] });
   const occurrences = async () => (await readBatch(world, merchant, payout.json.batch_id)).json.status;
 
   const fast: Deps = { ...deps, mode: 'production', clock: manualClock(world.clock.now() + FAST) };
-  expect(await runWorks(fast)).toEqual({ expire: 0, reap: 0, 'payout-occurrences': 0, close_days: 0 });
+  const slow: Deps = { ...fast, clock: manualClock(world.clock.now() - FAST) };
+  for (const wrong of [fast, slow]) expect(new Set(Object.values(await runWorks(wrong)))).toEqual(new Set([0]));
   const replayed = await mintAgain();
   expect([replayed.text, replayed.headers.get('idempotent-replayed')]).toEqual([first.text, 'true']);
   expect([await statusOf(world, paying), await occurrences()]).toEqual(['pending', 'pending']);
-  expect(world.log.lines.filter((line) => line.includes('clock_ahead'))).toHaveLength(1);
+  expect((await attemptOf(world, waiting)).next_inquiry_at, 'nobody asks sooner or later').toBe(asked);
+  expect(world.log.lines.filter((line) => line.includes('clock_off'))).toHaveLength(2);
 
   const wall = () => world.clock.wall();
   const right: Deps = { ...fast, clock: { ...fast.clock, wall } };
   const found = await runWorks(right);
-  for (const name of GUARDED) expect(found[name], name).toBeGreaterThan(0);
+  for (const name of DUE) expect(found[name], name).toBeGreaterThan(0);
   expect([await statusOf(world, paying), await occurrences()]).not.toContain('pending');
 });
 
