@@ -18,6 +18,8 @@ import { openShop, type Shop } from '../support/shop.ts';
 const CALLERS = 6;
 /** 8 orders are paid between two events. */
 const ORDERS = 8;
+/** 100 ms between a customer's orders: without them a process takes seconds to start, and thousands of orders are judged. */
+const REST_MS = 100;
 const LOOK_EVERY_MS = 20;
 const CONNECT_EVERY_MS = 5;
 /** Less than a stop may take. */
@@ -80,7 +82,15 @@ async function until(done: () => boolean): Promise<void> {
 }
 
 function newShop(shop: number, kinds: Parameters<typeof openShop>[0]['kinds']): Shop {
-  return openShop({ ...world, notifyUrl: hooks.url, random: seededRandom(5), kinds, shop, url: () => url });
+  return openShop({
+    ...world,
+    notifyUrl: hooks.url,
+    random: seededRandom(5),
+    kinds,
+    shop,
+    url: () => url,
+    restMs: REST_MS,
+  });
 }
 
 /** Customers who pay until told to stop; `more` resolves when `count` more orders have been begun. */

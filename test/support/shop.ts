@@ -4,6 +4,7 @@
  *
  * Invariant: every order has a reference and, for mobile money, a number of its own, so that books can be compared.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Random } from '../../src/platform/platform.ts';
 import { type Answer, type ClientOptions, openClient, type Step } from './steady-client.ts';
 
@@ -59,6 +60,8 @@ export interface ShopOptions extends ClientOptions {
   readonly kinds: readonly (keyof typeof ENDINGS | 'wallet')[];
   /** Keeps the numbers of several shops in one world apart: 0 to 9. */
   readonly shop?: number;
+  /** How long each caller of `run` rests after an order, so that what is tested has the processor, too; not at all if absent. */
+  readonly restMs?: number;
 }
 
 /** How payments of these numbers end (contract §11). */
@@ -100,7 +103,10 @@ export function openShop(options: ShopOptions): Shop {
     pay,
     async run(callers, done) {
       const caller = async (): Promise<void> => {
-        while (!done()) await pay().catch((error: Error) => client.wrongs.push(error.message));
+        while (!done()) {
+          await pay().catch((error: Error) => client.wrongs.push(error.message));
+          if (options.restMs !== undefined) await pause(options.restMs);
+        }
       };
       await Promise.all(Array.from({ length: callers }, caller));
     },
