@@ -1,5 +1,5 @@
 /**
- * `node --import tsx scripts/generate-docs.ts`: writes the documents that are generated from tables in the code.
+ * `node --import tsx scripts/generate-docs.ts`: writes the documents that are generated from the code.
  * With `--check` it writes nothing, and exits 1 if a file is stale.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
