@@ -5,6 +5,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { revokeCredential } from '../../src/usecases/credential-revoke.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { submitPayment } from '../../src/usecases/payment-submit.ts';
 import {
   answerChallenge,
   collectByCard,
@@ -13,8 +14,18 @@ import {
   readyToPay,
   submitCard,
 } from '../support/card-payments.ts';
+import { callerOf, meansOf, plainly, submitOf } from '../support/direct-calls.ts';
 import { expectRefusal } from '../support/envelope.ts';
-import { collect, debitsOf, freshKey, numberEnding, payByPhone, untilStatus } from '../support/flows.ts';
+import {
+  collect,
+  debitsOf,
+  freshKey,
+  numberEnding,
+  payByPhone,
+  payFromWallet,
+  statusOf,
+  untilStatus,
+} from '../support/flows.ts';
 import { carrierAsked } from '../support/phone-payments.ts';
 import { rowsOf } from '../support/rows.ts';
 import { stillness } from '../support/stillness.ts';
@@ -206,4 +217,49 @@ test('a key whose card form was empty may be used again once the form has been f
   const paid = await submitCard(world, empty, { headers, body });
   expect(paid.json, paid.text).toMatchObject({ status: 'approved' });
   expect((await submitCard(world, empty, { headers, body })).text).toBe(paid.text);
+});
+
+test('a wallet submit whose payment another submit pays while it reads is told so, not that money is missing', async () => {
+  const wallet = await world.wallet({ balance: 12_50n });
+  const paying = await collect(world, merchant);
+  const { deps } = world.gateway;
+  const { store } = deps;
+  let session: Promise<unknown> | undefined;
+  let payment: Promise<unknown> | undefined;
+  let other: Promise<Answer> | undefined;
+  let reads = 0;
+  // The rows are read once for the PIN, and again to decide: then the money leaves, once session and payment have been read.
+  const paidMeanwhile = async (): Promise<void> => {
+    if (reads < 2) return;
+    await Promise.all([session, payment]);
+    other ??= payFromWallet(world, paying, wallet);
+    await other;
+  };
+  const slow: typeof store = {
+    ...store,
+    session: {
+      ...store.session,
+      caller: (...key) => {
+        reads += 1;
+        const read = store.session.caller(...key);
+        session = read;
+        return read;
+      },
+    },
+    payment: {
+      ...store.payment,
+      get: (...key) => {
+        const read = store.payment.get(...key);
+        payment = read;
+        return read;
+      },
+    },
+    wallet: { ...store.wallet, get: (...key) => paidMeanwhile().then(() => store.wallet.get(...key)) },
+    account: { ...store.account, get: (...key) => paidMeanwhile().then(() => store.account.get(...key)) },
+  };
+  const caller = await callerOf(world, merchant, paying);
+  const submitted = submitPayment({ ...deps, store: slow }, caller, submitOf(paying, meansOf(wallet)), plainly);
+  await expect(submitted).rejects.toMatchObject({ code: 1001 });
+  expect((await other)?.json).toMatchObject({ status: 'approved' });
+  expect(await statusOf(world, paying)).toBe('approved');
 });
