@@ -1,11 +1,13 @@
 /** A gateway that was given a new master key, ahead of the old one: what was made before is still valid. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { guardedUpdate } from '../../src/domain/change.ts';
 import { bytesOfId, idOfBytes } from '../../src/domain/ids.ts';
 import { makeWalletNumber, PIN_LOCK_MS, shardOfWallet } from '../../src/domain/wallet.ts';
 import type { Secrets } from '../../src/platform/platform.ts';
 import { openSecrets } from '../../src/platform/secrets.ts';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { renewPinHash } from '../../src/usecases/pin-check.ts';
 import { readProof } from '../../src/usecases/proof-read.ts';
 import { answerChallenge, callbackFor, capturesOf, challenged } from '../support/card-payments.ts';
 import { codeOn, collect, payFromWallet } from '../support/flows.ts';
@@ -114,6 +116,52 @@ test('a right PIN is hashed again with the new key, which alone verifies it from
   expect(await alone.verifyPin(pin, after)).toBe(true);
   expect(await alone.verifyPin('9999', after)).toBe(false);
 });
+
+test('a hash is made anew although a wrong PIN is counted meanwhile, which stays counted', async () => {
+  const { wallet, pin, renewal } = await judgedWallet();
+  const wrong = once(() => guess(wallet.id, [world.url]));
+  await renewal(wrong);
+  expect(await wrong()).toHaveLength(1);
+  const after = await world.gateway.store.wallet.get(wallet.shard, wallet.id);
+  expect(after?.pin_failures).toBe(1);
+  expect(await secretsOf(NEW_KEY).verifyPin(pin, after?.pin_hash)).toBe(true);
+});
+
+test('a hash of another PIN that is written while the judged one is made anew stays', async () => {
+  const { wallet, renewal } = await judgedWallet();
+  const { store, secrets } = world.gateway.deps;
+  const other = await secrets.hashPin('7777');
+  const change = once(async () => {
+    const now = await store.wallet.get(wallet.shard, wallet.id);
+    expect(await store.commit({ updates: [guardedUpdate('wallet', now ?? wallet, { pin_hash: other })] })).toBe('won');
+  });
+  await renewal(change);
+  expect((await store.wallet.get(wallet.shard, wallet.id))?.pin_hash).toBe(other);
+});
+
+function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let done: Promise<T> | undefined;
+  return () => {
+    done ??= work();
+    return done;
+  };
+}
+
+/** A wallet whose PIN was judged with the old key. `renewal` hashes it anew; `meanwhile` happens before it first commits. */
+async function judgedWallet() {
+  const { number, pin } = await world.wallet();
+  const { store } = world.gateway.deps;
+  const wallet = await store.wallet.get(shardOfWallet(number), number);
+  if (wallet === undefined) throw new Error('there is no such wallet');
+  const renewal = (meanwhile: () => Promise<unknown>): Promise<void> => {
+    const commit: typeof store.commit = async (...given) => {
+      await meanwhile();
+      return store.commit(...given);
+    };
+    return renewPinHash({ store: { ...store, commit }, secrets: secretsOf(NEW_KEY, WORLD_MASTER_KEY) }, wallet, pin);
+  };
+  return { wallet, pin, renewal };
+}
 
 /** Tries a wrong PIN at each process in turn; returns each one's answer. */
 async function guess(number: string, urls: readonly string[]): Promise<string[]> {
