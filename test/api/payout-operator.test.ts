@@ -4,6 +4,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { cancel } from '../../src/domain/payout-batch.ts';
 import { shardOfWallet } from '../../src/domain/wallet.ts';
+import type { Store } from '../../src/store/store.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
 import { approvePayout, rejectPayout, requireApprovable } from '../../src/usecases/payout-approve.ts';
 import { cancelPayout } from '../../src/usecases/payout-cancel.ts';
@@ -141,6 +142,23 @@ describe('maker and checker', () => {
     await desk.untilFinal(batch, 3);
     await desk.untilFinal(batch, 4);
     expect((await countsNow(world, batch)).map(({ completed }) => completed)).toEqual([3, 3, 3, 3]);
+  });
+
+  test('a rejection that read the batch before its approval, and its lines after they were paid, is refused', async () => {
+    const { merchant, wallets } = await desk.payer(1n);
+    const batch = await makeBatch(world, merchant, { wallets });
+    const { deps } = world.gateway;
+    const lines: Store['payoutBatch']['lines'] = async (...given) => {
+      if ((await batchNow(world, batch)).approval === 'waiting') {
+        await approvePayout(deps, batch.id, SAY);
+        await desk.untilFinal(batch);
+      }
+      return deps.store.payoutBatch.lines(...given);
+    };
+    const behind = { ...deps, store: { ...deps.store, payoutBatch: { ...deps.store.payoutBatch, lines } } };
+    await expect(rejectPayout(behind, batch.id, SAY)).rejects.toThrow('has already been approved');
+    expect(await countsNow(world, batch)).toMatchObject([{ completed: 3, failed: 0 }]);
+    await expectSound(world, merchant);
   });
 
   test('of an approval, a rejection and a cancellation at the same time, one is done', async () => {

@@ -2,12 +2,17 @@
  * Pausing a schedule and resuming it: dates that passed meanwhile are skipped or made up for, and everything happens once.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { PayoutBatch } from '../../src/domain/outgoing-records.ts';
+import { skipNext } from '../../src/domain/payout-batch.ts';
+import type { Store } from '../../src/store/store.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
 import { cancelPayout } from '../../src/usecases/payout-cancel.ts';
+import { batchContext, readBatch } from '../../src/usecases/payout-occurrence.ts';
+import type { PayoutOperatorDeps } from '../../src/usecases/payout-operate.ts';
 import { pausePayout, resumePayout } from '../../src/usecases/payout-pause.ts';
 import { batchNow, countsNow, eventsOf, expectSound, linesNow, makeBatch } from '../support/payout-batches.ts';
 import { DAY, type Desk, openDesk, SAY } from '../support/payout-desk.ts';
-import { runDue } from '../support/payout-paydays.ts';
+import { partsAt, runDue } from '../support/payout-paydays.ts';
 import type { World } from '../support/world.ts';
 
 let desk: Desk;
@@ -76,6 +81,26 @@ describe('pausing', () => {
     ]);
   });
 
+  test('that loses to the run of the last date is decided again, and refused', async () => {
+    const { merchant, wallets } = await desk.payer();
+    const batch = await makeBatch(world, merchant, { wallets, schedule: desk.daily(1) });
+    const behind = beaten(() => runDue(partsAt(world, batch)));
+    await expect(pausePayout(behind, batch.id, SAY)).rejects.toThrow('it has no dates left');
+    expect(await batchNow(world, batch)).toMatchObject({ next_occurrence: 2, next_run_at: null, paused_at: null });
+    await world.pass(DAY);
+    expect(await desk.untilFinal(batch)).toEqual(['completed', 'completed', 'completed']);
+  });
+
+  test('of two that pause at the same time, the second one is told that it is paused', async () => {
+    const { merchant, wallets } = await desk.payer();
+    const batch = await makeBatch(world, merchant, { wallets, schedule: desk.daily(2) });
+    const behind = beaten(() => pausePayout(world.gateway.deps, batch.id, SAY));
+    await expect(pausePayout(behind, batch.id, { ...SAY, by: 'bahati' })).rejects.toThrow('it is paused already');
+    expect(world.log.lines.filter((line) => line.includes('payout_paused') && line.includes(batch.id))).toEqual([
+      expect.stringContaining('"by":"amina"'),
+    ]);
+  });
+
   test('against the round: an occurrence runs once or not at all', async () => {
     const { deps } = world.gateway;
     for (let round = 0; round < 6; round += 1) {
@@ -95,3 +120,61 @@ describe('pausing', () => {
     }
   });
 });
+
+describe('resuming, when another process changes the batch between the read and the commit', () => {
+  /** A paused batch of three dates, of which two have passed. */
+  const overdue = async (): Promise<PayoutBatch> => {
+    const { merchant, wallets } = await desk.payer();
+    const batch = await makeBatch(world, merchant, { wallets, schedule: desk.daily(3) });
+    await pausePayout(world.gateway.deps, batch.id, SAY);
+    await world.pass(2 * DAY);
+    return batch;
+  };
+  const failedOf = async (batch: PayoutBatch) => (await countsNow(world, batch)).map(({ failed }) => failed);
+
+  test('each passed date is skipped once, and counted by the process that skipped it', async () => {
+    const { deps } = world.gateway;
+    const batch = await overdue();
+    const behind = beaten(async () => {
+      const rows = await readBatch(deps, batch);
+      if (rows === undefined) throw new Error('no batch');
+      expect(await deps.store.commit(skipNext(rows.batch, rows.first, batchContext(deps)))).toBe('won');
+    });
+    const { batch: resumed, skipped } = await resumePayout(behind, batch.id, { ...SAY, catchUp: false });
+    expect(skipped).toBe(1);
+    expect(resumed).toMatchObject({ paused_at: null, next_occurrence: 3 });
+    expect(await failedOf(batch)).toEqual([3, 3]);
+  });
+
+  test('the second of two that resume is told that it is not paused, and no date is both skipped and run', async () => {
+    const batch = await overdue();
+    const ahead = () => resumePayout(world.gateway.deps, batch.id, { ...SAY, catchUp: true });
+    const second = resumePayout(beaten(ahead), batch.id, { ...SAY, catchUp: false });
+    await expect(second).rejects.toThrow('it is not paused');
+    await world.pass(1_000);
+    for (const occurrence of [1, 2]) await desk.untilFinal(batch, occurrence);
+    expect(await failedOf(batch)).toEqual([0, 0]);
+  });
+
+  test('a batch that is cancelled meanwhile is not resumed', async () => {
+    const batch = await overdue();
+    const behind = beaten(() => cancelPayout(world.gateway.deps, batch.id, SAY));
+    await expect(resumePayout(behind, batch.id, { ...SAY, catchUp: true })).rejects.toThrow('it has been cancelled');
+    await world.pass(DAY);
+    expect(await failedOf(batch)).toEqual([3]);
+    expect(await batchNow(world, batch)).toMatchObject({ next_run_at: null });
+  });
+});
+
+/** The dependencies of a process whose first commit comes after another one's work. */
+function beaten(work: () => Promise<unknown>): PayoutOperatorDeps {
+  const { deps } = world.gateway;
+  let isFirst = true;
+  const commit: Store['commit'] = async (change) => {
+    const comesFirst = isFirst;
+    isFirst = false;
+    if (comesFirst) await work();
+    return deps.store.commit(change);
+  };
+  return { ...deps, store: { ...deps.store, commit } };
+}
