@@ -3,10 +3,13 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { shardOfWallet } from '../../src/domain/wallet.ts';
+import type { Store } from '../../src/store/store.ts';
 import { creditBalance } from '../../src/usecases/balance-credit.ts';
 import { setFee } from '../../src/usecases/fee-set.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
+import { makeRefundForMerchant } from '../../src/usecases/refund-make.ts';
+import { plainly } from '../support/direct-calls.ts';
 import { expectRefusal } from '../support/envelope.ts';
 import {
   bearerOf,
@@ -234,6 +237,20 @@ describe('is paid by the merchant', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 402]);
     expect(await balancesOf(world, own)).toEqual({});
   });
+});
+
+test('a refund that another one overtakes while it reads is refused for the payment’s state, not for the balance', async () => {
+  const own = await world.merchant();
+  const paid = await paidByWallet(world, own);
+  const { deps } = world.gateway;
+  const get: Store['account']['get'] = async (...given) => {
+    if ((await statusOf(world, paid)) === 'approved') await refunded(world, own, paid);
+    return deps.store.account.get(...given);
+  };
+  const behind = { ...deps, store: { ...deps.store, account: { ...deps.store.account, get } } };
+  const caller = { kind: 'merchant', merchant: own.merchant, credentialId: own.key_id } as const;
+  const command = { transaction_id: paid.transaction_id, amount: undefined, reason: undefined };
+  await expect(makeRefundForMerchant(behind, caller, command, plainly)).rejects.toMatchObject({ code: 1205 });
 });
 
 describe('is refused', () => {
