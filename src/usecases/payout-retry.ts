@@ -81,11 +81,12 @@ async function readRows(
 ): Promise<Rows> {
   const batch = await readOwnBatch(deps, merchant, batchId);
   const { shard, id } = batch;
-  const [found, counts, archived, availableMinor] = await Promise.all([
+  // Read before the lines: if another call has taken the money to pay the same lines again, they say so.
+  const availableMinor = await availableTo(deps, merchant, batch.currency);
+  const [found, counts, archived] = await Promise.all([
     transactionIds === undefined ? deps.store.payouts.retryable(shard, id) : namedLines(deps, shard, transactionIds),
     findCounts(deps, batch),
     isOld(deps, id) ? deps.store.archive.payoutBatch.counts(shard, id) : [],
-    availableTo(deps, merchant, batch.currency),
   ]);
   const { status } = standingOf(counts, hasMore(batch));
   const before = await Promise.all(found.map(async (line) => ({ line, earlier: await earlierOf(deps, line) })));

@@ -5,8 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PAID_AGAIN_MOST } from '../../src/domain/payout-order.ts';
+import type { Store } from '../../src/store/store.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type MerchantSettingsChange, setMerchant } from '../../src/usecases/merchant-set.ts';
+import { retryPayout } from '../../src/usecases/payout-retry.ts';
+import { plainly } from '../support/direct-calls.ts';
 import { expectRefusal } from '../support/envelope.ts';
 import { bearerOf, neighbourOf, numberEnding } from '../support/flows.ts';
 import { createPayout, lines, settled } from '../support/payout-flows.ts';
@@ -148,6 +151,26 @@ describe('failed lines', () => {
       approval: 'waiting',
       status: 'pending',
     });
+  });
+
+  test('that another call pays again meanwhile are refused as such, not for the balance that it took', async () => {
+    const payer = await openPayer(world, 10_00n);
+    const { json } = await createPayout(world, payer, {
+      beneficiaries: [{ phone_number: numberEnding('02'), amount: '9.00' }],
+    });
+    await settled(world, payer, json.batch_id);
+    const { deps } = world.gateway;
+    let isOvertaken = false;
+    const get: Store['account']['get'] = async (...given) => {
+      const isFirst = !isOvertaken;
+      isOvertaken = true;
+      if (isFirst) expect((await retry(json.batch_id, {}, {}, payer)).status).toBe(200);
+      return deps.store.account.get(...given);
+    };
+    const behind = { ...deps, store: { ...deps.store, account: { ...deps.store.account, get } } };
+    const caller = { kind: 'merchant', merchant: payer.merchant, credentialId: payer.key_id } as const;
+    const refused = retryPayout(behind, caller, json.batch_id, undefined, plainly);
+    await expect(refused).rejects.toMatchObject({ code: 1205 });
   });
 
   test('are checked against the present settings, as a new payout is', async () => {
