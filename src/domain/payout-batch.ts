@@ -104,7 +104,7 @@ export function skipNext(batch: PayoutBatch, first: readonly PayoutLine[], conte
 export function approve(batch: PayoutBatch, first: readonly PayoutLine[], context: BatchContext): Change {
   const { now, newId, calendar } = context;
   if (batch.sending_type !== 'immediate') {
-    const next = batch.paused_at === null ? runsAt(batch, batch.next_occurrence, calendar) : null;
+    const next = runsAt(batch, batch.next_occurrence, calendar);
     return { updates: [guardedUpdate('payout_batch', batch, { approval: 'approved', next_run_at: next })] };
   }
   return {
@@ -139,8 +139,7 @@ export function pause(batch: PayoutBatch, now: number): Change {
 
 /** Occurrences run again, from the next one on. */
 export function resume(batch: PayoutBatch, { calendar }: BatchContext): Change {
-  const waits = batch.approval === 'waiting';
-  const next = waits ? null : runsAt(batch, batch.next_occurrence, calendar);
+  const next = runsAt(batch, batch.next_occurrence, calendar);
   return { updates: [guardedUpdate('payout_batch', batch, { paused_at: null, next_run_at: next })] };
 }
 

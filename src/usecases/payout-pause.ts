@@ -7,7 +7,6 @@
 
 import type { PayoutBatch } from '../domain/outgoing-records.ts';
 import { type BatchContext, pause, resume, runNext, runsAt, skipNext, stateOf } from '../domain/payout-batch.ts';
-import { hasMore } from '../domain/payout-order.ts';
 import { OperatorError } from './operator-error.ts';
 import { type Attribution, requireAttribution } from './operator-input.ts';
 import { changeBatch, type PayoutOperatorDeps, tell } from './payout-operate.ts';
@@ -79,7 +78,7 @@ export function datesPassed(
 type Step = 'left out' | 'run' | 'resumed';
 
 function nextStep(batch: PayoutBatch, { now, calendar }: BatchContext): Step {
-  const due = hasMore(batch) ? runsAt(batch, batch.next_occurrence, calendar) : null;
+  const due = runsAt(batch, batch.next_occurrence, calendar);
   if (due === null || due > now) return 'resumed';
   return due <= (batch.paused_at ?? 0) ? 'run' : 'left out';
 }

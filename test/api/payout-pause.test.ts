@@ -51,6 +51,19 @@ describe('pausing', () => {
     await expectSound(world, merchant);
   });
 
+  test('when every date has passed, all are skipped, and nothing is left to run', async () => {
+    const { merchant, wallets } = await desk.payer();
+    const { deps } = world.gateway;
+    const batch = await makeBatch(world, merchant, { wallets, schedule: desk.daily(2) });
+    await pausePayout(deps, batch.id, SAY);
+    await world.pass(3 * DAY);
+    const { batch: resumed, skipped } = await resumePayout(deps, batch.id, { ...SAY, catchUp: false });
+    expect(skipped).toBe(2);
+    expect(resumed).toMatchObject({ paused_at: null, next_occurrence: 3, next_run_at: null });
+    await world.pass(DAY);
+    expect(await countsNow(world, batch)).toMatchObject([{ failed: 3 }, { failed: 3 }]);
+  });
+
   test('with catch-up they are run instead', async () => {
     const { merchant, wallets } = await desk.payer();
     const { deps } = world.gateway;
