@@ -37,12 +37,7 @@ export const DetailAnswer = Type.Object(
   {
     success: Type.Boolean(),
     kind: oneOf(['payment'], 'This transaction is a payment.'),
-    transaction_id: Text,
-    status: PaymentStatus,
-    amount: Amount,
-    currency: CurrencyCode,
-    created_at: Timestamp,
-    completed_at: Type.Optional(Timestamp),
+    ...STATUS_FIELDS,
     customer_reference: Text,
     payment_id: Text,
     payment_method: MethodName,
