@@ -73,7 +73,7 @@ export function rowsOf(world: World): SettlementRows {
   };
 }
 
-function apply(world: World, change: Change): void {
+export function apply(world: World, change: Change): void {
   for (const update of change.updates ?? []) {
     const raise = <R extends { version: number }>(row: R): R => {
       expect(update.version).toBe(row.version);
