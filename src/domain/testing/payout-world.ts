@@ -18,6 +18,7 @@ import { costOf, isLineOver } from '../payout.ts';
 import { intendLine, type LineContext, lineOrder } from '../payout-outgoing.ts';
 import type { Attempt, WebhookEvent } from '../records.ts';
 import { attemptWith } from './attempts.ts';
+import { updatedRow } from './updates.ts';
 
 const SHARD = 5;
 export const SETTLE_DELAY_MS = 60_000;
@@ -101,12 +102,8 @@ export const TRANSIT = 'transit:mtn-momo-disbursement:usd';
 
 function apply(world: World, change: Change): void {
   for (const update of change.updates ?? []) {
-    const raise = <R extends { version: number }>(row: R): R => {
-      expect(update.version).toBe(row.version);
-      return { ...row, ...update.row, version: row.version + 1 };
-    };
-    if (update.table === 'payout_line') world.line = raise(world.line);
-    else world.attempts = world.attempts.map((row) => (row.id === update.id ? raise(row) : row));
+    if (update.table === 'payout_line') world.line = updatedRow(world.line, update);
+    else world.attempts = world.attempts.map((row) => (row.id === update.id ? updatedRow(row, update) : row));
   }
   for (const insert of change.inserts ?? []) {
     if (insert.table === 'webhook_event') world.events.push(insert.row);

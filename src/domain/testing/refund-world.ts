@@ -23,6 +23,7 @@ import { intendRefund, refundOrder } from '../refund-outgoing.ts';
 import { Refusal } from '../refusal.ts';
 import { attemptWith } from './attempts.ts';
 import { paymentWith } from './payments.ts';
+import { updatedRow } from './updates.ts';
 
 export const SHARD = 5;
 export const SETTLE_DELAY_MS = 60_000;
@@ -111,16 +112,12 @@ export class RefundWorld {
   /** Applies a change as the store does; what would lose there, or be refused (a stale version, a floor, an amount of zero), fails. */
   apply(change: Change | undefined): void {
     for (const update of change?.updates ?? []) {
-      const raise = <R extends { readonly version: number }>(row: R): R => {
-        expect(update.version).toBe(row.version);
-        return { ...row, ...update.row, version: row.version + 1 };
-      };
-      if (update.table === 'payment') this.payment = raise(this.payment);
-      else if (update.table === 'refund') this.refunds.set(update.id, raise(this.refund(update.id)));
+      if (update.table === 'payment') this.payment = updatedRow(this.payment, update);
+      else if (update.table === 'refund') this.refunds.set(update.id, updatedRow(this.refund(update.id), update));
       else {
         const at = this.attempts.findIndex(({ id }) => id === update.id);
         const attempt = this.attempts[at];
-        if (attempt !== undefined) this.attempts[at] = raise(attempt);
+        if (attempt !== undefined) this.attempts[at] = updatedRow(attempt, update);
       }
     }
     for (const insert of change?.inserts ?? []) {

@@ -14,6 +14,7 @@ import type { Attempt, Payment, Session, WebhookEvent } from '../records.ts';
 import { needsSession, type Settlement, type SettlementRows, settleAttempt } from '../settlement.ts';
 import { attemptWith } from './attempts.ts';
 import { paymentWith, sessionWith } from './payments.ts';
+import { updatedRow } from './updates.ts';
 
 const SHARD = 5;
 export const SETTLE_DELAY_MS = 60_000;
@@ -75,14 +76,10 @@ export function rowsOf(world: World): SettlementRows {
 
 export function apply(world: World, change: Change): void {
   for (const update of change.updates ?? []) {
-    const raise = <R extends { version: number }>(row: R): R => {
-      expect(update.version).toBe(row.version);
-      return { ...row, ...update.row, version: row.version + 1 };
-    };
-    if (update.table === 'attempt') world.attempt = raise(world.attempt);
-    else if (update.table === 'session') world.session = raise(world.session);
-    else if (update.id === world.payment.id) world.payment = raise(world.payment);
-    else world.sibling = raise(world.sibling);
+    if (update.table === 'attempt') world.attempt = updatedRow(world.attempt, update);
+    else if (update.table === 'session') world.session = updatedRow(world.session, update);
+    else if (update.id === world.payment.id) world.payment = updatedRow(world.payment, update);
+    else world.sibling = updatedRow(world.sibling, update);
   }
   for (const insert of change.inserts ?? []) if (insert.table === 'webhook_event') world.events.push(insert.row);
   for (const { debit, credit, amount_minor } of change.transfers ?? []) {
