@@ -2,13 +2,14 @@
  * Wrong PINs at numbers that are not accounts: the answers are the same, to the byte, as at an account.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makeWalletNumber } from '../../src/domain/wallet.ts';
+import { guardedUpdate } from '../../src/domain/change.ts';
+import { makeWalletNumber, shardOfWallet } from '../../src/domain/wallet.ts';
 import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { submitPayment } from '../../src/usecases/payment-submit.ts';
-import { callerOf, meansOf, plainly, submitOf } from '../support/direct-calls.ts';
+import { callerOf, meansOf, oncePinIsJudged, plainly, submitOf } from '../support/direct-calls.ts';
 import { expectRefusal, withoutIds } from '../support/envelope.ts';
-import { collect, type Fields, type Paying } from '../support/flows.ts';
+import { collect, type Fields, type Paying, payFromWallet } from '../support/flows.ts';
 import { countRows, rowsOf } from '../support/rows.ts';
 import { openSecond } from '../support/second-gateway.ts';
 import { type Answer, openWorld, type World } from '../support/world.ts';
@@ -168,6 +169,34 @@ test('of thirty parallel guesses at two processes, five are evaluated', async ()
   } finally {
     await second.close();
   }
+});
+
+test('a lock that ends while a submit reads counts no PIN, because none was verified: the same call pays a second later', async () => {
+  const made = await world.wallet();
+  const { deps } = world.gateway;
+  const { wallet } = deps.store;
+  const read = () => wallet.get(shardOfWallet(made.number), made.number);
+  const found = await read();
+  if (found === undefined) throw new Error('there is no such wallet');
+  let now = deps.clock.now();
+  const locked = { pin_failures: 5, pin_failed_at: now, locked_until: now + 1 };
+  expect(await deps.store.commit({ updates: [guardedUpdate('wallet', found, locked)] })).toBe('won');
+  const paying = await collect(world, merchant);
+  const submitted = submitPayment(
+    {
+      ...oncePinIsJudged(deps, () => {
+        now += 1;
+      }),
+      clock: { ...deps.clock, now: () => now },
+    },
+    await callerOf(world, merchant, paying),
+    submitOf(paying, meansOf(made)),
+    plainly,
+  );
+  await expect(submitted).rejects.toMatchObject({ code: 1303, more: { retryAfter: 1 } });
+  expect(await read()).toMatchObject(locked);
+  await world.clock.advance(1_000);
+  expect((await payFromWallet(world, paying, made)).json).toMatchObject({ status: 'approved' });
 });
 
 test('typed numbers are not stored, and the counts are reaped some time after they have stopped counting', async () => {

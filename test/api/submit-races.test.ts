@@ -14,7 +14,7 @@ import {
   readyToPay,
   submitCard,
 } from '../support/card-payments.ts';
-import { callerOf, meansOf, plainly, submitOf } from '../support/direct-calls.ts';
+import { callerOf, meansOf, oncePinIsJudged, plainly, submitOf } from '../support/direct-calls.ts';
 import { expectRefusal } from '../support/envelope.ts';
 import {
   collect,
@@ -112,6 +112,18 @@ test('a submit that waited for the first run of its key pays nothing if its cred
   const [revoked, turnedAway] = answers.sort((a, b) => a.status - b.status);
   expectRefusal(turnedAway as Answer, 502, '1404');
   expectRefusal(revoked as Answer, 401, '1001');
+});
+
+test('a submit from a wallet pays nothing if its credential is revoked while the PIN is verified', async () => {
+  const shop = await world.merchant();
+  const [paying, wallet] = [await collect(world, shop), await world.wallet()];
+  const { deps } = world.gateway;
+  const revoked = oncePinIsJudged(deps, () => revokeCredential(deps, shop.key_id));
+  const command = submitOf(paying, meansOf(wallet));
+  const submitted = submitPayment(revoked, await callerOf(world, shop, paying), command, plainly);
+  await expect(submitted).rejects.toMatchObject({ code: 1001 });
+  const { shard } = shop.merchant;
+  expect(await deps.store.payment.get(shard, paying.transaction_id)).toMatchObject({ status: 'pending' });
 });
 
 /** A call as left by a process that began it and died before it recorded the answer. */

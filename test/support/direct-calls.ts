@@ -2,6 +2,7 @@
 
 import type { Means, PaymentSubmitCommand } from '../../src/domain/submission.ts';
 import type { SessionCaller } from '../../src/usecases/callers.ts';
+import type { Deps } from '../../src/usecases/deps.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import type { Answering } from '../../src/usecases/perform.ts';
 import type { Paying } from './flows.ts';
@@ -37,4 +38,16 @@ export function submitOf({ payment_id }: Paying, means: Means): PaymentSubmitCom
 /** Paying from that wallet. */
 export function meansOf({ number, pin }: { readonly number: string; readonly pin: string }): Means {
   return { method: 'wallet', number, pin, numberField: 'ewallet_number', pinField: 'ewallet_pin' };
+}
+
+/** The same parts for a submit from a wallet, which reads its rows once for the PIN: something happens before it reads them again. */
+export function oncePinIsJudged(deps: Deps, happens: () => unknown): Deps {
+  const { store } = deps;
+  let reads = 0;
+  const caller: typeof store.session.caller = async (...key) => {
+    reads += 1;
+    if (reads === 2) await happens();
+    return store.session.caller(...key);
+  };
+  return { ...deps, store: { ...store, session: { ...store.session, caller } } };
 }
