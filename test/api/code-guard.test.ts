@@ -32,10 +32,10 @@ interface Holder {
   readonly phone: string;
 }
 
-async function holder(): Promise<Holder> {
+async function holder(balance = 100_000_00n): Promise<Holder> {
   phones += 1;
   const phone = `+243810003${100 + phones}`;
-  return { ...(await world.wallet({ balance: 100_000_00n, phone })), phone };
+  return { ...(await world.wallet({ balance, phone })), phone };
 }
 
 /** A payment for which a code is asked, at one of the merchants in turn. */
@@ -205,4 +205,29 @@ test('a right code whose account is locked while it is being read does not pay',
   expect(await rowsOf(world, 'select pin_failures from pin_guard where locked_until is not null')).toContainEqual({
     pin_failures: 20,
   });
+});
+
+test('a right code for a payment that another call pays meanwhile is told so, not that money is missing', async () => {
+  const wallet = await holder(150_00n);
+  const { paying, code } = await asking(wallet, 1);
+  const last = paying[0] as Paying;
+  const { deps } = world.gateway;
+  const { store } = deps;
+  // The other call pays between the read of the payment and those of its code and account, and leaves too little for a second time.
+  let other: Promise<Answer> | undefined;
+  const paidMeanwhile = async (): Promise<void> => {
+    other ??= verify(last, code);
+    await other;
+  };
+  const slow: typeof store = {
+    ...store,
+    code: { ...store.code, get: (...key) => paidMeanwhile().then(() => store.code.get(...key)) },
+    wallet: { ...store.wallet, get: (...key) => paidMeanwhile().then(() => store.wallet.get(...key)) },
+  };
+  const caller = await callerOf(world, merchants[0] as MerchantCreated, last);
+  const calls = { count: () => undefined, tell: () => undefined };
+  const command = { payment_id: last.payment_id, otp_code: code };
+  const paid = verifyCode({ ...deps, store: slow }, caller, command, plainly, calls);
+  await expect(paid).rejects.toMatchObject({ code: 1205 });
+  expect((await other)?.json).toMatchObject({ status: 'approved' });
 });

@@ -3,8 +3,10 @@ import { shardOf } from '../../src/domain/ids.ts';
 import { setFee } from '../../src/usecases/fee-set.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchant } from '../../src/usecases/merchant-set.ts';
+import { submitPayment } from '../../src/usecases/payment-submit.ts';
 import { host, stepOf, visitor } from '../support/checkout-flows.ts';
-import { codeOn, phoneState } from '../support/flows.ts';
+import { callerOf, meansOf, plainly, submitOf } from '../support/direct-calls.ts';
+import { codeOn, collect, payFromWallet, phoneState } from '../support/flows.ts';
 import { type Answer, collectBody, mint, openWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -142,6 +144,17 @@ test('an amount that reaches the threshold needs a code; the last cent of the ac
   expect(paid.json, paid.text).toMatchObject({ status: 'approved', wallet_balance: '0.00' });
   const refused = await verify(second.asked, second.code);
   expect(refused.json, refused.text).toMatchObject({ error_code: '1201' });
+});
+
+test('where no texts can be sent, an amount that needs a code is refused, and the session stays for another method', async () => {
+  const wallet = await fund();
+  const paying = await collect(world, merchant, { minted: { amount: '150.00' } });
+  const { deps } = world.gateway;
+  const silent = { ...deps, connectors: { ...deps.connectors, texts: undefined } };
+  const caller = await callerOf(world, merchant, paying);
+  const submitted = submitPayment(silent, caller, submitOf(paying, meansOf(wallet)), plainly);
+  await expect(submitted).rejects.toMatchObject({ code: 1402, more: { transactionId: paying.transaction_id } });
+  expect((await payFromWallet(world, paying, wallet)).json).toMatchObject({ status: 'pending_otp_verification' });
 });
 
 test('a hundred parallel guesses: exactly five are evaluated, and the right one after them is refused too', async () => {
