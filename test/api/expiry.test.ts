@@ -1,12 +1,13 @@
-/** The expiry of many payments at once. */
+/** The expiry of payments: of many at once, and of some that change meanwhile. */
 
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeId, shardOf } from '../../src/domain/ids.ts';
+import { CODE_LIFE_MS } from '../../src/domain/one-time-code.ts';
 import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import { StoreRefused } from '../../src/store/errors.ts';
 import { expireDue, openExpiry } from '../../src/usecases/payment-expire.ts';
-import { collect, statusOf } from '../support/flows.ts';
+import { collect, payFromWallet, statusOf } from '../support/flows.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -78,6 +79,42 @@ test('a payment that cannot be ended is logged, and keeps no other from ending',
   expect([await statusOf(world, bad), await statusOf(world, good)]).toEqual(['pending', 'expired']);
   const logged = world.log.lines.filter((line) => line.includes('expiry_failed'));
   expect(logged.map((line) => JSON.parse(line))).toMatchObject([{ transaction_id: bad.transaction_id }]);
+});
+
+test('a payment that is paid, and one that gets another code, after the round has read that they are due do not expire', async () => {
+  const { deps } = world.gateway;
+  const merchant = await world.merchant();
+  const [wallet, phone] = [await world.wallet({ balance: 500_00n }), '+243810000499'];
+  const minted = { ttl_seconds: 60 };
+  const paid = await collect(world, merchant, { minted });
+  const [longer, due] = await Promise.all(
+    [1, 2].map(async () => {
+      const paying = await collect(world, merchant, { minted: { ...minted, amount: '150.00' } });
+      const from = await world.wallet({ balance: 500_00n, phone });
+      expect((await payFromWallet(world, paying, from)).json.status).toBe('pending_otp_verification');
+      return paying;
+    }),
+  );
+  if (longer === undefined || due === undefined) throw new Error('two were collected');
+  await world.clock.advance(1_000);
+  const { payment } = deps.store;
+  const toExpire: typeof payment.toExpire = async (...question) => {
+    const found = await payment.toExpire(...question);
+    expect((await payFromWallet(world, paid, wallet)).json.status).toBe('approved');
+    const body = { payment_id: longer.payment_id };
+    const resent = await world.call('POST', '/payments/resend-otp', { bearer: longer.token, body });
+    expect(resent.status, resent.text).toBe(200);
+    expect(found.map(({ id }) => id)).toEqual(
+      expect.arrayContaining([paid, longer, due].map((one) => one.transaction_id)),
+    );
+    return found;
+  };
+  // By then the first codes have ended, but not the one that is sent in between.
+  const later = manualClock(deps.clock.now() + CODE_LIFE_MS - 1);
+  const expiring = { ...deps, clock: later, store: { ...deps.store, payment: { ...payment, toExpire } } };
+  await expireDue(expiring, new AbortController().signal);
+  const statuses = await Promise.all([paid, longer, due].map((one) => statusOf(world, one)));
+  expect(statuses).toEqual(['approved', 'pending_otp_verification', 'expired']);
 });
 
 test('what waits for its upstream is read once a minute, and only then', async () => {
