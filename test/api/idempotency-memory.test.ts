@@ -190,6 +190,43 @@ describe('two processes', () => {
     }
   });
 
+  test('the same resend at each, of which both have drawn a code: one text, with the code that counts', async () => {
+    const asked = await askCode(world, merchant);
+    const second = await openSecond(world, world.clock);
+    const stores = [world.gateway.deps.store, second.gateway.deps.store];
+    const commits = stores.map(({ commit }) => commit);
+    const held: (() => void)[] = [];
+    for (const [at, store] of stores.entries()) {
+      const commit: typeof store.commit = async (change) => {
+        if (change.updates?.some(({ table }) => table === 'one_time_code'))
+          await new Promise<void>((go) => {
+            held.push(go);
+            if (held.length === 2) for (const each of held) each();
+          });
+        return (commits[at] as typeof commit)(change);
+      };
+      Object.assign(store, { commit });
+    }
+    try {
+      const headers = { ...freshKey(), 'content-type': 'application/json', authorization: `Bearer ${asked.token}` };
+      const body = JSON.stringify({ payment_id: asked.payment_id });
+      const resend = (url: string) => fetch(`${url}/api/v1/payments/resend-otp`, { method: 'POST', headers, body });
+      const answers = await Promise.all([world.url, second.url].map(resend));
+      expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+      const [one, other] = await Promise.all(answers.map((answer) => answer.text()));
+      expect(other).toBe(one);
+    } finally {
+      for (const [at, store] of stores.entries()) Object.assign(store, { commit: commits[at] });
+      // A gateway finishes what it has begun.
+      await second.close();
+    }
+    await world.gateway.background.idle();
+    expect((await phoneState(world, asked.phone)).messages).toHaveLength(2);
+    const verified = { payment_id: asked.payment_id, otp_code: await codeOn(world, asked.phone, 2) };
+    const paid = await world.call('POST', '/payments/verify-otp', { bearer: asked.token, body: verified });
+    expect(paid.json, paid.text).toMatchObject({ status: 'approved' });
+  });
+
   test('the first one hangs after the money was taken: the other one continues its call', async () => {
     const second = await openSecond(world, manualClock(0));
     world.sandbox.faults.set('mtn', { lose_callback_rate: 1 });
