@@ -204,6 +204,38 @@ describe('what a process knows', () => {
     expect(holds.waiting()).toEqual([]);
   });
 
+  test('an answer is used for a second, a change is logged once, and what could not be read is asked again at once', async () => {
+    const { deps } = world.gateway;
+    const clock = manualClock(0);
+    const logged: unknown[] = [];
+    const log = { ...deps.log, warn: (event: string, fields?: object) => void logged.push([event, fields]) };
+    let reads = 0;
+    let isAway = false;
+    const store = storeWith(async (found) => {
+      reads += 1;
+      if (isAway) throw new Error('the shard of settings is away');
+      return found;
+    });
+    const holds = openHolds({ store, clock, log }, SENDERS);
+    const isHeld = async (milliseconds = 0): Promise<readonly [boolean, number]> => {
+      await clock.advance(milliseconds);
+      return [await holds.isHeld(MOMO), reads];
+    };
+    expect(await isHeld()).toEqual([false, 1]);
+    await holdConnector(deps, MOMO, SAY);
+    expect(await isHeld(999)).toEqual([false, 1]);
+    expect(await isHeld(1)).toEqual([true, 2]);
+    expect(await isHeld(1_000)).toEqual([true, 3]);
+    isAway = true;
+    await expect(isHeld(1_000)).rejects.toThrow('away');
+    isAway = false;
+    expect(await isHeld()).toEqual([true, 5]);
+    await resume();
+    expect(await isHeld(1_000)).toEqual([false, 6]);
+    expect(await isHeld(1_000)).toEqual([false, 7]);
+    expect(logged).toEqual(['connector_held', 'connector_resumed'].map((event) => [event, { connector: MOMO }]));
+  });
+
   test('what cannot be read keeps no other work from being claimed', async () => {
     const { clock, log } = world.gateway.deps;
     const store = storeWith(() => Promise.reject(new Error('the shard of settings is away')));
