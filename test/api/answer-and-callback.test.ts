@@ -81,3 +81,17 @@ test('“not found” for a callback’s inquiry that began before our own call 
   await inquireAttempt(world.gateway.deps, attempt);
   expect(world.log.lines.filter((line) => line.includes('attempt_alarm'))).toHaveLength(1);
 });
+
+test('an inquiry that was due before the carrier accepted is not counted against the time that the accepted payment has', async () => {
+  const paying = await collect(world, await world.merchant(), { method: 'mobile_money' });
+  carrier.say('PENDING');
+  expect((await payByPhone(world, paying, numberEnding('42'))).status).toBe(200);
+  const attempt = await attemptOf(world, paying);
+  expect(attempt).toMatchObject({ status: 'waiting', inquiries: 0 });
+  // In the state in which the round read it.
+  const begun = { ...attempt, status: 'intended', version: 1 } as const;
+  await inquireAttempt(world.gateway.deps, begun, 'due');
+  expect(await attemptOf(world, paying)).toEqual(attempt);
+  await inquireAttempt(world.gateway.deps, attempt, 'due');
+  expect(await attemptOf(world, paying)).toMatchObject({ status: 'waiting', inquiries: 1 });
+});
