@@ -166,6 +166,33 @@ describe('a payment whose submit was turned away', () => {
     for (const tried of [first, second]) await expect(bookToMerchant(tried)).rejects.toThrow(OperatorError);
   });
 
+  test('and another of its session, both paid late, are credited to their merchant once, if booked at the same time', async () => {
+    const { paying, first } = await desk.turnedAway();
+    const other = { ...paying, ...(await collectWith(world, paying.token, 'mobile_money')) };
+    expect((await payByPhone(world, other, numberEnding('42'))).status).toBe(200);
+    const second = await desk.tryOf(other.transaction_id, 0);
+    await desk.hearOf(second, 'FAILED');
+    for (const tried of [first, second]) await desk.hearOf(tried, 'SUCCESSFUL');
+    expect([await statusOf(world, paying), await statusOf(world, other)]).toEqual(['cancelled', 'failed']);
+    const { deps } = world.gateway;
+    const held: (() => void)[] = [];
+    // Both have found the order unpaid before either is written.
+    const commit: typeof deps.store.commit = async (change) => {
+      await new Promise<void>((go) => {
+        held.push(go);
+        if (held.length >= 2) for (const each of held) each();
+      });
+      return deps.store.commit(change);
+    };
+    const together = { ...deps, store: { ...deps.store, commit } };
+    const booked = await Promise.allSettled(
+      [first, second].map(({ id }) => bookLateMoney(together, id, { to: 'merchant', by: 'amina', why: 'a test' })),
+    );
+    expect(booked.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    const refused = booked.find(({ status }) => status === 'rejected');
+    expect(refused).toMatchObject({ reason: { message: expect.stringContaining('was paid by') } });
+  });
+
   test('and whose session was paid otherwise is not credited to its merchant a second time', async () => {
     await expect(bookToMerchant(await paidOtherwise())).rejects.toThrow('was paid by');
   });
