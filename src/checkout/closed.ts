@@ -21,51 +21,40 @@ import { amountLine } from './shown.ts';
 
 export type Closed = 'used' | 'unknown' | 'over' | 'foreign' | 'large' | 'refused' | 'trouble' | 'busy';
 
-const STATUS = {
-  used: 410,
-  unknown: 404,
-  over: 410,
-  foreign: 403,
-  large: 413,
-  refused: 403,
-  trouble: 500,
-  busy: 503,
-} as const satisfies { readonly [kind in Closed]: number };
+interface ClosedPage {
+  /** For a browser. */
+  readonly status: number;
+  /** The refusal for programs, which comes with the status of that code (contract §2). */
+  readonly code: RefusalCode;
+  readonly title: CheckoutWord;
+  readonly text: CheckoutWord;
+}
 
-/** The refusal code of each page for programs, with the status of that code (contract §2). */
-const CODES = {
-  used: 1005,
-  unknown: 1204,
-  over: 1005,
-  foreign: 1003,
-  large: 1403,
-  refused: 1003,
-  trouble: 1401,
-  busy: 1402,
-} as const satisfies { readonly [kind in Closed]: RefusalCode };
+const PAGES: { readonly [kind in Closed]: ClosedPage } = {
+  used: { status: 410, code: 1005, title: 'used_title', text: 'used_text' },
+  unknown: { status: 404, code: 1204, title: 'unknown_title', text: 'unknown_text' },
+  over: { status: 410, code: 1005, title: 'over_title', text: 'over_text' },
+  foreign: { status: 403, code: 1003, title: 'foreign_title', text: 'foreign_text' },
+  large: { status: 413, code: 1403, title: 'large_title', text: 'large_text' },
+  refused: { status: 403, code: 1003, title: 'refused_title', text: 'refused_text' },
+  trouble: { status: 500, code: 1401, title: 'trouble_title', text: 'trouble_text' },
+  busy: { status: 503, code: 1402, title: 'trouble_title', text: 'trouble_text' },
+};
 
-const WORDS = {
-  used: ['used_title', 'used_text'],
-  unknown: ['unknown_title', 'unknown_text'],
-  over: ['over_title', 'over_text'],
-  foreign: ['foreign_title', 'foreign_text'],
-  large: ['large_title', 'large_text'],
-  refused: ['refused_title', 'refused_text'],
-  trouble: ['trouble_title', 'trouble_text'],
-  busy: ['trouble_title', 'trouble_text'],
-} as const satisfies { readonly [kind in Closed]: readonly [CheckoutWord, CheckoutWord] };
+function isClosed(kind: string): kind is Closed {
+  return Object.hasOwn(PAGES, kind);
+}
 
 /** Where the language menu of such a page leads: to the same words, and never to an address with a ticket in it. */
 const CLOSED_PATH = '/checkout/closed';
 
 export function closedPage(assets: Assets, language: Language, kind: Closed): PageAnswer {
-  const [title, text] = WORDS[kind];
-  const status = STATUS[kind];
+  const { status, code, title, text } = PAGES[kind];
   const page = wordsPage(assets, language, checkoutText(language, title), checkoutText(language, text), {
     path: `${CLOSED_PATH}/${kind}`,
     status,
   });
-  return { refusal: new Refusal(CODES[kind]), ...page };
+  return { refusal: new Refusal(code), ...page };
 }
 
 /**
@@ -80,7 +69,7 @@ export function repeatedPage(
 ): PageAnswer {
   if (kind === LIMITED) return { ...limitedPage(assets, language, secondsIn(query)), status: 200 };
   if (kind === RETURNED) return returnedPage(assets, language);
-  const page = closedPage(assets, language, Object.hasOwn(STATUS, kind) ? (kind as Closed) : 'unknown');
+  const page = closedPage(assets, language, isClosed(kind) ? kind : 'unknown');
   return page.status < 500 ? page : { ...page, status: 200, refusal: new Refusal(1204) };
 }
 
@@ -146,8 +135,10 @@ export function failedPage(assets: Assets, language: Language, refusal: Refusal)
  * unknown one.
  */
 function failedKind({ code, http }: Refusal): Closed {
-  if (code === 1403) return http === 404 ? 'unknown' : http === 413 ? 'large' : 'foreign';
-  return http === 503 ? 'busy' : http >= 500 ? 'trouble' : 'refused';
+  if (code === 1403 && http === 404) return 'unknown';
+  if (code === 1403) return http === 413 ? 'large' : 'foreign';
+  if (http === 503) return 'busy';
+  return http >= 500 ? 'trouble' : 'refused';
 }
 
 function wordsPage(
