@@ -38,8 +38,12 @@ const MOST_CALLS = 1_000_000;
 
 /** The most calls per window that a merchant can be given for that limit; undefined: there is no such limit. */
 export function mostCalls(name: string): number | undefined {
-  if (Object.hasOwn(CODE_GUARDS, name)) return CODE_GUARDS[name as CodeGuard].calls;
+  if (isCodeGuard(name)) return CODE_GUARDS[name].calls;
   return Object.hasOwn(TRAFFIC_LIMITS, name) ? MOST_CALLS : undefined;
+}
+
+function isCodeGuard(name: string): name is CodeGuard {
+  return Object.hasOwn(CODE_GUARDS, name);
 }
 
 /** How many calls a code guard lets through for this merchant's customers: the merchant's own number if that is lower. */
