@@ -4,7 +4,7 @@
  * Invariant: whatever is wrong with it is a UsageError that says how it is written, thrown before anything is done.
  */
 
-import { CURRENCIES, type Currency, isCurrency } from '../domain/currency.ts';
+import { CURRENCIES, type Currency, exponentOf, isCurrency } from '../domain/currency.ts';
 import { isId, type Prefix, shardOf } from '../domain/ids.ts';
 import { formatMinor, parseAmount } from '../domain/money.ts';
 import type { Merchant } from '../domain/records.ts';
@@ -74,15 +74,17 @@ export function requireAmount(text: string, currency: Currency, noun = 'amount',
   const money = parseAmount(text, currency);
   if (money !== undefined) return money.minor;
   const example = formatMinor(parseAmount('100', currency)?.minor ?? 0n, currency);
-  const decimals = example.split('.')[1]?.length ?? 0;
-  const isTooFine = (/^\d+\.(\d+)$/.exec(text)?.[1]?.length ?? 0) > decimals;
-  const most = decimals === 0 ? 'no decimals' : `at most ${decimals} decimals`;
-  const rule = ZERO.test(text)
-    ? `it must be above zero${unsaid}, like`
-    : isTooFine
-      ? `${currency} has ${most}, like`
-      : 'write it like';
+  const rule = brokenRule(text, currency, unsaid);
   throw new UsageError(`${JSON.stringify(text)} is not a valid ${noun} in ${currency}: ${rule} ${example}`);
+}
+
+/** What is wrong with a text that is no amount; an example follows. */
+function brokenRule(text: string, currency: Currency, unsaid: string): string {
+  if (ZERO.test(text)) return `it must be above zero${unsaid}, like`;
+  const decimals = exponentOf(currency);
+  const written = /^\d+\.(\d+)$/.exec(text)?.[1]?.length ?? 0;
+  if (written <= decimals) return 'write it like';
+  return `${currency} has ${decimals === 0 ? 'no decimals' : `at most ${decimals} decimals`}, like`;
 }
 
 /** An amount that may also be zero. */
