@@ -8,7 +8,7 @@
 
 import { type Change, guardedUpdate, revise, type Transfer, type Update } from './change.ts';
 import { paymentTransfers, suspenseAccount, transitAccount } from './ledger.ts';
-import { isFinal } from './payment.ts';
+import { isFinal, isPaid } from './payment.ts';
 import { LATE_BORNE, LATE_GIVEN_BACK, LATE_KEPT, LATE_WAITS, type LateReason } from './reason.ts';
 import type { Attempt, AttemptPurpose, Payment } from './records.ts';
 
@@ -53,9 +53,9 @@ export function bookedColumns(to: LateTarget): { readonly reason: LateReason } {
 }
 
 /** Why a payment's late money cannot go to the merchant; undefined: it can. */
-export function whyNotKept({ status }: Pick<Payment, 'status'>): 'open' | 'paid' | undefined {
-  if (status === 'approved' || status === 'refunded') return 'paid';
-  return isFinal(status) ? undefined : 'open';
+export function whyNotKept(payment: Pick<Payment, 'status'>): 'open' | 'paid' | undefined {
+  if (isPaid(payment)) return 'paid';
+  return isFinal(payment.status) ? undefined : 'open';
 }
 
 /** The update of an attempt whose late money has paid its order after all: it no longer waits for an operator. */
