@@ -5,6 +5,7 @@
  */
 
 import { PAGE_LIFE_MS } from '../domain/checkout.ts';
+import { secondsUntil } from '../domain/elapsed.ts';
 import type { Checkout } from '../domain/page-records.ts';
 import { wantsHtml } from '../messages/accept.ts';
 import { isLanguage, type Language, languageOf } from '../messages/messages.ts';
@@ -36,7 +37,7 @@ export function keyCookies(
   key: string,
 ): string[] {
   const name = cookieName(checkout.id);
-  const seconds = Math.max(1, Math.ceil((checkout.expires_at + PAGE_LIFE_MS - deps.clock.now()) / 1_000));
+  const seconds = secondsUntil(checkout.expires_at + PAGE_LIFE_MS, deps.clock.now());
   const others = request.cookieNames().filter((other) => other.startsWith(PAGE_COOKIES) && other !== name);
   const given = others.slice(0, Math.max(0, others.length + 1 - MOST_PAGES));
   const cookie = (of: string, value: string, life: number): string =>

@@ -5,6 +5,7 @@
  * (specification, rule 1).
  */
 
+import { secondsUntil } from './elapsed.ts';
 import type { Session } from './records.ts';
 import { Refusal, type RefusalDetail, refuseField } from './refusal.ts';
 
@@ -26,7 +27,7 @@ const PAYMENTS_PER_SESSION = 150;
  */
 export function requirePaymentsLeft(session: Session, now: number): void {
   if (session.payments < PAYMENTS_PER_SESSION) return;
-  const seconds = Math.max(1, Math.ceil((session.expires_at - now) / 1000));
+  const seconds = secondsUntil(session.expires_at, now);
   const details = [{ field: 'Authorization', code: 'PAYMENTS_USED' }] as const;
   throw new Refusal(1301, { retryAfter: seconds, retryable: false, words: { seconds }, details });
 }

@@ -6,6 +6,7 @@
  */
 
 import type { Currency } from './currency.ts';
+import { secondsUntil } from './elapsed.ts';
 import type { Merchant, OneTimeCode, Payment, PinCount, PinGuard } from './records.ts';
 import { CODE_GUARDS, guardedCalls } from './traffic-limit.ts';
 
@@ -62,10 +63,6 @@ export function textsLeft(count: PinCount | undefined, now: number, most: number
 export function afterText(count: PinCount | undefined, now: number): PinCount & { readonly pin_failed_at: number } {
   const [began, sent] = isCounting(count, now) ? [count.pin_failed_at, count.pin_failures] : [now, 0];
   return { pin_failures: sent + 1, pin_failed_at: began, locked_until: null };
-}
-
-function secondsUntil(at: number, now: number): number {
-  return Math.max(1, Math.ceil((at - now) / 1000));
 }
 
 /**

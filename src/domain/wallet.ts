@@ -5,6 +5,7 @@
  * counted by a guarded write before it is answered. A number that is no account is counted by the same rule.
  */
 
+import { secondsUntil } from './elapsed.ts';
 import { SHARDS } from './ids.ts';
 import type { PinCount } from './records.ts';
 
@@ -82,7 +83,7 @@ function checkDigit(body: string): string {
 /** Whole seconds until a locked account may try again; undefined when it is not locked. */
 export function lockedFor(count: PinCount | undefined, now: number): number | undefined {
   const until = count?.locked_until ?? null;
-  return until === null || until <= now ? undefined : Math.ceil((until - now) / 1000);
+  return until === null || until <= now ? undefined : secondsUntil(until, now);
 }
 
 /** Milliseconds by which the clocks of two processes may differ; a time further ahead is corrected by the next wrong PIN. */

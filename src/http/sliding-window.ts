@@ -5,6 +5,7 @@
  * counted. Memory is bounded, whatever keys are thrown at it, and however many calls a window allows.
  */
 
+import { secondsUntil } from '../domain/elapsed.ts';
 import type { Clock } from '../platform/platform.ts';
 
 /** Where a caller stands after a call. Times in whole seconds. */
@@ -113,7 +114,7 @@ export function slidingWindow(
       const allowed = log.total < calls;
       if (allowed) count(log, time);
       const due = allowed ? (log.buckets[log.left] ?? time) : whenRoom(log, calls);
-      const wait = Math.max(1, Math.ceil((due + length - now) / 1000));
+      const wait = secondsUntil(due + length, now);
       return {
         allowed,
         calls,

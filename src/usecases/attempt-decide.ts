@@ -9,6 +9,7 @@
 import type { AttemptAnswer } from '../domain/answer.ts';
 import { hasAskedForMoney, isBeingAsked, isOpen } from '../domain/attempt.ts';
 import type { SettlementContext } from '../domain/attempt-settlement.ts';
+import { secondsUntil } from '../domain/elapsed.ts';
 import { shardOf } from '../domain/ids.ts';
 import { type OutgoingSettlement, settleOutgoing } from '../domain/outgoing.ts';
 import { isProviderReference } from '../domain/provider-reference.ts';
@@ -87,7 +88,7 @@ export function requireDecidable(attempt: Attempt, paid: boolean, now: number): 
   if (!isOpen(status)) throw new OperatorError(`${id} is closed: it is ${status}`);
   const isUnasked = status === 'unknown' && inquiries === 0;
   if (due !== null && due > now && (isUnasked || isBeingAsked(attempt, now))) {
-    const seconds = Math.ceil((due - now) / 1000);
+    const seconds = secondsUntil(due, now);
     throw new OperatorError(`the upstream is being asked about ${id} at the moment: look again in ${seconds} s`);
   }
 }

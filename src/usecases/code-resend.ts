@@ -6,6 +6,7 @@
  */
 
 import { guardedUpdate, merged, type Update } from '../domain/change.ts';
+import { secondsUntil } from '../domain/elapsed.ts';
 import { CODE_LIFE_MS, expiryWithCode, mostResends, resendsLeft, writeCode } from '../domain/one-time-code.ts';
 import { refuseState, requireInTime } from '../domain/payment.ts';
 import type { OneTimeCode, Payment } from '../domain/records.ts';
@@ -116,7 +117,7 @@ function requireResendable(payment: Payment, code: OneTimeCode | undefined, most
   if (code.resends >= most) {
     throw new Refusal(1301, {
       transactionId: payment.id,
-      retryAfter: Math.max(1, Math.ceil((payment.expires_at - now) / 1000)),
+      retryAfter: secondsUntil(payment.expires_at, now),
       retryable: false,
       details: [{ field: 'payment_id', code: 'RESENDS_USED', words: { maximum: most } }],
     });
