@@ -7,6 +7,7 @@
 
 import { secondsUntil } from './elapsed.ts';
 import { SHARDS } from './ids.ts';
+import { luhnSum } from './luhn.ts';
 import type { PinCount } from './records.ts';
 
 const PIN_TRIES = 5;
@@ -71,13 +72,8 @@ export function shardOfGuard(id: string): number {
 }
 
 function checkDigit(body: string): string {
-  let sum = 0;
-  for (let i = 0; i < body.length; i += 1) {
-    const digit = Number(body.at(-1 - i));
-    const doubled = i % 2 === 0 ? digit * 2 : digit;
-    sum += doubled > 9 ? doubled - 9 : doubled;
-  }
-  return String((((10 - (sum % 10)) % 10) + 5) % 10);
+  const luhns = (10 - (luhnSum(`${body}0`) % 10)) % 10;
+  return String((luhns + 5) % 10);
 }
 
 /** Whole seconds until a locked account may try again; undefined when it is not locked. */
