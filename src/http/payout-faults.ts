@@ -86,7 +86,6 @@ function textFaults(field: string, text: string | undefined): RefusalDetail[] {
 /** All beneficiaries, in the order of the call. */
 function readLines(deps: Checking, body: Readable<PayoutBody>): Reading<readonly OrderedLine[]> {
   const { beneficiaries = [], receipt_mode: mode, currency } = body;
-  const known = isCurrency(currency) ? currency : undefined;
   const faults: RefusalDetail[] = [];
   const lines: OrderedLine[] = [];
   const seen = new Set<string>();
@@ -94,24 +93,42 @@ function readLines(deps: Checking, body: Readable<PayoutBody>): Reading<readonly
   for (const [at, given] of beneficiaries.entries()) {
     if (given === undefined) continue;
     const field = `beneficiaries[${at}]`;
-    // The amount's form depends on the currency; where that is unknown, the widest form is checked.
-    const amount = given.amount === undefined ? undefined : parseAmount(given.amount, known ?? 'usd');
-    if (given.amount !== undefined && amount === undefined) faults.push(fault(`${field}.amount`, 'INVALID_AMOUNT'));
-    total += amount?.minor ?? 0n;
+    const amount = readAmount(given.amount, currency, field);
     const receiver = mode === undefined ? { faults: [] } : readReceiver(deps, mode, currency, given, field);
-    faults.push(...receiver.faults);
-    const key = receiver.value?.msisdn ?? receiver.value?.wallet_number ?? undefined;
-    if (key !== undefined && seen.has(key))
-      faults.push(fault(`${field}.${FIELD[mode ?? 'wallet']}`, 'DUPLICATE_BENEFICIARY'));
-    if (key !== undefined) seen.add(key);
-    if (receiver.value === undefined || amount === undefined) continue;
-    lines.push({ amount: given.amount ?? '', amountMinor: amount.minor, ...receiver.value });
+    faults.push(...amount.faults, ...receiver.faults, ...repetitionFaults(seen, receiver.value, field));
+    total += amount.value?.amountMinor ?? 0n;
+    if (amount.value === undefined || receiver.value === undefined) continue;
+    lines.push({ amount: amount.value.amount, amountMinor: amount.value.amountMinor, ...receiver.value });
   }
-  if (known !== undefined && total > totalMost(known)) {
-    const maximum = formatMinor(totalMost(known), known);
-    faults.unshift(fault('beneficiaries', 'PAYOUT_TOTAL', { maximum, currency: known }));
-  }
+  faults.unshift(...totalFaults(total, currency));
   return faults.length > 0 ? { faults: faults.filter(isFirst) } : { faults, value: lines };
+}
+
+function totalFaults(total: bigint, currency: string | undefined): RefusalDetail[] {
+  if (!isCurrency(currency) || total <= totalMost(currency)) return [];
+  return [fault('beneficiaries', 'PAYOUT_TOTAL', { maximum: formatMinor(totalMost(currency), currency), currency })];
+}
+
+/** The amount's form depends on the currency; where that is unknown, the widest form is checked. */
+function readAmount(
+  amount: string | undefined,
+  currency: string | undefined,
+  line: string,
+): Reading<Pick<OrderedLine, 'amount' | 'amountMinor'>> {
+  if (amount === undefined) return { faults: [] };
+  const money = parseAmount(amount, isCurrency(currency) ? currency : 'usd');
+  if (money === undefined) return { faults: [fault(`${line}.amount`, 'INVALID_AMOUNT')] };
+  return { faults: [], value: { amount, amountMinor: money.minor } };
+}
+
+/** Whether a line before this one has the same receiver: `seen` collects them. */
+function repetitionFaults(seen: Set<string>, receiver: Receiver | undefined, line: string): RefusalDetail[] {
+  const key = receiver?.msisdn ?? receiver?.wallet_number ?? undefined;
+  if (receiver === undefined || key === undefined) return [];
+  const isRepeated = seen.has(key);
+  seen.add(key);
+  const field = FIELD[receiver.msisdn === null ? 'wallet' : 'mobile_money'];
+  return isRepeated ? [fault(`${line}.${field}`, 'DUPLICATE_BENEFICIARY')] : [];
 }
 
 /** A fault of the whole call is found at each of its lines, and reported once. */
