@@ -42,15 +42,11 @@ const WHY: { readonly [why in WhyInSuspense]: string } = {
 };
 
 export async function suspenseList({ deps }: Tools, options: SuspenseListOptions): Promise<Output> {
-  const { merchant, currency, olderThan, after } = options;
+  const { after } = options;
   if (after !== undefined) requireId('att', after, 'attempt');
   const limit = readLimit(options.limit);
   const now = deps.clock.now();
-  const filter: SuspenseFilter = {
-    currency: currency === undefined ? undefined : requireCurrency(currency),
-    before: olderThan === undefined ? undefined : Math.max(0, now - readDuration(olderThan)),
-    merchantId: merchant === undefined ? undefined : (await requireMerchant(deps, merchant)).id,
-  };
+  const filter = await readFilter(deps, options, now);
   const seen = await listSuspense(deps, { ...filter, after, limit });
   const [sums, undecided] = await Promise.all([
     deps.store.suspenseSums(filter),
@@ -60,6 +56,25 @@ export async function suspenseList({ deps }: Tools, options: SuspenseListOptions
     seen.map(({ attempt }) => attempt),
     limit,
   );
+  return listed(seen, end, sums, undecided);
+}
+
+async function readFilter(deps: Tools['deps'], options: SuspenseListOptions, now: number): Promise<SuspenseFilter> {
+  const { merchant, currency, olderThan } = options;
+  return {
+    currency: currency === undefined ? undefined : requireCurrency(currency),
+    before: olderThan === undefined ? undefined : Math.max(0, now - readDuration(olderThan)),
+    merchantId: merchant === undefined ? undefined : (await requireMerchant(deps, merchant)).id,
+  };
+}
+
+/** A page of what lies in suspense, and all that lies there beside the ledger. */
+function listed(
+  seen: readonly InSuspense[],
+  end: ReturnType<typeof endOfPage>,
+  sums: SuspenseSums,
+  undecided: readonly Undecided[],
+): Output {
   const rows = seen.map((one) => [
     one.attempt.id,
     timeOf(one.attempt.settled_at) ?? '',
