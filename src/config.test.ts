@@ -63,9 +63,9 @@ test('an empty environment is a working sandbox', () => {
   });
 });
 
-test('the sandbox’s addresses follow its port, empty variables count as absent, and defaults are filled in', () => {
-  const config = readConfig({ SANDBOX_PORT: '9001', PORT: ' ', HOST: '' }, { PORT: '9000', HOST: '0.0.0.0' });
-  expect(config).toMatchObject({ port: 9000, host: '0.0.0.0', publicUrl: 'http://127.0.0.1:9000' });
+test('the sandbox’s addresses follow its port, and empty variables count as absent', () => {
+  const config = readConfig({ SANDBOX_PORT: '9001', PORT: ' ', HOST: '' });
+  expect(config).toMatchObject({ port: 8080, host: '127.0.0.1', publicUrl: 'http://127.0.0.1:8080' });
   expect(config.mtnMomo?.baseUrl).toBe('http://127.0.0.1:9001/mtn');
   expect(config.sms?.url).toBe('http://127.0.0.1:9001/sms');
 });

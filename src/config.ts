@@ -97,12 +97,12 @@ export class ConfigError extends Error {
 const PUBLIC_URL_EXAMPLE = 'https://pay.example.com';
 
 /**
- * Reads the configuration. `defaults` stand in for variables that the environment leaves out.
+ * Reads the configuration.
  *
  * @throws ConfigError, one line for all problems.
  */
-export function readConfig(environment: Environment, defaults: Environment = {}): Config {
-  const env = readEnvironment(withDefaults(environment, defaults));
+export function readConfig(environment: Environment): Config {
+  const env = readEnvironment(environment);
   const mode = env.word<GatewayMode>('GATEWAY_MODE', ['sandbox', 'production'], 'sandbox');
   const port = env.whole('PORT', { from: 0, to: 65_535 }, 8080);
   const host = readHost(env);
@@ -171,12 +171,6 @@ function readReceiverNetworks(env: EnvironmentReader, mode: GatewayMode): readon
 function readHost(env: EnvironmentReader): string {
   const host = env.text('HOST') ?? '127.0.0.1';
   return host === 'localhost' ? '127.0.0.1' : host;
-}
-
-/** An empty variable must not hide a default: compose files pass unset variables on as empty texts. */
-function withDefaults(environment: Environment, defaults: Environment): Environment {
-  const set = Object.entries(environment).filter(([, value]) => value !== undefined && value.trim() !== '');
-  return { ...defaults, ...Object.fromEntries(set) };
 }
 
 /** Matches a comma among the hosts, but not one in a password. */
