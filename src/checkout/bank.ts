@@ -33,7 +33,7 @@ export function proofMain(shown: Shown): Html {
 <form method="post" action="${pathOf(shown, 'proof')}" enctype="multipart/form-data" data-once novalidate>
 <div class="field"><label class="label" for="file">${text(shown, 'proof_file')}</label><input id="file" name="file" type="file" accept="image/jpeg,image/png,application/pdf" required${fault === undefined ? undefined : html` aria-invalid="true" aria-describedby="file-fault" autofocus`}>${
     fault === undefined ? undefined : faultLine('file-fault', fault)
-  }</div><button class="button">${text(shown, 'proof_send')}</button></form><p class="back">${returnLink(shown, 'quiet', true)}</p></section>`;
+  }</div><button class="button">${text(shown, 'proof_send')}</button></form><p class="back">${returnLink(shown, 'quiet', { mayBePaid: true })}</p></section>`;
 }
 
 /**

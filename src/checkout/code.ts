@@ -63,7 +63,7 @@ function codeForm(shown: Shown, left: number): Html {
 
 /** Once money has come in another way: no code is asked for, because none would be accepted. */
 function asideMain(shown: Shown): Html {
-  return html`<section class="card ended"><span class="seal bad" aria-hidden="true">!</span><h1>${text(shown, 'paid_before')}</h1>${about(shown)}${returnLink(shown, 'main', true)}</section>`;
+  return html`<section class="card ended"><span class="seal bad" aria-hidden="true">!</span><h1>${text(shown, 'paid_before')}</h1>${about(shown)}${returnLink(shown, 'main', { mayBePaid: true })}</section>`;
 }
 
 /** For a code that has expired with no resend left: nothing that could be entered here would pay. */

@@ -103,7 +103,7 @@ function nextStep(view: Shown['view']): CheckoutWord {
 /** The way to pay again, if there is one, and the way back to the shop. */
 function waysOn(shown: Shown): Piece {
   const { isOpen, isPaidAside } = shown.view;
-  if (!isOpen || isPaidAside) return returnLink(shown, 'main', isPaidAside);
+  if (!isOpen || isPaidAside) return returnLink(shown, 'main', { mayBePaid: isPaidAside });
   return html`<form method="post" action="${pathOf(shown, 'again')}" data-once><button class="button">${text(shown, 'again_button')}</button></form>${returnLink(shown, 'quiet')}`;
 }
 
@@ -131,5 +131,5 @@ export function expiredMain(shown: Shown): Html {
       ? text(shown, 'expired_text')
       : joinSentences(shown.language, text(shown, 'overdue_text'), text(shown, 'transferred_text'));
   const words = isPaidAside ? text(shown, 'paid_before') : promised;
-  return html`<section class="card ended"><span class="seal bad" aria-hidden="true">!</span><h1>${text(shown, 'expired_title')}</h1><p>${words}</p>${about(shown)}${returnLink(shown, 'main', isPaidAside)}</section>`;
+  return html`<section class="card ended"><span class="seal bad" aria-hidden="true">!</span><h1>${text(shown, 'expired_title')}</h1><p>${words}</p>${about(shown)}${returnLink(shown, 'main', { mayBePaid: isPaidAside })}</section>`;
 }

@@ -141,5 +141,5 @@ function mainOf(deps: Deps, shown: Shown, state: PageState, wish: Wish): Html {
 function challengeLink(deps: Deps, shown: Shown): Html {
   const { attempt } = shown.view;
   const address = attempt === undefined ? pathOf(shown) : challengeUrl(deps, attempt);
-  return html`<section class="card calm"><h1>${text(shown, 'challenge_title')}</h1><p>${text(shown, 'challenge_text')}</p>${about(shown)}<a class="button" href="${address}">${text(shown, 'challenge_go')}</a><p class="back">${returnLink(shown, 'quiet', true)}</p></section>`;
+  return html`<section class="card calm"><h1>${text(shown, 'challenge_title')}</h1><p>${text(shown, 'challenge_text')}</p>${about(shown)}<a class="button" href="${address}">${text(shown, 'challenge_go')}</a><p class="back">${returnLink(shown, 'quiet', { mayBePaid: true })}</p></section>`;
 }

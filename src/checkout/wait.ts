@@ -68,7 +68,7 @@ export function askedMain(shown: Shown): Html {
 }
 
 export function proofSentMain(shown: Shown): Html {
-  return html`<section class="card calm"><span class="seal" aria-hidden="true">✓</span><h1>${text(shown, 'proof_wait_title')}</h1><p>${text(shown, 'proof_wait_text')}</p>${about(shown)}${refresh(shown)}${returnLink(shown, 'main', true)}</section>`;
+  return html`<section class="card calm"><span class="seal" aria-hidden="true">✓</span><h1>${text(shown, 'proof_wait_title')}</h1><p>${text(shown, 'proof_wait_text')}</p>${about(shown)}${refresh(shown)}${returnLink(shown, 'main', { mayBePaid: true })}</section>`;
 }
 
 function spinner(): Html {
@@ -77,7 +77,7 @@ function spinner(): Html {
 
 /** Lets a customer leave who does not want to wait: the shop has to ask for the outcome. */
 function leave(shown: Shown): Html {
-  return html`<p class="back">${returnLink(shown, 'quiet', true)}</p>`;
+  return html`<p class="back">${returnLink(shown, 'quiet', { mayBePaid: true })}</p>`;
 }
 
 /**
