@@ -3,7 +3,7 @@
  * Invariant: a prompt is settled when its request ends, and a request ends as its prompt was answered.
  */
 import { behaviourOf, type Decision } from '../carriers/endings.ts';
-import type { PromptStatus } from '../phone/phones.ts';
+import type { PromptStatus, Verdict } from '../phone/phones.ts';
 import { carrier, createMovements, type MoneyRequest, type Movements, type MovementsParts } from './movements.ts';
 
 type Outcome = { readonly prompt: Exclude<PromptStatus, 'pending'>; readonly reason?: string };
@@ -15,6 +15,13 @@ const outcomes = {
   locked: { prompt: 'failed', reason: 'PAYMENT_NOT_APPROVED' },
   expired: { prompt: 'expired', reason: 'EXPIRED' },
 } as const satisfies Record<string, Outcome>;
+
+/** How a request ends by what a person did at the prompt. */
+const byVerdict: Readonly<Record<Verdict, Outcome>> = {
+  approve: outcomes.approved,
+  reject: outcomes.rejected,
+  locked: outcomes.locked,
+};
 
 export function createCollections(parts: MovementsParts): Movements {
   const { world, settings, phones } = parts;
@@ -32,9 +39,7 @@ export function createCollections(parts: MovementsParts): Movements {
       expires_at: world.now() + settings.prompt_life_ms,
       decides_by_itself: decision !== 'person',
     };
-    phones.push(asked, (verdict) =>
-      end(verdict === 'approve' ? outcomes.approved : verdict === 'reject' ? outcomes.rejected : outcomes.locked),
-    );
+    phones.push(asked, (verdict) => end(byVerdict[verdict]));
   };
 
   return createMovements(parts, {
