@@ -8,7 +8,7 @@
 import { judgeProof } from '../domain/file-type.ts';
 import { Refusal, type RefusalDetail, refuseField } from '../domain/refusal.ts';
 import { isSubmitted, type Means, type SubmittedMethod } from '../domain/submission.ts';
-import { ungrouped } from '../domain/wallet.ts';
+import { PIN_FORM, ungrouped } from '../domain/wallet.ts';
 import type { Language } from '../messages/messages.ts';
 import type { PageRequest } from '../messages/page.ts';
 import { openCardForm } from '../usecases/card-form.ts';
@@ -111,7 +111,7 @@ function accountIn(givenNumber: string | undefined, typedPin: string | undefined
   const details: RefusalDetail[] = [];
   if (number === '') details.push({ field: 'ewallet_number', code: 'REQUIRED' });
   if (pin === '') details.push({ field: 'ewallet_pin', code: 'REQUIRED' });
-  else if (!/^[0-9]{4,8}$/.test(pin)) details.push({ field: 'ewallet_pin', code: 'INVALID_FORMAT' });
+  else if (!PIN_FORM.test(pin)) details.push({ field: 'ewallet_pin', code: 'INVALID_FORMAT' });
   if (details.length > 0) throw new Refusal(1110, { details });
   return { number, pin, numberField: 'ewallet_number', pinField: 'ewallet_pin' } as const;
 }
