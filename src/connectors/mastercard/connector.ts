@@ -216,13 +216,14 @@ const SCREEN = {
 function deviceOf({ accept, userAgent, language, address }: CardBrowser): Body {
   const [tag = 'en'] = /^[a-z]{2,3}(-[a-z]{2})?/i.exec(language ?? '') ?? [];
   return {
-    browser: plain(userAgent, 255) ?? 'unknown',
-    browserDetails: { ...SCREEN, acceptHeaders: plain(accept, 255) ?? '*/*', language: tag },
+    browser: plain(userAgent) ?? 'unknown',
+    browserDetails: { ...SCREEN, acceptHeaders: plain(accept) ?? '*/*', language: tag },
     ...(address !== undefined && { ipAddress: address }),
   };
 }
 
-function plain(text: string | undefined, longest: number): string | undefined {
-  const kept = text?.replaceAll(/[^\x20-\x7e]/g, '').slice(0, longest);
+/** The part of a browser's header that the network takes: printable ASCII, at most 255 characters. */
+function plain(text: string | undefined): string | undefined {
+  const kept = text?.replaceAll(/[^\x20-\x7e]/g, '').slice(0, 255);
   return kept === '' ? undefined : kept;
 }
