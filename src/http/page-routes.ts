@@ -7,15 +7,15 @@
 
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Refusal } from '../domain/refusal.ts';
 import { codingFor, prefersJson, wantsHtml } from '../messages/accept.ts';
 import type { Page, PageAnswer, PageRequest, Pages } from '../messages/page.ts';
 import type { Clock } from '../platform/platform.ts';
+import { countBy } from './call-counts.ts';
 import { isCardField, isCardNumber } from './card-data.ts';
 import type { clientAddressReader } from './client-address.ts';
 import { retryAfterOf } from './envelope.ts';
 import { type ExchangeParts, exchangeOf, noteFailure, refuse, writable } from './exchange.ts';
-import { type Limits, limitHeaders } from './limits.ts';
+import type { Limits } from './limits.ts';
 import { isForm, readForm as readMultipart } from './multipart.ts';
 import type { LoadClass } from './overload.ts';
 import { type ClockCheck, requireRightClock } from './right-clock.ts';
@@ -149,11 +149,7 @@ function pageRequest(
       return parts.addressOf(request.socket.remoteAddress, header('x-forwarded-for'));
     },
     count(session, merchant) {
-      const standing = parts.limits.take('payments', session.id, merchant.settings.rate_limits?.payments);
-      if (standing === undefined) return;
-      const { policy, state } = limitHeaders('payments', standing);
-      reply.header('RateLimit-Policy', policy).header('RateLimit', state);
-      if (!standing.allowed) throw new Refusal(1301, { retryAfter: standing.retryAfter });
+      countBy(parts, reply, 'payments', session.id, merchant);
     },
     note(merchantId, transactionId) {
       const exchange = exchangeOf(request);
