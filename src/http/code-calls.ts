@@ -23,22 +23,26 @@ export function codeCalls(
   return ({ caller, tellLeft }) => {
     let calls: Left | undefined;
     let kept: Left | undefined;
-    const say = (): void => {
+    const say = (): Left | undefined => {
       const least = calls === undefined || (kept !== undefined && kept.count <= calls.count) ? kept : calls;
       if (least !== undefined) tellLeft(least);
+      return least;
     };
     return {
       count(payment) {
         const most = guardedCalls(guard, caller.merchant.settings.rate_limits);
         const { allowed, remaining, reset, retryAfter } = window.take(payment.id, most);
         calls = { count: remaining, seconds: reset };
-        if (allowed) return say();
+        if (allowed) {
+          say();
+          return;
+        }
         tellLeft(calls);
         throw new Refusal(1301, { transactionId: payment.id, retryAfter });
       },
       tell(left) {
         kept = left;
-        say();
+        return say() ?? left;
       },
     };
   };

@@ -10,7 +10,7 @@ import { formatMinor } from '../domain/money.ts';
 import { refuseField } from '../domain/refusal.ts';
 import type { Means, Submitted, SubmittedMethod } from '../domain/submission.ts';
 import type { PageView } from './checkout-read.ts';
-import type { CodeCalls } from './code-calls.ts';
+import { UNCOUNTED } from './code-calls.ts';
 import { type CodeResent, resendCode } from './code-resend.ts';
 import { type CodeVerified, verifyCode } from './code-verify.ts';
 import type { Deps } from './deps.ts';
@@ -39,9 +39,6 @@ export function payOnPage(deps: Deps, { caller, payment }: PageView, means: Mean
   const command = { payment_id: deps.secrets.sealPaymentId(payment.id), means };
   return captured((answering) => submitPayment(deps, caller, command, answering));
 }
-
-/** Counts nothing: the page's own routes count calls. */
-const UNCOUNTED: CodeCalls = { count: () => undefined, tell: () => undefined };
 
 /** @throws Refusal as the API's verify-otp does. */
 export function verifyOnPage(deps: Deps, { caller, payment }: PageView, code: string): Promise<CodeVerified> {

@@ -10,9 +10,15 @@ import type { Payment } from '../domain/records.ts';
 export interface CodeCalls {
   /** Counts a call about this payment, whatever its outcome. @throws Refusal 1301 when there have been too many. */
   count(payment: Payment): void;
-  /** Takes how many tries, or resends, the code has left, again whenever that is known better: the last value is answered. */
-  tell(left: Left): void;
+  /**
+   * Takes how many tries, or resends, the code has left, again whenever that is known better: the last value is answered. Returns
+   * what the caller has left, which is less if its calls are used up sooner.
+   */
+  tell(left: Left): Left;
 }
+
+/** Counts nothing: the hosted page's own routes count calls. */
+export const UNCOUNTED: CodeCalls = { count: () => undefined, tell: (left) => left };
 
 /** Returns a function that counts only the first time that it is called. */
 export function countedOnce(calls: CodeCalls): (payment: Payment) => void {

@@ -111,8 +111,7 @@ function decide(deps: Deps, rows: Rows, given: string, tell: CodeCalls['tell']):
   if (rows.isPaidAside) throw paidBefore(payment, 'payment_id');
   requireCodesOpen(rows.counts, payment, now, code.expires_at);
   const tries = [...recentTries(code, now), now];
-  const leftAfter = triesLeft({ tries }, now, rows.most);
-  tell(leftAfter);
+  const leftAfter = tell(triesLeft({ tries }, now, rows.most));
   if (wallet === undefined) throw new Error('a code without the account that it is for');
   // On every verdict: codes for two payments from one account are evaluated one after the other.
   const judging = [guardedUpdate('one_time_code', code, { tries }), guard('wallet', wallet)];
@@ -132,7 +131,7 @@ function decide(deps: Deps, rows: Rows, given: string, tell: CodeCalls['tell']):
 /** The rows of a try that counts. */
 interface Judged extends Rows {
   readonly wallet: Wallet;
-  /** The tries that are left after this one. */
+  /** The tries that the caller has left after this one. */
   readonly leftAfter: Left;
   /** Written whatever the verdict is. */
   readonly judging: readonly Update[];

@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Change } from '../../src/domain/change.ts';
 import { CommitUnknown } from '../../src/store/errors.ts';
+import { UNCOUNTED } from '../../src/usecases/code-calls.ts';
 import { resendCode } from '../../src/usecases/code-resend.ts';
 import type { Deps } from '../../src/usecases/deps.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
@@ -76,8 +77,7 @@ describe('a submit whose commit lost its answer', () => {
 
 describe('a resend whose commit lost its answer', () => {
   const resent = async (deps: Deps, paying: Paying): Promise<void> => {
-    const calls = { count: () => undefined, tell: () => undefined };
-    const call = resendCode(deps, await callerOf(world, merchant, paying), paying, plainly, calls);
+    const call = resendCode(deps, await callerOf(world, merchant, paying), paying, plainly, UNCOUNTED);
     await expect(call).rejects.toThrow(CommitUnknown);
     await world.gateway.background.idle();
   };

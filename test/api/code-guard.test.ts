@@ -3,6 +3,7 @@
  * other merchants or another process.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { UNCOUNTED } from '../../src/usecases/code-calls.ts';
 import { verifyCode } from '../../src/usecases/code-verify.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { host, stepOf, textOf, visitor } from '../support/checkout-flows.ts';
@@ -198,8 +199,7 @@ test('a right code whose account is locked while it is being read does not pay',
   };
   const slow = { ...deps, store: { ...store, wallet: { ...store.wallet, get } } };
   const caller = await callerOf(world, merchants[0] as MerchantCreated, last);
-  const calls = { count: () => undefined, tell: () => undefined };
-  const paid = verifyCode(slow, caller, { payment_id: last.payment_id, otp_code: code }, plainly, calls);
+  const paid = verifyCode(slow, caller, { payment_id: last.payment_id, otp_code: code }, plainly, UNCOUNTED);
   await expect(paid).rejects.toMatchObject({ code: 1303 });
   expect((await guessed)?.json.error_code).toBe('1302');
   expect(await rowsOf(world, 'select pin_failures from pin_guard where locked_until is not null')).toContainEqual({
@@ -225,9 +225,8 @@ test('a right code for a payment that another call pays meanwhile is told so, no
     wallet: { ...store.wallet, get: (...key) => paidMeanwhile().then(() => store.wallet.get(...key)) },
   };
   const caller = await callerOf(world, merchants[0] as MerchantCreated, last);
-  const calls = { count: () => undefined, tell: () => undefined };
   const command = { payment_id: last.payment_id, otp_code: code };
-  const paid = verifyCode({ ...deps, store: slow }, caller, command, plainly, calls);
+  const paid = verifyCode({ ...deps, store: slow }, caller, command, plainly, UNCOUNTED);
   await expect(paid).rejects.toMatchObject({ code: 1205 });
   expect((await other)?.json).toMatchObject({ status: 'approved' });
 });

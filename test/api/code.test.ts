@@ -179,6 +179,20 @@ test('a wrong code says how many tries are left', async () => {
   expect(wrong.json.details[0].message).toContain('4');
 });
 
+test('a code that came before it was asked for uses up a try, and the next wrong one says so', async () => {
+  const wallet = await fund();
+  const { token } = await mint(world, merchant, { amount: '150.00' });
+  const made = await world.call('POST', '/payments/collect', { bearer: token, body: collectBody(world, 'none') });
+  const { payment_id, transaction_id } = made.json;
+  const asked: Asked = { token, payment_id, transaction_id, wallet: wallet.number, phone: wallet.phone };
+  for (const _ of [1, 2]) expect((await verify(asked, '123456')).json).toMatchObject({ error_code: '1205' });
+  const means = { payment_method_id: 'wallet', ewallet_number: wallet.number, ewallet_pin: wallet.pin };
+  await world.call('POST', '/payments/submit', { bearer: token, body: { payment_id, ...means } });
+  const wrong = await verify(asked, wrongOf(await codeOn(world, asked.phone)));
+  expect(wrong.json.details[0].message).toBe('The code is not right. 2 attempts are left.');
+  expect(limitOf(wrong)).toEqual(['"codes";q=5;w=300', '"codes";r=2;t=300']);
+});
+
 test('every answer to a code says how many tries are left, and until when', async () => {
   const asked = await askCode();
   const code = await codeOn(world, asked.phone);

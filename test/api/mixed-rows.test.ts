@@ -4,6 +4,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Store } from '../../src/store/store.ts';
+import { UNCOUNTED } from '../../src/usecases/code-calls.ts';
 import { verifyCode } from '../../src/usecases/code-verify.ts';
 import type { Deps } from '../../src/usecases/deps.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
@@ -86,7 +87,6 @@ test('a second verification of a code whose payment has taken the balance is ref
     account: { ...store.account, get: afterFirst(store.account.get) },
   };
   const caller = await callerOf(world, merchant, paying);
-  const calls = { count: () => undefined, tell: () => undefined };
-  const second = verifyCode(withStore(rest), caller, command, plainly, calls);
+  const second = verifyCode(withStore(rest), caller, command, plainly, UNCOUNTED);
   await expect(second).rejects.toMatchObject({ code: 1205, more: { words: { state: 'approved' } } });
 });
