@@ -1,0 +1,99 @@
+/**
+ * Changes that are sent together, as one batch: each is judged as if it had come alone, in its turn.
+ */
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Outcome } from '../../src/domain/change.ts';
+import { openStore, type Store } from '../../src/store/store.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { anAnswer, aSession, aTransfer, moving, numbered } from '../support/store-records.ts';
+
+let database: TestDatabase;
+let store: Store;
+let client: pg.Client;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  store = await openStore({ url: database.url });
+  client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+});
+
+beforeEach(async () => {
+  await client.query('truncate session, account, ledger_transfer, idempotency');
+});
+
+afterAll(async () => {
+  await store.close();
+  await client.end();
+  await database.drop();
+});
+
+test('of debits that come together, the first are served for as long as the account covers them', async () => {
+  await store.commit(moving('fund', aTransfer('fund', 'float', 'wallet', 10n)));
+  const debits = Array.from({ length: 20 }, (_, n) =>
+    store.commit(moving(`debit ${n}`, aTransfer(`debit ${n}`, 'wallet', 'shop', 1n))),
+  );
+  expect(await Promise.all(debits)).toEqual(Array.from({ length: 20 }, (_, n) => (n < 10 ? 'won' : 'lost')));
+});
+
+test('rows of two shards that have the same id are two rows, also where they are written together', async () => {
+  const shards = [0, 1];
+  await Promise.all(
+    shards.map((shard) =>
+      store.commit({
+        claims: [
+          { table: 'session', row: aSession(1, shard) },
+          { table: 'idempotency', row: anAnswer('key', shard) },
+        ],
+        transfers: [
+          aTransfer(`wallet ${shard}`, 'float', 'wallet', shard === 0 ? 10n : 3n, shard),
+          aTransfer(`purse ${shard}`, 'float', 'purse', 6n, shard),
+        ],
+      }),
+    ),
+  );
+  const paying = (id: string, shard: number, from: string, amount: bigint): Promise<Outcome> =>
+    store.commit(moving(id, aTransfer(id, from, 'shop', amount, shard)));
+  const outcomes = [
+    paying('a', 0, 'wallet', 5n),
+    paying('b', 1, 'wallet', 3n),
+    paying('c', 1, 'wallet', 1n),
+    paying('d', 0, 'purse', 6n),
+    store.commit({
+      updates: [{ table: 'session', shard: 0, id: numbered('ses', 1), version: 1, row: { payments: 7 } }],
+      removals: [{ table: 'idempotency', shard: 0, id: 'key' }],
+    }),
+  ];
+  expect(await Promise.all(outcomes)).toEqual(['won', 'won', 'lost', 'won', 'won']);
+  const sessions = await client.query('select shard, version, payments from session order by shard');
+  expect(sessions.rows).toEqual([
+    { shard: 0, version: 2, payments: 7 },
+    { shard: 1, version: 1, payments: 0 },
+  ]);
+  const keys = await Promise.all(shards.map((shard) => store.idempotency.get(shard, 'key')));
+  expect(keys.map((row) => row?.shard)).toEqual([undefined, 1]);
+  const held = ['wallet', 'purse', 'shop', 'float'].map((id) =>
+    Promise.all(shards.map(async (shard) => (await store.account.get(shard, id))?.balance)),
+  );
+  expect(await Promise.all(held)).toEqual([
+    [5n, 0n],
+    [0n, 6n],
+    [11n, 3n],
+    [-16n, -9n],
+  ]);
+});
+
+test.each(['cdf', 'xaf'] as const)(
+  'a debit in %s is refused alone, beside one in the account’s own currency',
+  async (currency) => {
+    await store.commit(moving('fund', aTransfer('fund', 'float', 'wallet', 10n)));
+    const foreign = moving('x', { ...aTransfer('x', 'wallet', 'shop abroad', 1n), currency });
+    const [good, bad] = await Promise.allSettled([
+      store.commit(moving('y', aTransfer('y', 'wallet', 'shop', 1n))),
+      store.commit(foreign),
+    ]);
+    expect([good, bad]).toMatchObject([{ value: 'won' }, { reason: { code: '23502' } }]);
+    expect((await store.account.get(0, 'wallet'))?.balance).toBe(9n);
+  },
+);
