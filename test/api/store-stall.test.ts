@@ -118,6 +118,18 @@ test('a role that may not look for commits that wait is refused none after a sil
   }
 });
 
+test('a silence before anything was sent is no doubt, and ends no suspicion of commits that wait', async () => {
+  const stall = { suspected: true, told: false };
+  const line = openConnection({ url: wire.url, name: 'read', onError: () => undefined, limitMs: LIMIT_MS, stall });
+  lines.push(line);
+  await line.run([{ statement: PING, values: () => [] }]);
+  wire.frozen = true;
+  const unknown = { name: 'unknown', text: 'select 1' };
+  const failed = await line.run([{ statement: unknown, values: () => [] }]).catch((error: unknown) => error);
+  expect(failed).toMatchObject({ name: 'ConnectionLost', sent: false });
+  expect(stall).toEqual({ suspected: true, told: false });
+});
+
 test('closing does not wait for a silent server', async () => {
   await Promise.all([committer.commit(claim('before')), read(), read()]);
   wire.frozen = true;
