@@ -130,6 +130,32 @@ test('a commit that certainly did not reach the database is sent again, unnotice
   expect(await Promise.all([1, 2, 3].map((n) => store.commit(claim(`after ${n}`))))).toEqual(['won', 'won', 'won']);
 });
 
+/** 1 000 ms, for which a read whose connection broke is asked again. */
+const ASKED_AGAIN_MS = 1_000;
+
+test('a read whose answer is lost is asked again, unnoticed', async () => {
+  const store = await open(wire.url);
+  await store.commit(claim('there'));
+  const read = async (): Promise<string | undefined> => (await store.idempotency.get(0, 'there'))?.id;
+  let found: string | undefined;
+  while (found === undefined) {
+    // Both connections for reads are open before one of them breaks under a read.
+    for (let reads = 0; reads < 2; reads += 1) await readAgain(read);
+    const begun = performance.now();
+    wire.hold('read');
+    const asked = read();
+    await wire.kept();
+    wire.cut();
+    wire.release();
+    found = await asked.catch((error: unknown) => {
+      // This process or the server may have stood still.
+      if (performance.now() - begun < ASKED_AGAIN_MS) throw error;
+      return undefined;
+    });
+  }
+  expect(found).toBe('there');
+});
+
 test('a database that is unreachable: reads and commits fail soon, and the store recovers when it is back', async () => {
   const errors: Error[] = [];
   const store = await openStore({ url: wire.url, onError: (error) => errors.push(error) });

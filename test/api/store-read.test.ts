@@ -2,6 +2,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Account, Credential } from '../../src/domain/records.ts';
+import { columnList, NO_COLUMNS } from '../../src/store/columns.ts';
 import { openConnection } from '../../src/store/connection.ts';
 import { keyedShape } from '../../src/store/keyed-shape.ts';
 import { openReaders } from '../../src/store/read.ts';
@@ -35,6 +36,9 @@ const credential: Credential = {
   allowed_addresses: ['10.0.0.0/8'],
   created_at: NOON,
 };
+
+const ONE = { name: 'one', text: 'select 1' };
+const NUMBER = columnList<{ readonly n: number }>({ n: 'int4' });
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -104,6 +108,49 @@ test('of more reads than one statement takes, the first to come are answered fir
   expect(order).toEqual(order.toSorted((a, b) => a - b));
   await readers.close();
   await line.close();
+});
+
+test('reads that are asked again, because one beside them has failed, have each of their rows once', async () => {
+  const row = aPayment(9_001, 3);
+  await store.commit({ claims: [{ table: 'payment', row }] });
+  const line = openConnection({ url: database.url, onError: () => undefined, name: 'read' });
+  const readers = openReaders([line]);
+  const byId = readers.keyed(keyedShape('live', 'payment', 'id', 'id'));
+  const bad = { name: 'bad', text: 'select 1 / 0' };
+  const answers = await Promise.allSettled([
+    byId(3, row.id),
+    readers.query(ONE, NUMBER, []),
+    readers.query(bad, NO_COLUMNS, []),
+  ]);
+  expect(answers).toMatchObject([
+    { value: [row] },
+    { value: [{ n: 1 }] },
+    { reason: { name: 'StoreRefused', code: '22012' } },
+  ]);
+  await readers.close();
+  await line.close();
+});
+
+test('closing waits for the reads that were asked before', async () => {
+  const line = openConnection({ url: database.url, onError: () => undefined, name: 'read' });
+  const readers = openReaders([line]);
+  const asked = readers.query(ONE, NUMBER, []);
+  await readers.close();
+  await line.close();
+  expect(await asked).toEqual([{ n: 1 }]);
+  await expect(readers.query(ONE, NUMBER, [])).rejects.toMatchObject({ name: 'StoreUnavailable' });
+});
+
+test('the reads that wait are bounded', async () => {
+  // Without a connection, all of them wait.
+  const readers = openReaders([]);
+  const byId = readers.keyed(keyedShape('live', 'payment', 'id', 'id'));
+  for (let n = 0; n < 50_000; n += 1) void byId(1, numbered('txn', n));
+  expect(readers.waiting()).toBe(50_000);
+  await expect(byId(1, 'one more')).rejects.toMatchObject({ name: 'StoreBusy' });
+  for (let n = 1; n < 2_000; n += 1) void readers.query(ONE, NUMBER, []);
+  await expect(readers.query(ONE, NUMBER, [])).rejects.toMatchObject({ name: 'StoreBusy' });
+  expect(readers.waiting()).toBe(51_999);
 });
 
 test('a session is read with everything that its caller’s check needs', async () => {
