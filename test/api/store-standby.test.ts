@@ -8,7 +8,7 @@ import type { EmbeddedDatabase } from '../../src/platform/embedded-database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { type DatabaseDesk, limit, makeFiles, openDatabaseDesk, query } from '../support/database-desk.ts';
-import { anAnswer, NOON } from '../support/store-records.ts';
+import { anAnswer, aTransfer, moving, NOON } from '../support/store-records.ts';
 import { until } from '../support/waiting.ts';
 
 let desk: DatabaseDesk;
@@ -56,7 +56,12 @@ test(
     await store.commit(claim('before'));
     await setStandby('gone');
     expect(await commit('doubtful')).toBe('CommitUnknown');
-    for (const id of ['a', 'b', 'c']) expect(await commit(id)).toBe('StoreUnavailable');
+    const later: Change[] = [
+      claim('a'),
+      moving('b', aTransfer('b', 'float', 'wallet', 1n)),
+      { updates: [{ table: 'idempotency', shard: 0, id: 'before', version: 1, row: { status: 200 } }] },
+    ];
+    for (const change of later) expect(await store.commit(change).catch(nameOf)).toBe('StoreUnavailable');
     expect(await waiting()).toHaveLength(1);
     expect((await store.idempotency.get(0, 'before'))?.id).toBe('before');
     expect(await store.ping().catch(nameOf)).toBe('StoreUnavailable');
