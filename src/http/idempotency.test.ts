@@ -35,6 +35,8 @@ describe('a turn', () => {
     (await turns.take('b'))();
     end();
     const endSecond = await second;
+    // One call waits; the other's timer went when its turn came.
+    expect(clock.pending()).toBe(1);
     await clock.advance(9_999);
     const fresh = turns.take('a');
     await clock.advance(1);
