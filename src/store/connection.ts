@@ -74,7 +74,7 @@ export function openConnection(options: ConnectionOptions): Connection {
   const drop = (connection: Connected, reason: Error): void => {
     if (connected !== connection) return;
     connected = undefined;
-    if (!closed && isNews(reason)) options.onError(reason);
+    if (isNews(reason)) options.onError(reason);
     connection.client.end().catch(() => undefined);
   };
 

@@ -94,7 +94,6 @@ export function openReaders(connections: readonly Connection[]): Readers {
       jobs.push(source.take());
       if (source.waiting() === 0) sources.delete(source);
     }
-    if (jobs.length === 0) return;
     stats.statements += jobs.length;
     idle.delete(connection);
     const run = runJobs(connection, jobs).then(() => {
