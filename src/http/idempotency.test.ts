@@ -107,6 +107,18 @@ describe('a receipt', () => {
     await expect(receipt('k5', { a: 2 }).stored()).rejects.toMatchObject({ code: 1203 });
   });
 
+  it('forgets a run that has begun: the key is free again, for any body', async () => {
+    const row = keep(receipt('k8', { a: 1 }).begin());
+    const undone = receipt('k8', { a: 1 });
+    await undone.stored();
+    const [forgotten] = undone.forget().updates ?? [];
+    expect(forgotten).toMatchObject({ table: 'idempotency', id: row.id, version: 1 });
+    kept.set(row.id, { ...row, ...(forgotten?.row as Partial<IdempotencyRecord>), version: 2 });
+    const other = receipt('k8', { a: 2 });
+    expect(await other.stored()).toBeUndefined();
+    expect(other.begun()).toBe(false);
+  });
+
   it('is found again after the master key has changed, and keeps its old id', async () => {
     const [before, after] = [1, 2].map((byte) => Buffer.alloc(32, byte).toString('base64'));
     const ring = (...masterKeys: string[]) =>

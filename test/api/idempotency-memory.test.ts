@@ -47,6 +47,7 @@ describe('what is remembered', () => {
   async function expectRemembered(one: () => Promise<Answer>, status: number, mend: () => Promise<unknown>) {
     const first = await one();
     expect(first.status, first.text).toBe(status);
+    expect(first.headers.get('idempotent-replayed')).toBeNull();
     await mend();
     const again = await one();
     expect({ status: again.status, text: again.text }).toEqual({ status, text: first.text });
