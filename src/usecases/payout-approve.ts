@@ -73,6 +73,8 @@ async function requireFunds(deps: PayoutOperatorDeps, { batch, first }: BatchRow
   const available = await availableTo(deps, { id: merchantId }, currency);
   const cost = costOfLines(first);
   if (available >= cost) return;
+  // Another operator may have approved it since it was read, and so taken the money.
+  requireWaiting(await requireBatch(deps, id));
   const [has, needs] = [available, cost].map((minor) => `${formatMinor(minor, currency)} ${currency}`);
   throw new OperatorError(
     `${id} costs ${needs} with fees, and the merchant has ${has}: it is still waiting, approve it when the balance is sufficient`,

@@ -95,6 +95,18 @@ describe('maker and checker', () => {
     expect(await balancesOf(world, merchant)).toEqual({ available: 0n, reserved: 0n });
   });
 
+  test('an approval that another one overtakes is refused for that, not for the balance that it took', async () => {
+    const { merchant, wallets } = await desk.payer(1n, 30_00n);
+    const batch = await makeBatch(world, merchant, { wallets });
+    const { deps } = world.gateway;
+    const get: Store['account']['get'] = async (...given) => {
+      if ((await batchNow(world, batch)).approval === 'waiting') await approvePayout(deps, batch.id, SAY);
+      return deps.store.account.get(...given);
+    };
+    const behind = { ...deps, store: { ...deps.store, account: { ...deps.store.account, get } } };
+    await expect(approvePayout(behind, batch.id, SAY)).rejects.toThrow('has already been approved');
+  });
+
   test('of two that race for one balance, one is approved, and nothing is overdrawn', async () => {
     const { merchant } = await desk.payer(1n, 300_00n);
     const batches = await Promise.all([0, 1].map(() => makeBatch(world, merchant, { wallets: desk.pool })));
