@@ -10,7 +10,7 @@ import { setFlagsFromString } from 'node:v8';
 import type { Gateway } from '../assemble.ts';
 import { readConfig, requireSharedDatabase, warningsOf } from '../config.ts';
 import { calendar } from '../platform/calendar.ts';
-import type { Log } from '../platform/platform.ts';
+import type { Log, Outbound, Traces } from '../platform/platform.ts';
 import { pause } from '../usecases/patience.ts';
 import { announce } from './announce.ts';
 import { followClock } from './clock.ts';
@@ -93,14 +93,36 @@ interface Serving {
 
 /** Returns the exit status. */
 async function runGateway(world: World, serving: Serving): Promise<number> {
-  const { around, role, json, stopping, supervised, loading, fail } = serving;
-  const { config, clock, random, secrets, log } = world;
-  const { createOutbound, openMetrics, assembleGateway } = await loading;
-  const sandbox = config.mode === 'sandbox';
+  const { supervised, fail } = serving;
+  const { config, log } = world;
   if (supervised === undefined) {
     outliveReplacing(() => log.warn('not_replaced', { reason: 'only a supervisor replaces processes: --processes' }));
     for (const { about, detail } of warningsOf(config)) log.warn('configuration', { about, detail });
   }
+  const opened = await openGateway(world, serving);
+  const { gateway, outbound, traces } = opened;
+  const following = world.testClock && followClock(world.testClock, gateway.deps);
+  if (supervised !== undefined) closeTooMany(gateway.app.server);
+  // An error is reported before the stop, which may take too long.
+  const status = await serveUntilTold(world, serving, opened).then(() => 0, fail);
+  return stopInTime(status, { log, fail }, async () => {
+    if (gateway.app.server.listening) await supervised?.leave();
+    await Promise.all([following?.stop(), gateway.stop()]);
+    await Promise.all([outbound.close(), traces?.close()]);
+  });
+}
+
+interface Opened {
+  readonly gateway: Gateway;
+  readonly outbound: Outbound;
+  readonly traces: Traces | undefined;
+}
+
+/** The gateway, and what it reaches others by; it does not listen yet. */
+async function openGateway(world: World, { role, supervised, loading }: Serving): Promise<Opened> {
+  const { config, clock, random, secrets, log } = world;
+  const { createOutbound, openMetrics, assembleGateway } = await loading;
+  const sandbox = config.mode === 'sandbox';
   const outbound = createOutbound({
     allowLoopback: sandbox,
     requireHttps: !sandbox,
@@ -114,35 +136,30 @@ async function runGateway(world: World, serving: Serving): Promise<number> {
   const assembling = assembleGateway(config, platform, { databaseUrl: world.databaseUrl, role });
   // The gateway opens its own store, so the world's is closed.
   const [gateway] = await Promise.all([assembling, world.store.close()]);
-  const following = world.testClock && followClock(world.testClock, gateway.deps);
-  if (supervised !== undefined) closeTooMany(gateway.app.server);
   supervised?.answerWith(async () => {
     await gateway.refreshMetrics();
     return (await own.page()).body;
   });
-  const untilTold = async (): Promise<void> => {
-    const { host, port, workerPort } = config;
-    const url = role === 'worker' ? undefined : await listen(gateway, { host, port, variable: 'PORT' });
-    if (role === 'worker' && workerPort !== undefined) {
-      await listen(gateway, { host, port: workerPort, variable: 'WORKER_PORT' });
-    }
-    if (supervised !== undefined) {
-      supervised.ready(url);
-      return stopOrReplaced(world, gateway, stopping, supervised, url !== undefined);
-    }
-    const opening = url === undefined ? undefined : await openSandbox(world, gateway.store, outbound, url);
-    announce(around, json, url, opening?.notes ?? []);
-    const reason = await stopping;
-    opening?.giveUp();
-    return drain(world, gateway, reason, url !== undefined);
-  };
-  // An error is reported before the stop, which may take too long.
-  const status = await untilTold().then(() => 0, fail);
-  return stopInTime(status, { log, fail }, async () => {
-    if (gateway.app.server.listening) await supervised?.leave();
-    await Promise.all([following?.stop(), gateway.stop()]);
-    await Promise.all([outbound.close(), traces?.close()]);
-  });
+  return { gateway, outbound, traces };
+}
+
+/** Listens, says so, and serves until told to stop; then drains. */
+async function serveUntilTold(world: World, serving: Serving, { gateway, outbound }: Opened): Promise<void> {
+  const { around, role, json, stopping, supervised } = serving;
+  const { host, port, workerPort } = world.config;
+  const url = role === 'worker' ? undefined : await listen(gateway, { host, port, variable: 'PORT' });
+  if (role === 'worker' && workerPort !== undefined) {
+    await listen(gateway, { host, port: workerPort, variable: 'WORKER_PORT' });
+  }
+  if (supervised !== undefined) {
+    supervised.ready(url);
+    return stopOrReplaced(world, gateway, stopping, supervised, url !== undefined);
+  }
+  const opening = url === undefined ? undefined : await openSandbox(world, gateway.store, outbound, url);
+  announce(around, json, url, opening?.notes ?? []);
+  const reason = await stopping;
+  opening?.giveUp();
+  return drain(world, gateway, reason, url !== undefined);
 }
 
 /** Stops, and returns the exit status; if stopping takes longer than `STOP_LIMIT_MS`, the process exits with that status. */
