@@ -61,7 +61,7 @@ export async function scanPage<T extends Paged>(
   readers: Readers,
   question: PageQuestion<T>,
 ): Promise<ScannedPage<Tables[T]>> {
-  const { table, limit, order, place } = question;
+  const { table, place, order, limit } = question;
   const range = asked(question.range);
   const fits = asked(question.fits, range.values.length);
   // If every row fits, one row beyond the page tells whether there is another page.
@@ -69,7 +69,7 @@ export async function scanPage<T extends Paged>(
   const values = [...range.values, ...fits.values, String(looked), String(limit)];
   const statement = {
     name: nameIn(place, `page_${table}_${order}_${range.name}_${fits.name}`),
-    text: pageText(table, place, range.conditions, fits.conditions, order, values.length),
+    text: pageText(question, range.conditions, fits.conditions, values.length),
   };
   const found = await readers.query(statement, PAGE_COLUMNS[table], values);
   const [first] = found;
@@ -99,11 +99,9 @@ const PAGE_COLUMNS: { readonly [T in Paged]: ColumnList<PageRow<T>> } = {
 
 /** The last two parameters are how many rows are examined, and how many fitting ones a page has. */
 function pageText(
-  table: Paged,
-  place: Place,
+  { table, place, order }: Pick<PageQuestion<Paged>, 'table' | 'place' | 'order'>,
   range: readonly string[],
   fits: readonly string[],
-  order: PageQuestion<Paged>['order'],
   last: number,
 ): string {
   const [by, reached] = order === 'newest' ? ['id desc', 'min(id)'] : ['id', 'max(id)'];
