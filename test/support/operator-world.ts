@@ -28,7 +28,7 @@ export type OperatorWorld = {
   close(): Promise<void>;
 };
 
-export async function openOperatorWorld(mode: 'sandbox' | 'production' = 'sandbox'): Promise<OperatorWorld> {
+export async function openOperatorWorld(): Promise<OperatorWorld> {
   const database = await createTestDatabase();
   const store = await openStore({ url: database.url });
   const clock = stillClock(Date.now());
@@ -46,7 +46,7 @@ export async function openOperatorWorld(mode: 'sandbox' | 'production' = 'sandbo
     store,
     clock,
     log,
-    deps: { store, clock, random, secrets, outbound, log, mode },
+    deps: { store, clock, random, secrets, outbound, log, mode: 'sandbox' },
     async close() {
       await outbound.close();
       await store.close();

@@ -32,14 +32,9 @@ export function payoutBody(world: World, more: Fields = {}): Fields {
 }
 
 /** Sends under a fresh session, as a merchant's backend does. */
-export async function sendPayout(
-  world: World,
-  merchant: MerchantCreated,
-  more: Fields = {},
-  headers: Readonly<Record<string, string>> = {},
-): Promise<Answer> {
+export async function sendPayout(world: World, merchant: MerchantCreated, more: Fields = {}): Promise<Answer> {
   const { token } = await mint(world, merchant, { scope: 'payout' });
-  return world.call('POST', '/payments/send', { bearer: token, body: payoutBody(world, more), headers });
+  return world.call('POST', '/payments/send', { bearer: token, body: payoutBody(world, more) });
 }
 
 /** Sends with the merchant's credential instead. */
@@ -70,10 +65,9 @@ export function faultsOf({ json }: Answer): string[] {
   return (json.details ?? []).map((detail: { field: string; code: string }) => `${detail.field} ${detail.code}`);
 }
 
-/** The merchant's available and reserved balances, in minor units. */
-export async function balances(world: World, { merchant }: MerchantCreated, currency = 'usd') {
+/** The merchant's available and reserved balances in US dollars, in minor units. */
+export async function balances(world: World, { merchant }: MerchantCreated) {
   const accounts = await world.gateway.store.accounts.ofMerchant(merchant.shard, merchant.id);
-  const of = (what: string): bigint =>
-    accounts.find(({ id }) => id === `${merchant.id}:${what}:${currency}`)?.balance ?? 0n;
+  const of = (what: string): bigint => accounts.find(({ id }) => id === `${merchant.id}:${what}:usd`)?.balance ?? 0n;
   return { available: of('available'), reserved: of('reserved') };
 }

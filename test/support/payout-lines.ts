@@ -42,8 +42,8 @@ export interface BatchOptions {
 }
 
 /** A merchant with that much to pay out. */
-export async function openPayer(world: World, balance = 1_000_000n, name?: string): Promise<MerchantCreated> {
-  const merchant = await world.merchant(name);
+export async function openPayer(world: World, balance = 1_000_000n): Promise<MerchantCreated> {
+  const merchant = await world.merchant();
   if (balance > 0n) await creditBalance(world.gateway.deps, merchant.merchant.id, 'usd', balance);
   return merchant;
 }
