@@ -6,7 +6,8 @@ import { declineProof } from '../../src/usecases/proof-decide.ts';
 import { host, type Shown, stepOf, textOf, visitor } from '../support/checkout-flows.ts';
 import { numberEnding } from '../support/flows.ts';
 import { addAccount, pdfFile, upload } from '../support/transfer-flows.ts';
-import { openWaveringDesk, TURNED_AWAY, type WaveringDesk } from '../support/wavering-desk.ts';
+import { TURNED_AWAY } from '../support/wavering-carrier.ts';
+import { openWaveringDesk, type WaveringDesk } from '../support/wavering-desk.ts';
 
 let desk: WaveringDesk;
 beforeAll(async () => {

@@ -14,10 +14,11 @@ import { startLine } from '../../src/usecases/payout-start.ts';
 import { startRefund } from '../../src/usecases/refund-start.ts';
 import { callerOf, plainly, submitOf } from '../support/direct-calls.ts';
 import { collect, numberEnding, payByPhone } from '../support/flows.ts';
-import { type OutDesk, openOutDesk, TURNED_AWAY } from '../support/late-out-desk.ts';
+import { type OutDesk, openOutDesk } from '../support/late-out-desk.ts';
 import { commitBatch, lineNow, openPayer } from '../support/payout-lines.ts';
 import { attemptOf } from '../support/phone-payments.ts';
 import { minted, refunded } from '../support/refund-flows.ts';
+import { TURNED_AWAY } from '../support/wavering-carrier.ts';
 import type { World } from '../support/world.ts';
 
 const REFUSED: Reply = { status: 500, body: '{"code":"INVALID_CURRENCY"}' };

@@ -15,7 +15,8 @@ import { minted, readBack, refund, refunded } from '../support/refund-flows.ts';
 import { rowsOf } from '../support/rows.ts';
 import { until } from '../support/waiting.ts';
 import type { Said, WaveringCarrier } from '../support/wavering-carrier.ts';
-import { NO_ANSWER, openWaveringDesk, type Tried, TURNED_AWAY, type WaveringDesk } from '../support/wavering-desk.ts';
+import { TURNED_AWAY } from '../support/wavering-carrier.ts';
+import { NO_ANSWER, openWaveringDesk, type Tried, type WaveringDesk } from '../support/wavering-desk.ts';
 import type { World } from '../support/world.ts';
 
 let desk: WaveringDesk;

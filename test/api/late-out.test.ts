@@ -11,13 +11,14 @@ import { callOffRefund } from '../../src/usecases/refund-decide.ts';
 import { archive, DAY, growOld } from '../support/archive-scenes.ts';
 import { expectRefusal } from '../support/envelope.ts';
 import { bearerOf, collect, numberEnding, payByPhone } from '../support/flows.ts';
-import { type OutDesk, openOutDesk, TURNED_AWAY } from '../support/late-out-desk.ts';
+import { type OutDesk, openOutDesk } from '../support/late-out-desk.ts';
 import { availableOf, commitBatch, lineNow, openPayer, payoutHooks } from '../support/payout-lines.ts';
 import { attemptOf } from '../support/phone-payments.ts';
 import { minted, readBack, refund, refunded } from '../support/refund-flows.ts';
 import { rowsOf } from '../support/rows.ts';
 import { until } from '../support/waiting.ts';
 import type { Said } from '../support/wavering-carrier.ts';
+import { TURNED_AWAY } from '../support/wavering-carrier.ts';
 import type { World } from '../support/world.ts';
 
 let desk: OutDesk;

@@ -18,7 +18,8 @@ import {
 } from '../support/flows.ts';
 import { rowsOf } from '../support/rows.ts';
 import { addAccount, payByTransfer, pdfFile, upload } from '../support/transfer-flows.ts';
-import { openWaveringDesk, TURNED_AWAY, type WaveringDesk } from '../support/wavering-desk.ts';
+import { TURNED_AWAY } from '../support/wavering-carrier.ts';
+import { openWaveringDesk, type WaveringDesk } from '../support/wavering-desk.ts';
 import { mint } from '../support/world.ts';
 
 let desk: WaveringDesk;

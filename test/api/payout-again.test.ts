@@ -10,10 +10,11 @@ import { startLine } from '../../src/usecases/payout-start.ts';
 import { archive, growOld } from '../support/archive-scenes.ts';
 import { expectRefusal } from '../support/envelope.ts';
 import { numberEnding } from '../support/flows.ts';
-import { type OutDesk, openOutDesk, TURNED_AWAY } from '../support/late-out-desk.ts';
+import { type OutDesk, openOutDesk } from '../support/late-out-desk.ts';
 import { availableOf, commitBatch, lineNow, openPayer, payoutHooks, untilLine } from '../support/payout-lines.ts';
 import { rowsOf } from '../support/rows.ts';
 import type { Said } from '../support/wavering-carrier.ts';
+import { TURNED_AWAY } from '../support/wavering-carrier.ts';
 import type { World } from '../support/world.ts';
 
 let desk: OutDesk;

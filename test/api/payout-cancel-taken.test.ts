@@ -4,9 +4,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cancelPayout } from '../../src/usecases/payout-cancel.ts';
 import { startLine } from '../../src/usecases/payout-start.ts';
 import { numberEnding } from '../support/flows.ts';
-import { type OutDesk, openOutDesk, TURNED_AWAY } from '../support/late-out-desk.ts';
+import { type OutDesk, openOutDesk } from '../support/late-out-desk.ts';
 import { availableOf, commitBatch, lineNow, openPayer } from '../support/payout-lines.ts';
 import { until } from '../support/waiting.ts';
+import { TURNED_AWAY } from '../support/wavering-carrier.ts';
 import type { World } from '../support/world.ts';
 
 let desk: OutDesk;

@@ -5,9 +5,10 @@ import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
 import { creditBalance } from '../../src/usecases/balance-credit.ts';
 import { callOffRefund, executeRefund } from '../../src/usecases/refund-decide.ts';
 import { collect, numberEnding, payByPhone } from '../support/flows.ts';
-import { type OutDesk, openOutDesk, TURNED_AWAY } from '../support/late-out-desk.ts';
+import { type OutDesk, openOutDesk } from '../support/late-out-desk.ts';
 import { attemptOf } from '../support/phone-payments.ts';
 import { minted, readBack, refunded } from '../support/refund-flows.ts';
+import { TURNED_AWAY } from '../support/wavering-carrier.ts';
 import type { World } from '../support/world.ts';
 
 let desk: OutDesk;

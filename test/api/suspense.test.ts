@@ -18,12 +18,13 @@ import {
   payByPhone,
   payFromWallet,
 } from '../support/flows.ts';
-import { TURNED_AWAY as BUSY, type OutDesk, openOutDesk } from '../support/late-out-desk.ts';
+import { type OutDesk, openOutDesk } from '../support/late-out-desk.ts';
 import { openPayer } from '../support/payout-lines.ts';
 import { attemptOf } from '../support/phone-payments.ts';
 import { refunded } from '../support/refund-flows.ts';
 import { rowsOf } from '../support/rows.ts';
 import { pngFile, promise, upload } from '../support/transfer-flows.ts';
+import { TURNED_AWAY as BUSY } from '../support/wavering-carrier.ts';
 
 let desk: OutDesk;
 let merchant: MerchantCreated;

@@ -13,10 +13,8 @@ import { attemptOf, callBack } from '../support/phone-payments.ts';
 import { minted, readBack, refunded } from '../support/refund-flows.ts';
 import { rowsOf } from '../support/rows.ts';
 import { until } from '../support/waiting.ts';
-import { openWaveringCarrier, type Said, type WaveringCarrier } from '../support/wavering-carrier.ts';
+import { openWaveringCarrier, type Said, TURNED_AWAY, type WaveringCarrier } from '../support/wavering-carrier.ts';
 import { openWorld, type World } from '../support/world.ts';
-
-const TURNED_AWAY: Reply = { status: 503, body: '' };
 
 let carrier: WaveringCarrier;
 let world: World;

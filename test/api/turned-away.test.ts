@@ -10,7 +10,8 @@ import { collect, collectWith, freshKey, numberEnding, payByPhone, payFromWallet
 import { openSecond, type Second, submitAt } from '../support/second-gateway.ts';
 import { whileTimePasses } from '../support/waiting.ts';
 import type { Said, WaveringCarrier } from '../support/wavering-carrier.ts';
-import { openWaveringDesk, TURNED_AWAY, type WaveringDesk } from '../support/wavering-desk.ts';
+import { TURNED_AWAY } from '../support/wavering-carrier.ts';
+import { openWaveringDesk, type WaveringDesk } from '../support/wavering-desk.ts';
 import type { World } from '../support/world.ts';
 
 let desk: WaveringDesk;

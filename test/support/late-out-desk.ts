@@ -3,7 +3,6 @@
  */
 
 import { expect } from 'vitest';
-import type { Reply } from '../../src/connectors/testing/scripted-upstream.ts';
 import type { LateTarget } from '../../src/domain/late-money.ts';
 import type { PayoutLine } from '../../src/domain/outgoing-records.ts';
 import type { Attempt } from '../../src/domain/records.ts';
@@ -16,10 +15,8 @@ import { commitBatch, lineNow } from './payout-lines.ts';
 import { callBack } from './phone-payments.ts';
 import { rowsOf } from './rows.ts';
 import { until } from './waiting.ts';
-import { openWaveringCarrier, type Said, type WaveringCarrier } from './wavering-carrier.ts';
+import { openWaveringCarrier, type Said, TURNED_AWAY, type WaveringCarrier } from './wavering-carrier.ts';
 import { type Answer, openWorld, WORLD_MASTER_KEY, type World } from './world.ts';
-
-export const TURNED_AWAY: Reply = { status: 503, body: '' };
 
 /** A line that its carrier refused, and its attempt. */
 export interface FailedLine {

@@ -10,6 +10,9 @@ import {
   startScriptedUpstream,
 } from '../../src/connectors/testing/scripted-upstream.ts';
 
+/** The answer by which a carrier turns a call for money away. */
+export const TURNED_AWAY: Reply = { status: 503, body: '' };
+
 /** An order's status, or that the carrier cannot tell it now, or that there is no such order. */
 export type Said = 'PENDING' | 'SUCCESSFUL' | 'FAILED' | 'cannot_tell' | 'not_found';
 

@@ -14,10 +14,9 @@ import { collect, numberEnding, type Paying, payByPhone, statusOf } from './flow
 import { callBack } from './phone-payments.ts';
 import { rowsOf } from './rows.ts';
 import { until } from './waiting.ts';
-import { openWaveringCarrier, type Said, type WaveringCarrier } from './wavering-carrier.ts';
+import { openWaveringCarrier, type Said, TURNED_AWAY, type WaveringCarrier } from './wavering-carrier.ts';
 import { openWorld, type World } from './world.ts';
 
-export const TURNED_AWAY: Reply = { status: 503, body: '' };
 export const NO_ANSWER: Reply = { status: 500, body: '' };
 
 export type Tried = Pick<Attempt, 'shard' | 'id' | 'status' | 'reference' | 'connector'>;
