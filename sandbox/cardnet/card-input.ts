@@ -2,7 +2,7 @@
  * Checks what was typed into the card fields, by one set of rules for the hosted form and for programs.
  * Invariant: an error names a field and says `missing` or `invalid`; it never repeats what was typed.
  */
-import { type Card, expiries, expiryOf, isLuhn, schemeOf } from './cards.ts';
+import { type Card, expiries, expiryOf, isLuhn } from './cards.ts';
 
 /** The fields, under the names that the form's script uses in its errors. */
 export type CardField = 'cardNumber' | 'expiryMonth' | 'expiryYear' | 'securityCode' | 'nameOnCard';
@@ -22,9 +22,10 @@ function numberError(number: string): 'missing' | 'invalid' | undefined {
   return /^\d{13,19}$/.test(number) && isLuhn(number) ? undefined : 'invalid';
 }
 
-function securityCodeError(code: string, number: string): 'missing' | 'invalid' | undefined {
+/** Three or four digits, whatever the card, as the specification says of 1108. */
+function securityCodeError(code: string): 'missing' | 'invalid' | undefined {
   if (code === '') return 'missing';
-  return (schemeOf(number) === 'AMEX' ? /^\d{4}$/ : /^\d{3}$/).test(code) ? undefined : 'invalid';
+  return /^\d{3,4}$/.test(code) ? undefined : 'invalid';
 }
 
 /** 1 to 12; undefined for anything else. */
@@ -54,7 +55,7 @@ export function readCard(input: CardInput, now: number): ReadCard {
   const year = yearOf(yearText);
   const past = month !== undefined && year !== undefined && isPast(month, year, now);
   const inNumber = numberError(number);
-  const inCode = securityCodeError(securityCode, number);
+  const inCode = securityCodeError(securityCode);
   // A number that was typed into the wrong field must not be kept and shown as a name.
   const badName = nameOnCard.length > 100 || /\d[\d\s-]{10,}\d/.test(nameOnCard);
   const errors: CardErrors = {

@@ -158,7 +158,7 @@ describe('what is typed', () => {
     ['a year of another century', { expiryYear: '1939' }, { expiryYear: 'invalid' }],
     ['last month', { expiryMonth: 10, expiryYear: 26 }, { expiryYear: 'invalid' }],
     ['too short a code', { securityCode: '10' }, { securityCode: 'invalid' }],
-    ['three digits for American Express', { cardNumber: '378282246310005' }, { securityCode: 'invalid' }],
+    ['too long a code', { securityCode: '10000' }, { securityCode: 'invalid' }],
     ['a number as a name', { nameOnCard: '5123 4500 0000 0008' }, { nameOnCard: 'invalid' }],
   ])('%s is refused, naming the field', (_name, change, errors) => {
     const read = readCard({ ...good, ...change }, now);
@@ -170,6 +170,8 @@ describe('what is typed', () => {
     ['with a nought and a century', { expiryMonth: '05', expiryYear: '2039' }],
     ['a year as a whole number', { expiryMonth: '5', expiryYear: 2039 }],
     ['this month', { expiryMonth: 11, expiryYear: 26 }],
+    ['a code of four digits', { securityCode: '1000' }],
+    ['a code of three digits on an American Express card', { cardNumber: '378282246310005' }],
     ['a documented date, long past', { expiryMonth: 4, expiryYear: 27 }],
   ])('%s is accepted', (name, change) => {
     const at = name.includes('long past') ? Date.UTC(2060, 0, 1) : now;
