@@ -173,6 +173,7 @@ describe('a session', () => {
     const world = smallWorld();
     world.rows.session = { ...world.rows.session, status: 'CONSUMED' };
     expect([await read(world), await pay(world)]).toEqual(['200', '401 1001 SESSION_CONSUMED']);
+    expect(await pay(world, { 'idempotency-key': 'new' })).toBe('401 1001 SESSION_CONSUMED');
   });
 
   it('that is consumed still gives a repeated call its stored answer', async () => {
