@@ -1,6 +1,15 @@
 import pg from 'pg';
 import { expect, test } from 'vitest';
-import { serverErrorOf } from './errors.ts';
+import {
+  CommitsStalled,
+  CommitUnknown,
+  isTransient,
+  isUnwritten,
+  StoreBusy,
+  StoreRefused,
+  StoreUnavailable,
+  serverErrorOf,
+} from './errors.ts';
 
 const said = (severity: string, code: string): pg.DatabaseError =>
   Object.assign(new pg.DatabaseError('could not write', 0, 'error'), { severity, code });
@@ -11,4 +20,21 @@ test('a server’s last message leaves a commit in doubt, whatever its code', ()
   }
   expect(serverErrorOf(said('ERROR', '57P01'))).toBeUndefined();
   expect(serverErrorOf(said('ERROR', '53100'))).toMatchObject({ code: '53100' });
+});
+
+test('what the operating system says of a connection is no answer of the server, though it has a code', () => {
+  expect(serverErrorOf(Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }))).toBeUndefined();
+});
+
+test('of the failures of a commit, only an unknown outcome may have written; all but a refusal may be tried again', () => {
+  const failures = [
+    new CommitUnknown(),
+    new StoreUnavailable(),
+    new CommitsStalled(),
+    new StoreBusy(),
+    new StoreRefused('23514', undefined),
+    new Error('a bug'),
+  ];
+  expect(failures.map(isUnwritten)).toEqual([false, true, true, true, true, false]);
+  expect(failures.map(isTransient)).toEqual([true, true, true, true, false, false]);
 });
