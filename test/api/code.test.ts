@@ -113,7 +113,7 @@ test('a code’s text names what will be taken, including a fee that the buyer c
   expect(resent.json, resent.text).toMatchObject({ amount: '150.00', total_amount: '154.50' });
   const newest = await codeOn(world, asked.phone, 2);
   const { messages } = await phoneState(world, asked.phone);
-  for (const { text } of messages) expect(text).toContain(' 154.50 USD ');
+  for (const { text } of messages) expect(text).toMatch(/ 154\.50 USD .* 10 min/);
   const paid = await verify(asked, newest);
   expect(paid.json, paid.text).toMatchObject({ status: 'approved', debit_amount: '154.50' });
 });
@@ -144,6 +144,8 @@ test('an amount that reaches the threshold needs a code; the last cent of the ac
   expect(paid.json, paid.text).toMatchObject({ status: 'approved', wallet_balance: '0.00' });
   const refused = await verify(second.asked, second.code);
   expect(refused.json, refused.text).toMatchObject({ error_code: '1201' });
+  // The right code was judged, and so it counts.
+  expect((await verify(second.asked, wrongOf(second.code))).json.details[0].message).toContain('3 attempts');
 });
 
 test('where no texts can be sent, an amount that needs a code is refused, and the session stays for another method', async () => {
@@ -218,7 +220,8 @@ test('every answer to a resend says how many are left, of five calls in five min
   for (const left of [2, 1, 0]) expect(limitOf(await resend(asked))).toEqual([policy, `"resends";r=${left};t=300`]);
   for (let calls = 4; calls <= 5; calls += 1) {
     const used = await resend(asked);
-    expect(used.json, used.text).toMatchObject({ error_code: '1301', details: [{ code: 'RESENDS_USED' }] });
+    const until = { retryable: false, retry_after: 1_800 };
+    expect(used.json, used.text).toMatchObject({ error_code: '1301', ...until, details: [{ code: 'RESENDS_USED' }] });
     expect(limitOf(used)).toEqual([policy, '"resends";r=0;t=300']);
   }
   await world.clock.advance(60_000);
@@ -264,7 +267,7 @@ test('five verifications are accepted per five minutes and payment, whatever the
 test('after ten minutes the code is dead; a resent one pays, a fourth resend is refused', async () => {
   const asked = await askCode();
   const first = await codeOn(world, asked.phone);
-  await world.clock.advance(10 * 60_000 + 1);
+  await world.clock.advance(10 * 60_000);
   const late = await verify(asked, first);
   expect(late.json).toMatchObject({ error_code: '1302', details: [{ code: 'OTP_EXPIRED' }] });
   // It counts, and says so.
