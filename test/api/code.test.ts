@@ -159,6 +159,19 @@ test('where no texts can be sent, an amount that needs a code is refused, and th
   expect((await payFromWallet(world, paying, wallet)).json).toMatchObject({ status: 'pending_otp_verification' });
 });
 
+test('a text that cannot be sent is logged, and fails no submit: another code can be asked for, and pays', async () => {
+  world.sandbox.faults.set('sms', { refuse_rate: 1 });
+  const asked = await askCode().finally(async () => {
+    await world.gateway.background.idle();
+    world.sandbox.faults.clear();
+  });
+  expect((await phoneState(world, asked.phone)).messages).toEqual([]);
+  const logged = world.log.lines.filter((line) => line.includes('code_not_sent'));
+  expect(logged.map((line) => JSON.parse(line))).toMatchObject([{ transaction_id: asked.transaction_id }]);
+  expect((await resend(asked)).json).toMatchObject({ resend_count: 1 });
+  expect((await verify(asked, await codeOn(world, asked.phone))).json).toMatchObject({ status: 'approved' });
+});
+
 test('a hundred parallel guesses: exactly five are evaluated, and the right one after them is refused too', async () => {
   const asked = await askCode();
   const code = await codeOn(world, asked.phone);
