@@ -1,9 +1,11 @@
 /** Refunds that an operator decides on, while their money has left, or may have left, in another way. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
 import { creditBalance } from '../../src/usecases/balance-credit.ts';
 import { callOffRefund, executeRefund } from '../../src/usecases/refund-decide.ts';
+import { startRefund } from '../../src/usecases/refund-start.ts';
 import { collect, numberEnding, payByPhone } from '../support/flows.ts';
 import { type OutDesk, openOutDesk } from '../support/late-out-desk.ts';
 import { attemptOf } from '../support/phone-payments.ts';
@@ -44,6 +46,37 @@ test('a refund that is held back because an earlier one has paid after all is no
   await expect(executed).rejects.toThrow('more of');
   expect((await readBack(world, merchant, second)).status).toBe('pending');
   await callOffRefund(world.gateway.deps, second, SAY, true);
+  await desk.book(tried, 'merchant');
+  await desk.expectSoundBooks();
+});
+
+test('a refund is not sent if an earlier one turns out to have paid while it is being sent', async () => {
+  const { merchant, paying } = await paid();
+  const { refund_id: first } = await refunded(world, merchant, paying);
+  const tried = await desk.lastTry(first, 'waiting');
+  await desk.hearOf(tried, 'FAILED');
+  desk.carrier.answer(TURNED_AWAY);
+  const { refund_id: second } = await refunded(world, merchant, paying);
+  await desk.lastTry(second, 'not_sent');
+  const { deps } = world.gateway;
+  const leased = await deps.store.refund.get(merchant.merchant.shard, second);
+  if (leased === undefined) throw new Error('no refund');
+  let asked = 0;
+  // The upstream's final answer comes between the read and the write.
+  const commit: typeof deps.store.commit = async (change) => {
+    if (change.inserts?.some(({ table }) => table === 'attempt')) {
+      asked += 1;
+      await desk.hearOf(tried, 'SUCCESSFUL');
+    }
+    return deps.store.commit(change);
+  };
+  // A gateway that is ahead by as much as its upstream may take to notice what it has turned away.
+  const clock = manualClock(deps.clock.now() + 60_000);
+  await startRefund({ ...deps, clock, store: { ...deps.store, commit } }, leased);
+  expect(asked).toBe(1);
+  expect((await desk.triesOf(second)).map(({ status }) => status)).toEqual(['not_sent']);
+  expect((await readBack(world, merchant, second)).status).toBe('pending');
+  await callOffRefund(deps, second, SAY, true);
   await desk.book(tried, 'merchant');
   await desk.expectSoundBooks();
 });
