@@ -5,6 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { closeBankAccount } from '../../src/usecases/bank-close.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchant } from '../../src/usecases/merchant-set.ts';
+import { submitByTransfer } from '../../src/usecases/payment-submit-bank.ts';
+import { callerOf, plainly } from '../support/direct-calls.ts';
 import { expectRefusal } from '../support/envelope.ts';
 import { collect, collectWith, detailOf, hooksAbout, neighbourOf, payFromWallet, statusOf } from '../support/flows.ts';
 import { expectNothingWritten } from '../support/rows.ts';
@@ -160,6 +162,25 @@ describe('a submit by bank_transfer', () => {
     const statuses = [await statusOf(world, paying), await statusOf(world, { ...paying, ...sibling })];
     expect(statuses).toContain('cancelled');
   });
+
+  test.each(['the same payment', 'another payment'] as const)(
+    'that another submit overtakes is refused as consumed, after %s of its session has been submitted',
+    async (which) => {
+      const account = await addAccount(world, merchant);
+      const paying = await collect(world, merchant, { method: 'bank_transfer', minted: { ttl_seconds: 86_400 } });
+      const { deps } = world.gateway;
+      const caller = await callerOf(world, merchant, paying);
+      const payment = await deps.store.payment.get(merchant.merchant.shard, paying.transaction_id);
+      if (payment === undefined) throw new Error('no payment');
+      const ahead = which === 'the same payment' ? {} : await collectWith(world, paying.token);
+      expect((await payByTransfer(world, { ...paying, ...ahead }, account.id)).status).toBe(200);
+      await expectNothingWritten(world, async () => {
+        const means = { method: 'bank_transfer', accountId: account.id } as const;
+        const overtaken = submitByTransfer(deps, caller, means, payment, plainly);
+        await expect(overtaken).rejects.toMatchObject({ code: 1001 });
+      });
+    },
+  );
 
   test('repeats its answer under an Idempotency-Key', async () => {
     const account = await addAccount(world, merchant);
