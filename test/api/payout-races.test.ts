@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expectRefusal } from '../support/envelope.ts';
 import { debitsOf, freshKey } from '../support/flows.ts';
 import { balances, createPayout, lines, payee, payoutBody, settled } from '../support/payout-flows.ts';
 import { openPayer } from '../support/payout-lines.ts';
@@ -65,4 +66,24 @@ test('a session that collects and sends at once does one of the two, or sends fi
       'SESSION_COLLECTED',
     ]);
   }
+});
+
+test('a payout whose session collects between the read and the commit is refused', async () => {
+  const merchant = await openPayer(world);
+  const { token } = await mint(world, merchant);
+  const { store } = world.gateway;
+  const commit = store.commit.bind(store);
+  const spy = vi.spyOn(store, 'commit').mockImplementation(async (change) => {
+    if (!change.claims?.some(({ table }) => table === 'payout_batch')) return commit(change);
+    spy.mockRestore();
+    const collected = await world.call('POST', '/payments/collect', {
+      bearer: token,
+      body: collectBody(world, 'none'),
+    });
+    expect(collected.status, collected.text).toBe(200);
+    return commit(change);
+  });
+  const sent = await world.call('POST', '/payments/send', { bearer: token, body: payoutBody(world) });
+  expectRefusal(sent, 403, '1003', 'SESSION_COLLECTED');
+  expect(await balances(world, merchant)).toEqual({ available: 10_000_00n, reserved: 0n });
 });
