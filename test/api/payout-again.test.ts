@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { PayoutLine } from '../../src/domain/outgoing-records.ts';
 import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import { readMigrations } from '../../src/store/migrate.ts';
+import { bookLateMoney } from '../../src/usecases/attempt-book.ts';
 import { startLine } from '../../src/usecases/payout-start.ts';
 import { archive, growOld } from '../support/archive-scenes.ts';
 import { expectRefusal } from '../support/envelope.ts';
@@ -124,6 +125,27 @@ describe('a line that pays a failed one again', () => {
     await desk.book(first.tried, 'merchant');
     await expect(desk.book(second, 'merchant')).rejects.toThrow(`was paid by ${first.tried.id}`);
     await desk.book(second, 'gateway');
+    expect(await availableOf(world, payer)).toBe(89_90n);
+    await desk.expectSoundBooks();
+  });
+
+  test('is charged to its merchant once if the late money of both lines is booked at the same time', async () => {
+    const { payer, first, again } = await waiting();
+    await desk.passMinutes(2);
+    const second = await desk.lastTry(again.id, 'waiting');
+    await desk.hearOf(second, 'FAILED');
+    for (const tried of [first.tried, second]) await desk.hearOf(tried, 'SUCCESSFUL');
+    const { deps } = world.gateway;
+    let isFirst = true;
+    const commit: typeof deps.store.commit = async (change) => {
+      const comesFirst = isFirst;
+      isFirst = false;
+      if (comesFirst) await desk.book(first.tried, 'merchant');
+      return deps.store.commit(change);
+    };
+    const behind = { ...deps, store: { ...deps.store, commit } };
+    const booked = bookLateMoney(behind, second.id, { to: 'merchant', by: 'bahati', why: 'they wrote' });
+    await expect(booked).rejects.toThrow(`was paid by ${first.tried.id}`);
     expect(await availableOf(world, payer)).toBe(89_90n);
     await desk.expectSoundBooks();
   });
