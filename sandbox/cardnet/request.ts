@@ -6,7 +6,7 @@ import { type Amount, parseAmount } from './amounts.ts';
 import type { Card } from './cards.ts';
 import type { Order } from './orders.ts';
 import type { Session, Sessions } from './sessions.ts';
-import { type Body, currencyAt, invalid, missing, requiredText, textAt, valueAt } from './wire.ts';
+import { type Body, invalid, missing, orderCurrency, requiredText, textAt, valueAt } from './wire.ts';
 
 export type OperationRequest = {
   readonly orderId: string;
@@ -31,7 +31,7 @@ export function cardSession({ orderId, body }: OperationRequest, sessions: Sessi
 }
 
 export function currencyOf(body: Body, order: Order | undefined, session?: Session): string {
-  const currency = currencyAt(body, 'order.currency') ?? session?.order.currency;
+  const currency = orderCurrency(body) ?? session?.order.currency;
   if (currency === undefined) throw missing('order.currency');
   if (order !== undefined && order.currency !== currency)
     throw invalid('order.currency', 'The order has another currency');

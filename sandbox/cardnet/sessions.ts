@@ -8,7 +8,7 @@ import type { World } from '../world.ts';
 import { parseAmount } from './amounts.ts';
 import { type CardErrors, type CardInput, readCard } from './card-input.ts';
 import type { Card } from './cards.ts';
-import { type Body, currencyAt, invalid, missing, notFound, textAt, valueAt } from './wire.ts';
+import { type Body, invalid, missing, notFound, orderCurrency, textAt, valueAt } from './wire.ts';
 
 export type SessionOrder = {
   readonly id?: string;
@@ -72,7 +72,7 @@ function limitIn(body: Body): number {
 function orderIn(body: Body, before: SessionOrder): SessionOrder {
   const id = textAt(body, 'order.id', 40);
   const reference = textAt(body, 'order.reference');
-  const currency = currencyAt(body, 'order.currency');
+  const currency = orderCurrency(body);
   const given = valueAt(body, 'order.amount');
   const amount = given === undefined ? undefined : parseAmount(given, currency ?? before.currency ?? 'USD');
   if (given !== undefined && amount === undefined)

@@ -122,8 +122,9 @@ export function requiredText(body: Body, path: string, longest?: number): string
   return text;
 }
 
-/** ISO 4217 letters, upper case, as the network wants them. */
-export function currencyAt(body: Body, path: string): string | undefined {
+/** The order's currency: ISO 4217 letters, upper case, as the network wants them. */
+export function orderCurrency(body: Body): string | undefined {
+  const path = 'order.currency';
   const text = textAt(body, path);
   if (text === undefined || /^[A-Z]{3}$/.test(text)) return text;
   throw invalid(path, `Value '${text}' is invalid. ${path} must be an ISO 4217 code of three upper-case letters`);
