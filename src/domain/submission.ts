@@ -93,15 +93,23 @@ export interface Submitted {
   readonly bankAccount?: BankAccount;
 }
 
-/** Another merchant's payment, another session's and an unknown one are refused alike (1204). */
+/** @throws Refusal 1204 for a payment that is not this session's, or that does not exist. */
 export function requireMine(payment: Payment | undefined, session: Session): Payment {
-  if (!isMine(payment, session)) throw new Refusal(1204);
+  if (payment === undefined || !isMine(payment, session)) throw refuseNotMine(payment, session);
   return payment;
 }
 
-/** Whether there is such a payment, and it is this session's. */
-export function isMine(payment: Payment | undefined, session: Session): payment is Payment {
-  return payment !== undefined && payment.merchant_id === session.merchant_id && payment.session_id === session.id;
+export function isMine(payment: Payment, session: Session): boolean {
+  return payment.merchant_id === session.merchant_id && payment.session_id === session.id;
+}
+
+/**
+ * Another merchant's payment and an unknown one are refused alike. Of its own merchant's a session may read each, so it is told
+ * that another one has to pay it.
+ */
+export function refuseNotMine(payment: Payment | undefined, session: Session): Refusal {
+  if (payment?.merchant_id !== session.merchant_id) return new Refusal(1204);
+  return new Refusal(1204, { transactionId: payment.id, details: [{ field: 'payment_id', code: 'OTHER_SESSION' }] });
 }
 
 /** 1109, naming every field which the method needs and which is absent. */

@@ -102,6 +102,8 @@ export const en = {
     DIRECT_CAPTURE: 'DIRECT_CAPTURE is not yet available. Use HOSTED_SESSION.',
     SESSION_CONSUMED: 'This session has already been used for a payment. Mint a new one.',
     SESSION_EXPIRED: 'This session has expired. Mint a new one.',
+    OTHER_SESSION:
+      'Another session started this payment. Submit it with the token of that one; if that has expired, collect again.',
     WRONG_CREDENTIAL_KIND:
       'This call takes the other kind of credential: merchants’ calls take the merchant credential, payments a session token.',
     ADDRESS_NOT_ALLOWED: 'This credential may not be used from your address. Call from an allowed one.',

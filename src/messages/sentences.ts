@@ -138,6 +138,7 @@ export const WORDS: { readonly [code in DetailCode]: readonly string[] } = {
   DIRECT_CAPTURE: [],
   SESSION_CONSUMED: [],
   SESSION_EXPIRED: [],
+  OTHER_SESSION: [],
   WRONG_CREDENTIAL_KIND: [],
   ADDRESS_NOT_ALLOWED: [],
   SCOPE_MISSING: [],

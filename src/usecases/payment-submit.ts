@@ -9,7 +9,7 @@ import { requireMintingSecret } from '../domain/credential.ts';
 import { isWithin } from '../domain/elapsed.ts';
 import { isFinal } from '../domain/payment.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
-import { Refusal } from '../domain/refusal.ts';
+import type { Refusal } from '../domain/refusal.ts';
 import {
   chooseMeans,
   isMine,
@@ -17,6 +17,7 @@ import {
   PaymentMoved,
   type PaymentSubmitCommand,
   refuseIncomplete,
+  refuseNotMine,
   refuseUnderWay,
   requireSubmittable,
   type Submitted,
@@ -106,9 +107,9 @@ async function submitOnce(
     answering.receipt?.stored(),
   ]);
   if (stored !== undefined) return { ...stored, replayed: true };
-  if (!isMine(payment, caller.session)) {
+  if (payment === undefined || !isMine(payment, caller.session)) {
     if ('missing' in command.means) throw refuseIncomplete(command.means);
-    return refuse(deps.store, answering, new Refusal(1204));
+    return refuse(deps.store, answering, refuseNotMine(payment, caller.session));
   }
   return aboutTransaction(payment.id, answering, (about) => submitFound(deps, caller, command, payment, about));
 }

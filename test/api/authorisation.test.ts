@@ -271,11 +271,21 @@ describe('sessions of one merchant', () => {
     expect((await collectWith(world, token)).payment_id).toMatch(/^pay_/);
   });
 
-  test('cannot submit each other’s payments', async () => {
+  test('cannot submit each other’s payments, and are told so; another merchant’s learns nothing', async () => {
     const paying = await collect(world, merchant);
     const { token } = await mint(world, merchant);
+    const stranger = await mint(world, await neighbourOf(world, merchant));
     const wallet = await world.wallet();
-    expectRefusal(await payFromWallet(world, { ...paying, token }, wallet), 404, '1204');
+    const refused = await payFromWallet(world, { ...paying, token }, wallet);
+    expectRefusal(refused, 404, '1204', 'OTHER_SESSION');
+    expect(refused.json).toMatchObject({
+      transaction_id: paying.transaction_id,
+      message: refused.json.details[0].message,
+    });
+    const strange = await payFromWallet(world, { ...paying, token: stranger.token }, wallet);
+    expectRefusal(strange, 404, '1204');
+    const unknown = await payFromWallet(world, { ...paying, payment_id: 'pay_0123456789', token }, wallet);
+    expect(withoutIds(strange)).toEqual(withoutIds(unknown));
   });
 });
 
