@@ -107,7 +107,7 @@ function whyNotFree(host: string, port: number): Promise<string | undefined> {
 async function answers({ path, says }: Door, url: string): Promise<boolean> {
   try {
     // Not by `fetch`: in Node.js 20 it waits for ever, and keeps no process alive, if the other side closes a connection at once.
-    const request = get(`${url}${path}`, { agent: false, signal: AbortSignal.timeout(2_000) });
+    const request = get(`${url}${path}`, { agent: false, signal: AbortSignal.timeout(5_000) });
     request.on('error', () => undefined);
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     return (await text(response)).includes(says);

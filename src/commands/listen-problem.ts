@@ -22,8 +22,8 @@ const PAGES = {
   sandbox: { path: '/', says: 'Mbongo sandbox' },
 } as const;
 
-/** 2 s for an answer of the program that has the port. */
-const ANSWER_WITHIN_MS = 2_000;
+/** 5 s for an answer of the program that has the port: ours makes that page at its first request, on a busy machine in two. */
+const ANSWER_WITHIN_MS = 5_000;
 
 /** Whether a gateway, or the sandbox's networks, answer at an address. */
 export async function isOurs({ host, port }: Address, program: keyof typeof PAGES): Promise<boolean> {
