@@ -45,8 +45,6 @@ export function openDialler<C>({ open, current, onError }: DiallerParts<C>): Dia
     attempt ??= openOnce().finally(() => {
       attempt = undefined;
     });
-    // The run that began the attempt may have stopped waiting for it.
-    attempt.catch(() => undefined);
     return attempt;
   };
 
