@@ -166,8 +166,8 @@ test('a text that cannot be sent is logged, and fails no submit: another code ca
     world.sandbox.faults.clear();
   });
   expect((await phoneState(world, asked.phone)).messages).toEqual([]);
-  const logged = world.log.lines.filter((line) => line.includes('code_not_sent'));
-  expect(logged.map((line) => JSON.parse(line))).toMatchObject([{ transaction_id: asked.transaction_id }]);
+  const isLogged = (line: string) => line.includes('code_not_sent') && line.includes(asked.transaction_id);
+  expect(world.log.lines.filter(isLogged)).toHaveLength(1);
   expect((await resend(asked)).json).toMatchObject({ resend_count: 1 });
   expect((await verify(asked, await codeOn(world, asked.phone))).json).toMatchObject({ status: 'approved' });
 });
