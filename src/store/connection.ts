@@ -41,9 +41,9 @@ export interface Connection {
   /**
    * Runs a pipeline; its statements commit whole or not at all.
    *
-   * @throws Refused: rolled back; Untranslatable: rolled back; ConnectionLost: see its `sent`; StoreUnavailable: not sent, after
-   *   trying to connect for about two seconds, or a quarter of one while the database is known to be unreachable; CommitsStalled: not
-   *   sent, because earlier commits still wait.
+   * @throws Refused: rolled back; Untranslatable: rolled back if a value could not be written, committed if a row could not be read;
+   *   ConnectionLost: see its `sent`; StoreUnavailable: not sent, after trying to connect for about two seconds, or a quarter of one
+   *   while the database is known to be unreachable; CommitsStalled: not sent, because earlier commits still wait.
    */
   run(executions: readonly Execution[]): Promise<void>;
   close(): Promise<void>;
