@@ -81,6 +81,22 @@ test('a refund is not sent if an earlier one turns out to have paid while it is 
   await desk.expectSoundBooks();
 });
 
+test('a refund that another process has leased since is left to that process', async () => {
+  const { merchant, paying } = await paid();
+  desk.carrier.answer(TURNED_AWAY);
+  const { refund_id } = await refunded(world, merchant, paying);
+  await desk.lastTry(refund_id, 'not_sent');
+  const { deps } = world.gateway;
+  const known = await deps.store.refund.get(merchant.merchant.shard, refund_id);
+  if (known === undefined) throw new Error('no refund');
+  const due = deps.clock.now() + 60_000;
+  const leased = await deps.store.refund.leaseDue(due, due + 30_000, 64, []);
+  expect(leased.map(({ id }) => id)).toContain(refund_id);
+  await startRefund({ ...deps, clock: manualClock(due) }, known);
+  expect((await desk.triesOf(refund_id)).map(({ status }) => status)).toEqual(['not_sent']);
+  await callOffRefund(deps, refund_id, SAY, true);
+});
+
 test('a refund whose last try was turned away but taken all the same is not carried out by hand as well', async () => {
   const { merchant, paying } = await paid();
   desk.carrier.answer(TURNED_AWAY);
