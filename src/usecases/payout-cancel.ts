@@ -17,7 +17,8 @@ import { changeBatch, type PayoutOperatorDeps, requireBatch, tell } from './payo
 /**
  * Cancels a batch; cancelling it again answers the same. `notTaken`: the operator has verified with the carriers that they took
  * none of the lines that they turned away, for example because a carrier is no longer connected. @throws OperatorError when
- * there is no such batch, or nothing of it is open.
+ * there is no such batch, nothing of it is open, or another operator cancels it at the same moment: then nothing is done with
+ * `notTaken` either, and the command may be given again.
  */
 export async function cancelPayout(
   deps: PayoutOperatorDeps,
