@@ -31,7 +31,8 @@ const SOURCES = ['src', 'sandbox', 'bench', 'scripts'];
 const SETTINGS = ['package.json', 'package-lock.json', 'tsconfig.json'];
 /** Endings of files that are in the bundles, or that nothing reads at run time. */
 const CODE = new Set(['.ts', '.json', '.md', '.snap']);
-const MAIN = 'dist/src/main.js';
+/** The command line, below the folder that is built. */
+const PROGRAM = 'src/main.js';
 
 /**
  * Builds unless nothing changed since the last build.
@@ -75,6 +76,8 @@ async function rebuild(state: string): Promise<void> {
   try {
     await bundle(ROOT, draft);
     for (const dir of SOURCES) copyAssets(dir, draft);
+    // Before the swap: a command may be given while a build is under way.
+    chmodSync(join(draft, PROGRAM), 0o755);
     writeFileSync(join(draft, '.built-from'), state);
     const dist = join(ROOT, 'dist');
     if (existsSync(dist)) renameSync(dist, old);
@@ -115,11 +118,10 @@ function filesIn(dir: string): string[] {
 
 /** Links `mbongo` by hand: npm links the commands of the packages that it installs, but not the project's own. */
 function linkCommand(): void {
-  const main = join(ROOT, MAIN);
-  if (!existsSync(main)) return;
-  chmodSync(main, 0o755);
+  const main = join('dist', PROGRAM);
+  if (!existsSync(join(ROOT, main))) return;
   const link = join(ROOT, 'node_modules', '.bin', 'mbongo');
-  const target = join('..', '..', MAIN);
+  const target = join('..', '..', main);
   const present = lstatSync(link, { throwIfNoEntry: false });
   if (present?.isSymbolicLink() && readlinkSync(link) === target) return;
   rmSync(link, { force: true });
