@@ -25,7 +25,7 @@ import { urlFaults } from './merchant-urls.ts';
 import { readOwnBatch, standingOf } from './payout-read.ts';
 import { payoutRoute, type Routing } from './payout-route.ts';
 import { availableTo, makePayout, type PayoutSent, payoutIds } from './payout-send.ts';
-import { type Answering, perform, type Reply } from './perform.ts';
+import { type Answering, perform, type Reply, weigh } from './perform.ts';
 
 interface Rows {
   readonly batch: PayoutBatch;
@@ -65,11 +65,16 @@ export function retryPayout(
     requireRetriesLeft(rows);
     requireOrderable(deps, merchant, batch);
     const order = orderOf(batch, orderedLines(deps, failed, fieldOf));
-    const made = makePayout(deps, merchant, order, ids, availableMinor);
-    const updates = failed.map((line) => guardedUpdate('payout_line', line, { retried_by: made.batch.id }));
-    // A change that marks an earlier line as paid late, or books that money, writes the line: then this is decided again.
-    const guards = rows.earlier.map((line) => guard('payout_line', line));
-    return { change: { ...made.change, updates: [...updates, ...guards] }, answer: { ...made, dryRun: false } };
+    const decision = weigh<PayoutSent>(() => {
+      const made = makePayout(deps, merchant, order, ids, availableMinor);
+      const updates = failed.map((line) => guardedUpdate('payout_line', line, { retried_by: made.batch.id }));
+      // A change that marks an earlier line as paid late, or books that money, writes the line: then this is decided again.
+      const guards = rows.earlier.map((line) => guard('payout_line', line));
+      return { change: { ...made.change, updates: [...updates, ...guards] }, answer: { ...made, dryRun: false } };
+    });
+    if (decision.refusal === undefined) return decision;
+    // Another call may have retried the lines since they were read, and so taken the money: then this is decided again, too.
+    return { change: { updates: failed.map((line) => guard('payout_line', line)) }, refusal: decision.refusal };
   });
 }
 
@@ -81,13 +86,13 @@ async function readRows(
 ): Promise<Rows> {
   const batch = await readOwnBatch(deps, merchant, batchId);
   const { shard, id } = batch;
-  // Read before the lines: if another call has taken the money to pay the same lines again, they say so.
-  const availableMinor = await availableTo(deps, merchant, batch.currency);
   const [found, counts, archived] = await Promise.all([
     transactionIds === undefined ? deps.store.payouts.retryable(shard, id) : namedLines(deps, shard, transactionIds),
     findCounts(deps, batch),
     isOld(deps, id) ? deps.store.archive.payoutBatch.counts(shard, id) : [],
   ]);
+  // Read after the lines: a line that has failed by then has returned its money.
+  const availableMinor = await availableTo(deps, merchant, batch.currency);
   const { status } = standingOf(counts, hasMore(batch));
   const before = await Promise.all(found.map(async (line) => ({ line, earlier: await earlierOf(deps, line) })));
   const isPaid = before.filter(({ earlier }) => earlier.some((one) => one.late_attempt_id !== null));

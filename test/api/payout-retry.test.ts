@@ -173,6 +173,24 @@ describe('failed lines', () => {
     await expect(refused).rejects.toMatchObject({ code: 1205 });
   });
 
+  test('that return their money while it is counted are not refused for it', async () => {
+    const payer = await openPayer(world, 10_00n);
+    const { json } = await createPayout(world, payer, {
+      beneficiaries: [{ phone_number: numberEnding('02'), amount: '9.00' }],
+    });
+    const { deps } = world.gateway;
+    const get: Store['account']['get'] = async (...given) => {
+      const found = await deps.store.account.get(...given);
+      await settled(world, payer, json.batch_id);
+      return found;
+    };
+    const behind = { ...deps, store: { ...deps.store, account: { ...deps.store.account, get } } };
+    const caller = { kind: 'merchant', merchant: payer.merchant, credentialId: payer.key_id } as const;
+    const early = retryPayout(behind, caller, json.batch_id, undefined, plainly);
+    await expect(early).rejects.toMatchObject({ code: 1205 });
+    expect((await retry(json.batch_id, {}, {}, payer)).status).toBe(200);
+  });
+
   test('are checked against the present settings, as a new payout is', async () => {
     const payer = await openPayer(world);
     const { json } = await createPayout(world, payer, {
