@@ -103,7 +103,7 @@ export const en = {
     SESSION_CONSUMED: 'This session has already been used for a payment. Mint a new one.',
     SESSION_EXPIRED: 'This session has expired. Mint a new one.',
     OTHER_SESSION:
-      'Another session started this payment. Submit it with the token of that one; if that has expired, collect again.',
+      'Another session started this payment. Submit it with the token of that one; if that has expired, collect again once this payment has ended unpaid.',
     WRONG_CREDENTIAL_KIND:
       'This call takes the other kind of credential: merchants’ calls take the merchant credential, payments a session token.',
     ADDRESS_NOT_ALLOWED: 'This credential may not be used from your address. Call from an allowed one.',

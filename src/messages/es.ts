@@ -114,7 +114,7 @@ export const es = {
     SESSION_CONSUMED: 'Esta sesión ya se usó para un pago. Cree una nueva.',
     SESSION_EXPIRED: 'Esta sesión ha caducado. Cree una nueva.',
     OTHER_SESSION:
-      'Este pago se inició con otra sesión. Envíelo con el token de aquella; si ha caducado, inicie otro cobro.',
+      'Este pago se inició con otra sesión. Envíelo con el token de aquella; si ha caducado, inicie otro cobro cuando este pago haya terminado sin cobrarse.',
     WRONG_CREDENTIAL_KIND:
       'Esta llamada requiere el otro tipo de credencial: la del comercio para sus propias llamadas, un token de sesión para los pagos.',
     ADDRESS_NOT_ALLOWED: 'Esta credencial no puede usarse desde su dirección. Llame desde una dirección autorizada.',

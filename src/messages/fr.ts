@@ -131,7 +131,7 @@ export const fr = {
     SESSION_CONSUMED: 'Cette session a déjà servi à un paiement. Créez-en une nouvelle.',
     SESSION_EXPIRED: 'Cette session a expiré. Créez-en une nouvelle.',
     OTHER_SESSION:
-      'Ce paiement a été commencé par une autre session. Soumettez-le avec le jeton de celle-ci ; si elle a expiré, recommencez la collecte.',
+      'Ce paiement a été commencé par une autre session. Soumettez-le avec le jeton de celle-ci ; si elle a expiré, recommencez la collecte une fois que ce paiement a pris fin sans être payé.',
     WRONG_CREDENTIAL_KIND:
       'Cet appel demande l’autre sorte d’identifiant : celui du marchand pour ses propres appels, un jeton de session pour les paiements.',
     ADDRESS_NOT_ALLOWED:

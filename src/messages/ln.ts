@@ -103,7 +103,7 @@ export const ln = {
     SESSION_CONSUMED: 'Session oyo esi efutaki mbala moko. Sala ya sika.',
     SESSION_EXPIRED: 'Ntango ya session oyo esili. Sala ya sika.',
     OTHER_SESSION:
-      'Session mosusu ebandaki lifuti oyo. Tinda yango na token ya session wana; soki ntango na yango esili, banda collect lisusu.',
+      'Session mosusu ebandaki lifuti oyo. Tinda yango na token ya session wana; soki ntango na yango esili, banda collect lisusu kaka nsima ya nsuka ya lifuti oyo, soki efutamaki te.',
     WRONG_CREDENTIAL_KIND:
       'Appel oyo esengi fungola ya lolenge mosusu: ya moteki mpo na makambo na ye, token ya session mpo na kofuta.',
     ADDRESS_NOT_ALLOWED: 'Fungola oyo ekoki kosalelama na adresse na yo te. Benga na adresse oyo endimami.',

@@ -74,7 +74,8 @@ export const zh = {
     DIRECT_CAPTURE: 'DIRECT_CAPTURE 尚不可用。请使用 HOSTED_SESSION。',
     SESSION_CONSUMED: '此会话已用于一次支付。请创建新的会话。',
     SESSION_EXPIRED: '此会话已过期。请创建新的会话。',
-    OTHER_SESSION: '此支付由另一个会话发起。请用那个会话的令牌提交；如果它已过期，请重新发起收款。',
+    OTHER_SESSION:
+      '此支付由另一个会话发起。请用那个会话的令牌提交；如果它已过期，请在此支付未付款而结束后重新发起收款。',
     WRONG_CREDENTIAL_KIND: '该调用需要另一种凭证：商户的调用使用商户凭证，支付使用会话令牌。',
     ADDRESS_NOT_ALLOWED: '此凭证不能从您的地址使用。请从允许的地址调用。',
     SCOPE_MISSING: '该商户的会话必须说明用途。请发送 scope：collect 或 payout。',

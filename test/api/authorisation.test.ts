@@ -287,6 +287,16 @@ describe('sessions of one merchant', () => {
     const unknown = await payFromWallet(world, { ...paying, payment_id: 'pay_0123456789', token }, wallet);
     expect(withoutIds(strange)).toEqual(withoutIds(unknown));
   });
+
+  test('are not sent to collect a second time for a payment that has been paid', async () => {
+    const paying = await collect(world, merchant);
+    const wallet = await world.wallet();
+    expect((await payFromWallet(world, paying, wallet)).json).toMatchObject({ status: 'approved' });
+    const { token } = await mint(world, merchant);
+    const { json } = await payFromWallet(world, { ...paying, token }, wallet);
+    expect(json.details).toMatchObject([{ code: 'OTHER_SESSION' }]);
+    expect(json.message).toMatch(/collect again once this payment has ended unpaid/);
+  });
 });
 
 test('checks come in a fixed order: credential, limit, key, schema', async () => {
