@@ -14,8 +14,7 @@ import { attemptOf } from '../support/phone-payments.ts';
 import { minted, readBack, refund, refunded } from '../support/refund-flows.ts';
 import { rowsOf } from '../support/rows.ts';
 import { until } from '../support/waiting.ts';
-import type { Said, WaveringCarrier } from '../support/wavering-carrier.ts';
-import { TURNED_AWAY } from '../support/wavering-carrier.ts';
+import { type Said, TURNED_AWAY, type WaveringCarrier } from '../support/wavering-carrier.ts';
 import { NO_ANSWER, openWaveringDesk, type Tried, type WaveringDesk } from '../support/wavering-desk.ts';
 import type { World } from '../support/world.ts';
 

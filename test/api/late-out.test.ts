@@ -17,8 +17,7 @@ import { attemptOf } from '../support/phone-payments.ts';
 import { minted, readBack, refund, refunded } from '../support/refund-flows.ts';
 import { rowsOf } from '../support/rows.ts';
 import { until } from '../support/waiting.ts';
-import type { Said } from '../support/wavering-carrier.ts';
-import { TURNED_AWAY } from '../support/wavering-carrier.ts';
+import { type Said, TURNED_AWAY } from '../support/wavering-carrier.ts';
 import type { World } from '../support/world.ts';
 
 let desk: OutDesk;

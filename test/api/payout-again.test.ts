@@ -14,8 +14,7 @@ import { numberEnding } from '../support/flows.ts';
 import { type OutDesk, openOutDesk } from '../support/late-out-desk.ts';
 import { availableOf, commitBatch, lineNow, openPayer, payoutHooks, untilLine } from '../support/payout-lines.ts';
 import { rowsOf } from '../support/rows.ts';
-import type { Said } from '../support/wavering-carrier.ts';
-import { TURNED_AWAY } from '../support/wavering-carrier.ts';
+import { type Said, TURNED_AWAY } from '../support/wavering-carrier.ts';
 import type { World } from '../support/world.ts';
 
 let desk: OutDesk;

@@ -33,7 +33,8 @@ async function paid() {
   return { merchant, paying };
 }
 
-test('a refund that is held back because an earlier one has paid after all is not carried out by hand', async () => {
+/** A payment whose first refund failed, and whose second one the carrier has turned away. `tried`: the first one's attempt. */
+async function refundedTwice() {
   const { merchant, paying } = await paid();
   const { refund_id: first } = await refunded(world, merchant, paying);
   const tried = await desk.lastTry(first, 'waiting');
@@ -41,6 +42,11 @@ test('a refund that is held back because an earlier one has paid after all is no
   desk.carrier.answer(TURNED_AWAY);
   const { refund_id: second } = await refunded(world, merchant, paying);
   await desk.lastTry(second, 'not_sent');
+  return { merchant, tried, second };
+}
+
+test('a refund that is held back because an earlier one has paid after all is not carried out by hand', async () => {
+  const { merchant, tried, second } = await refundedTwice();
   await desk.hearOf(tried, 'SUCCESSFUL');
   const executed = executeRefund(world.gateway.deps, second, { reference: 'BT-1', notTaken: true }, SAY);
   await expect(executed).rejects.toThrow('more of');
@@ -51,13 +57,7 @@ test('a refund that is held back because an earlier one has paid after all is no
 });
 
 test('a refund is not sent if an earlier one turns out to have paid while it is being sent', async () => {
-  const { merchant, paying } = await paid();
-  const { refund_id: first } = await refunded(world, merchant, paying);
-  const tried = await desk.lastTry(first, 'waiting');
-  await desk.hearOf(tried, 'FAILED');
-  desk.carrier.answer(TURNED_AWAY);
-  const { refund_id: second } = await refunded(world, merchant, paying);
-  await desk.lastTry(second, 'not_sent');
+  const { merchant, tried, second } = await refundedTwice();
   const { deps } = world.gateway;
   const leased = await deps.store.refund.get(merchant.merchant.shard, second);
   if (leased === undefined) throw new Error('no refund');

@@ -9,8 +9,7 @@ import { expectRefusal } from '../support/envelope.ts';
 import { collect, collectWith, freshKey, numberEnding, payByPhone, payFromWallet, statusOf } from '../support/flows.ts';
 import { openSecond, type Second, submitAt } from '../support/second-gateway.ts';
 import { whileTimePasses } from '../support/waiting.ts';
-import type { Said, WaveringCarrier } from '../support/wavering-carrier.ts';
-import { TURNED_AWAY } from '../support/wavering-carrier.ts';
+import { type Said, TURNED_AWAY, type WaveringCarrier } from '../support/wavering-carrier.ts';
 import { openWaveringDesk, type WaveringDesk } from '../support/wavering-desk.ts';
 import type { World } from '../support/world.ts';
 
