@@ -1,7 +1,7 @@
 /**
  * The documents that are generated from the code: their paths and their texts.
  *
- * Invariant: pure; the same code gives the same bytes, so that a stale file is found by comparing.
+ * Invariant: the same code gives the same bytes, so that a stale file is found by comparing.
  */
 
 import { ATTEMPT } from '../src/domain/attempt.ts';
