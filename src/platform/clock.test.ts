@@ -37,6 +37,29 @@ test('promises settle between two tasks, and tasks that they schedule in time ru
   expect(ran).toEqual(['continued at 10', 'followed at 15', 'last']);
 });
 
+test('after a jump, what has fallen due runs in order, and what it begins sees no time pass', async () => {
+  const clock = manualClock(1000);
+  const ran: [string, number][] = [];
+  const note = (name: string) => () => void ran.push([name, clock.now()]);
+  clock.after(30, note('late'));
+  clock.after(10, () => {
+    note('early')();
+    void Promise.resolve().then(() => {
+      note('continued')();
+      clock.after(0, note('followed'));
+      clock.after(1, note('not yet'));
+    });
+  });
+  await clock.jump(60);
+  expect(ran).toEqual([
+    ['early', 1060],
+    ['continued', 1060],
+    ['late', 1060],
+    ['followed', 1060],
+  ]);
+  expect(clock.pending()).toBe(1);
+});
+
 test('a cancelled task never runs, even if another task of the same time cancels it', async () => {
   const clock = manualClock(0);
   let ran = 0;

@@ -75,14 +75,20 @@ export async function stillness(limitMs = LIMIT_MS): Promise<void> {
   }
 }
 
-/** A clock that moves once it is still: time passes for those who wait, not for those who work. */
+/**
+ * A clock that moves once it is still, and at once: time passes for those who wait, not for those who work. Tasks that were run at
+ * their own time would begin work through which the rest of the time passes.
+ */
 export function stillClock(start: number): ManualClock {
   const clock = manualClock(start);
   return {
     ...clock,
     async advance(milliseconds) {
       await stillness();
-      await clock.advance(milliseconds);
+      // What is due already was put off only until what goes on has ended.
+      await clock.advance(0);
+      await stillness();
+      await clock.jump(milliseconds);
     },
   };
 }
