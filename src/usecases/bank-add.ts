@@ -8,7 +8,7 @@
 import type { Currency } from '../domain/currency.ts';
 import type { BankAccount } from '../domain/transfer-records.ts';
 import { newId, type OperatorDeps } from './deps.ts';
-import { commitOnce } from './operator-commit.ts';
+import { commandClaim, decideOnce } from './operator-commit.ts';
 import { OperatorError, UsageError } from './operator-error.ts';
 import { requireLine, requireMerchant } from './operator-input.ts';
 
@@ -54,28 +54,35 @@ export async function addBankAccount(deps: OperatorDeps, command: BankAddCommand
     status: 'ACTIVE',
     created_at: deps.clock.now(),
   };
-  await requireNew(deps, account);
-  const change = { claims: [{ table: 'bank_account' as const, row: account }] };
-  if ((await commitOnce(deps, shard, account.id, change, 'see `mbongo bank list`')) === 'won') return account;
-  throw new Error('a fresh id was taken');
+  return decideOnce(deps, shard, 'see `mbongo bank list`', async () => {
+    const others = await sameAccounts(deps, account);
+    requireNew(others);
+    // Another operator who adds the same account in this moment claims the same name.
+    const name = deps.secrets.digest(JSON.stringify([merchantId, ...identityOf(account), others.length]));
+    const claims = [commandClaim(shard, `bank-account:${name}`, account.created_at)];
+    return { change: { claims: [...claims, { table: 'bank_account', row: account }] }, answer: account };
+  });
+}
+
+/** The merchant's accounts, open and closed, that are the same at their bank. */
+async function sameAccounts({ store }: OperatorDeps, account: BankAccount): Promise<readonly BankAccount[]> {
+  const identity = String(identityOf(account));
+  const others = await store.bankAccount.ofMerchant(account.shard, account.merchant_id);
+  return others.filter((one) => String(identityOf(one)) === identity);
 }
 
 /** Refuses a duplicate: payers would see both accounts, and closing one would leave the other. */
-async function requireNew({ store }: OperatorDeps, account: BankAccount): Promise<void> {
-  const { shard, merchant_id, bank_id, currency } = account;
-  const number = plain(account.account_number);
-  const others = await store.bankAccount.ofMerchant(shard, merchant_id);
-  const same = others.find(
-    (one) =>
-      one.status === 'ACTIVE' &&
-      one.bank_id === bank_id &&
-      one.currency === currency &&
-      plain(one.account_number) === number,
-  );
+function requireNew(others: readonly BankAccount[]): void {
+  const same = others.find(({ status }) => status === 'ACTIVE');
   if (same === undefined) return;
   throw new OperatorError(
     `that account already exists: ${same.id}; to replace it, close it first with \`mbongo bank close\``,
   );
+}
+
+/** By what a merchant's accounts are told apart: the bank, the currency, and the number without blanks and dashes. */
+function identityOf({ bank_id, currency, account_number }: BankAccount): readonly string[] {
+  return [bank_id, currency, plain(account_number)];
 }
 
 /** An account number as banks compare it, without blanks and dashes. */

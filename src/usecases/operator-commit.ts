@@ -59,7 +59,7 @@ export function readAfter<A>(deps: Pick<Deps, 'clock'>, read: () => Promise<A>, 
 }
 
 /** Claims a command's name for a day: of two changes with the same name, the second one is lost. */
-function commandClaim(
+export function commandClaim(
   shard: number,
   commandId: string,
   now: number,

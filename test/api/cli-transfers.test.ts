@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runCommandLine } from '../../src/commands/command-line.ts';
 import { isDemoCurrent, openDemo } from '../../src/commands/demo.ts';
+import { addBankAccount, type BankAddCommand } from '../../src/usecases/bank-add.ts';
+import { closeBankAccount } from '../../src/usecases/bank-close.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { bearerOf, statusOf } from '../support/flows.ts';
 import { openOperatorWorld } from '../support/operator-world.ts';
@@ -98,6 +100,31 @@ test('bank add, list and close', async () => {
   expect(await json('bank', 'close', id)).toEqual({ ...added, status: 'CLOSED' });
   expect(await json('bank', 'close', id)).toMatchObject({ status: 'CLOSED' });
   expect((await run('bank', 'list')).out).toContain('CLOSED');
+});
+
+test('of two operators who add the same account at the same moment, one is told that it exists', async () => {
+  const wanted: BankAddCommand = {
+    merchantId: merchant.merchant.id,
+    bank: 'Banque Lualaba',
+    bankId: undefined,
+    country: 'CD',
+    accountName: 'Boutique Kivu',
+    accountNumber: '00022 07001',
+    iban: undefined,
+    swift: undefined,
+    currency: 'usd',
+    branchCity: undefined,
+  };
+  const add = () => addBankAccount(world.gateway.deps, wanted);
+  const both = await Promise.allSettled([add(), add()]);
+  const added = both.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  expect(added).toHaveLength(1);
+  const refusals = both.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []));
+  expect(refusals).toEqual([expect.stringContaining(`already exists: ${added[0]?.id}`)]);
+  for (const { id } of added) await closeBankAccount(world.gateway.deps, id);
+  const again = await add();
+  expect(again.status).toBe('ACTIVE');
+  await closeBankAccount(world.gateway.deps, again.id);
 });
 
 test('bank add refuses what no payer could use', async () => {
