@@ -33,14 +33,19 @@ const payouts: Readonly<Record<(typeof endings)[number] | 'other', string>> = {
   other: 'paid after 1 s',
 };
 
+const outcomes = ['The carrier', 'A payment from it ends', 'A payout to it ends'] as const;
+
+/** Roles are given explicitly, because on a narrow screen the style makes a list of it, which browsers take for no table. */
 function numbers(): SafeHtml {
   const words = phoneWords.en;
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Numbers"><table class="numbers wide"><thead><tr><th scope="col">Number</th><th scope="col">The carrier</th><th scope="col">A payment from it ends</th><th scope="col">A payout to it ends</th></tr></thead><tbody>
-    ${endings.map(
-      (ending) =>
-        html`<tr><th scope="row"><a class="figure" href="/phone/2438100001${ending}">+243 810 000 1${ending}</a></th><td>${words.endings[ending]}</td><td>${statuses[ending]}</td><td>${payouts[ending]}</td></tr>`,
-    )}
-    <tr><th scope="row"><a class="figure" href="/phone/243810000042">+243 810 000 042</a></th><td>and any other ending: waits for the virtual phone</td><td>as you decide there</td><td>${payouts.other}</td></tr></tbody></table></div>`;
+  const head = (title: string) => html`<th scope="col" role="columnheader">${title}</th>`;
+  const cell = (text: string, place: number) => html`<td role="cell" data-head="${outcomes[place] ?? ''}">${text}</td>`;
+  const row = (address: string, number: string, cells: readonly string[]) =>
+    html`<tr role="row"><th scope="row" role="rowheader"><a class="figure" href="/phone/${address}">${number}</a></th>${cells.map(cell)}</tr>`;
+  const other = ['waits for the virtual phone, as with any other ending', 'as you decide there', payouts.other];
+  return html`<table class="numbers stacked" role="table" aria-label="Numbers"><thead role="rowgroup"><tr role="row">${head('Number')}${outcomes.map(head)}</tr></thead><tbody role="rowgroup">
+    ${endings.map((ending) => row(`2438100001${ending}`, `+243 810 000 1${ending}`, [words.endings[ending], statuses[ending], payouts[ending]]))}
+    ${row('243810000042', '+243 810 000 042', other)}</tbody></table>`;
 }
 
 /** "5123 4500 0000 0008". */
