@@ -65,14 +65,15 @@ export async function openArchiver(url: string): Promise<Archiver> {
   const client = await connectArchiver(url);
   return {
     async slice(group, slice, left) {
-      const { seen, fits } = await look(client, group, slice, left);
+      const task: Task = { client, group, slice, left };
+      const { seen, fits } = await look(task);
       const reached = seen.length < LOOKED_AT ? undefined : seen.at(-1);
-      const roots = fits.length === 0 ? [] : await wholeOf(client, group, slice, fits, left);
+      const roots = fits.length === 0 ? [] : await wholeOf(task, fits);
       if (roots.length === 0) return { moved: new Map(), reached, busy: false };
-      if (left !== undefined) return { moved: await count(client, group, slice, roots, left), reached, busy: false };
+      if (left !== undefined) return { moved: await count(task, roots, left), reached, busy: false };
       try {
-        await makeMonths(client, group, slice, roots);
-        const moved = await inTransaction(client, 'archive', () => move(client, group, slice, roots));
+        await makeMonths(task, roots);
+        const moved = await inTransaction(client, 'archive', () => move(task, roots));
         return { moved, reached, busy: false };
       } catch (error) {
         if (codeOf(error) !== HELD) throw error;
@@ -81,6 +82,15 @@ export async function openArchiver(url: string): Promise<Archiver> {
     },
     close: () => client.end(),
   };
+}
+
+/** What one call of `slice` is about. */
+interface Task {
+  readonly client: pg.ClientBase;
+  readonly group: Group;
+  readonly slice: Slice;
+  /** The roots that would have left; undefined: this is no dry run. */
+  readonly left: WouldLeave | undefined;
 }
 
 /** A root as it was read: in a dry run, `first` are the roots that would have to leave before it. */
@@ -104,13 +114,14 @@ function leavingOf(rows: readonly RootSeen[], left: WouldLeave | undefined): str
 }
 
 /** The next roots, and which of them may leave. Ids sort by time: roots that are too young are not read. */
-async function look(
-  client: pg.ClientBase,
-  group: Group,
-  { shard, after, cutoff }: Slice,
-  left: WouldLeave | undefined,
-): Promise<{ readonly seen: readonly string[]; readonly fits: readonly string[] }> {
+async function look({
+  client,
+  group,
+  slice,
+  left,
+}: Task): Promise<{ readonly seen: readonly string[]; readonly fits: readonly string[] }> {
   const { root, prefix } = group;
+  const { shard, after, cutoff } = slice;
   const found = await client.query<RootSeen>(
     `select ${seenSql(group, left !== undefined)} from ${root} t
      where t.shard = $1 and t.id > $2 and t.id < $4 order by t.id limit ${LOOKED_AT}`,
@@ -120,29 +131,18 @@ async function look(
 }
 
 /** The roots, with all those that may only leave together with them, as far as they may leave. */
-async function wholeOf(
-  client: pg.ClientBase,
-  group: Group,
-  slice: Slice,
-  roots: readonly string[],
-  left: WouldLeave | undefined,
-): Promise<string[]> {
+async function wholeOf(task: Task, roots: readonly string[]): Promise<string[]> {
+  const { client, group, slice } = task;
   if (group.whole === undefined) return [...roots];
   const found = await client.query<{ id: string }>(group.whole, [slice.shard, roots]);
-  return stillFinal(client, group, slice, ids(found.rows), left);
+  return stillFinal(task, ids(found.rows));
 }
 
 /** Those of the roots that may leave as everything is now. */
-async function stillFinal(
-  client: pg.ClientBase,
-  group: Group,
-  { shard, cutoff }: Slice,
-  roots: readonly string[],
-  left: WouldLeave | undefined,
-): Promise<string[]> {
+async function stillFinal({ client, group, slice, left }: Task, roots: readonly string[]): Promise<string[]> {
   const found = await client.query<RootSeen>(
     `select ${seenSql(group, left !== undefined)} from ${group.root} t where t.shard = $1 and t.id = any($2::text[])`,
-    [shard, roots, instant(cutoff)],
+    [slice.shard, roots, instant(slice.cutoff)],
   );
   return leavingOf(found.rows, left);
 }
@@ -151,21 +151,15 @@ async function stillFinal(
 const ROOT_TABLES: ReadonlySet<string> = new Set(GROUPS.map(({ root }) => root));
 
 /** Counts what would leave with the roots; a member that would have left before, as a root of its own, is not counted again. */
-async function count(
-  client: pg.ClientBase,
-  group: Group,
-  { shard }: Slice,
-  roots: readonly string[],
-  left: WouldLeave,
-): Promise<Moved> {
+async function count({ client, group, slice }: Task, roots: readonly string[], left: WouldLeave): Promise<Moved> {
   const counts = new Map<ArchivedTable, number>();
   for (const { table, key, keys } of group.members) {
     const from = `from ${table} t where t.shard = $1 and t.${key} = any(${keys})`;
     if (ROOT_TABLES.has(table)) {
-      const found = await client.query<{ id: string }>(`select t.id ${from}`, [shard, roots]);
+      const found = await client.query<{ id: string }>(`select t.id ${from}`, [slice.shard, roots]);
       add(counts, table, ids(found.rows).filter((id) => !left.has(id)).length);
     } else {
-      const found = await client.query<{ count: string }>(`select count(*) ${from}`, [shard, roots]);
+      const found = await client.query<{ count: string }>(`select count(*) ${from}`, [slice.shard, roots]);
       add(counts, table, Number(found.rows[0]?.count));
     }
   }
@@ -177,15 +171,11 @@ async function count(
  * Makes the tables of the months in which the roots and their members lie, before anything moves: each in a transaction of its
  * own, so that readers wait for one table at a time, and for none while rows are moved.
  */
-async function makeMonths(
-  client: pg.ClientBase,
-  group: Group,
-  { shard }: Slice,
-  roots: readonly string[],
-): Promise<void> {
+async function makeMonths(task: Task, roots: readonly string[]): Promise<void> {
+  const { client, group } = task;
   await demandKnownColumns(client, group);
   for (const member of group.members) {
-    for (const month of await monthsOf(client, member, shard, roots)) {
+    for (const month of await monthsOf(task, member, roots)) {
       if (await hasMonth(client, member.table, month)) continue;
       await inTransaction(client, 'archive', () => makeMonth(client, member.table, month));
     }
@@ -194,29 +184,29 @@ async function makeMonths(
 
 /** The months in which the roots' rows of one table lie. `locked` is a locking clause for these rows. */
 async function monthsOf(
-  client: pg.ClientBase,
+  { client, slice }: Task,
   { table, key, keys }: Group['members'][number],
-  shard: number,
   roots: readonly string[],
   locked = '',
 ): Promise<ReadonlySet<string>> {
   const found = await client.query<{ source: string }>(
     `select ${monthSource(table, 't')} as source from ${table} t
      where t.shard = $1 and t.${key} = any(${keys}) ${locked}`,
-    [shard, roots],
+    [slice.shard, roots],
   );
   return new Set(found.rows.map(({ source }) => monthIn(table, source)));
 }
 
-async function move(client: pg.ClientBase, group: Group, slice: Slice, found: readonly string[]): Promise<Moved> {
-  const locked = await lock(client, group, slice, found);
+async function move(task: Task, found: readonly string[]): Promise<Moved> {
+  const { client, group, slice } = task;
+  const locked = await lock(task, found);
   await demandKnownColumns(client, group);
   // A row added since may lie in another month, and a month may have been dropped.
   for (const [table, months] of locked) {
     for (const month of months) await makeMonth(client, table, month);
   }
   const moved = new Map<ArchivedTable, number>();
-  const roots = await stillFinal(client, group, slice, found, undefined);
+  const roots = await stillFinal(task, found);
   // Roots that may only leave together never leave in part.
   if (roots.length === 0 || (group.whole !== undefined && roots.length < found.length)) return moved;
   for (const { table, key, keys } of group.members) {
@@ -233,11 +223,11 @@ async function move(client: pg.ClientBase, group: Group, slice: Slice, found: re
 }
 
 /** Locks every row that may leave, or fails at once; returns the months in which these rows lie. */
-async function lock(client: pg.ClientBase, group: Group, { shard }: Slice, roots: readonly string[]) {
+async function lock(task: Task, roots: readonly string[]) {
   const months = new Map<ArchivedTable, ReadonlySet<string>>();
   // The roots first: a change to a member also changes its root, or holds the next lock.
-  for (const member of group.members.toReversed()) {
-    months.set(member.table, await monthsOf(client, member, shard, roots, 'for update nowait'));
+  for (const member of task.group.members.toReversed()) {
+    months.set(member.table, await monthsOf(task, member, roots, 'for update nowait'));
   }
   return months;
 }
