@@ -131,7 +131,8 @@ export function createFaults(firstSeed: string): Faults {
       const { plan, callbacks } = streams[upstream];
       if (plan === noFaults) return 1;
       const [lost, twice] = [callbacks(), callbacks()];
-      return lost < plan.lose_callback_rate ? 0 : twice < plan.duplicate_callback_rate ? 2 : 1;
+      if (lost < plan.lose_callback_rate) return 0;
+      return twice < plan.duplicate_callback_rate ? 2 : 1;
     },
   };
 }

@@ -37,11 +37,10 @@ export function visitorOf(request: FastifyRequest, reply: FastifyReply): Visitor
   const remembered = languages.find((language) => language === cookieIn(request, names.language));
   const currency = asked(request, 'currency');
   if (isCurrency(currency)) setCookie(reply, names.currency, currency);
-  const before = cookieIn(request, names.currency);
   return {
     cart: cookieIn(request, names.cart),
     language: chosen ?? remembered ?? languageOf(request),
-    currency: isCurrency(currency) ? currency : isCurrency(before) ? before : 'usd',
+    currency: [currency, cookieIn(request, names.currency)].find(isCurrency) ?? 'usd',
   };
 }
 

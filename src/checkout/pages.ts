@@ -219,8 +219,8 @@ async function refusedStep(
   // A customer who has made a transfer must not read that nothing has been charged, or to pay another way.
   const faults = faultsOf(language, refusal, stateOf(view) === 'proof' ? 'file_stalled' : 'away');
   const shown: Shown = { language, view, faults, kept };
-  const kind = kept.method !== 'card' ? 'page' : isFormSpent(refusal) ? 'renewal' : 'card';
-  const answer = showPage(deps, assets, shown, { kind, stays: true });
+  const cardKind = isFormSpent(refusal) ? 'renewal' : 'card';
+  const answer = showPage(deps, assets, shown, { kind: kept.method === 'card' ? cardKind : 'page', stays: true });
   const wait = refusal.more.retryAfter;
   return {
     ...answer,

@@ -23,8 +23,13 @@ export function isPlainAddress(address: string): boolean {
 export function withQuery(address: string, more: { readonly [name: string]: string }): string {
   const hash = address.indexOf('#');
   const [place, fragment] = hash < 0 ? [address, ''] : [address.slice(0, hash), address.slice(hash)];
-  const mark = !place.includes('?') ? '?' : /[?&]$/.test(place) ? '' : '&';
-  return new URL(`${place}${mark}${new URLSearchParams(more)}${fragment}`).href;
+  return new URL(`${place}${markAfter(place)}${new URLSearchParams(more)}${fragment}`).href;
+}
+
+/** What must stand between an address and a further field of its query. */
+function markAfter(place: string): string {
+  if (!place.includes('?')) return '?';
+  return /[?&]$/.test(place) ? '' : '&';
 }
 
 /**

@@ -201,12 +201,17 @@ function duplicateKey(text: string): string {
       }
       i = end;
     } else if (char === '{' || char === '[') {
-      const at = level === undefined ? '' : level.keys === undefined ? `[${level.index}]` : key.slice(0, 64);
-      levels.push({ keys: char === '{' ? new Set() : undefined, at, index: 0 });
+      levels.push({ keys: char === '{' ? new Set() : undefined, at: placeIn(level, key), index: 0 });
     } else if (char === '}' || char === ']') levels.pop();
     else if (char === ',' && level !== undefined) level.index += 1;
   }
   return 'body';
+}
+
+/** Where a value stands in its parent: at an index of an array, or under the last `key`. */
+function placeIn(parent: Level | undefined, key: string): string {
+  if (parent === undefined) return '';
+  return parent.keys === undefined ? `[${parent.index}]` : key.slice(0, 64);
 }
 
 function pathOf(levels: readonly Level[], key: string): string {

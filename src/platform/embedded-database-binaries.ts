@@ -65,8 +65,9 @@ export function reachableBy(path: string, user: ServerUser): boolean {
   }
   const allows = (at: string, bit: number): boolean => {
     const { mode, uid, gid } = statSync(at);
-    const shift = uid === user.uid ? 6 : gid === user.gid ? 3 : 0;
-    return ((mode >> shift) & bit) === bit;
+    if (uid === user.uid) return ((mode >> 6) & bit) === bit;
+    if (gid === user.gid) return ((mode >> 3) & bit) === bit;
+    return (mode & bit) === bit;
   };
   const real = realpathSync(path);
   if (!allows(real, statSync(real).isDirectory() ? 5 : 4)) return false;
