@@ -81,7 +81,7 @@ const PDF_HEAD = bytesOf('%PDF-');
 
 /** PDF readers skip whatever precedes the head, the beginning of a picture for instance. */
 function holdsPdf(picture: Uint8Array): boolean {
-  return indexOfBytes(picture.subarray(0, PDF_HEAD_BYTES + PDF_HEAD.length - 1), PDF_HEAD, 0) >= 0;
+  return holds(picture.subarray(0, PDF_HEAD_BYTES + PDF_HEAD.length - 1), PDF_HEAD);
 }
 
 /**
@@ -93,8 +93,7 @@ const ARCHIVE_ENTRY = bytesOf('PK\u0001\u0002');
 
 /** An unzipper looks for an archive's directory from the end of a file, whatever it begins with. */
 function isArchive(bytes: Uint8Array): boolean {
-  const end = indexOfBytes(bytes, END_OF_ARCHIVE, Math.max(0, bytes.length - ARCHIVE_TAIL));
-  return end >= 0 && indexOfBytes(bytes, ARCHIVE_ENTRY, 0) >= 0;
+  return holds(bytes.subarray(-ARCHIVE_TAIL), END_OF_ARCHIVE) && holds(bytes, ARCHIVE_ENTRY);
 }
 
 /** Bytes that browsers examine when they guess the type; a script is not wanted anywhere. */
@@ -104,7 +103,7 @@ const SCRIPT = bytesOf('<script');
 
 function hasMarkup(bytes: Uint8Array): boolean {
   const head = bytes.subarray(0, HEAD_BYTES);
-  return indexOfWord(bytes, SCRIPT) >= 0 || MARKUP_IN_HEAD.some((word) => indexOfWord(head, word) >= 0);
+  return holds(bytes, SCRIPT, 'any_case') || MARKUP_IN_HEAD.some((word) => holds(head, word, 'any_case'));
 }
 
 /** The bytes of a text in ASCII. */
@@ -112,30 +111,22 @@ function bytesOf(text: string): Uint8Array {
   return Uint8Array.from(text, (char) => char.charCodeAt(0));
 }
 
-/** Where a run of bytes begins, searching from `from`; −1: nowhere. */
-function indexOfBytes(bytes: Uint8Array, run: Uint8Array, from: number): number {
+/**
+ * Whether a run of bytes is among these. `any_case`: the run is a word in lower-case ASCII that starts with a sign, and is found in
+ * capitals too.
+ */
+function holds(bytes: Uint8Array, run: Uint8Array, spelling: 'exact' | 'any_case' = 'exact'): boolean {
   const [first] = run;
-  for (let at = from; at <= bytes.length - run.length; at += 1) {
+  for (let at = 0; at <= bytes.length - run.length; at += 1) {
     if (bytes[at] !== first) continue;
     let same = 1;
-    while (same < run.length && bytes[at + same] === run[same]) same += 1;
-    if (same === run.length) return at;
+    while (same < run.length && spelled(bytes[at + same], spelling) === run[same]) same += 1;
+    if (same === run.length) return true;
   }
-  return -1;
+  return false;
 }
 
-/** Where a lower-case ASCII word begins that starts with a sign, ignoring case; -1: nowhere. */
-function indexOfWord(bytes: Uint8Array, word: Uint8Array): number {
-  const [first] = word;
-  for (let at = 0; at <= bytes.length - word.length; at += 1) {
-    if (bytes[at] !== first) continue;
-    let same = 1;
-    while (same < word.length && lowerOf(bytes[at + same]) === word[same]) same += 1;
-    if (same === word.length) return at;
-  }
-  return -1;
-}
-
-function lowerOf(byte: number | undefined): number | undefined {
-  return byte !== undefined && byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte;
+function spelled(byte: number | undefined, spelling: 'exact' | 'any_case'): number | undefined {
+  const isCapital = byte !== undefined && byte >= 0x41 && byte <= 0x5a;
+  return isCapital && spelling === 'any_case' ? byte + 0x20 : byte;
 }
