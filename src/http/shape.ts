@@ -60,7 +60,7 @@ export function createQueryShape(schema: TSchema): BodyShape {
   const find = finder(schema);
   const findTwice = (query: unknown): RefusalDetail[] =>
     find(query).map((detail) => {
-      const isTwice = Array.isArray((query as JsonObject)[detail.field]);
+      const isTwice = isObject(query) && Array.isArray(query[detail.field]);
       return isTwice ? { field: detail.field, code: 'DUPLICATE_KEY' } : detail;
     });
   return shapeBy(findTwice, schema, {});
@@ -83,6 +83,11 @@ function shapeBy(find: Finder, schema: TSchema, codes: Codes): BodyShape {
     },
     known: (body) => knownOf(schema, body),
   };
+}
+
+/** Whether a value has fields, or items. */
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null;
 }
 
 /** The paths of values that do not fit. If not all of them have been looked for, whole fields. */
@@ -124,8 +129,8 @@ function without(object: JsonObject, faulty: Faulty, path = ''): JsonObject {
 }
 
 function readableOf(value: unknown, faulty: Faulty, path: string): unknown {
-  if (typeof value !== 'object' || value === null || !faulty.holders.has(path)) return value;
-  if (!Array.isArray(value)) return without(value as JsonObject, faulty, path);
+  if (!isObject(value) || !faulty.holders.has(path)) return value;
+  if (!Array.isArray(value)) return without(value, faulty, path);
   return value.map((item: unknown, at) => {
     const field = `${path}[${at}]`;
     return faulty.paths.has(field) ? undefined : readableOf(item, faulty, field);
@@ -172,21 +177,20 @@ export function dropNulls(schema: TSchema, value: unknown): void {
     if (items !== undefined) for (const item of value) dropNulls(items, item);
     return;
   }
-  if (typeof value !== 'object' || value === null || properties === undefined) return;
-  const object = value as JsonObject;
+  if (!isObject(value) || properties === undefined) return;
   for (const [name, property] of Object.entries(properties)) {
-    if (object[name] !== null) dropNulls(property, object[name]);
-    else if (!(required ?? []).includes(name) && !Check(property, null)) delete object[name];
+    if (value[name] !== null) dropNulls(property, value[name]);
+    else if (!(required ?? []).includes(name) && !Check(property, null)) delete value[name];
   }
 }
 
 function knownOf(schema: Node, value: unknown): unknown {
   const { properties, items } = onlyChoice(schema);
   if (Array.isArray(value)) return items === undefined ? value : value.map((item) => knownOf(items, item));
-  if (typeof value !== 'object' || value === null || properties === undefined) return value;
+  if (!isObject(value) || properties === undefined) return value;
   const known: JsonObject = {};
   for (const [name, property] of Object.entries(properties)) {
-    const given = Object.hasOwn(value, name) ? (value as JsonObject)[name] : undefined;
+    const given = Object.hasOwn(value, name) ? value[name] : undefined;
     if (given !== undefined && !isUnread(property, given)) known[name] = knownOf(property, given);
   }
   return known;
@@ -194,7 +198,7 @@ function knownOf(schema: Node, value: unknown): unknown {
 
 /** Whether a list or an object stands where the schema takes anything, and the route reads only what the document describes. */
 function isUnread({ documentedAs }: Node, value: unknown): boolean {
-  return typeof value === 'object' && value !== null && documentedAs !== undefined && !Check(documentedAs, value);
+  return isObject(value) && documentedAs !== undefined && !Check(documentedAs, value);
 }
 
 /** More than any body of ours has fields, so that every bad one is reported; lists without a bound are not worth more. */
@@ -232,7 +236,7 @@ function faultOf(schema: Node, value: unknown): Fault | undefined {
   if (typeof value === 'number' && (minimum !== undefined || maximum !== undefined)) {
     return { code: 'OUT_OF_RANGE', words: { minimum: minimum ?? '−∞', maximum: maximum ?? '∞' } };
   }
-  const within = type === 'object' && typeof value === 'object' && value !== null;
+  const within = type === 'object' && isObject(value);
   return within ? undefined : { code: 'INVALID_FORMAT' };
 }
 
@@ -265,7 +269,7 @@ function explainFields(schema: Node, value: JsonObject, path: string, found: Ref
 
 function hasType(type: string, value: unknown): boolean {
   if (type === 'array') return Array.isArray(value);
-  if (type === 'object') return typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (type === 'object') return isObject(value) && !Array.isArray(value);
   if (type === 'null') return value === null;
   return typeof value === (type === 'integer' ? 'number' : type) && (type !== 'integer' || Number.isInteger(value));
 }
