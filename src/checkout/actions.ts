@@ -6,6 +6,7 @@
  */
 
 import { judgeProof } from '../domain/file-type.ts';
+import { CODE_FORM } from '../domain/one-time-code.ts';
 import { Refusal, type RefusalDetail, refuseField } from '../domain/refusal.ts';
 import { isSubmitted, type Means, type SubmittedMethod } from '../domain/submission.ts';
 import { PIN_FORM, ungrouped } from '../domain/wallet.ts';
@@ -141,7 +142,7 @@ function browserOf(request: PageRequest) {
 async function verify(deps: Deps, { request, view }: Step): Promise<Done> {
   requireNoCard(request);
   const code = ungrouped(required(request.form.code, 'otp_code'));
-  if (!/^[0-9]{6}$/.test(code)) throw refuseField(1110, 'otp_code', 'INVALID_FORMAT');
+  if (!CODE_FORM.test(code)) throw refuseField(1110, 'otp_code', 'INVALID_FORMAT');
   await verifyOnPage(deps, view, code);
   return PAGE;
 }

@@ -73,6 +73,9 @@ export function expiryWithCode(payment: Pick<Payment, 'expires_at'>, code: Pick<
   return Math.max(payment.expires_at, code.expires_at);
 }
 
+/** Six digits. */
+export const CODE_FORM = /^[0-9]{6}$/;
+
 /** Six digits, leading zeros included. */
 export function writeCode(value: number): string {
   return String(value % 1_000_000).padStart(6, '0');

@@ -24,8 +24,9 @@ export const PIN_LOCK_MS = 15 * 60_000;
  * where the lock allows twenty.
  */
 export const PIN_MEMORY_MS = 60 * 60_000;
-/** Four to eight digits. */
-export const PIN_FORM = /^[0-9]{4,8}$/;
+/** Four to eight digits, as a part of a regular expression. */
+export const PIN_DIGITS = '[0-9]{4,8}';
+export const PIN_FORM = new RegExp(`^${PIN_DIGITS}$`);
 
 const LEAD = '5707';
 

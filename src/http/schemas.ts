@@ -6,6 +6,8 @@
  */
 
 import { type Static, Type } from 'typebox';
+import { CODE_FORM } from '../domain/one-time-code.ts';
+import { PIN_DIGITS } from '../domain/wallet.ts';
 import { named } from './components.ts';
 import type { UploadedFile } from './multipart.ts';
 import {
@@ -44,7 +46,7 @@ const InfoCollected = oneOf(['none', 'full', 'partial'], named('InfoCollected'))
 /** An empty one counts as missing, like every field that a method needs. */
 function pinOf(meaning: string) {
   return Type.String({
-    pattern: '^([0-9]{4,8})?$',
+    pattern: `^(${PIN_DIGITS})?$`,
     description: `${meaning} Four to eight digits. Never logged, never stored.`,
   });
 }
@@ -152,7 +154,7 @@ export type SubmitBody = Static<typeof SubmitBody>;
 export const VerifyBody = Type.Object(
   {
     payment_id: PaymentIdIn,
-    otp_code: Type.String({ pattern: '^[0-9]{6}$', description: 'The one-time code: six digits.' }),
+    otp_code: Type.String({ pattern: CODE_FORM.source, description: 'The one-time code: six digits.' }),
   },
   named('VerifyBody'),
 );
