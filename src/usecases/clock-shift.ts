@@ -5,11 +5,10 @@
  * Invariant: time moves forward only, and never in production.
  */
 
-import type { Setting } from '../domain/records.ts';
 import type { Deps, OperatorDeps } from './deps.ts';
 import { commitDecisionKnown } from './operator-commit.ts';
 import { OperatorError, UsageError } from './operator-error.ts';
-import { readSetting, settingChange } from './setting.ts';
+import { keptIn, readSetting, settingChange } from './setting.ts';
 
 const CLOCK_SHIFT = 'clock_shift';
 const DAY_MS = 24 * 60 * 60_000;
@@ -30,7 +29,7 @@ interface Kept extends ClockShift {
 /** How far the clock is ahead; undefined if it has never been moved. */
 export async function readClockShift(deps: Pick<Deps, 'store'>): Promise<ClockShift | undefined> {
   const found = await readSetting(deps, CLOCK_SHIFT);
-  return found === undefined ? undefined : keptIn(found);
+  return found === undefined ? undefined : keptIn(found, isKept);
 }
 
 /**
@@ -48,7 +47,7 @@ export async function advanceClock(deps: OperatorDeps, milliseconds: number): Pr
     deps,
     () => readSetting(deps, CLOCK_SHIFT),
     (found) => {
-      const before = found === undefined ? undefined : keptIn(found);
+      const before = found === undefined ? undefined : keptIn(found, isKept);
       if (before?.by === by) return { answer: before };
       const shiftMs = (before?.shiftMs ?? 0) + milliseconds;
       if (shiftMs > MOST_SHIFT_MS) {
@@ -67,7 +66,8 @@ export function requireSandbox({ mode }: Pick<OperatorDeps, 'mode'>): void {
     throw new OperatorError('there is no test clock in production: GATEWAY_MODE is production');
 }
 
-function keptIn({ value }: Setting): Kept {
-  // Only `advanceClock` writes the setting.
-  return JSON.parse(value) as Kept;
+function isKept(value: unknown): value is Kept {
+  if (typeof value !== 'object' || value === null) return false;
+  if (!('shiftMs' in value) || !('leaptAt' in value) || !('by' in value)) return false;
+  return Number.isSafeInteger(value.shiftMs) && Number.isSafeInteger(value.leaptAt) && typeof value.by === 'string';
 }

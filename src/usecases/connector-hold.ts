@@ -8,7 +8,7 @@
 
 import { holdId } from '../domain/hold.ts';
 import type { OperatorDeps } from './deps.ts';
-import { type Hold, type KeptHold, keptIn } from './holds.ts';
+import { type Hold, holdIn, type KeptHold } from './holds.ts';
 import { commitDecisionKnown } from './operator-commit.ts';
 import { OperatorError } from './operator-error.ts';
 import { type Attribution, requireAttribution } from './operator-input.ts';
@@ -54,7 +54,7 @@ function change(
     deps,
     () => readSetting(deps, id),
     (setting) => {
-      const found = keptIn(setting);
+      const found = holdIn(setting);
       if (found?.command === command) return { answer: undefined };
       check(found?.hold ?? undefined);
       return { change: settingChange(id, setting, JSON.stringify(kept)), answer: undefined };

@@ -11,7 +11,7 @@ import { holdId } from '../domain/hold.ts';
 import type { Setting } from '../domain/records.ts';
 import type { Clock, Log } from '../platform/platform.ts';
 import type { Store } from '../store/store.ts';
-import { readSetting } from './setting.ts';
+import { keptIn, readSetting } from './setting.ts';
 
 /** A hold that is in force, by whom it was put in force, and why. */
 export interface Hold {
@@ -34,7 +34,7 @@ interface Reads {
 
 /** The connector's hold; undefined: it is not held. */
 export async function readHold(deps: Reads, connector: string): Promise<Hold | undefined> {
-  return keptIn(await readSetting(deps, holdId(connector)))?.hold ?? undefined;
+  return holdIn(await readSetting(deps, holdId(connector)))?.hold ?? undefined;
 }
 
 /** Every sender, with its hold. */
@@ -46,9 +46,20 @@ export function readHolds(
 }
 
 /** What a hold's setting says; undefined: the connector was never held. */
-export function keptIn(setting: Setting | undefined): KeptHold | undefined {
-  // Only `connector-hold.ts` writes these settings.
-  return setting === undefined ? undefined : (JSON.parse(setting.value) as KeptHold);
+export function holdIn(setting: Setting | undefined): KeptHold | undefined {
+  return setting === undefined ? undefined : keptIn(setting, isKeptHold);
+}
+
+function isKeptHold(value: unknown): value is KeptHold {
+  if (typeof value !== 'object' || value === null || !('command' in value) || !('hold' in value)) return false;
+  return typeof value.command === 'string' && (value.hold === null || isHold(value.hold));
+}
+
+function isHold(value: unknown): value is Hold {
+  if (typeof value !== 'object' || value === null) return false;
+  if (!('since' in value) || !('by' in value) || !('why' in value)) return false;
+  const { since, by, why } = value;
+  return typeof since === 'number' && typeof by === 'string' && (why === null || typeof why === 'string');
 }
 
 /** What one process knows. */

@@ -19,6 +19,22 @@ export function readSetting(
   return store.setting.get(SHARD, id);
 }
 
+/** What a setting holds as JSON. `is` tells whether a value is that. @throws Error that names the row if it is damaged */
+export function keptIn<Kept>({ id, value }: Setting, is: (value: unknown) => value is Kept): Kept {
+  const kept = parsed(value);
+  if (!is(kept)) throw new Error(`the row ${id} of table setting is damaged: restore it from a backup`);
+  return kept;
+}
+
+/** Undefined for text that is no JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The change that gives a setting that value. `found`: the row as it was read; undefined: there was none. */
 export function settingChange(id: string, found: Setting | undefined, value: string): Change {
   return found === undefined

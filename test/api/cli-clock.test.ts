@@ -93,6 +93,13 @@ describe('mbongo clock', () => {
     expect((await cli.run('clock advance 1s')).err).toContain('ten years');
   });
 
+  it.each(['no JSON', '{}', '{"shiftMs":"1","leaptAt":0,"by":"x"}'])('says which row is damaged: %s', async (value) => {
+    await cli.json('clock advance 1d');
+    await database.pool.query("update setting set value = $1 where id = 'clock_shift'", [value]);
+    const { status, err } = await cli.run('clock advance 1d');
+    expect([status, err]).toEqual([1, expect.stringContaining('the row clock_shift of table setting is damaged')]);
+  });
+
   it.each(['clock show', 'clock advance 1d'])('is refused in production: %s', async (words) => {
     const production = await createTestDatabase();
     const over = {

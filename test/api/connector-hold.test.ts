@@ -4,6 +4,7 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { SENDERS } from '../../src/connectors/registry.ts';
+import { holdId } from '../../src/domain/hold.ts';
 import type { Setting } from '../../src/domain/records.ts';
 import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import { holdConnector, resumeConnector } from '../../src/usecases/connector-hold.ts';
@@ -234,6 +235,13 @@ describe('what a process knows', () => {
     expect(await isHeld(1_000)).toEqual([false, 6]);
     expect(await isHeld(1_000)).toEqual([false, 7]);
     expect(logged).toEqual(['connector_held', 'connector_resumed'].map((event) => [event, { connector: MOMO }]));
+  });
+
+  test.each(['no JSON', '{}', '{"command":"x","hold":{}}'])('a damaged row is no answer: %s', async (value) => {
+    const { clock, log } = world.gateway.deps;
+    const store = storeWith(async () => ({ shard: 0, id: holdId(MOMO), version: 1, value }));
+    const holds = openHolds({ store, clock, log }, SENDERS);
+    await expect(holds.isHeld(MOMO)).rejects.toThrow(`the row ${holdId(MOMO)} of table setting is damaged`);
   });
 
   test('what cannot be read keeps no other work from being claimed', async () => {
