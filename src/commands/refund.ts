@@ -94,11 +94,12 @@ export async function refundFail(
   refundId: string,
   options: RefundWordOptions & { readonly notTaken?: true },
 ): Promise<Output> {
+  const { notTaken = false } = options;
   if (options.yes !== true) {
-    const refund = await requireCallable(deps, refundId, options.notTaken);
+    const refund = await requireCallable(deps, refundId, { notTaken });
     throw new OperatorError(`${describe(refund)}: add --yes to call it off, for good`);
   }
-  return outputOf(await callOffRefund(deps, refundId, attributionOf(options), options.notTaken));
+  return outputOf(await callOffRefund(deps, refundId, attributionOf(options), { notTaken }));
 }
 
 function describe(refund: Refund): string {

@@ -19,12 +19,15 @@ import { requireRefund } from './refund-read.ts';
 
 type RefundDecideDeps = OperatorDeps & Pick<Deps, 'log'>;
 
-/** How an operator has given the money back. */
-export interface ByHand {
-  /** The bank's or the upstream's reference for the movement: the evidence. */
-  readonly reference: string;
+interface Verified {
   /** The operator has verified at the upstream that it did not take an attempt that it had turned away. */
   readonly notTaken?: boolean;
+}
+
+/** How an operator has given the money back. */
+interface ByHand extends Verified {
+  /** The bank's or the upstream's reference for the movement: the evidence. */
+  readonly reference: string;
 }
 
 /** Completes a refund that was paid by hand. @throws OperatorError when an upstream has already paid it, or may have. */
@@ -40,14 +43,15 @@ export async function executeRefund(
 }
 
 /**
- * Calls a refund off: its money goes back to the merchant, and another refund can be made. `notTaken`: the operator has verified
- * at the upstream that it did not take an attempt that it had turned away. @throws OperatorError when an upstream may have paid.
+ * Calls a refund off: its money goes back to the merchant, and another refund can be made.
+ *
+ * @throws OperatorError when an upstream may have paid it.
  */
 export async function callOffRefund(
   deps: RefundDecideDeps,
   refundId: string,
   attribution: Attribution,
-  notTaken = false,
+  { notTaken = false }: Verified = {},
 ): Promise<RefundRows> {
   const verdict = { fact: 'called_off', reason: CALLED_OFF, reference: null, notTaken } as const;
   return decide(deps, refundId, verdict, attribution, async ({ refund }) => {
@@ -69,7 +73,11 @@ export async function requireExecutable(
 }
 
 /** The refund, if it could be called off now. @throws OperatorError as `callOffRefund`; nothing is changed. */
-export async function requireCallable(deps: RefundDecideDeps, refundId: string, notTaken = false): Promise<Refund> {
+export async function requireCallable(
+  deps: RefundDecideDeps,
+  refundId: string,
+  { notTaken = false }: Verified = {},
+): Promise<Refund> {
   const rows = await requireRefund(deps, refundId);
   requireOpenRefund(rows);
   if (!notTaken) await requireNotTaken(deps, [rows.refund]);

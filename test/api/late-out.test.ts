@@ -305,7 +305,7 @@ describe('a refund that failed, and was paid after that', () => {
     await desk.lastTry(second, 'not_sent');
     await desk.hearOf(tried, 'SUCCESSFUL');
     await expect(desk.book(tried, 'merchant')).rejects.toThrow('more of');
-    await callOffRefund(world.gateway.deps, second, { by: 'amina', why: 'it has been paid' }, true);
+    await callOffRefund(world.gateway.deps, second, { by: 'amina', why: 'it has been paid' }, { notTaken: true });
     await desk.book(tried, 'merchant');
     await desk.expectSoundBooks();
   });

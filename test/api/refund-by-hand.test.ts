@@ -168,7 +168,7 @@ describe('an operator', () => {
       expect([word, status, err]).toEqual([word, 1, expect.stringMatching(/turned .* away, but may have made it/)]);
     }
     for (const word of words) expect((await cli.run(`${word} --not-taken`)).err).toMatch(/: add --yes /);
-    await callOffRefund(world.gateway.deps, refund_id, SAY, true);
+    await callOffRefund(world.gateway.deps, refund_id, SAY, { notTaken: true });
     world.sandbox.faults.clear();
     await world.pass(60_000);
     expect((await readBack(world, merchant, refund_id)).status).toBe('failed');

@@ -51,7 +51,7 @@ test('a refund that is held back because an earlier one has paid after all is no
   const executed = executeRefund(world.gateway.deps, second, { reference: 'BT-1', notTaken: true }, SAY);
   await expect(executed).rejects.toThrow('more of');
   expect((await readBack(world, merchant, second)).status).toBe('pending');
-  await callOffRefund(world.gateway.deps, second, SAY, true);
+  await callOffRefund(world.gateway.deps, second, SAY, { notTaken: true });
   await desk.book(tried, 'merchant');
   await desk.expectSoundBooks();
 });
@@ -76,7 +76,7 @@ test('a refund is not sent if an earlier one turns out to have paid while it is 
   expect(asked).toBe(1);
   expect((await desk.triesOf(second)).map(({ status }) => status)).toEqual(['not_sent']);
   expect((await readBack(world, merchant, second)).status).toBe('pending');
-  await callOffRefund(deps, second, SAY, true);
+  await callOffRefund(deps, second, SAY, { notTaken: true });
   await desk.book(tried, 'merchant');
   await desk.expectSoundBooks();
 });
@@ -94,7 +94,7 @@ test('a refund that another process has leased since is left to that process', a
   expect(leased.map(({ id }) => id)).toContain(refund_id);
   await startRefund({ ...deps, clock: manualClock(due) }, known);
   expect((await desk.triesOf(refund_id)).map(({ status }) => status)).toEqual(['not_sent']);
-  await callOffRefund(deps, refund_id, SAY, true);
+  await callOffRefund(deps, refund_id, SAY, { notTaken: true });
 });
 
 test('a refund whose last try was turned away but taken all the same is not carried out by hand as well', async () => {
@@ -109,7 +109,7 @@ test('a refund whose last try was turned away but taken all the same is not carr
   // Unless the operator has checked, the merchant does not get the money either, and afterwards no other refund is carried out.
   await expect(callOffRefund(deps, refund_id, SAY)).rejects.toThrow(`turned ${refund_id} away`);
   expect((await readBack(world, merchant, refund_id)).status).toBe('pending');
-  await callOffRefund(deps, refund_id, SAY, true);
+  await callOffRefund(deps, refund_id, SAY, { notTaken: true });
   const { refund_id: other } = await refunded(world, merchant, paying);
   const byHand = executeRefund(deps, other, { reference: 'BT-1' }, SAY);
   // The dispatcher inquires about the first one before it sends the other: the operator may come before or after its answer.
@@ -132,7 +132,7 @@ test.each(['SUCCESSFUL', 'PENDING'] as const)(
     desk.carrier.answer(TURNED_AWAY);
     const { refund_id: first } = await refunded(world, merchant, paying);
     const one = await desk.lastTry(first, 'not_sent');
-    await callOffRefund(world.gateway.deps, first, SAY, true);
+    await callOffRefund(world.gateway.deps, first, SAY, { notTaken: true });
     desk.carrier.say(one.reference, said);
     const { refund_id: second } = await refunded(world, merchant, paying);
     await desk.passMinutes(2);

@@ -80,7 +80,7 @@ test('a refund that fails before the release puts its money back where it was he
   const { refund_id } = await refunded(world, merchant, paid, { amount: '5.00' });
   await untilTurnedAway(world, refund_id);
   expect(await balancesOf(world, merchant)).toEqual({ held: 7_50n, reserved: 5_00n });
-  await callOffRefund(world.gateway.deps, refund_id, SAY, true);
+  await callOffRefund(world.gateway.deps, refund_id, SAY, { notTaken: true });
   expect(await balancesOf(world, merchant)).toEqual({ held: 12_50n });
   expect((await release(merchant, paid.transaction_id)).json.amount).toBe('12.50');
   expect(await balancesOf(world, merchant)).toEqual({ available: 12_50n });
@@ -95,7 +95,7 @@ test('a refund that fails after the release makes its money available', async ()
   expect(released.json.amount).toBe('0.00');
   expect(await balancesOf(world, merchant)).toEqual({ reserved: 12_50n });
   await untilTurnedAway(world, refund_id);
-  await callOffRefund(world.gateway.deps, refund_id, SAY, true);
+  await callOffRefund(world.gateway.deps, refund_id, SAY, { notTaken: true });
   expect(await balancesOf(world, merchant)).toEqual({ available: 12_50n });
   expect((await release(merchant, paid.transaction_id)).text).toBe(released.text);
   expect((await readBack(world, merchant, refund_id)).status).toBe('failed');

@@ -137,7 +137,7 @@ test('a refund that waits to be sent again is held back if the one before it was
   await passMinutes(30);
   expect(await triesOf(second)).toHaveLength(1);
   expect((await readBack(world, merchant, second)).status).toBe('pending');
-  await callOffRefund(world.gateway.deps, second, { by: 'amina', why: 'it has been paid' }, true);
+  await callOffRefund(world.gateway.deps, second, { by: 'amina', why: 'it has been paid' }, { notTaken: true });
   expect((await readBack(world, merchant, second)).status).toBe('failed');
   expect(await world.gateway.store.audit()).toEqual([]);
 });
