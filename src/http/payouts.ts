@@ -72,7 +72,7 @@ function sendingRoutes(deps: Deps): Route[] {
       run: (call) => {
         const { caller, body, language } = call;
         const order = payoutOrder(deps, caller.merchant, body, language);
-        return sendPayout(deps, caller, order, body.dry_run === true, rendered(call));
+        return sendPayout(deps, caller, order, { dryRun: body.dry_run === true }, rendered(call));
       },
     }),
     defineRoute({
@@ -92,7 +92,7 @@ function sendingRoutes(deps: Deps): Route[] {
       run: (call) => {
         const { caller, body, language } = call;
         const order = payoutOrder(deps, caller.merchant, body, language);
-        return sendPayout(deps, caller, order, body.dry_run === true, rendered(call));
+        return sendPayout(deps, caller, order, { dryRun: body.dry_run === true }, rendered(call));
       },
     }),
     defineRoute({

@@ -63,7 +63,7 @@ export function sendPayout(
   deps: Deps,
   caller: SessionCaller | MerchantCaller,
   order: PayoutOrder,
-  dryRun: boolean,
+  { dryRun }: { readonly dryRun: boolean },
   answering: Answering<PayoutSent>,
 ): Promise<Reply> {
   const { merchant } = caller;
