@@ -100,20 +100,22 @@ it('the envelope is the same if all but the id and the time is prepared once', (
 
 describe('an error', () => {
   it.each([StoreBusy, CommitUnknown, PinsBusy, StoreUnavailable])('of the kind %o means: not now', (Kind) => {
-    const { refusal, isBug } = refusalOf(new Kind(), true, BODY_BYTES);
+    const { refusal, isBug } = refusalOf(new Kind(), { isRepeatable: true, bodyMost: BODY_BYTES });
     expect([refusal.code, refusal.retryable, refusal.more.retryAfter, isBug]).toEqual([1402, true, 1, false]);
   });
 
   it('that leaves an unrepeatable call in doubt says so, and does not ask to repeat it', () => {
-    const { refusal, isBug } = refusalOf(new CommitUnknown(), false, BODY_BYTES);
+    const { refusal, isBug } = refusalOf(new CommitUnknown(), { isRepeatable: false, bodyMost: BODY_BYTES });
     expect([refusal.code, refusal.retryable, refusal.more.retryAfter, isBug]).toEqual([1402, false, undefined, false]);
     expect(refusal.more.details).toEqual([{ field: 'Idempotency-Key', code: 'IN_DOUBT' }]);
-    expect(refusalOf(new StoreUnavailable(), false, BODY_BYTES).refusal.retryable).toBe(true);
+    expect(refusalOf(new StoreUnavailable(), { isRepeatable: false, bodyMost: BODY_BYTES }).refusal.retryable).toBe(
+      true,
+    );
   });
 
   it('that was not foreseen is internal, and says nothing', () => {
     for (const error of [new Error('select * from payment'), 'text', undefined, { code: 1204 }]) {
-      const { refusal, isBug } = refusalOf(error, true, BODY_BYTES);
+      const { refusal, isBug } = refusalOf(error, { isRepeatable: true, bodyMost: BODY_BYTES });
       expect([refusal.code, isBug]).toEqual([1401, true]);
       expect(renderEnvelope(refusal, CONTEXT)).not.toContain('select');
     }

@@ -95,15 +95,17 @@ const FRAMEWORK: { readonly [code: string]: () => Refusal } = {
   FST_ERR_BAD_URL: unknownPath,
 };
 
-/**
- * The refusal for an error. Any unknown one is 1401, and `isBug` says that it must be logged. `isRepeatable`: the same call, sent
- * again, cannot do its work twice; any other call whose outcome is in doubt is not called retryable. `bodyMost`: how many bytes the
- * request's body may have.
- */
+interface FailedCall {
+  /** The same call, sent again, cannot do its work twice; any other call whose outcome is in doubt is not called retryable. */
+  readonly isRepeatable: boolean;
+  /** How many bytes the request's body may have. */
+  readonly bodyMost: number;
+}
+
+/** The refusal for an error. Any unknown one is 1401, and `isBug` says that it must be logged. */
 export function refusalOf(
   error: unknown,
-  isRepeatable: boolean,
-  bodyMost: number,
+  { isRepeatable, bodyMost }: FailedCall,
 ): { readonly refusal: Refusal; readonly isBug: boolean } {
   if (error instanceof Refusal) return { refusal: error, isBug: false };
   if (error instanceof Error) {

@@ -138,7 +138,7 @@ export function writable(name: string, value: string): string {
 export function noteFailure(parts: ExchangeParts, request: FastifyRequest, error: unknown): Refusal {
   const exchange = exchangeOf(request);
   const isRepeatable = request.method !== 'POST' || request.headers['idempotency-key'] !== undefined;
-  const { refusal, isBug } = refusalOf(error, isRepeatable, request.routeOptions.bodyLimit);
+  const { refusal, isBug } = refusalOf(error, { isRepeatable, bodyMost: request.routeOptions.bodyLimit });
   exchange.errorCode = refusal.code;
   exchange.transactionId ??= refusal.more.transactionId;
   if (isBug) parts.log.error('request_failed', { request_id: exchange.requestId, route: exchange.route }, error);
