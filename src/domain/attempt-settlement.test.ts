@@ -30,7 +30,7 @@ const REFUSED: AttemptAnswer = { kind: 'declined', reason: 'insufficient_funds',
 /** A closed attempt after this was said of it. */
 function hear(attempt: Attempt, answer: AttemptAnswer, now: number, inquiry: Inquired = 'due'): Attempt {
   const context = { now, askedAt: now, settleDelayMs: MINUTE, newId: () => 'id', inquiry };
-  const heard = judgeAnswer(attempt, false, answer, 'silent', context);
+  const heard = judgeAnswer({ attempt, isItsOwn: false }, answer, 'silent', context);
   if (heard.kind !== 'noted') throw new Error(`nothing was written of ${answer.kind}`);
   expect(heard.alarm).toBeUndefined();
   return { ...attempt, ...heard.row };
@@ -113,8 +113,7 @@ test.each<[string, Partial<Attempt>, number, boolean]>([
 test('“not found” counts for a due inquiry, and for a hint only once the own call is over', () => {
   const counted = (columns: Partial<Attempt>, inquiry: Inquired) => {
     const heard = judgeAnswer(
-      { ...open, ...columns },
-      true,
+      { attempt: { ...open, ...columns }, isItsOwn: true },
       UNKNOWN_THERE,
       'never_arrived',
       contextAt(CLOSED_AT, inquiry),
@@ -129,7 +128,12 @@ test('“not found” counts for a due inquiry, and for a hint only once the own
 
 test('a hint whose inquiry is not answered brings the next one forward only once the own call is over', () => {
   const look = (columns: Partial<Attempt>) =>
-    judgeAnswer({ ...open, ...columns }, true, NO_ANSWER, 'silent', contextAt(CLOSED_AT, 'hint'));
+    judgeAnswer(
+      { attempt: { ...open, ...columns }, isItsOwn: true },
+      NO_ANSWER,
+      'silent',
+      contextAt(CLOSED_AT, 'hint'),
+    );
   expect(look({})).toEqual({ kind: 'nothing' });
   expect(look({ status: 'unknown' })).toEqual({ kind: 'noted', row: { next_inquiry_at: CLOSED_AT + 5_000 } });
   expect(look({ status: 'unknown', next_inquiry_at: CLOSED_AT + 5_000 })).toEqual({ kind: 'nothing' });
@@ -145,7 +149,8 @@ test('an open attempt that its order no longer waits for ends by a refusal alone
 
 test('an answer that contradicts what is known calls a person, and one that repeats it does not', () => {
   const alarmOf = (status: Attempt['status'], answer: AttemptAnswer, fact: AttemptFact, isItsOwn = false) => {
-    const heard = judgeAnswer({ ...closed, status }, isItsOwn, answer, fact, contextAt(CLOSED_AT, 'hint'));
+    const attempt = { ...closed, status };
+    const heard = judgeAnswer({ attempt, isItsOwn }, answer, fact, contextAt(CLOSED_AT, 'hint'));
     return heard.kind === 'moves' ? heard.kind : heard.alarm;
   };
   expect(alarmOf('challenged', PAID, 'confirmed', true)).toBe('contradiction');
@@ -157,7 +162,12 @@ test('an answer that contradicts what is known calls a person, and one that repe
 
 test('a hint whose answer repeats what is known of a closed attempt changes nothing', () => {
   const refused: Attempt = { ...closed, status: 'declined' };
-  const repeated = judgeAnswer(refused, false, REFUSED, 'refused', contextAt(CLOSED_AT + MINUTE, 'hint'));
+  const repeated = judgeAnswer(
+    { attempt: refused, isItsOwn: false },
+    REFUSED,
+    'refused',
+    contextAt(CLOSED_AT + MINUTE, 'hint'),
+  );
   expect(repeated).toEqual({ kind: 'nothing' });
 });
 

@@ -66,13 +66,15 @@ export type Judgement =
 /** The result of an answer that moves nothing. */
 type Heard = Extract<Judgement, { kind: 'noted' | 'nothing' }>;
 
-/**
- * Weighs an answer. `isItsOwn`: the attempt's order is open, and waits for this attempt. `fact` is what the answer means for an
- * open attempt.
- */
+interface Concerned {
+  readonly attempt: Attempt;
+  /** The attempt's order is open, and waits for this attempt. */
+  readonly isItsOwn: boolean;
+}
+
+/** Weighs an answer. `fact` is what the answer means for an open attempt. */
 export function judgeAnswer(
-  attempt: Attempt,
-  isItsOwn: boolean,
+  { attempt, isItsOwn }: Concerned,
   answer: AttemptAnswer,
   fact: AttemptFact,
   context: SettlementContext,

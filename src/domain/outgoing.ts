@@ -82,7 +82,7 @@ export function settleOutgoing(
   if (isTakenLate(attempt, order, answer)) {
     return { ...move(attempt, order, meaning, answer, context), alarm: 'late_acceptance' };
   }
-  const judgement = judgeAnswer(attempt, isItsOwn, answer, meaning.attempt, context);
+  const judgement = judgeAnswer({ attempt, isItsOwn }, answer, meaning.attempt, context);
   return judgement.kind === 'moves'
     ? move(attempt, order, meaning, answer, context)
     : attemptOnly(attempt, order, judgement, context);

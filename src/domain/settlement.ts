@@ -73,7 +73,7 @@ export function settleAttempt(rows: SettlementRows, answer: AttemptAnswer, conte
   if (taken !== undefined) return { ...move(taken, meaning, answer, context), alarm: 'late_acceptance' };
   if (!isItsOwn && mayFindItsPayment(rows, answer, context))
     return attemptOnly(rows, lookAgain(attempt, context), context);
-  const judgement = judgeAnswer(attempt, isItsOwn, answer, meaning.attempt, context);
+  const judgement = judgeAnswer({ attempt, isItsOwn }, answer, meaning.attempt, context);
   if (judgement.kind !== 'moves') return attemptOnly(rows, judgement, context);
   try {
     return move(rows, meaning, answer, context);
