@@ -10,6 +10,7 @@ import { stat } from 'node:fs/promises';
 import { pipeline, Transform } from 'node:stream';
 import { CsvError, type Info, parse } from 'csv-parse';
 import { type Currency, isCurrency } from '../domain/currency.ts';
+import { DAY_MS } from '../domain/durations.ts';
 import { formatMinor, parsePaddedAmount } from '../domain/money.ts';
 import { OperatorError } from '../usecases/operator-error.ts';
 import type { StatementLine, StatementStatus } from '../usecases/reconcile.ts';
@@ -36,7 +37,6 @@ const MOST_LINES = 2_000_000;
 const LONGEST_LINE = 64 * 1024;
 const LONGEST_CELL = 200;
 const NEWLINE = 0x0a;
-const DAY_MS = 24 * 60 * 60_000;
 
 /** Requires a file that can be a statement: it exists, and is neither empty nor too large. @throws OperatorError */
 export async function requireStatementFile(path: string): Promise<void> {

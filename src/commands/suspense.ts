@@ -5,6 +5,7 @@
  */
 
 import type { Currency } from '../domain/currency.ts';
+import { HOUR_MS } from '../domain/durations.ts';
 import type { LateTarget } from '../domain/late-money.ts';
 import { formatMinor } from '../domain/money.ts';
 import { maskPhone } from '../domain/phone.ts';
@@ -31,7 +32,7 @@ export interface SuspenseListOptions {
 }
 
 /** 1 h: an attempt that has been open for longer is one for a person, as for the alert MbongoAttemptsOpen. */
-const OPEN_LONG_MS = 60 * 60_000;
+const OPEN_LONG_MS = HOUR_MS;
 
 const WHY: { readonly [why in WhyInSuspense]: string } = {
   paid_late: 'paid late',

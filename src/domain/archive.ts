@@ -5,6 +5,8 @@
  * record that is missing need not be looked for there.
  */
 
+import { DAY_MS } from './durations.ts';
+
 /** Whole months for which anything archived has been final, at least. */
 export const YOUNGEST_MONTHS = 2;
 /** Months; anything longer is a typing error. */
@@ -14,7 +16,7 @@ export const OLDEST_MONTHS = 600;
  * Milliseconds; younger records are not looked for in the archive. Two whole months are at least 59 days: the rest allows for
  * clock skew.
  */
-const LOOKED_FOR_MS = 45 * 24 * 60 * 60_000;
+const LOOKED_FOR_MS = 45 * DAY_MS;
 
 const MONTH = /^(\d{4})-(0[1-9]|1[0-2])$/;
 

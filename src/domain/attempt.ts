@@ -6,6 +6,7 @@
  * the same payment before this one asked for money.
  */
 
+import { DAY_MS } from './durations.ts';
 import type { Machine } from './machine.ts';
 import type { Attempt, AttemptStatus } from './records.ts';
 
@@ -132,7 +133,7 @@ const INQUIRY_DELAYS_MS = [5_000, 5_000, 10_000, 15_000, 30_000, 60_000, 120_000
  * Milliseconds after closing at which an attempt is inquired about again: a quarter of an hour and a day, then never. Upstreams
  * have been seen to pay what they had refused, and the callback that reports it comes once or not at all.
  */
-const AFTERTHOUGHTS_MS = [15 * 60_000, 24 * 60 * 60_000] as const;
+const AFTERTHOUGHTS_MS = [15 * 60_000, DAY_MS] as const;
 
 /** Whether a closed attempt can still turn out to have paid. */
 export function mayStillPay(attempt: Pick<Attempt, 'status' | 'reason'>): boolean {
@@ -151,7 +152,7 @@ export function nextAfterthoughtAt(
 }
 
 /** Milliseconds after closing for which an attempt is inquired about while its upstream gives no final answer. */
-const ASKED_IN_VAIN_MS = 7 * 24 * 60 * 60_000;
+const ASKED_IN_VAIN_MS = 7 * DAY_MS;
 
 /**
  * When to inquire again about a closed attempt whose upstream did not answer, or still calls it waiting; neither means that it

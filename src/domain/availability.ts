@@ -4,6 +4,8 @@
  * Invariant: no upstream is called down for a single call, and one that answers again is operational a minute later.
  */
 
+import { HOUR_MS, MINUTE_MS } from './durations.ts';
+
 /** `degraded`: it works, but not for everybody. `down`: hardly any call is answered. */
 export type Availability = 'operational' | 'degraded' | 'down';
 
@@ -23,11 +25,10 @@ export interface UpstreamCall {
   readonly silent: boolean;
 }
 
-const MINUTE_MS = 60_000;
 /** Milliseconds for which a call counts; longer ago, only calls that stayed silent do. */
 const RECENT_MS = 5 * MINUTE_MS;
 /** Milliseconds for which a silent call counts against an upstream that has answered none of its recent calls. */
-export const SILENT_MS = 60 * MINUTE_MS;
+export const SILENT_MS = HOUR_MS;
 
 /** Failed calls from which on an upstream may be down. */
 const DOWN_FROM = 3;

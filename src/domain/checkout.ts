@@ -5,6 +5,7 @@
  * nothing (decision 10).
  */
 
+import { DAY_MS } from './durations.ts';
 import { isId } from './ids.ts';
 import type { Checkout } from './page-records.ts';
 
@@ -12,7 +13,7 @@ import type { Checkout } from './page-records.ts';
  * Milliseconds for which the browser that opened a page keeps it once nothing new can be started on it: a transfer's proof may
  * come seven days later, and the decision about it after that.
  */
-export const PAGE_LIFE_MS = 14 * 24 * 60 * 60_000;
+export const PAGE_LIFE_MS = 14 * DAY_MS;
 
 /** 256 bits in base64url. */
 const SECRET = /^[A-Za-z0-9_-]{43}$/;

@@ -6,6 +6,7 @@
  */
 
 import type { Currency } from './currency.ts';
+import { HOUR_MS } from './durations.ts';
 import { secondsUntil } from './elapsed.ts';
 import type { Merchant, OneTimeCode, Payment, PinCount, PinGuard } from './records.ts';
 import { CODE_GUARDS, guardedCalls } from './traffic-limit.ts';
@@ -43,7 +44,7 @@ export function resendsLeft(resends: number, most: number, endsAt: number, now: 
 }
 
 /** 1 h: the span in which the texts for an account are counted. It begins with the first of them. */
-const TEXTS_SPAN_MS = 60 * 60_000;
+const TEXTS_SPAN_MS = HOUR_MS;
 
 /** Whether a count's span has not ended. A span that has yet to begin was begun by a process whose clock is ahead. */
 function isCounting(count: PinCount | undefined, now: number): count is PinGuard {

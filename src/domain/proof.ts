@@ -5,6 +5,7 @@
  */
 
 import { type Change, revise } from './change.ts';
+import { DAY_MS } from './durations.ts';
 import { paymentTransfers, transitAccount } from './ledger.ts';
 import { type Machine, StateConflict, step } from './machine.ts';
 import { advancePayment } from './payment.ts';
@@ -13,7 +14,7 @@ import type { Proof, ProofStatus } from './transfer-records.ts';
 import { collectEvent, eventInsert } from './webhook.ts';
 
 /** How long a customer has for the transfer and its proof (contract §4). */
-export const PROOF_LIFE_MS = 7 * 24 * 60 * 60_000;
+export const PROOF_LIFE_MS = 7 * DAY_MS;
 
 /** The connector name that stands for an upstream in the transit account of bank transfers. */
 export const BANK_TRANSFER = 'bank_transfer';

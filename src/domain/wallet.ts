@@ -5,6 +5,7 @@
  * counted by a guarded write before it is answered. A number that is no account is counted by the same rule.
  */
 
+import { HOUR_MS } from './durations.ts';
 import { secondsUntil } from './elapsed.ts';
 import { SHARDS } from './ids.ts';
 import { luhnSum } from './luhn.ts';
@@ -23,7 +24,7 @@ export const PIN_LOCK_MS = 15 * 60_000;
  * cannot be kept for ever, and must fade no sooner than an account's. Guessing slowly gains nothing by it: four tries an hour,
  * where the lock allows twenty.
  */
-export const PIN_MEMORY_MS = 60 * 60_000;
+export const PIN_MEMORY_MS = HOUR_MS;
 /** Four to eight digits, as a part of a regular expression. */
 export const PIN_DIGITS = '[0-9]{4,8}';
 export const PIN_FORM = new RegExp(`^${PIN_DIGITS}$`);

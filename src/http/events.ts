@@ -2,6 +2,7 @@
  * The routes of webhook events: read what was sent and what came of it, and send it again (contract §6, §9).
  */
 
+import { DAY_MS } from '../domain/durations.ts';
 import { isId } from '../domain/ids.ts';
 import type { WebhookEvent } from '../domain/records.ts';
 import type { RefusalDetail } from '../domain/refusal.ts';
@@ -139,7 +140,6 @@ function listingOf(query: EventsQuery): EventListing {
   return { status, type, transactionId, ...readSpan(query), beyond, limit: Number(limit ?? EVENTS) };
 }
 
-const DAY_MS = 24 * 60 * 60_000;
 const DAYS_MOST = 31;
 
 function rangeFaults({ from, to, cursor }: Partial<ReplayBody>, now: number): RefusalDetail[] {

@@ -7,6 +7,7 @@
 
 import { Type } from 'typebox';
 import { isCurrency } from '../domain/currency.ts';
+import { DAY_MS } from '../domain/durations.ts';
 import type { RefusalDetail } from '../domain/refusal.ts';
 
 /** How the document writes a day or an instant: a generator of clients takes dates for either. */
@@ -87,7 +88,6 @@ export function readSpan({ from, to }: SpanQuery): Span {
   };
 }
 
-const DAY_MS = 24 * 60 * 60_000;
 /** RFC 3339, which also allows small letters; most languages write six or nine fraction digits. */
 const FORM = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/i;
 /** Earlier and later years are taken for slips. */

@@ -5,6 +5,7 @@
  * A round looks only there: what a process sends from memory, it has leased. Nothing is run by a clock that is known to be wrong.
  */
 
+import { MINUTE_MS } from '../domain/durations.ts';
 import { DELIVERY_ROUND_MS } from '../domain/webhook.ts';
 import { openInquiries } from '../usecases/attempt-inquire.ts';
 import { auditDue } from '../usecases/audit.ts';
@@ -39,7 +40,6 @@ export interface Senders {
 }
 
 const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
 
 /** What a process knows of its own state. */
 export interface Condition {

@@ -7,6 +7,7 @@
  */
 
 import { mayBeArchived } from '../domain/archive.ts';
+import { DAY_MS } from '../domain/durations.ts';
 import type { LedgerTransfer } from '../domain/records.ts';
 import { columnList } from './columns.ts';
 import type { Statement } from './pipeline.ts';
@@ -95,8 +96,6 @@ const LATE_CAUSES: ReadonlySet<string> = new Set(['late_payment', 'late_payout',
 function isOfArchived({ cause, customer_reference }: LedgerLine): boolean {
   return LATE_CAUSES.has(cause) && customer_reference === null;
 }
-
-const DAY_MS = 24 * 60 * 60_000;
 
 const LIVE: readonly Place[] = ['live'];
 const BOTH: readonly Place[] = ['live', 'archive'];

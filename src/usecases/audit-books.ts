@@ -6,6 +6,7 @@
  */
 
 import type { BookLine, BookPage, Books } from '../connectors/connector.ts';
+import { DAY_MS } from '../domain/durations.ts';
 import { isId, shardOf } from '../domain/ids.ts';
 import type { Attempt } from '../domain/records.ts';
 import { findAttempt } from './archive-find.ts';
@@ -56,7 +57,7 @@ const AT_ONCE = 100;
 /** 1 min by which runs overlap: what is committed while this run reads is compared by the next. */
 const OVERLAP_MS = 60_000;
 /** 2 days: an attempt that ends later than this after it was made is not compared. */
-const LONGEST_OPEN_MS = 2 * 24 * 60 * 60_000;
+const LONGEST_OPEN_MS = 2 * DAY_MS;
 /** 1000 attempts at most are kept in the mark to be compared again: undecided ones first, and of each kind the oldest. */
 const MOST_AGAIN = 1_000;
 

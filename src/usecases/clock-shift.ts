@@ -5,13 +5,13 @@
  * Invariant: time moves forward only, and never in production.
  */
 
+import { DAY_MS } from '../domain/durations.ts';
 import type { Deps, OperatorDeps } from './deps.ts';
 import { commitDecisionKnown } from './operator-commit.ts';
 import { OperatorError, UsageError } from './operator-error.ts';
 import { keptIn, readSetting, settingChange } from './setting.ts';
 
 const CLOCK_SHIFT = 'clock_shift';
-const DAY_MS = 24 * 60 * 60_000;
 /** Ten years: enough for any schedule that someone tests (366 runs a month apart would take thirty). */
 const MOST_SHIFT_MS = 3_653 * DAY_MS;
 

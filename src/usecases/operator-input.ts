@@ -5,6 +5,7 @@
  */
 
 import { CURRENCIES, type Currency, exponentOf, isCurrency } from '../domain/currency.ts';
+import { DAY_MS } from '../domain/durations.ts';
 import { isId, type Prefix, shardOf } from '../domain/ids.ts';
 import { formatMinor, parseAmount } from '../domain/money.ts';
 import type { Merchant } from '../domain/records.ts';
@@ -99,7 +100,7 @@ export function requireSpan({ from, to }: { readonly from: number; readonly to: 
 
 /** Refuses a grace period that is not a whole number of milliseconds from 0 up to 30 days. */
 export function requireGrace(ms: number): void {
-  if (!Number.isSafeInteger(ms) || ms < 0 || ms > 30 * 24 * 60 * 60_000) {
+  if (!Number.isSafeInteger(ms) || ms < 0 || ms > 30 * DAY_MS) {
     throw new UsageError('the grace period must be from 0 to 30 days, for example 24h');
   }
 }

@@ -4,13 +4,14 @@
  * Invariant: what was searched is said: an order that is not found may be older.
  */
 
+import { DAY_MS } from '../domain/durations.ts';
 import type { PayoutLine } from '../domain/outgoing-records.ts';
 import type { Payment } from '../domain/records.ts';
 import type { LineSearch, PaymentSearch } from '../store/order-search.ts';
 import type { FindDeps } from './archive-find.ts';
 
 /** 30 days: where no index leads to what is looked for, a search reads no more than this unasked. */
-const SEARCHED_MS = 30 * 24 * 60 * 60_000;
+const SEARCHED_MS = 30 * DAY_MS;
 
 export interface FoundOrders<Order> {
   /** The newest first. */

@@ -8,6 +8,7 @@
  */
 
 import type { Currency } from '../domain/currency.ts';
+import { DAY_MS, HOUR_MS } from '../domain/durations.ts';
 import type { Attempt, AttemptStatus } from '../domain/records.ts';
 import type { UpstreamSpan } from '../store/upstream-span.ts';
 import type { Deps } from './deps.ts';
@@ -105,13 +106,12 @@ export interface Statement {
 /** 200 000 attempts and as many lines are compared at a time: measured, half a gigabyte of memory in all. */
 const PART = 200_000;
 const PAGE = 5_000;
-const HOUR_MS = 60 * 60_000;
 /** 7 days: few attempts are open for longer before they are paid, and those are read separately. */
-const LONG_OPEN_MS = 7 * 24 * HOUR_MS;
+const LONG_OPEN_MS = 7 * DAY_MS;
 /** Exports write 1970 for a missing date: earlier dates than this do not count towards a statement's span. */
 const FIRST_DATE = Date.UTC(2000, 0, 1);
 /** 1 day: the upstream's clock may be ahead of ours or behind, and its days end at other times. */
-const APART_MS = 24 * HOUR_MS;
+const APART_MS = DAY_MS;
 
 /** `tell` is called with every verdict, and awaited; `size` is how many of each side are compared at a time. */
 export async function reconcile(

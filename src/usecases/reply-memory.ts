@@ -5,6 +5,7 @@
  */
 
 import { guardedUpdate } from '../domain/change.ts';
+import { DAY_MS } from '../domain/durations.ts';
 import type { IdempotencyRecord } from '../domain/records.ts';
 import type { Secrets } from '../platform/platform.ts';
 import { keepUnderKeys } from './key-memory.ts';
@@ -14,7 +15,7 @@ import type { Memory } from './perform.ts';
 export const BEGUN = 102;
 
 /** 24 h for which a reply is remembered, in milliseconds (contract §7). */
-export const MEMORY_MS = 24 * 60 * 60_000;
+export const MEMORY_MS = DAY_MS;
 
 /** What is written of a run: that it has begun, or its reply. */
 type RunColumns = Pick<IdempotencyRecord, 'request_hash' | 'status' | 'body' | 'created_at'>;

@@ -4,11 +4,11 @@
  * Invariant: a day is closed only when nothing more can be committed into it; days are closed in order, without a gap.
  */
 
+import { DAY_MS, HOUR_MS } from '../domain/durations.ts';
 import type { Deps } from './deps.ts';
 
-const DAY_MS = 24 * 60 * 60_000;
 /** 1 h after midnight before a day is closed: clocks differ, and changes decided before midnight are committed after it. */
-const LATE_MS = 60 * 60_000;
+const LATE_MS = HOUR_MS;
 /** 60 s after a leap of the test clock, longer than any process takes to notice it, and than a commit is retried. */
 const CALM_MS = 60_000;
 /** 400 days at most per run, more than a year, so that a leap of the clock is soon caught up with. */
