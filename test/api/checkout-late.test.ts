@@ -29,7 +29,7 @@ test('after the time to pay is over, the page of a payer whose money came says s
   const page = await customer.open(hosted.url);
   carrier.answer(TURNED_AWAY);
   await customer.send(stepOf(page, 'pay'), { method: 'mobile_money', phone: numberEnding('42') });
-  const first = await desk.tryOf(hosted.transaction_id, 0);
+  const first = await desk.attemptOf(hosted.transaction_id, 0);
   expect(first.status).toBe('not_sent');
   await world.pass(601_000);
   await world.pass(1_000);
@@ -37,7 +37,7 @@ test('after the time to pay is over, the page of a payer whose money came says s
   expect(textOf(over)).toContain('Nothing has been charged');
   expect(wayBack(over)).toBe('/failed');
   await desk.hearOf(first, 'SUCCESSFUL');
-  expect(await desk.tryOf(hosted.transaction_id, 0)).toMatchObject({ status: 'approved' });
+  expect(await desk.attemptOf(hosted.transaction_id, 0)).toMatchObject({ status: 'approved' });
   const late = await customer.open(page.url);
   expect(textOf(late)).not.toContain('Nothing has been charged');
   expect(textOf(late)).toContain('Do not pay again: ask the shop');
@@ -57,7 +57,7 @@ test('a page that asks for a bank transfer asks for none once the money has come
   await customer.send(stepOf(page, 'pay'), { method: 'bank_transfer', account: account.id });
   const asked = await customer.open(page.url);
   expect(textOf(asked)).toContain(account.account_number);
-  await desk.hearOf(await desk.tryOf(hosted.transaction_id, 0), 'SUCCESSFUL');
+  await desk.hearOf(await desk.attemptOf(hosted.transaction_id, 0), 'SUCCESSFUL');
   const late = await customer.open(page.url);
   expect(textOf(late)).toContain('Do not pay again: ask the shop');
   expect(textOf(late)).not.toContain(account.account_number);
@@ -83,7 +83,7 @@ test('a page whose last code has expired says so, once the money has come by pho
   const over = await customer.open(page.url);
   expect(textOf(over)).toContain('Nothing has been charged');
   expect(over.html).toContain('<title>This code has expired. ·');
-  await desk.hearOf(await desk.tryOf(hosted.transaction_id, 0), 'SUCCESSFUL');
+  await desk.hearOf(await desk.attemptOf(hosted.transaction_id, 0), 'SUCCESSFUL');
   const late = await customer.open(page.url);
   expect(textOf(late)).not.toContain('Nothing has been charged');
   expect(textOf(late)).toContain('Do not pay again: ask the shop');

@@ -33,7 +33,7 @@ afterAll(() => desk.close());
 
 const opens = (change: Change): boolean => change.inserts?.some(({ table }) => table === 'attempt') === true;
 
-/** Far enough ahead for the carrier to have noticed a try that it has turned away but taken. */
+/** Far enough ahead for the carrier to have noticed an attempt that it has turned away but taken. */
 const ahead = (store: Partial<Store>): Deps => {
   const { deps } = world.gateway;
   return { ...deps, clock: manualClock(deps.clock.now() + 60_000), store: { ...deps.store, ...store } };
@@ -87,11 +87,11 @@ function late(read: 'payment' | 'payoutLine' | 'refund'): Partial<Store> {
 }
 
 describe('a payout line', () => {
-  test('whose earlier try was meanwhile taken, and this one not: it waits for the earlier one', async () => {
+  test('whose earlier attempt was meanwhile taken, and this one not: it waits for the earlier one', async () => {
     const payer = await openPayer(world, 100_00n);
     desk.carrier.answer(TURNED_AWAY);
     const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('42') }]);
-    const one = await desk.lastTry(line.id, 'not_sent');
+    const one = await desk.lastAttempt(line.id, 'not_sent');
     desk.carrier.answer(TURNED_AWAY);
     const deps = ahead(losing(() => desk.hearOf(one, 'PENDING')));
     const { written } = await startLine(deps, await lineNow(world, line), payer.merchant);
@@ -108,7 +108,7 @@ describe('a payout line', () => {
     desk.carrier.answer(REFUSED);
     const { written } = await startLine(ahead(late('payoutLine')), line, payer.merchant);
     await written;
-    expect((await desk.triesOf(line.id)).map(({ status }) => status)).toEqual(['declined']);
+    expect((await desk.attemptsOf(line.id)).map(({ status }) => status)).toEqual(['declined']);
     expect(await lineNow(world, line)).toMatchObject({ status: 'failed', reserved_at: null });
     await desk.expectSoundBooks();
   });
@@ -122,7 +122,7 @@ describe('a refund', () => {
     await desk.hearOf(await attemptOf(world, paying), 'SUCCESSFUL');
     desk.carrier.answer(TURNED_AWAY);
     const { refund_id } = await refunded(world, merchant, paying);
-    const one = await desk.lastTry(refund_id, 'not_sent');
+    const one = await desk.lastAttempt(refund_id, 'not_sent');
     const now = async () => {
       const refund = await world.gateway.store.refund.get(merchant.merchant.shard, refund_id);
       if (refund === undefined) throw new Error('the refund is gone');
@@ -131,7 +131,7 @@ describe('a refund', () => {
     return { one, now };
   }
 
-  test('whose earlier try was meanwhile taken, and this one not: it waits for the earlier one', async () => {
+  test('whose earlier attempt was meanwhile taken, and this one not: it waits for the earlier one', async () => {
     const { one, now } = await waiting();
     desk.carrier.answer(TURNED_AWAY);
     const { written } = await startRefund(ahead(losing(() => desk.hearOf(one, 'PENDING'))), await now());

@@ -3,6 +3,7 @@
  * is sent or booked a second time where that can be known.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Attempt } from '../../src/domain/records.ts';
 import { bookLateMoney } from '../../src/usecases/attempt-book.ts';
 import { OperatorError } from '../../src/usecases/operator-error.ts';
 import { cancelPayout } from '../../src/usecases/payout-cancel.ts';
@@ -15,7 +16,7 @@ import { minted, readBack, refund, refunded } from '../support/refund-flows.ts';
 import { rowsOf } from '../support/rows.ts';
 import { until } from '../support/waiting.ts';
 import { type Said, TURNED_AWAY, type WaveringCarrier } from '../support/wavering-carrier.ts';
-import { NO_ANSWER, openWaveringDesk, type Tried, type WaveringDesk } from '../support/wavering-desk.ts';
+import { NO_ANSWER, openWaveringDesk, type WaveringDesk } from '../support/wavering-desk.ts';
 import type { World } from '../support/world.ts';
 
 let desk: WaveringDesk;
@@ -27,13 +28,13 @@ beforeAll(async () => {
 });
 afterAll(() => desk.close());
 
-/** An order of whose two tries the first was turned away, and has since been accepted; the second got no answer. */
-async function acceptedBefore(order: string): Promise<{ readonly first: Tried; readonly second: Tried }> {
-  await desk.untilTried(order, 1, 'unknown');
-  const [first, second] = [await desk.tryOf(order, 0), await desk.tryOf(order, 1)];
+/** An order of whose two attempts the first was turned away, and has since been accepted; the second got no answer. */
+async function acceptedBefore(order: string): Promise<{ readonly first: Attempt; readonly second: Attempt }> {
+  await desk.untilAttempt(order, 1, 'unknown');
+  const [first, second] = [await desk.attemptOf(order, 0), await desk.attemptOf(order, 1)];
   carrier.say(second.reference, 'cannot_tell');
   await desk.hearOf(first, 'PENDING');
-  expect((await desk.tryOf(order, 0)).status).toBe('waiting');
+  expect((await desk.attemptOf(order, 0)).status).toBe('waiting');
   return { first, second };
 }
 
@@ -49,16 +50,16 @@ describe('a payout line', () => {
     return { payer, line, ...(await acceptedBefore(line.id)) };
   }
 
-  test('whose second try was not taken waits for the first, and is neither sent nor called off', async () => {
+  test('whose second attempt was not taken waits for the first, and is neither sent nor called off', async () => {
     const { payer, line, first, second } = await sentTwice();
-    // For ten minutes the carrier cannot tell; then it does not know the second try.
+    // For ten minutes the carrier cannot tell; then it does not know the second attempt.
     await passMinutes(10);
     carrier.say(second.reference, 'not_found');
-    await desk.untilTried(line.id, 1, 'not_sent');
+    await desk.untilAttempt(line.id, 1, 'not_sent');
     expect(await lineNow(world, line)).toMatchObject({ status: 'processing', attempt_id: first.id });
     await cancelPayout(world.gateway.deps, line.batch_id, { by: 'amina', why: 'a test' });
     await passMinutes(5);
-    expect(await desk.triesOf(line.id)).toHaveLength(2);
+    expect(await desk.attemptsOf(line.id)).toHaveLength(2);
     carrier.say(first.reference, 'SUCCESSFUL');
     await until(async () => {
       await world.pass(60_000);
@@ -67,24 +68,24 @@ describe('a payout line', () => {
     expect(await availableOf(world, payer)).toBe(89_90n);
   });
 
-  test('whose second try was refused waits for the first, and cannot be retried', async () => {
+  test('whose second attempt was refused waits for the first, and cannot be retried', async () => {
     const { payer, line, first, second } = await sentTwice();
     carrier.say(second.reference, 'FAILED');
-    await desk.untilTried(line.id, 1, 'declined');
+    await desk.untilAttempt(line.id, 1, 'declined');
     expect(await lineNow(world, line)).toMatchObject({ status: 'processing', attempt_id: first.id });
     const retry = () =>
       world.call('POST', `/internal/payouts/${line.batch_id}/retry`, { bearer: bearerOf(payer), body: {} });
     expectRefusal(await retry(), 409, '1205', 'NOT_RETRYABLE');
     // Neither has paid: now the line has failed, and its money is back.
     carrier.say(first.reference, 'FAILED');
-    await desk.untilTried(line.id, 0, 'declined');
+    await desk.untilAttempt(line.id, 0, 'declined');
     expect((await lineNow(world, line)).status).toBe('failed');
     expect(await availableOf(world, payer)).toBe(100_00n);
     expect((await retry()).status).toBe(200);
   });
 });
 
-test('a refund whose second try was refused waits for the first: no more is refunded than was paid', async () => {
+test('a refund whose second attempt was refused waits for the first: no more is refunded than was paid', async () => {
   const merchant = await world.merchant();
   const paying = await collect(world, merchant, { method: 'mobile_money', minted });
   await payByPhone(world, paying, numberEnding('42'));
@@ -94,29 +95,29 @@ test('a refund whose second try was refused waits for the first: no more is refu
   const { refund_id } = await refunded(world, merchant, paying);
   const { first, second } = await acceptedBefore(refund_id);
   carrier.say(second.reference, 'FAILED');
-  await desk.untilTried(refund_id, 1, 'declined');
+  await desk.untilAttempt(refund_id, 1, 'declined');
   expect((await readBack(world, merchant, refund_id)).status).toBe('processing');
   const again = await refund(world, merchant, { transaction_id: paying.transaction_id });
   expect(again.status, again.text).not.toBe(201);
   carrier.say(first.reference, 'SUCCESSFUL');
-  await desk.untilTried(refund_id, 0, 'approved');
+  await desk.untilAttempt(refund_id, 0, 'approved');
   expect((await readBack(world, merchant, refund_id)).status).toBe('completed');
 });
 
 test('a declined payment that its carrier paid without a callback, and while unreachable for two days, is found', async () => {
   const paying = await collect(world, await world.merchant(), { method: 'mobile_money' });
   await payByPhone(world, paying, numberEnding('42'));
-  const tried = await desk.tryOf(paying.transaction_id, 0);
-  await desk.hearOf(tried, 'FAILED');
+  const attempt = await desk.attemptOf(paying.transaction_id, 0);
+  await desk.hearOf(attempt, 'FAILED');
   expect(await statusOf(world, paying)).toBe('failed');
-  carrier.say(tried.reference, 'cannot_tell');
+  carrier.say(attempt.reference, 'cannot_tell');
   const passDay = async (): Promise<void> => {
     for (let hours = 0; hours < 24; hours += 3) await world.pass(3 * 60 * 60_000);
   };
   await passDay();
   await passDay();
-  expect((await desk.tryOf(paying.transaction_id, 0)).status).toBe('declined');
-  carrier.say(tried.reference, 'SUCCESSFUL');
+  expect((await desk.attemptOf(paying.transaction_id, 0)).status).toBe('declined');
+  carrier.say(attempt.reference, 'SUCCESSFUL');
   await passDay();
   await passDay();
   expect((await attemptOf(world, paying)).reason).toBe('late_success');
@@ -131,21 +132,21 @@ describe('a payment whose submit was turned away', () => {
     await desk.hearOf(first, said);
     expect(await statusOf(world, paying)).toBe(status);
     expectRefusal(await payByPhone(world, paying, numberEnding('42')), 401, '1001', 'SESSION_CONSUMED');
-    expect(await desk.triesOf(paying.transaction_id)).toHaveLength(1);
+    expect(await desk.attemptsOf(paying.transaction_id)).toHaveLength(1);
   });
 
-  const bookToMerchant = ({ id }: Tried) =>
+  const bookToMerchant = ({ id }: Attempt) =>
     bookLateMoney(world.gateway.deps, id, { to: 'merchant', by: 'amina', why: 'a test' });
 
-  /** A payment that was submitted again, refused, and then paid by both tries: too late. */
+  /** A payment that was submitted again, refused, and then paid by both attempts: too late. */
   async function paidLateTwice() {
     const { paying, first } = await desk.turnedAway();
     await world.clock.advance(1);
     expect((await payByPhone(world, paying, numberEnding('42'))).status).toBe(200);
-    const second = await desk.tryOf(paying.transaction_id, 1);
+    const second = await desk.attemptOf(paying.transaction_id, 1);
     await desk.hearOf(second, 'FAILED');
     expect(await statusOf(world, paying)).toBe('failed');
-    for (const tried of [first, second]) await desk.hearOf(tried, 'SUCCESSFUL');
+    for (const attempt of [first, second]) await desk.hearOf(attempt, 'SUCCESSFUL');
     return { first, second };
   }
 
@@ -159,20 +160,20 @@ describe('a payment whose submit was turned away', () => {
     return first;
   }
 
-  test('and which has failed is credited to its merchant once, whichever of its tries paid late', async () => {
+  test('and which has failed is credited to its merchant once, whichever of its attempts paid late', async () => {
     const { first, second } = await paidLateTwice();
     const booked = await Promise.allSettled([first, second].map(bookToMerchant));
     expect(booked.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
-    for (const tried of [first, second]) await expect(bookToMerchant(tried)).rejects.toThrow(OperatorError);
+    for (const attempt of [first, second]) await expect(bookToMerchant(attempt)).rejects.toThrow(OperatorError);
   });
 
   test('and another of its session, both paid late, are credited to their merchant once, if booked at the same time', async () => {
     const { paying, first } = await desk.turnedAway();
     const other = { ...paying, ...(await collectWith(world, paying.token, 'mobile_money')) };
     expect((await payByPhone(world, other, numberEnding('42'))).status).toBe(200);
-    const second = await desk.tryOf(other.transaction_id, 0);
+    const second = await desk.attemptOf(other.transaction_id, 0);
     await desk.hearOf(second, 'FAILED');
-    for (const tried of [first, second]) await desk.hearOf(tried, 'SUCCESSFUL');
+    for (const attempt of [first, second]) await desk.hearOf(attempt, 'SUCCESSFUL');
     expect([await statusOf(world, paying), await statusOf(world, other)]).toEqual(['cancelled', 'failed']);
     const { deps } = world.gateway;
     const held: (() => void)[] = [];

@@ -39,11 +39,11 @@ describe('a payout line that failed, and was paid after that', () => {
   test('is listed and counted until it is booked, and its merchant pays for it as if in time', async () => {
     const payer = await openPayer(world, 100_00n);
     const before = await waitingOut();
-    const { line, tried } = await desk.paidLate(payer);
+    const { line, attempt } = await desk.paidLate(payer);
     expect(await waitingOut()).toBe(before + 1);
     const { out } = await desk.cli.run('attempt list --late');
-    expect(out).toMatch(new RegExp(`^${tried.id} .* payout +10\\.00 usd `, 'm'));
-    const words = ['attempt', 'book', tried.id, '--to', 'merchant', '--by', 'amina', '--why', 'it had come'];
+    expect(out).toMatch(new RegExp(`^${attempt.id} .* payout +10\\.00 usd `, 'm'));
+    const words = ['attempt', 'book', attempt.id, '--to', 'merchant', '--by', 'amina', '--why', 'it had come'];
     const asked = await desk.cli.run(words);
     expect(asked).toMatchObject({ status: 1, out: '' });
     expect(asked.err).toMatch(
@@ -57,25 +57,25 @@ describe('a payout line that failed, and was paid after that', () => {
       expect(JSON.parse(err)).toMatchObject({ event: 'late_money_booked_by_operator', purpose: 'payout', by: 'amina' });
     });
     expect(moved).toEqual({ available: -10_10n, suspense: 10_00n, fees: 10n });
-    expect(await lineNow(world, line)).toMatchObject({ status: 'failed', late_attempt_id: tried.id });
+    expect(await lineNow(world, line)).toMatchObject({ status: 'failed', late_attempt_id: attempt.id });
     expect(await payoutHooks(world, line)).toHaveLength(told);
     expect(await waitingOut()).toBe(before);
     expectRefusal(await desk.retry(payer, line.batch_id), 409, '1205', 'NOT_RETRYABLE');
-    await expect(desk.book(tried, 'upstream')).rejects.toThrow('has been booked already, to the merchant');
+    await expect(desk.book(attempt, 'upstream')).rejects.toThrow('has been booked already, to the merchant');
     await desk.expectSoundBooks();
   });
 
   test('and was given back: the upstream owes it again, and the line can be paid again', async () => {
     const payer = await openPayer(world, 100_00n);
-    const { line, tried } = await desk.paidLate(payer);
+    const { line, attempt } = await desk.paidLate(payer);
     expectRefusal(await desk.retry(payer, line.batch_id), 409, '1205', 'NOT_RETRYABLE');
-    expect(await desk.movedBy(payer, () => desk.book(tried, 'upstream'))).toEqual({
+    expect(await desk.movedBy(payer, () => desk.book(attempt, 'upstream'))).toEqual({
       suspense: 10_00n,
       transit: -10_00n,
     });
     expect((await lineNow(world, line)).late_attempt_id).toBeNull();
     const again = await desk.retried(payer, line);
-    await desk.hearOf(await desk.lastTry(again.id, 'waiting'), 'SUCCESSFUL');
+    await desk.hearOf(await desk.lastAttempt(again.id, 'waiting'), 'SUCCESSFUL');
     expect((await lineNow(world, again)).status).toBe('completed');
     expect(await availableOf(world, payer)).toBe(90_00n);
     await desk.expectSoundBooks();
@@ -83,8 +83,8 @@ describe('a payout line that failed, and was paid after that', () => {
 
   test('and which nobody gives back is borne by us, and the line is not paid again', async () => {
     const payer = await openPayer(world, 100_00n);
-    const { line, tried } = await desk.paidLate(payer);
-    expect(await desk.movedBy(payer, () => desk.book(tried, 'gateway'))).toEqual({ suspense: 10_00n, fees: -10_00n });
+    const { line, attempt } = await desk.paidLate(payer);
+    expect(await desk.movedBy(payer, () => desk.book(attempt, 'gateway'))).toEqual({ suspense: 10_00n, fees: -10_00n });
     expectRefusal(await desk.retry(payer, line.batch_id), 409, '1205', 'NOT_RETRYABLE');
     expect(await availableOf(world, payer)).toBe(100_00n);
     await desk.expectSoundBooks();
@@ -92,11 +92,11 @@ describe('a payout line that failed, and was paid after that', () => {
 
   test('is booked once by twenty commands at once', async () => {
     const payer = await openPayer(world, 100_00n);
-    const { tried } = await desk.paidLate(payer);
+    const { attempt } = await desk.paidLate(payer);
     const targets = ['merchant', 'upstream', 'gateway'] as const;
     const said: PromiseSettledResult<unknown>[] = [];
     const moved = await desk.movedBy(payer, async () => {
-      const all = Array.from({ length: 20 }, (_, at) => desk.book(tried, targets[at % 3] ?? 'gateway'));
+      const all = Array.from({ length: 20 }, (_, at) => desk.book(attempt, targets[at % 3] ?? 'gateway'));
       said.push(...(await Promise.allSettled(all)));
     });
     expect(said.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
@@ -107,16 +107,16 @@ describe('a payout line that failed, and was paid after that', () => {
 
   test('is not charged to the merchant if its balance is too low, or if the line was paid in time', async () => {
     const payer = await openPayer(world, 100_00n);
-    const { tried } = await desk.paidLate(payer);
+    const { attempt } = await desk.paidLate(payer);
     const settled = { merchantId: payer.merchant.id, currency: 'usd', amountMinor: 95_00n } as const;
     await settleBalance(world.gateway.deps, { ...settled, reference: 'bank-1', by: 'amina', why: null });
-    await expect(desk.book(tried, 'merchant')).rejects.toThrow('has 5.00 usd available, and this costs 10.10 usd');
-    await expect(desk.book(tried, 'payer')).rejects.toThrow(
+    await expect(desk.book(attempt, 'merchant')).rejects.toThrow('has 5.00 usd available, and this costs 10.10 usd');
+    await expect(desk.book(attempt, 'payer')).rejects.toThrow(
       'belongs to a payout: use --to merchant, upstream or gateway',
     );
-    await desk.book(tried, 'upstream');
+    await desk.book(attempt, 'upstream');
     const twice = await openPayer(world, 100_00n);
-    const { line, one, two } = await desk.triedTwice(twice);
+    const { line, one, two } = await desk.attemptedTwice(twice);
     await desk.hearOf(two, 'SUCCESSFUL');
     expect((await lineNow(world, line)).status).toBe('completed');
     await desk.hearOf(one, 'SUCCESSFUL');
@@ -129,21 +129,21 @@ describe('a payout line that failed, and was paid after that', () => {
 
   test('stays out of the archive until it is booked', async () => {
     const payer = await openPayer(world, 100_00n);
-    const { line, tried } = await desk.paidLate(payer);
+    const { line, attempt } = await desk.paidLate(payer);
     await payoutHooks(world, line);
     const place = async (): Promise<string> => {
       const [row] = await rowsOf<{ places: string }>(
         world,
         `select (select count(*) from payout_line where id = $1) || '/' || (select count(*) from attempt where id = $2)
           || '/' || (select count(*) from archive.payout_line where id = $1) as places`,
-        [line.id, tried.id],
+        [line.id, attempt.id],
       );
       return row?.places ?? '';
     };
     await growOld(world);
     await archive(world);
     expect(await place()).toBe('1/1/0');
-    await desk.book(tried, 'merchant');
+    await desk.book(attempt, 'merchant');
     await archive(world);
     expect(await place()).toBe('0/0/1');
     const from = new Date(world.gateway.deps.clock.now() - DAY).toISOString();
@@ -158,9 +158,9 @@ describe('a payout line that failed, and was paid after that', () => {
 });
 
 describe('a payout line that failed, and was paid twice after that', () => {
-  /** A line whose second try was refused, and of which both tries have paid since. The line remembers the first. */
+  /** A line whose second attempt was refused, and of which both attempts have paid since. The line remembers the first. */
   async function paidTwice(payer: MerchantCreated, second: Said = 'SUCCESSFUL') {
-    const { line, one, two } = await desk.triedTwice(payer);
+    const { line, one, two } = await desk.attemptedTwice(payer);
     await desk.hearOf(two, 'FAILED');
     await desk.hearOf(one, 'SUCCESSFUL');
     await desk.hearOf(two, second);
@@ -197,35 +197,35 @@ describe('a payout line that failed, and was paid twice after that', () => {
   test('and given back twice, can be paid again', async () => {
     const payer = await openPayer(world, 100_00n);
     const { line, one, two } = await paidTwice(payer);
-    for (const tried of [two, one]) await desk.book(tried, 'upstream');
-    await desk.lastTry((await desk.retried(payer, line)).id, 'waiting');
+    for (const attempt of [two, one]) await desk.book(attempt, 'upstream');
+    await desk.lastAttempt((await desk.retried(payer, line)).id, 'waiting');
     await desk.expectSoundBooks();
   });
 
-  test('or may still be, by two of its tries, is not paid again before both have ended', async () => {
+  test('or may still be, by two of its attempts, is not paid again before both have ended', async () => {
     const payer = await openPayer(world, 100_00n);
     desk.carrier.answer(TURNED_AWAY, TURNED_AWAY);
     const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('42') }]);
-    const one = await desk.lastTry(line.id, 'not_sent');
+    const one = await desk.lastAttempt(line.id, 'not_sent');
     await desk.passMinutes(1);
     const two = await until(async () => {
       await world.pass(5_000);
-      const found = (await desk.triesOf(line.id))[1];
+      const found = (await desk.attemptsOf(line.id))[1];
       return found?.status === 'not_sent' ? found : undefined;
     });
     await desk.passMinutes(2);
-    await desk.hearOf(await desk.lastTry(line.id, 'waiting'), 'FAILED');
-    for (const tried of [one, two]) await desk.hearOf(tried, 'PENDING');
+    await desk.hearOf(await desk.lastAttempt(line.id, 'waiting'), 'FAILED');
+    for (const attempt of [one, two]) await desk.hearOf(attempt, 'PENDING');
     await desk.hearOf(one, 'FAILED');
     expect(await lineNow(world, line)).toMatchObject({ status: 'failed', late_attempt_id: two.id });
     expectRefusal(await desk.retry(payer, line.batch_id), 409, '1205', 'NOT_RETRYABLE');
     await desk.hearOf(two, 'FAILED');
-    await desk.lastTry((await desk.retried(payer, line)).id, 'waiting');
+    await desk.lastAttempt((await desk.retried(payer, line)).id, 'waiting');
   });
 
   test('and completed while it is booked, is not charged to its merchant', async () => {
     const payer = await openPayer(world, 100_00n);
-    const { one, two } = await desk.triedTwice(payer);
+    const { one, two } = await desk.attemptedTwice(payer);
     await desk.hearOf(one, 'SUCCESSFUL');
     const { deps } = world.gateway;
     const payoutLineFamily: typeof deps.store.payoutLineFamily = async (key) => {
@@ -239,14 +239,14 @@ describe('a payout line that failed, and was paid twice after that', () => {
     expect(await availableOf(world, payer)).toBe(89_90n);
   });
 
-  test('remembers the other try’s money that comes while the first is booked', async () => {
+  test('remembers the other attempt’s money that comes while the first is booked', async () => {
     const payer = await openPayer(world, 100_00n);
-    const { line, one, two } = await desk.triedTwice(payer);
+    const { line, one, two } = await desk.attemptedTwice(payer);
     await desk.hearOf(two, 'FAILED');
     await desk.hearOf(one, 'SUCCESSFUL');
     const { deps } = world.gateway;
     let isFirst = true;
-    // The other try's money comes between the read and the write.
+    // The other attempt's money comes between the read and the write.
     const commit: typeof deps.store.commit = async (change) => {
       if (isFirst) await desk.hearOf(two, 'SUCCESSFUL');
       isFirst = false;
@@ -265,24 +265,24 @@ describe('a refund that failed, and was paid after that', () => {
     await payByPhone(world, paying, numberEnding('42'));
     await desk.hearOf(await attemptOf(world, paying), 'SUCCESSFUL');
     const { refund_id } = await refunded(world, merchant, paying);
-    const tried = await desk.lastTry(refund_id, 'waiting');
-    await desk.hearOf(tried, 'FAILED');
-    return { merchant, paying, refund_id, tried };
+    const attempt = await desk.lastAttempt(refund_id, 'waiting');
+    await desk.hearOf(attempt, 'FAILED');
+    return { merchant, paying, refund_id, attempt };
   }
 
   async function refundedLate() {
     const failed = await refundFailed();
-    await desk.hearOf(failed.tried, 'SUCCESSFUL');
+    await desk.hearOf(failed.attempt, 'SUCCESSFUL');
     const again = () => refund(world, failed.merchant, { transaction_id: failed.paying.transaction_id });
     return { ...failed, again };
   }
 
   test('is charged to its merchant, once', async () => {
-    const { merchant, refund_id, tried, again } = await refundedLate();
-    expect(await desk.listed()).toContain(tried.id);
+    const { merchant, refund_id, attempt, again } = await refundedLate();
+    expect(await desk.listed()).toContain(attempt.id);
     expectRefusal(await again(), 402, '1202', 'ABOVE_REFUNDABLE');
     await creditBalance(world.gateway.deps, merchant.merchant.id, 'usd', 100_00n);
-    const moved = await desk.movedBy(merchant, () => desk.book(tried, 'merchant'));
+    const moved = await desk.movedBy(merchant, () => desk.book(attempt, 'merchant'));
     expect(moved).toEqual({ available: -12_50n, suspense: 12_50n });
     expectRefusal(await again(), 402, '1202', 'ABOVE_REFUNDABLE');
     expect((await readBack(world, merchant, refund_id)).status).toBe('failed');
@@ -290,23 +290,23 @@ describe('a refund that failed, and was paid after that', () => {
   });
 
   test('and which the upstream has taken back can be made again', async () => {
-    const { tried, again } = await refundedLate();
-    await desk.book(tried, 'upstream');
+    const { attempt, again } = await refundedLate();
+    await desk.book(attempt, 'upstream');
     const made = await again();
     expect(made.status, made.text).toBe(201);
-    await desk.lastTry(made.json.refund_id, 'waiting');
+    await desk.lastAttempt(made.json.refund_id, 'waiting');
     await desk.expectSoundBooks();
   });
 
   test('is not charged to its merchant if another refund has returned the money', async () => {
-    const { merchant, paying, tried } = await refundFailed();
+    const { merchant, paying, attempt } = await refundFailed();
     desk.carrier.answer(TURNED_AWAY);
     const { refund_id: second } = await refunded(world, merchant, paying);
-    await desk.lastTry(second, 'not_sent');
-    await desk.hearOf(tried, 'SUCCESSFUL');
-    await expect(desk.book(tried, 'merchant')).rejects.toThrow('more of');
+    await desk.lastAttempt(second, 'not_sent');
+    await desk.hearOf(attempt, 'SUCCESSFUL');
+    await expect(desk.book(attempt, 'merchant')).rejects.toThrow('more of');
     await callOffRefund(world.gateway.deps, second, { by: 'amina', why: 'it has been paid' }, { notTaken: true });
-    await desk.book(tried, 'merchant');
+    await desk.book(attempt, 'merchant');
     await desk.expectSoundBooks();
   });
 });

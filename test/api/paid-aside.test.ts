@@ -30,14 +30,14 @@ beforeAll(async () => {
 });
 afterAll(() => desk.close());
 
-/** A pending payment whose first try, turned away, has paid while the second was calling: that money is in suspense. */
+/** A pending payment whose first attempt, turned away, has paid while the second was calling: that money is in suspense. */
 async function paidAside(): Promise<Paying> {
   const { world, carrier } = desk;
   const paying = await collect(world, merchant);
   const msisdn = numberEnding('42');
   carrier.answer(TURNED_AWAY);
   expectRefusal(await payByPhone(world, paying, msisdn), 502, '1404');
-  const first = await desk.tryOf(paying.transaction_id, 0);
+  const first = await desk.attemptOf(paying.transaction_id, 0);
   carrier.answer(async () => {
     await desk.hearOf(first, 'SUCCESSFUL');
     return TURNED_AWAY;
@@ -63,7 +63,7 @@ test('what a phone has paid aside is not taken a second time from a wallet, nor 
 test('an order can be paid once what was paid aside has been given back', async () => {
   const { world } = desk;
   const paying = await paidAside();
-  const first = await desk.tryOf(paying.transaction_id, 0);
+  const first = await desk.attemptOf(paying.transaction_id, 0);
   await bookLateMoney(world.gateway.deps, first.id, { to: 'payer', by: 'amina', why: 'given back at the portal' });
   const paid = await payFromWallet(world, paying, await world.wallet());
   expect(paid.json.status, paid.text).toBe('approved');
@@ -78,7 +78,7 @@ test('a code that another session of the merchant sends does not pay what has be
   const second = { ...first, ...(await collectWith(world, first.token)) };
   const asked = await payFromWallet(world, second, wallet);
   expect(asked.json.status, asked.text).toBe('pending_otp_verification');
-  await desk.hearOf(await desk.tryOf(first.transaction_id, 0), 'SUCCESSFUL');
+  await desk.hearOf(await desk.attemptOf(first.transaction_id, 0), 'SUCCESSFUL');
   const body = { payment_id: second.payment_id, otp_code: await codeOn(world, wallet.phone) };
   const { token: bearer } = await mint(world, merchant);
   const again = await world.call('POST', '/payments/resend-otp', { bearer, body: { payment_id: second.payment_id } });
@@ -98,7 +98,7 @@ test('a refused call is not remembered under its key: once the money has been gi
   ];
   for (const submit of submits) expectRefusal(await submit(), 400, '1110', 'PAID_BEFORE');
   for (const { transaction_id } of [byWallet, byPhone]) {
-    const first = await desk.tryOf(transaction_id, 0);
+    const first = await desk.attemptOf(transaction_id, 0);
     await bookLateMoney(world.gateway.deps, first.id, { to: 'payer', by: 'amina', why: 'given back at the portal' });
   }
   desk.carrier.answer({ status: 202, body: '' });
@@ -119,7 +119,7 @@ test('the operator who decides on the proof of a transfer sees that the order ha
   const { id } = (await upload(world, paying, pdfFile())).json.proof;
   const { deps } = world.gateway;
   expect(await readProof(deps, id)).toMatchObject({ paidAsideBy: null });
-  const first = await desk.tryOf(paying.transaction_id, 0);
+  const first = await desk.attemptOf(paying.transaction_id, 0);
   await desk.hearOf(first, 'SUCCESSFUL');
   expect(await readProof(deps, id)).toMatchObject({ paidAsideBy: first.id });
   const listed = await listProofs(deps, { merchantId: merchant.merchant.id, limit: 10 });

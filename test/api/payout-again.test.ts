@@ -26,53 +26,53 @@ beforeAll(async () => {
 afterAll(() => desk.close());
 
 describe('a line that pays a failed one again', () => {
-  /** A retry line whose first try was turned away, so that it waits. */
+  /** A retry line whose first attempt was turned away, so that it waits. */
   async function waiting() {
     const payer = await openPayer(world, 100_00n);
     const first = await desk.failed(payer);
     desk.carrier.answer(TURNED_AWAY);
     const again = await desk.retried(payer, first.line);
-    const tried = await desk.lastTry(again.id, 'not_sent');
-    return { payer, first, again, tried };
+    const attempt = await desk.lastAttempt(again.id, 'not_sent');
+    return { payer, first, again, attempt };
   }
 
   test('is paid by the failed line’s late money, and is not sent', async () => {
     const { payer, first, again } = await waiting();
-    await desk.hearOf(first.tried, 'SUCCESSFUL');
-    await expect(desk.book(first.tried, 'merchant')).rejects.toThrow(
+    await desk.hearOf(first.attempt, 'SUCCESSFUL');
+    await expect(desk.book(first.attempt, 'merchant')).rejects.toThrow(
       'may still be paid with this money: wait until it has ended',
     );
     const moved = await desk.movedBy(payer, () => untilLine(world, again, 'completed', 5_000));
     expect(moved).toEqual({ reserved: -10_00n, suspense: 10_00n });
-    expect(await desk.triesOf(again.id)).toHaveLength(1);
-    expect(await lineNow(world, first.line)).toMatchObject({ status: 'failed', late_attempt_id: first.tried.id });
-    const [late] = await desk.triesOf(first.line.id);
+    expect(await desk.attemptsOf(again.id)).toHaveLength(1);
+    expect(await lineNow(world, first.line)).toMatchObject({ status: 'failed', late_attempt_id: first.attempt.id });
+    const [late] = await desk.attemptsOf(first.line.id);
     expect(late?.reason).toBe('late_success_kept');
     expect((await lineNow(world, again)).provider_reference).toBe(late?.provider_reference);
     expect((await payoutHooks(world, again)).at(-1)?.body.status).toBe('completed');
-    expect(await desk.listed()).not.toContain(first.tried.id);
+    expect(await desk.listed()).not.toContain(first.attempt.id);
     expect(await availableOf(world, payer)).toBe(90_00n);
-    await expect(desk.book(first.tried, 'upstream')).rejects.toThrow('its order was completed with it');
+    await expect(desk.book(first.attempt, 'upstream')).rejects.toThrow('its order was completed with it');
     await desk.expectSoundBooks();
   });
 
   test.each<[Said, PayoutLine['status'], number]>([
     ['SUCCESSFUL', 'completed', 1],
     ['FAILED', 'processing', 2],
-  ])('waits while the failed line may still pay, which then is %s', async (said, status, tries) => {
+  ])('waits while the failed line may still pay, which then is %s', async (said, status, attempts) => {
     const payer = await openPayer(world, 100_00n);
-    const { line, one: taken, two } = await desk.triedTwice(payer);
+    const { line, one: taken, two } = await desk.attemptedTwice(payer);
     await desk.hearOf(two, 'FAILED');
     desk.carrier.answer(TURNED_AWAY);
     const again = await desk.retried(payer, line);
-    await desk.lastTry(again.id, 'not_sent');
+    await desk.lastAttempt(again.id, 'not_sent');
     await desk.hearOf(taken, 'PENDING');
     await desk.passMinutes(30);
-    expect(await desk.triesOf(again.id)).toHaveLength(1);
+    expect(await desk.attemptsOf(again.id)).toHaveLength(1);
     await expect(desk.book(taken, 'gateway')).rejects.toThrow('is waiting, and none of its money is in suspense');
     await desk.hearOf(taken, said);
     await untilLine(world, again, status, 30_000);
-    expect(await desk.triesOf(again.id)).toHaveLength(tries);
+    expect(await desk.attemptsOf(again.id)).toHaveLength(attempts);
     await desk.expectSoundBooks();
   });
 
@@ -81,7 +81,7 @@ describe('a line that pays a failed one again', () => {
     const { deps } = world.gateway;
     // The carrier's final answer comes between the read and the write.
     const commit: typeof deps.store.commit = async (change) => {
-      if (change.inserts?.some(({ table }) => table === 'attempt')) await desk.hearOf(first.tried, 'SUCCESSFUL');
+      if (change.inserts?.some(({ table }) => table === 'attempt')) await desk.hearOf(first.attempt, 'SUCCESSFUL');
       return deps.store.commit(change);
     };
     const leased = await lineNow(world, again);
@@ -91,22 +91,22 @@ describe('a line that pays a failed one again', () => {
     const clock = manualClock(deps.clock.now() + 60_000);
     await startLine({ ...deps, clock, store: { ...deps.store, commit } }, leased, merchant);
     expect(await lineNow(world, again)).toMatchObject({ status: 'completed', tries: 1 });
-    expect(await desk.triesOf(again.id)).toHaveLength(1);
+    expect(await desk.attemptsOf(again.id)).toHaveLength(1);
     expect(await availableOf(world, payer)).toBe(90_00n);
     await desk.expectSoundBooks();
   });
 
   test('is also paid by late money of the line two generations before', async () => {
-    const { payer, first, again, tried } = await waiting();
+    const { payer, first, again, attempt } = await waiting();
     await desk.passMinutes(2);
-    await desk.hearOf(await desk.lastTry(again.id, 'waiting'), 'FAILED');
-    expect(tried.status).toBe('not_sent');
+    await desk.hearOf(await desk.lastAttempt(again.id, 'waiting'), 'FAILED');
+    expect(attempt.status).toBe('not_sent');
     desk.carrier.answer(TURNED_AWAY);
     const third = await desk.retried(payer, again);
-    await desk.lastTry(third.id, 'not_sent');
-    await desk.hearOf(first.tried, 'SUCCESSFUL');
+    await desk.lastAttempt(third.id, 'not_sent');
+    await desk.hearOf(first.attempt, 'SUCCESSFUL');
     await untilLine(world, third, 'completed', 5_000);
-    expect(await desk.triesOf(third.id)).toHaveLength(1);
+    expect(await desk.attemptsOf(third.id)).toHaveLength(1);
     expect(await availableOf(world, payer)).toBe(90_00n);
     await desk.expectSoundBooks();
   });
@@ -114,15 +114,15 @@ describe('a line that pays a failed one again', () => {
   test('that failed as well is not paid again once the first line was paid, and is charged to its merchant once', async () => {
     const { payer, first, again } = await waiting();
     await desk.passMinutes(2);
-    const second = await desk.lastTry(again.id, 'waiting');
+    const second = await desk.lastAttempt(again.id, 'waiting');
     await desk.hearOf(second, 'FAILED');
-    await desk.hearOf(first.tried, 'SUCCESSFUL');
+    await desk.hearOf(first.attempt, 'SUCCESSFUL');
     for (const named of [undefined, [again.id]]) {
       expectRefusal(await desk.retry(payer, again.batch_id, named), 409, '1205', 'NOT_RETRYABLE');
     }
     await desk.hearOf(second, 'SUCCESSFUL');
-    await desk.book(first.tried, 'merchant');
-    await expect(desk.book(second, 'merchant')).rejects.toThrow(`was paid by ${first.tried.id}`);
+    await desk.book(first.attempt, 'merchant');
+    await expect(desk.book(second, 'merchant')).rejects.toThrow(`was paid by ${first.attempt.id}`);
     await desk.book(second, 'gateway');
     expect(await availableOf(world, payer)).toBe(89_90n);
     await desk.expectSoundBooks();
@@ -131,20 +131,20 @@ describe('a line that pays a failed one again', () => {
   test('is charged to its merchant once if the late money of both lines is booked at the same time', async () => {
     const { payer, first, again } = await waiting();
     await desk.passMinutes(2);
-    const second = await desk.lastTry(again.id, 'waiting');
+    const second = await desk.lastAttempt(again.id, 'waiting');
     await desk.hearOf(second, 'FAILED');
-    for (const tried of [first.tried, second]) await desk.hearOf(tried, 'SUCCESSFUL');
+    for (const attempt of [first.attempt, second]) await desk.hearOf(attempt, 'SUCCESSFUL');
     const { deps } = world.gateway;
     let isFirst = true;
     const commit: typeof deps.store.commit = async (change) => {
       const comesFirst = isFirst;
       isFirst = false;
-      if (comesFirst) await desk.book(first.tried, 'merchant');
+      if (comesFirst) await desk.book(first.attempt, 'merchant');
       return deps.store.commit(change);
     };
     const behind = { ...deps, store: { ...deps.store, commit } };
     const booked = bookLateMoney(behind, second.id, { to: 'merchant', by: 'bahati', why: 'they wrote' });
-    await expect(booked).rejects.toThrow(`was paid by ${first.tried.id}`);
+    await expect(booked).rejects.toThrow(`was paid by ${first.attempt.id}`);
     expect(await availableOf(world, payer)).toBe(89_90n);
     await desk.expectSoundBooks();
   });
@@ -152,11 +152,11 @@ describe('a line that pays a failed one again', () => {
   test('is not paid again even after the first line’s money has been booked, and years have passed', async () => {
     const { payer, first, again } = await waiting();
     await desk.passMinutes(2);
-    const second = await desk.lastTry(again.id, 'waiting');
-    await desk.hearOf(first.tried, 'SUCCESSFUL');
+    const second = await desk.lastAttempt(again.id, 'waiting');
+    await desk.hearOf(first.attempt, 'SUCCESSFUL');
     await growOld(world);
     await desk.hearOf(second, 'FAILED');
-    await desk.book(first.tried, 'merchant');
+    await desk.book(first.attempt, 'merchant');
     await archive(world);
     expectRefusal(await desk.retry(payer, again.batch_id), 409, '1205', 'NOT_RETRYABLE');
     expect(await availableOf(world, payer)).toBe(89_90n);
@@ -169,14 +169,14 @@ describe('a line that pays a failed one again', () => {
   ])('is not made while the first line’s money %s', async (_, isBooked, available) => {
     const { payer, first, again } = await waiting();
     await desk.passMinutes(2);
-    await desk.hearOf(await desk.lastTry(again.id, 'waiting'), 'FAILED');
+    await desk.hearOf(await desk.lastAttempt(again.id, 'waiting'), 'FAILED');
     const { store } = world.gateway;
     const commit = store.commit.bind(store);
     const spy = vi.spyOn(store, 'commit').mockImplementation(async (change) => {
       if (!change.claims?.some(({ table }) => table === 'payout_batch')) return commit(change);
       spy.mockRestore();
-      await desk.hearOf(first.tried, 'SUCCESSFUL');
-      if (isBooked) await desk.book(first.tried, 'merchant');
+      await desk.hearOf(first.attempt, 'SUCCESSFUL');
+      if (isBooked) await desk.book(first.attempt, 'merchant');
       return commit(change);
     });
     expectRefusal(await desk.retry(payer, again.batch_id), 409, '1205', 'NOT_RETRYABLE');
@@ -187,10 +187,10 @@ describe('a line that pays a failed one again', () => {
   test('and was paid in time: the failed line’s late money is borne by the upstream or us, not the merchant', async () => {
     const { payer, first, again } = await waiting();
     await desk.passMinutes(2);
-    await desk.hearOf(await desk.lastTry(again.id, 'waiting'), 'SUCCESSFUL');
-    await desk.hearOf(first.tried, 'SUCCESSFUL');
-    await expect(desk.book(first.tried, 'merchant')).rejects.toThrow(`was paid by ${again.id}`);
-    await desk.book(first.tried, 'upstream');
+    await desk.hearOf(await desk.lastAttempt(again.id, 'waiting'), 'SUCCESSFUL');
+    await desk.hearOf(first.attempt, 'SUCCESSFUL');
+    await expect(desk.book(first.attempt, 'merchant')).rejects.toThrow(`was paid by ${again.id}`);
+    await desk.book(first.attempt, 'upstream');
     expect(await availableOf(world, payer)).toBe(90_00n);
     await desk.expectSoundBooks();
   });
@@ -201,7 +201,7 @@ describe('a line that pays a failed one again', () => {
     await rowsOf(world, 'update payout_line set retry_of = null where retry_of is not null');
     const paid = await openPayer(world, 100_00n);
     const [line] = await commitBatch(world, paid, [{ msisdn: numberEnding('42') }]);
-    const paidBy = await desk.lastTry(line.id, 'waiting');
+    const paidBy = await desk.lastAttempt(line.id, 'waiting');
     await desk.hearOf(paidBy, 'SUCCESSFUL');
     await rowsOf(world, "update attempt set reason = 'late_success' where payment_id = $1", [line.id]);
     const wrong = await desk.paidLate(paid);
@@ -214,10 +214,10 @@ describe('a line that pays a failed one again', () => {
     for (const update of updates) await rowsOf(world, update);
     expect((await lineNow(world, again)).retry_of).toBe(first.line.id);
     const listed = await desk.listed();
-    expect(listed).toContain(wrong.tried.id);
+    expect(listed).toContain(wrong.attempt.id);
     expect(listed).not.toContain(paidBy.id);
-    await desk.hearOf(first.tried, 'SUCCESSFUL');
+    await desk.hearOf(first.attempt, 'SUCCESSFUL');
     await untilLine(world, again, 'completed', 5_000);
-    expect(await desk.triesOf(again.id)).toHaveLength(1);
+    expect(await desk.attemptsOf(again.id)).toHaveLength(1);
   });
 });

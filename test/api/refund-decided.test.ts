@@ -33,31 +33,31 @@ async function paid() {
   return { merchant, paying };
 }
 
-/** A payment whose first refund failed, and whose second one the carrier has turned away. `tried`: the first one's attempt. */
+/** A payment whose first refund failed, and whose second one the carrier has turned away. `attempt` is of the first one. */
 async function refundedTwice() {
   const { merchant, paying } = await paid();
   const { refund_id: first } = await refunded(world, merchant, paying);
-  const tried = await desk.lastTry(first, 'waiting');
-  await desk.hearOf(tried, 'FAILED');
+  const attempt = await desk.lastAttempt(first, 'waiting');
+  await desk.hearOf(attempt, 'FAILED');
   desk.carrier.answer(TURNED_AWAY);
   const { refund_id: second } = await refunded(world, merchant, paying);
-  await desk.lastTry(second, 'not_sent');
-  return { merchant, tried, second };
+  await desk.lastAttempt(second, 'not_sent');
+  return { merchant, attempt, second };
 }
 
 test('a refund that is held back because an earlier one has paid after all is not carried out by hand', async () => {
-  const { merchant, tried, second } = await refundedTwice();
-  await desk.hearOf(tried, 'SUCCESSFUL');
+  const { merchant, attempt, second } = await refundedTwice();
+  await desk.hearOf(attempt, 'SUCCESSFUL');
   const executed = executeRefund(world.gateway.deps, second, { reference: 'BT-1', notTaken: true }, SAY);
   await expect(executed).rejects.toThrow('more of');
   expect((await readBack(world, merchant, second)).status).toBe('pending');
   await callOffRefund(world.gateway.deps, second, SAY, { notTaken: true });
-  await desk.book(tried, 'merchant');
+  await desk.book(attempt, 'merchant');
   await desk.expectSoundBooks();
 });
 
 test('a refund is not sent if an earlier one turns out to have paid while it is being sent', async () => {
-  const { merchant, tried, second } = await refundedTwice();
+  const { merchant, attempt, second } = await refundedTwice();
   const { deps } = world.gateway;
   const leased = await deps.store.refund.get(merchant.merchant.shard, second);
   if (leased === undefined) throw new Error('no refund');
@@ -66,7 +66,7 @@ test('a refund is not sent if an earlier one turns out to have paid while it is 
   const commit: typeof deps.store.commit = async (change) => {
     if (change.inserts?.some(({ table }) => table === 'attempt')) {
       asked += 1;
-      await desk.hearOf(tried, 'SUCCESSFUL');
+      await desk.hearOf(attempt, 'SUCCESSFUL');
     }
     return deps.store.commit(change);
   };
@@ -74,10 +74,10 @@ test('a refund is not sent if an earlier one turns out to have paid while it is 
   const clock = manualClock(deps.clock.now() + 60_000);
   await startRefund({ ...deps, clock, store: { ...deps.store, commit } }, leased);
   expect(asked).toBe(1);
-  expect((await desk.triesOf(second)).map(({ status }) => status)).toEqual(['not_sent']);
+  expect((await desk.attemptsOf(second)).map(({ status }) => status)).toEqual(['not_sent']);
   expect((await readBack(world, merchant, second)).status).toBe('pending');
   await callOffRefund(deps, second, SAY, { notTaken: true });
-  await desk.book(tried, 'merchant');
+  await desk.book(attempt, 'merchant');
   await desk.expectSoundBooks();
 });
 
@@ -85,7 +85,7 @@ test('a refund that another process has leased since is left to that process', a
   const { merchant, paying } = await paid();
   desk.carrier.answer(TURNED_AWAY);
   const { refund_id } = await refunded(world, merchant, paying);
-  await desk.lastTry(refund_id, 'not_sent');
+  await desk.lastAttempt(refund_id, 'not_sent');
   const { deps } = world.gateway;
   const known = await deps.store.refund.get(merchant.merchant.shard, refund_id);
   if (known === undefined) throw new Error('no refund');
@@ -93,16 +93,16 @@ test('a refund that another process has leased since is left to that process', a
   const leased = await deps.store.refund.leaseDue(due, due + 30_000, 64, []);
   expect(leased.map(({ id }) => id)).toContain(refund_id);
   await startRefund({ ...deps, clock: manualClock(due) }, known);
-  expect((await desk.triesOf(refund_id)).map(({ status }) => status)).toEqual(['not_sent']);
+  expect((await desk.attemptsOf(refund_id)).map(({ status }) => status)).toEqual(['not_sent']);
   await callOffRefund(deps, refund_id, SAY, { notTaken: true });
 });
 
-test('a refund whose last try was turned away but taken all the same is not carried out by hand as well', async () => {
+test('a refund whose last attempt was turned away but taken all the same is not carried out by hand as well', async () => {
   const { merchant, paying } = await paid();
   desk.carrier.answer(TURNED_AWAY);
   const { refund_id } = await refunded(world, merchant, paying);
-  const tried = await desk.lastTry(refund_id, 'not_sent');
-  desk.carrier.say(tried.reference, 'SUCCESSFUL');
+  const attempt = await desk.lastAttempt(refund_id, 'not_sent');
+  desk.carrier.say(attempt.reference, 'SUCCESSFUL');
   const { deps } = world.gateway;
   const executed = executeRefund(deps, refund_id, { reference: 'BT-1' }, SAY);
   await expect(executed).rejects.toThrow(`turned ${refund_id} away`);
@@ -120,23 +120,23 @@ test('a refund that was turned away, and that an operator has seen was not taken
   const { merchant, paying } = await paid();
   desk.carrier.answer(TURNED_AWAY);
   const { refund_id } = await refunded(world, merchant, paying);
-  await desk.lastTry(refund_id, 'not_sent');
+  await desk.lastAttempt(refund_id, 'not_sent');
   await executeRefund(world.gateway.deps, refund_id, { reference: 'BT-1', notTaken: true }, SAY);
   expect((await readBack(world, merchant, refund_id)).status).toBe('completed');
 });
 
 test.each(['SUCCESSFUL', 'PENDING'] as const)(
-  'a refund whose turned-away try paid after it was called off (%s) is not paid again',
+  'a refund whose turned-away attempt paid after it was called off (%s) is not paid again',
   async (said) => {
     const { merchant, paying } = await paid();
     desk.carrier.answer(TURNED_AWAY);
     const { refund_id: first } = await refunded(world, merchant, paying);
-    const one = await desk.lastTry(first, 'not_sent');
+    const one = await desk.lastAttempt(first, 'not_sent');
     await callOffRefund(world.gateway.deps, first, SAY, { notTaken: true });
     desk.carrier.say(one.reference, said);
     const { refund_id: second } = await refunded(world, merchant, paying);
     await desk.passMinutes(2);
-    expect((await desk.triesOf(second)).map(({ status }) => status)).toEqual([]);
+    expect((await desk.attemptsOf(second)).map(({ status }) => status)).toEqual([]);
   },
 );
 
@@ -144,14 +144,14 @@ test('a refund that was turned away, and that an operator has seen was taken, is
   const { merchant, paying } = await paid();
   desk.carrier.answer(TURNED_AWAY);
   const { refund_id } = await refunded(world, merchant, paying);
-  const tried = await desk.lastTry(refund_id, 'not_sent');
+  const attempt = await desk.lastAttempt(refund_id, 'not_sent');
   const { deps } = world.gateway;
   const seen = { paid: true, providerReference: 'P-1', ...SAY };
-  await decideAttempt(deps, tried.id, seen);
+  await decideAttempt(deps, attempt.id, seen);
   expect((await readBack(world, merchant, refund_id)).status).toBe('completed');
-  await expect(decideAttempt(deps, tried.id, seen)).rejects.toThrow('is closed');
+  await expect(decideAttempt(deps, attempt.id, seen)).rejects.toThrow('is closed');
   // What the upstream says about it later is not a second payment.
-  await desk.hearOf(tried, 'SUCCESSFUL');
-  expect((await desk.triesOf(refund_id)).map(({ status }) => status)).toEqual(['approved']);
+  await desk.hearOf(attempt, 'SUCCESSFUL');
+  expect((await desk.attemptsOf(refund_id)).map(({ status }) => status)).toEqual(['approved']);
   await desk.expectSoundBooks();
 });

@@ -40,9 +40,9 @@ async function paidLate(of = merchant, fields: Fields = {}): Promise<{ readonly 
   const { world } = desk;
   const paying = await collect(world, of, fields);
   expect((await payByPhone(world, paying, numberEnding('42'))).status).toBe(200);
-  const tried = await attemptOf(world, paying);
-  for (const word of ['FAILED', 'SUCCESSFUL'] as const) await desk.hearOf(tried, word);
-  return { paying, id: tried.id };
+  const attempt = await attemptOf(world, paying);
+  for (const word of ['FAILED', 'SUCCESSFUL'] as const) await desk.hearOf(attempt, word);
+  return { paying, id: attempt.id };
 }
 
 /** A payment whose phone's carrier turned it away and took the money all the same, after a wallet had paid. */
@@ -51,10 +51,10 @@ async function paidTwice(of = merchant): Promise<string> {
   const paying = await collect(world, of);
   carrier.answer(BUSY);
   expect((await payByPhone(world, paying, numberEnding('42'))).status).toBe(502);
-  const tried = await desk.lastTry(paying.transaction_id, 'not_sent');
+  const attempt = await desk.lastAttempt(paying.transaction_id, 'not_sent');
   expect((await payFromWallet(world, paying, await world.wallet())).json.status).toBe('approved');
-  await desk.hearOf(tried, 'SUCCESSFUL');
-  return tried.id;
+  await desk.hearOf(attempt, 'SUCCESSFUL');
+  return attempt.id;
 }
 
 const list = (words = ''): Promise<Document> => desk.cli.json(`suspense list ${words}`.trim());
@@ -89,7 +89,7 @@ describe('mbongo suspense list', () => {
         },
         { attempt_id: twice, why: 'paid_twice', status: 'approved' },
         {
-          attempt_id: sent.tried.id,
+          attempt_id: sent.attempt.id,
           way: 'left',
           purpose: 'payout',
           amount: '10.00',
@@ -115,12 +115,12 @@ describe('mbongo suspense list', () => {
     const paying = await collect(world, merchant);
     carrier.answer(BUSY);
     expect((await payByPhone(world, paying, numberEnding('42'))).status).toBe(502);
-    const one = await desk.lastTry(paying.transaction_id, 'not_sent');
+    const one = await desk.lastAttempt(paying.transaction_id, 'not_sent');
     expect((await payByPhone(world, paying, numberEnding('42'))).status).toBe(200);
-    const two = (await desk.triesOf(paying.transaction_id)).at(-1);
+    const two = (await desk.attemptsOf(paying.transaction_id)).at(-1);
     if (two === undefined) throw new Error('no second attempt was made');
     await desk.hearOf(two, 'FAILED');
-    for (const tried of [one, two]) await desk.hearOf(tried, 'SUCCESSFUL');
+    for (const attempt of [one, two]) await desk.hearOf(attempt, 'SUCCESSFUL');
     const whyOf = async () => (await desk.cli.json(`suspense show ${two.id}`)).why;
     expect(await whyOf()).toBe('paid_late');
     await desk.book(one, 'merchant');
@@ -199,8 +199,8 @@ describe('mbongo suspense list', () => {
     await refunded(world, shop, paid, { amount: '2.00' });
     const open = await collect(world, shop);
     expect((await payByPhone(world, open, numberEnding('42'))).status).toBe(200);
-    const tried = await attemptOf(world, open);
-    desk.carrier.say(tried.reference, 'cannot_tell');
+    const attempt = await attemptOf(world, open);
+    desk.carrier.say(attempt.reference, 'cannot_tell');
     const said = () => listAt({ merchant: shop.merchant.id });
     const undecided = async () => (await said()).document.undecided;
     const see = { proof: 'mbongo proof list --status waiting', refund: 'mbongo refund list --status pending' };
@@ -218,7 +218,7 @@ describe('mbongo suspense list', () => {
     expect((await said()).lines.join('\n')).toMatch(
       /^none\n\nThe ledger's .*\nNot in suspense, but it waits for a person: 1 proof to decide, 12\.50 usd, the oldest since 2026-\S+: mbongo proof list --status waiting\n/,
     );
-    await desk.hearOf(tried, 'SUCCESSFUL');
+    await desk.hearOf(attempt, 'SUCCESSFUL');
     // Of a shard 256 are counted at most.
     const copies = `from refund r, generate_series(1, 255) n where r.merchant_id = '${shop.merchant.id}'`;
     const copy = "(jsonb_populate_record(r, jsonb_build_object('id', r.id || '_' || n))).*";
@@ -275,13 +275,13 @@ describe('mbongo suspense show', () => {
   });
 
   test('of money that left: upstream, merchant or gateway; a line that is paid again is open', async () => {
-    const { line, tried } = await desk.paidLate(await openPayer(desk.world, 100_00n));
-    expect((await choicesOf(tried.id)).map(({ to, possible }) => [to, possible])).toEqual([
+    const { line, attempt } = await desk.paidLate(await openPayer(desk.world, 100_00n));
+    expect((await choicesOf(attempt.id)).map(({ to, possible }) => [to, possible])).toEqual([
       ['upstream', true],
       ['merchant', true],
       ['gateway', true],
     ]);
-    expect(await desk.cli.json(`suspense show ${tried.id}`)).toMatchObject({
+    expect(await desk.cli.json(`suspense show ${attempt.id}`)).toMatchObject({
       why: 'sent_late',
       transaction_id: line.id,
       customer_reference: line.customer_reference,
@@ -290,7 +290,7 @@ describe('mbongo suspense show', () => {
       fee: formatMinor(line.fee_minor, line.currency),
     });
     expect(line.fee_minor).toBe(10n);
-    const [, , gateway] = await choicesOf(tried.id);
+    const [, , gateway] = await choicesOf(attempt.id);
     expect(await typed(gateway?.command)).toMatchObject({ status: 0 });
   });
 
@@ -300,7 +300,7 @@ describe('mbongo suspense show', () => {
     const msisdn = numberEnding('42');
     carrier.answer(BUSY);
     expect((await payByPhone(world, paying, msisdn)).status).toBe(502);
-    const first = await desk.lastTry(paying.transaction_id, 'not_sent');
+    const first = await desk.lastAttempt(paying.transaction_id, 'not_sent');
     carrier.answer(async () => {
       await desk.hearOf(first, 'SUCCESSFUL');
       return BUSY;

@@ -1,5 +1,5 @@
 /**
- * A payment by phone whose carrier turned a try away, and may have taken it all the same: before another order is sent, for
+ * A payment by phone whose carrier turned an attempt away, and may have taken it all the same: before another order is sent, for
  * that payment or for another of its session, the carrier is inquired at.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -32,7 +32,7 @@ test.each<[Said, string, string]>([
   ['SUCCESSFUL', 'processing', 'approved'],
   ['PENDING', 'pending_mobile_money_verification', 'pending_mobile_money_verification'],
 ])(
-  'a turned-away try that the carrier reports as %s is not asked for again: the next submit is answered %s',
+  'a turned-away attempt that the carrier reports as %s is not asked for again: the next submit is answered %s',
   async (said, answered, status) => {
     const { paying, first } = await desk.turnedAway();
     carrier.say(first.reference, said);
@@ -40,11 +40,11 @@ test.each<[Said, string, string]>([
     expect(again.status, again.text).toBe(200);
     expect(again.json).toMatchObject({ status: answered, transaction_id: paying.transaction_id });
     expect(await statusOf(world, paying)).toBe(status);
-    expect(await desk.triesOf(paying.transaction_id)).toHaveLength(1);
+    expect(await desk.attemptsOf(paying.transaction_id)).toHaveLength(1);
   },
 );
 
-test('a turned-away try is not asked for again while its carrier cannot tell, for the life of a prompt', async () => {
+test('a turned-away attempt is not asked for again while its carrier cannot tell, for the life of a prompt', async () => {
   const { paying, first } = await desk.turnedAway();
   carrier.say(first.reference, 'cannot_tell');
   const again = () => payByPhone(world, paying, numberEnding('42'));
@@ -52,58 +52,58 @@ test('a turned-away try is not asked for again while its carrier cannot tell, fo
   expect(await statusOf(world, paying)).toBe('pending');
   await world.clock.advance(4 * 60_000);
   expectRefusal(await again(), 502, '1404', 'EARLIER_PROMPT_OPEN');
-  expect(await desk.triesOf(paying.transaction_id)).toHaveLength(1);
+  expect(await desk.attemptsOf(paying.transaction_id)).toHaveLength(1);
   await world.clock.advance(60_000);
   expect((await again()).status).toBe(200);
-  await desk.untilTried(paying.transaction_id, 1, 'waiting');
+  await desk.untilAttempt(paying.transaction_id, 1, 'waiting');
 });
 
-test('a turned-away try is asked for again once its carrier says that it was not taken', async () => {
+test('a turned-away attempt is asked for again once its carrier says that it was not taken', async () => {
   const { paying, first } = await desk.turnedAway();
   carrier.say(first.reference, 'cannot_tell');
   expectRefusal(await payByPhone(world, paying, numberEnding('42')), 502, '1404', 'EARLIER_PROMPT_OPEN');
   carrier.say(first.reference, 'not_found');
   expect((await payByPhone(world, paying, numberEnding('42'))).status).toBe(200);
-  await desk.untilTried(paying.transaction_id, 1, 'waiting');
-  expect((await desk.tryOf(paying.transaction_id, 0)).status).toBe('not_sent');
+  await desk.untilAttempt(paying.transaction_id, 1, 'waiting');
+  expect((await desk.attemptOf(paying.transaction_id, 0)).status).toBe('not_sent');
 });
 
-test('a try that another process had turned away is not asked for again either', async () => {
+test('an attempt that another process had turned away is not asked for again either', async () => {
   const paying = await collect(world, await world.merchant(), { method: 'mobile_money' });
   carrier.answer(TURNED_AWAY);
   expect((await submitAt(elsewhere.url, paying, numberEnding('42'))).status).toBe(502);
-  carrier.say((await desk.tryOf(paying.transaction_id, 0)).reference, 'PENDING');
+  carrier.say((await desk.attemptOf(paying.transaction_id, 0)).reference, 'PENDING');
   expect((await whileTimePasses(world, payByPhone(world, paying, numberEnding('42')), 50)).status).toBe(200);
-  expect(await desk.triesOf(paying.transaction_id)).toHaveLength(1);
+  expect(await desk.attemptsOf(paying.transaction_id)).toHaveLength(1);
 });
 
 test.each<[Said, number, string, string]>([
   ['PENDING', 200, 'pending_mobile_money_verification', 'waiting'],
   ['SUCCESSFUL', 400, '1110', 'approved'],
 ])(
-  'if %s is heard of the first try while the next is turned away too, there is no third',
+  'if %s is heard of the first attempt while the next is turned away too, there is no third',
   async (said, http, answered, first) => {
-    const { paying, first: tried } = await desk.turnedAway();
+    const { paying, first: attempt } = await desk.turnedAway();
     await world.clock.advance(1);
     carrier.answer(async () => {
-      await desk.hearOf(tried, said);
+      await desk.hearOf(attempt, said);
       return TURNED_AWAY;
     });
     expectRefusal(await payByPhone(world, paying, numberEnding('42')), 502, '1404');
     await world.clock.advance(1);
     const third = await payByPhone(world, paying, numberEnding('42'));
     expect([third.status, third.json.status ?? third.json.error_code], third.text).toEqual([http, answered]);
-    expect((await desk.triesOf(paying.transaction_id)).map(({ status }) => status)).toEqual([first, 'not_sent']);
+    expect((await desk.attemptsOf(paying.transaction_id)).map(({ status }) => status)).toEqual([first, 'not_sent']);
   },
 );
 
-test('a turned-away try that the carrier has taken is not asked for under another payment of its session', async () => {
+test('a turned-away attempt that the carrier has taken is not asked for under another payment of its session', async () => {
   const { paying, first } = await desk.turnedAway();
   carrier.say(first.reference, 'PENDING');
   const other = { ...paying, ...(await collectWith(world, paying.token, 'mobile_money')) };
   const refused = await whileTimePasses(world, payByPhone(world, other, numberEnding('42')), 50);
   expectRefusal(refused, 401, '1001', 'SESSION_CONSUMED');
-  expect(await desk.triesOf(other.transaction_id)).toEqual([]);
+  expect(await desk.attemptsOf(other.transaction_id)).toEqual([]);
   expect(await statusOf(world, paying)).toBe('pending_mobile_money_verification');
   expect(await statusOf(world, other)).toBe('cancelled');
 });
@@ -127,7 +127,7 @@ test('a payment whose merchant is suspended while its carrier is inquired at is 
     async () => void (await setMerchantStatus(world.gateway.deps, merchant.merchant.id, 'SUSPENDED')),
   );
   expectRefusal(await payByPhone(world, paying, numberEnding('42')), 403, '1004');
-  expect(await desk.triesOf(paying.transaction_id)).toHaveLength(1);
+  expect(await desk.attemptsOf(paying.transaction_id)).toHaveLength(1);
 });
 
 test('a payment is not asked for if another of its session is tried and taken during the inquiry', async () => {
@@ -136,26 +136,26 @@ test('a payment is not asked for if another of its session is tried and taken du
   carrier.beforeWordOf(first.reference, async () => {
     carrier.answer(TURNED_AWAY);
     await payByPhone(world, other, numberEnding('42'));
-    carrier.say((await desk.tryOf(other.transaction_id, 0)).reference, 'PENDING');
+    carrier.say((await desk.attemptOf(other.transaction_id, 0)).reference, 'PENDING');
   });
   const refused = await whileTimePasses(world, payByPhone(world, paying, numberEnding('42')), 50);
   expectRefusal(refused, 401, '1001', 'SESSION_CONSUMED');
-  expect(await desk.triesOf(paying.transaction_id)).toHaveLength(1);
+  expect(await desk.attemptsOf(paying.transaction_id)).toHaveLength(1);
   expect(await statusOf(world, other)).toBe('pending_mobile_money_verification');
 });
 
-test('of two turned-away tries, the payment continues with the one that has paid', async () => {
+test('of two turned-away attempts, the payment continues with the one that has paid', async () => {
   const { paying, first } = await desk.turnedAway();
   await world.clock.advance(1);
   carrier.answer(TURNED_AWAY);
   expectRefusal(await payByPhone(world, paying, numberEnding('42')), 502, '1404');
   carrier.say(first.reference, 'PENDING');
-  carrier.say((await desk.tryOf(paying.transaction_id, 1)).reference, 'SUCCESSFUL');
+  carrier.say((await desk.attemptOf(paying.transaction_id, 1)).reference, 'SUCCESSFUL');
   expect((await payByPhone(world, paying, numberEnding('42'))).status).toBe(200);
   expect(await statusOf(world, paying)).toBe('approved');
 });
 
-test('a try that is known to be pending is inquired about, however many newer ones there are', async () => {
+test('an attempt that is known to be pending is inquired about, however many newer ones there are', async () => {
   const { paying, first } = await desk.turnedAway();
   for (let more = 0; more < 4; more += 1) {
     await world.clock.advance(1);
@@ -167,10 +167,10 @@ test('a try that is known to be pending is inquired about, however many newer on
   }
   await world.clock.advance(1);
   expect((await payByPhone(world, paying, numberEnding('42'))).json.status).toBe('pending_mobile_money_verification');
-  expect(await desk.triesOf(paying.transaction_id)).toHaveLength(5);
+  expect(await desk.attemptsOf(paying.transaction_id)).toHaveLength(5);
 });
 
-test('a try whose payment a card has ended holds up the session’s next payment, and is inquired about once', async () => {
+test('an attempt whose payment a card has ended holds up the session’s next payment, and is inquired about once', async () => {
   carrier.answer(TURNED_AWAY);
   const paying = await collect(world, await world.merchant(), { method: 'none' });
   expectRefusal(await payByPhone(world, paying, numberEnding('42')), 502, '1404', 'CARRIER_DOWN');
@@ -178,19 +178,19 @@ test('a try whose payment a card has ended holds up the session’s next payment
   await fillForm(world, form, 'declined');
   expectRefusal(await submitCard(world, { ...paying, form }), 402, '1502');
   const other = { ...paying, ...(await collectWith(world, paying.token, 'mobile_money')) };
-  const { reference } = await desk.tryOf(paying.transaction_id, 0);
+  const { reference } = await desk.attemptOf(paying.transaction_id, 0);
   carrier.say(reference, 'PENDING');
   const asked = carrier.asked([reference]);
   expectRefusal(await payByPhone(world, other, numberEnding('42')), 502, '1404', 'EARLIER_PROMPT_OPEN');
   expect(carrier.asked([reference]) - asked).toBe(1);
 });
 
-test('a submit makes four inquiries at most, however many tries were turned away', async () => {
+test('a submit makes four inquiries at most, however many attempts were turned away', async () => {
   const { paying } = await desk.turnedAway();
   for (let more = 0; more < 10; more += 1) {
     await world.clock.advance(1);
     carrier.answer(TURNED_AWAY);
-    const references = (await desk.triesOf(paying.transaction_id)).map(({ reference }) => reference);
+    const references = (await desk.attemptsOf(paying.transaction_id)).map(({ reference }) => reference);
     const asked = carrier.asked(references);
     expectRefusal(await payByPhone(world, paying, numberEnding('42')), 502, '1404', 'CARRIER_DOWN');
     expect(carrier.asked(references) - asked).toBe(Math.min(4, more + 1));

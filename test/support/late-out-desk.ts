@@ -21,7 +21,7 @@ import { type Answer, openWorld, WORLD_MASTER_KEY, type World } from './world.ts
 /** A line that its carrier refused, and its attempt. */
 export interface FailedLine {
   readonly line: PayoutLine;
-  readonly tried: Attempt;
+  readonly attempt: Attempt;
 }
 
 export interface OutDesk {
@@ -30,15 +30,15 @@ export interface OutDesk {
   readonly cli: CommandLine;
   book(attempt: Pick<Attempt, 'id'>, to: LateTarget): Promise<LateRows>;
   /** The carrier calls back, and answers `said` to inquiries. */
-  hearOf(tried: Attempt, said: Said): Promise<void>;
-  triesOf(order: string): Promise<Attempt[]>;
-  /** The last try of an order, once it has that status. */
-  lastTry(order: string, status: Attempt['status']): Promise<Attempt>;
+  hearOf(attempt: Attempt, said: Said): Promise<void>;
+  attemptsOf(order: string): Promise<Attempt[]>;
+  /** The last attempt of an order, once it has that status. */
+  lastAttempt(order: string, status: Attempt['status']): Promise<Attempt>;
   failed(payer: MerchantCreated): Promise<FailedLine>;
   /** A line that its carrier first refused and then paid. */
   paidLate(payer: MerchantCreated): Promise<FailedLine>;
-  /** A line whose first try, `one`, was refused by its carrier; the carrier now has the second, `two`. */
-  triedTwice(
+  /** A line whose first attempt, `one`, was refused by its carrier; the carrier now has the second, `two`. */
+  attemptedTwice(
     payer: MerchantCreated,
   ): Promise<{ readonly line: PayoutLine; readonly one: Attempt; readonly two: Attempt }>;
   /** Pays the failed lines of a batch again: those that are named, or all. */
@@ -59,23 +59,23 @@ export async function openOutDesk(): Promise<OutDesk> {
   const world = await openWorld({ env: { MTN_MOMO_BASE_URL: carrier.url, RATE_LIMIT_SCALE: '0' } });
   const cli = await openCommandLine(world.databaseUrl, WORLD_MASTER_KEY);
 
-  const hearOf: OutDesk['hearOf'] = async (tried, said) => {
-    carrier.say(tried.reference, said);
-    expect(await callBack(callbackUrl(world.gateway.deps, tried), {})).toBe(200);
+  const hearOf: OutDesk['hearOf'] = async (attempt, said) => {
+    carrier.say(attempt.reference, said);
+    expect(await callBack(callbackUrl(world.gateway.deps, attempt), {})).toBe(200);
   };
-  const triesOf: OutDesk['triesOf'] = (order) =>
+  const attemptsOf: OutDesk['attemptsOf'] = (order) =>
     rowsOf(world, 'select * from attempt where payment_id = $1 order by created_at, id', [order]);
-  const lastTry: OutDesk['lastTry'] = (order, status) =>
+  const lastAttempt: OutDesk['lastAttempt'] = (order, status) =>
     until(async () => {
-      const last = (await triesOf(order)).at(-1);
+      const last = (await attemptsOf(order)).at(-1);
       return last?.status === status ? last : undefined;
     });
   const failed: OutDesk['failed'] = async (payer) => {
     const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('42') }]);
-    const tried = await lastTry(line.id, 'waiting');
-    await hearOf(tried, 'FAILED');
+    const attempt = await lastAttempt(line.id, 'waiting');
+    await hearOf(attempt, 'FAILED');
     expect((await lineNow(world, line)).status).toBe('failed');
-    return { line, tried };
+    return { line, attempt };
   };
   const passMinutes: OutDesk['passMinutes'] = async (count) => {
     for (let minutes = 0; minutes < count; minutes += 1) await world.pass(60_000);
@@ -101,20 +101,20 @@ export async function openOutDesk(): Promise<OutDesk> {
     cli,
     book: ({ id }, to) => bookLateMoney(world.gateway.deps, id, { to, by: 'amina', why: 'they wrote' }),
     hearOf,
-    triesOf,
-    lastTry,
+    attemptsOf,
+    lastAttempt,
     failed,
     async paidLate(payer) {
       const scene = await failed(payer);
-      await hearOf(scene.tried, 'SUCCESSFUL');
+      await hearOf(scene.attempt, 'SUCCESSFUL');
       return scene;
     },
-    async triedTwice(payer) {
+    async attemptedTwice(payer) {
       carrier.answer(TURNED_AWAY);
       const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('42') }]);
-      const one = await lastTry(line.id, 'not_sent');
+      const one = await lastAttempt(line.id, 'not_sent');
       await passMinutes(2);
-      return { line, one, two: await lastTry(line.id, 'waiting') };
+      return { line, one, two: await lastAttempt(line.id, 'waiting') };
     },
     retry,
     async retried(payer, { batch_id }) {

@@ -19,22 +19,20 @@ import { openWorld, type World } from './world.ts';
 
 export const NO_ANSWER: Reply = { status: 500, body: '' };
 
-export type Tried = Pick<Attempt, 'shard' | 'id' | 'status' | 'reference' | 'connector'>;
-
 export interface WaveringDesk {
   readonly carrier: WaveringCarrier;
   readonly world: World;
   /** The environment that makes a gateway use that carrier. */
   readonly env: Readonly<Record<string, string>>;
-  /** The tries of a payment, a payout line or a refund, in the order in which they were made. */
-  triesOf(order: string): Promise<Tried[]>;
-  tryOf(order: string, at: number): Promise<Tried>;
-  /** Resolves when that try of the order has that status, while time passes. */
-  untilTried(order: string, at: number, status: string): Promise<true>;
-  /** From now on the carrier answers `said` about a try; it also calls back. */
-  hearOf(tried: Tried, said: Said): Promise<void>;
-  /** A payment by phone whose only try was refused by the carrier. */
-  turnedAway(merchant?: MerchantCreated): Promise<{ readonly paying: Paying; readonly first: Tried }>;
+  /** The attempts of a payment, a payout line or a refund, in the order in which they were made. */
+  attemptsOf(order: string): Promise<Attempt[]>;
+  attemptOf(order: string, at: number): Promise<Attempt>;
+  /** Resolves when that attempt of the order has that status, while time passes. */
+  untilAttempt(order: string, at: number, status: string): Promise<true>;
+  /** From now on the carrier answers `said` about an attempt; it also calls back. */
+  hearOf(attempt: Attempt, said: Said): Promise<void>;
+  /** A payment by phone whose only attempt was refused by the carrier. */
+  turnedAway(merchant?: MerchantCreated): Promise<{ readonly paying: Paying; readonly first: Attempt }>;
   close(): Promise<void>;
 }
 
@@ -43,33 +41,29 @@ export async function openWaveringDesk(): Promise<WaveringDesk> {
   const env = { MTN_MOMO_BASE_URL: carrier.url, RATE_LIMIT_SCALE: '0' };
   const world = await openWorld({ env });
 
-  const triesOf = (order: string): Promise<Tried[]> =>
-    rowsOf(
-      world,
-      'select shard, id, status, reference, connector from attempt where payment_id = $1 order by created_at, id',
-      [order],
-    );
-  const tryOf = async (order: string, at: number): Promise<Tried> => {
-    const tried = (await triesOf(order))[at];
-    if (tried === undefined) throw new Error(`no try ${at} has been made`);
-    return tried;
+  const attemptsOf = (order: string): Promise<Attempt[]> =>
+    rowsOf(world, 'select * from attempt where payment_id = $1 order by created_at, id', [order]);
+  const attemptOf = async (order: string, at: number): Promise<Attempt> => {
+    const attempt = (await attemptsOf(order))[at];
+    if (attempt === undefined) throw new Error(`no attempt ${at} has been made`);
+    return attempt;
   };
 
   return {
     carrier,
     world,
     env,
-    triesOf,
-    tryOf,
-    untilTried: (order, at, status) =>
+    attemptsOf,
+    attemptOf,
+    untilAttempt: (order, at, status) =>
       until(async () => {
-        if ((await triesOf(order))[at]?.status === status) return true;
+        if ((await attemptsOf(order))[at]?.status === status) return true;
         await world.pass(5_000);
         return undefined;
       }),
-    async hearOf({ reference, ...tried }, said) {
-      carrier.say(reference, said);
-      expect(await callBack(callbackUrl(world.gateway.deps, { ...tried, reference } as Attempt), {})).toBe(200);
+    async hearOf(attempt, said) {
+      carrier.say(attempt.reference, said);
+      expect(await callBack(callbackUrl(world.gateway.deps, attempt), {})).toBe(200);
     },
     async turnedAway(merchant) {
       carrier.answer(TURNED_AWAY);
@@ -77,7 +71,7 @@ export async function openWaveringDesk(): Promise<WaveringDesk> {
       const refused = await payByPhone(world, paying, numberEnding('42'));
       expectRefusal(refused, 502, '1404', 'CARRIER_DOWN');
       expect(await statusOf(world, paying)).toBe('pending');
-      return { paying, first: await tryOf(paying.transaction_id, 0) };
+      return { paying, first: await attemptOf(paying.transaction_id, 0) };
     },
     async close() {
       await world.close();
