@@ -57,8 +57,8 @@ function variable(name: string, otherwise: string): string {
 
 /** The gateway's address for a browser on this machine. */
 function listenUrl(host: string, port: string): string {
-  const every = host === '0.0.0.0' || host === '::';
-  return `http://${every ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host}:${port}`;
+  if (host === '0.0.0.0' || host === '::') return `http://127.0.0.1:${port}`;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 /** What is to listen at a port: the variables of its address, how it is told from other programs, and what to set instead. */

@@ -206,8 +206,8 @@ function readWorkerPort(env: EnvironmentReader): number | undefined {
 
 /** Where we listen, as an address that can be called: a wildcard address becomes this machine's loopback address. */
 export function listenUrl(host: string, port: number): string {
-  const every = host === '0.0.0.0' || host === '::';
-  return `http://${every ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host}:${port}`;
+  if (host === '0.0.0.0' || host === '::') return `http://127.0.0.1:${port}`;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 /** Settings that work but are hardly intended: one line each, for the start and for `doctor`. */

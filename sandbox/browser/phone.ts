@@ -35,8 +35,9 @@ document.addEventListener('keydown', (event) => {
   if (!isPinBox(target)) return;
   const boxes = pinBoxes(target);
   const at = boxes.indexOf(target);
-  const before = key === 'ArrowLeft' || (key === 'Backspace' && target.value === '');
-  const next = before ? boxes[at - 1] : key === 'ArrowRight' ? boxes[at + 1] : undefined;
+  const goesBack = key === 'ArrowLeft' || (key === 'Backspace' && target.value === '');
+  if (!goesBack && key !== 'ArrowRight') return;
+  const next = boxes[goesBack ? at - 1 : at + 1];
   if (next === undefined) return;
   next.focus();
   event.preventDefault();

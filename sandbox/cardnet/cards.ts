@@ -23,8 +23,8 @@ export function isLuhn(number: string): boolean {
   let sum = 0;
   for (let i = 0; i < number.length; i += 1) {
     const digit = Number(number.at(-1 - i));
-    const doubled = digit * 2;
-    sum += i % 2 === 0 ? digit : doubled > 9 ? doubled - 9 : doubled;
+    const counted = i % 2 === 0 ? digit : digit * 2;
+    sum += counted > 9 ? counted - 9 : counted;
   }
   return sum % 10 === 0;
 }

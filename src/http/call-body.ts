@@ -7,7 +7,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Clock, Secrets } from '../platform/platform.ts';
 import { encodedBody, notForm, notJson } from './envelope.ts';
-import { readFormBody, readJsonBody } from './json-body.ts';
+import { type JsonBody, readFormBody, readJsonBody } from './json-body.ts';
 import { type FileRule, isForm, readForm, type UploadedFile } from './multipart.ts';
 import { codingOf, hasBody, isPlainJson, isUrlEncoded } from './request-headers.ts';
 import type { Route } from './route.ts';
@@ -36,12 +36,18 @@ export function bodyOf(route: Route, request: FastifyRequest): unknown {
   if (route.rawBody === true) return typeof request.body === 'string' ? request.body : '';
   const { body: sent } = request;
   // Parsed here, and not as it arrives: a long body may take tens of milliseconds, which no stranger is to cost us.
-  const body = Buffer.isBuffer(sent) ? readJsonBody(sent) : typeof sent === 'string' ? readFormBody(sent) : undefined;
+  const body = readSent(sent);
   // Without any body every field is missing, and the shape says which.
   if (body === undefined) return {};
   if (body.kind === 'refused') throw body.refusal;
   if (body.nulls && route.body !== undefined) dropNulls(route.body, body.value);
   return body.value;
+}
+
+/** Undefined if no body was sent. */
+function readSent(sent: unknown): JsonBody | undefined {
+  if (Buffer.isBuffer(sent)) return readJsonBody(sent);
+  return typeof sent === 'string' ? readFormBody(sent) : undefined;
 }
 
 /** Reads a form, now that its sender is known and counted. */
