@@ -9,7 +9,7 @@ import { formatMinor } from '../domain/money.ts';
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import type { PayoutCounts } from '../domain/payout.ts';
 import { costOf } from '../domain/payout.ts';
-import { hasMore, totalsOf } from '../domain/payout-order.ts';
+import { totalsOf } from '../domain/payout-order.ts';
 import { maskPhone } from '../domain/phone.ts';
 import { type Language, say } from '../messages/messages.ts';
 import { payoutText } from '../messages/payout-text.ts';
@@ -37,7 +37,7 @@ function presentMade({ batch, lines }: PayoutSent, language: Language) {
   return {
     success: true,
     dry_run: false,
-    ...presentStanding({ batch, ...standingOf([counts], hasMore(batch)) }),
+    ...presentStanding(standingOf(batch, [counts])),
     beneficiaries: lines.map((line) => presentLine(line, batch, language)),
     message: messageOf(batch, language),
     summary_code: 'lok000',

@@ -97,9 +97,9 @@ export async function readPayout(
   const runs = counted.map((run) => ({
     occurrence: run.occurrence,
     scheduledDate: run.scheduled_date,
-    ...standingOf([run], false),
+    ...progressOf([run], { more: false }),
   }));
-  return { batch, ...standingOf(counted, hasMore(batch)), runs, occurrence, lines };
+  return { runs, occurrence, lines, ...standingOf(batch, counted) };
 }
 
 /** The lines of one occurrence, in the order of the call, live or archived; none where it has not been made. */
@@ -126,8 +126,13 @@ export async function readOwnBatch(deps: FindDeps, merchant: Merchant, id: strin
 
 type Counted = PayoutCounts & { readonly completed_at: number | null };
 
+/** A batch with the state of its lines, which are counted by occurrence. */
+export function standingOf(batch: PayoutBatch, counted: readonly Counted[]): BatchStanding {
+  return { batch, ...progressOf(counted, { more: hasMore(batch) }) };
+}
+
 /** The state of lines taken together. `more`: further occurrences are to come. */
-export function standingOf(counted: readonly Counted[], more: boolean): Omit<BatchStanding, 'batch'> {
+function progressOf(counted: readonly Counted[], { more }: { readonly more: boolean }): Omit<BatchStanding, 'batch'> {
   const counts = sumOfCounts(counted);
   const status = batchStatus(counts, more);
   const isOver = status !== 'pending' && status !== 'processing';
@@ -210,7 +215,7 @@ function fits({ status, receiptMode, currency }: BatchListing, { batch, status: 
 }
 
 async function readStanding(deps: Deps, batch: PayoutBatch): Promise<BatchStanding> {
-  return { batch, ...standingOf(await findCounts(deps, batch), hasMore(batch)) };
+  return standingOf(batch, await findCounts(deps, batch));
 }
 
 /** The first of these batches, as many as have at most `lines` lines in total; at least one. */

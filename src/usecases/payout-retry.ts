@@ -9,13 +9,7 @@ import { guard, guardedUpdate } from '../domain/change.ts';
 import { isId, shardOf } from '../domain/ids.ts';
 import { currencyFault } from '../domain/merchant-currency.ts';
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
-import {
-  BENEFICIARIES_MOST,
-  hasMore,
-  type OrderedLine,
-  PAID_AGAIN_MOST,
-  type PayoutOrder,
-} from '../domain/payout-order.ts';
+import { BENEFICIARIES_MOST, type OrderedLine, PAID_AGAIN_MOST, type PayoutOrder } from '../domain/payout-order.ts';
 import type { Merchant } from '../domain/records.ts';
 import { Refusal, type RefusalDetail } from '../domain/refusal.ts';
 import { findCounts, isOld } from './archive-find.ts';
@@ -93,7 +87,7 @@ async function readRows(
   ]);
   // Read after the lines: a line that has failed by then has returned its money.
   const availableMinor = await availableTo(deps, merchant, batch.currency);
-  const { status } = standingOf(counts, hasMore(batch));
+  const { status } = standingOf(batch, counts);
   const before = await Promise.all(found.map(async (line) => ({ line, earlier: await earlierOf(deps, line) })));
   const isPaid = before.filter(({ earlier }) => earlier.some((one) => one.late_attempt_id !== null));
   const paidBefore = new Set(isPaid.flatMap(({ line }) => line?.id ?? []));
