@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { Refusal } from '../domain/refusal.ts';
 import { manualClock } from '../platform/testing/manual-clock.ts';
@@ -52,12 +53,16 @@ test('waiting uploads get their turn in order of arrival, and are refused after 
   (await waiting[0])?.();
   const second = await waiting[1];
   expect(admitted).toEqual([0, 1]);
-  const late = expect(waiting[2]).rejects.toMatchObject({ code: 1301 });
-  await clock.advance(10_000);
+  let refused = false;
+  const late = expect(waiting[2]?.finally(() => (refused = true))).rejects.toMatchObject({ code: 1301 });
+  await clock.advance(9_999);
+  expect(refused).toBe(false);
+  await clock.advance(1);
   await late;
+  // Nobody waits any more: both places are for the next two, and not for the one that was refused.
   second?.();
   held[1]?.();
-  expect(refusalOf(slots, 'ses_a', 'mch_a')).toBeUndefined();
+  expect([0, 1, 2].map(() => refusalOf(slots, 'ses_a', 'mch_a'))).toEqual([undefined, undefined, 1301]);
 });
 
 test('a limited number waits, and one more is refused at once', async () => {
@@ -73,6 +78,26 @@ test('a limited number waits, and one more is refused at once', async () => {
   expect(refused).toHaveLength(129);
 });
 
+test('a thousand wait in all: a sender more is refused at once, and waits once others have given up', async () => {
+  const clock = manualClock(0);
+  const slots = createUploadSlots(clock);
+  const senders = Array.from({ length: 9 }, (_, n) => ({ sender: `ses_${n}`, merchant: `mch_${n}` }));
+  for (const { sender, merchant } of senders) for (const _ of [0, 1]) slots.take(sender, merchant);
+  const [last, ...others] = senders;
+  const waitFor = (of: typeof last) =>
+    slots.waitFor(of?.sender ?? '', of?.merchant ?? '').catch((error: Refusal) => error.code);
+  const waiting = others.flatMap((of) => Array.from({ length: 128 }, () => waitFor(of)));
+  expect(await waitFor(last)).toBe(1301);
+  await clock.advance(10_000);
+  expect(new Set(await Promise.all(waiting))).toEqual(new Set([1301]));
+  let over = false;
+  const again = waitFor(last).finally(() => (over = true));
+  await clock.advance(9_999);
+  expect(over).toBe(false);
+  await clock.advance(1);
+  expect(await again).toBe(1301);
+});
+
 test('of the files that have arrived four are stored at once, and the others in their order', async () => {
   const slots = createUploadSlots(manualClock(0));
   const held = await Promise.all([0, 1, 2, 3].map(() => slots.finish()));
@@ -83,6 +108,8 @@ test('of the files that have arrived four are stored at once, and the others in 
     return done;
   });
   const [first, second] = held;
+  await nextTurn();
+  expect(begun).toEqual([]);
   first?.();
   first?.();
   await waiting[0];
@@ -93,4 +120,9 @@ test('of the files that have arrived four are stored at once, and the others in 
   const last = [...held.slice(2), ...(await Promise.all(waiting))];
   for (const done of last) done();
   await Promise.all([0, 1, 2, 3].map(() => slots.finish()));
+  // All have been let go by: there is room for four again, and not for a fifth.
+  let isFifth = false;
+  void slots.finish().then(() => (isFifth = true));
+  await nextTurn();
+  expect(isFifth).toBe(false);
 });
