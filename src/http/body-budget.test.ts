@@ -9,6 +9,8 @@ import { type SmallWorld, smallWorld } from './testing/small-world.ts';
 const FITTING = 128;
 const OF_ADDRESS = FITTING / 4;
 const LARGE = 256 * 1024;
+/** The largest body that needs no room. */
+const SMALL = 16 * 1024;
 
 const world: SmallWorld = smallWorld({ rateLimitScale: 0 });
 const sockets: Socket[] = [];
@@ -30,8 +32,7 @@ function open(from = '127.0.0.1'): Socket {
 }
 
 /** Sends the head of a request, without its body. Resolves when the server has received it. */
-async function promise(length: string, from?: string): Promise<Socket> {
-  const socket = open(from);
+async function promise(length: string, from?: string, socket = open(from)): Promise<Socket> {
   const reached = once(world.app.server, 'request');
   socket.write(`POST /api/v1/orders HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${length}\r\n\r\n`);
   await reached;
@@ -56,8 +57,11 @@ test('announced bodies that do not come fill the budget, and further ones are re
   expect(answer.toString()).toContain('"error_code":"1402"');
   expect(answer.toString()).toMatch(/\r\nretry-after: 2\r\n/i);
   expect(await statusOf(await promise('Transfer-Encoding: chunked'))).toBe(503);
+  expect(await statusOf(await promise(`Content-Length: ${SMALL + 1}`))).toBe(503);
+  // A body that no route takes is not to be sent again.
+  expect(await statusOf(await promise(`Content-Length: ${LARGE + 1}`))).toBe(413);
   // Most requests are small, and take nothing of the budget.
-  const body = JSON.stringify({ amount: '12.50', currency: 'usd', payment_method: 'wallet' });
+  const body = JSON.stringify({ amount: '12.50', currency: 'usd', payment_method: 'wallet' }).padEnd(SMALL);
   const small = open();
   small.write(
     `POST /api/v1/orders HTTP/1.1\r\nHost: x\r\nAuthorization: ${world.merchantAuth}\r\n` +
@@ -91,4 +95,24 @@ test('bodies whose senders have been answered, and have disconnected, give their
     socket.destroy();
     await closed;
   }
+});
+
+test('a body that has arrived gives its share back once, and leaves nothing on its connection', async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  while ((await connections()) > 0) await new Promise((resolve) => setImmediate(resolve));
+  const accepted = once(world.app.server, 'connection') as Promise<[Socket]>;
+  const kept = open();
+  const [server] = await accepted;
+  const listeners: number[] = [];
+  for (let count = 0; count < 12; count += 1) {
+    await promise(`Content-Length: ${LARGE}`, undefined, kept);
+    kept.write('x'.repeat(LARGE));
+    expect(await statusOf(kept)).toBe(401);
+    listeners.push(server.listenerCount('close'));
+  }
+  expect(new Set(listeners).size).toBe(1);
+  for (let count = 0; count < OF_ADDRESS; count += 1) await promise(`Content-Length: ${LARGE}`);
+  const beyond = await promise(`Content-Length: ${LARGE}`);
+  beyond.write('x'.repeat(LARGE));
+  expect(await statusOf(beyond)).toBe(503);
 });
