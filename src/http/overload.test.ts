@@ -104,6 +104,29 @@ test('a faster store lets more wait', async () => {
   expect(admitted(hand, 'begin')).toBeGreaterThan(900);
 });
 
+test('what was turned away is not held against the requests that come once less waits', async () => {
+  const hand = byHand();
+  await atOneAMillisecond(hand);
+  hand.give(128 + 3_000);
+  expect(admitted(hand, 'read')).toBe(0);
+  await hand.take(2_968);
+  expect(Math.abs(admitted(hand, 'read') - 533)).toBeLessThan(80);
+});
+
+test('one fast moment does not count as the store’s speed', async () => {
+  const hand = byHand();
+  await atOneAMillisecond(hand);
+  hand.give(1_228);
+  await hand.take(1);
+  hand.pass(100);
+  await hand.take(1_000);
+  hand.pass(100);
+  await hand.take(1);
+  // At five a millisecond, what comes now would wait for less than 25.
+  expect(admitted(hand, 'read')).toBe(0);
+  expect(admitted(hand, 'begin')).toBeGreaterThan(500);
+});
+
 test('where little waits, little is completed: a quiet hour does not lower the limits', async () => {
   const hand = byHand();
   await atOneAMillisecond(hand);
@@ -158,11 +181,15 @@ test('a long turn of the event loop counts as a queue, during that turn and in t
 
 test('a long turn with few requests in it sheds nothing; nor do a few changes that wait for long', () => {
   const hand = byHand();
+  admitted(hand, 'read');
+  hand.endTurn();
   hand.give(15);
   for (let requests = 0; requests < 10; requests += 1) {
     hand.pass(500);
     expect(hand.limiter.admits('read')).toBe(true);
   }
+  hand.endTurn();
+  expect(hand.limiter.admits('read')).toBe(true);
 });
 
 test('a long turn before an idle period is forgotten', () => {
