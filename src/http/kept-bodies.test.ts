@@ -6,7 +6,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Type } from 'typebox';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
+import { makeId } from '../domain/ids.ts';
 import { createReceipt } from './idempotency.ts';
 import { PayoutBody } from './payout-schemas.ts';
 import { defineRoute } from './route.ts';
@@ -128,6 +129,64 @@ test('a call of a route that takes no body keeps nothing of one', async () => {
   await expect.poll(() => kept(parsed)).toBe(0);
   open(undefined);
   expect((await answered).body).toBe('{}');
+  await world.app.close();
+});
+
+test('of the files that have arrived, four are worked on at once, which takes several times their size', async () => {
+  let open: (value: unknown) => void = () => undefined;
+  const gate = new Promise((resolve) => {
+    open = resolve;
+  });
+  let begun = 0;
+  const proof = defineRoute({
+    method: 'POST',
+    path: '/proof',
+    operationId: 'proof',
+    summary: 'Proof',
+    description: 'Waits.',
+    credential: 'merchant',
+    limit: 'none',
+    loadClass: 'finish',
+    allowConsumed: true,
+    upload: { field: 'file', most: 1_000 },
+    answers: { 200: Type.Object({}) },
+    refusals: [],
+    run: async (call) => {
+      begun += 1;
+      await gate;
+      return call.reply(200, {});
+    },
+  });
+  let looked = 0;
+  const isClockRight = async (): Promise<boolean> => {
+    looked += 1;
+    return true;
+  };
+  const world = smallWorld({ routes: [proof], isClockRight });
+  const timers = vi.spyOn(world.clock, 'after');
+  const { credential } = world.rows;
+  const answers: Promise<number>[] = [];
+  for (const sender of [1, 2, 3]) {
+    // A sender has two places, so three of them are needed.
+    const id = makeId('key', world.clock.now(), Buffer.alloc(16, sender), credential.shard);
+    world.rows.credential = { ...credential, id };
+    for (const _ of [1, 2]) {
+      const payload = new FormData();
+      payload.set('file', new File(['x'], 'receipt.png'));
+      const headers = { authorization: world.merchantAuth.replace(credential.id, id) };
+      const answer = world.app.inject({ method: 'POST', url: '/api/v1/proof', headers, payload });
+      answers.push(answer.then(({ statusCode }) => statusCode));
+      // The credential has been read once its call reaches the clock's check.
+      while (looked < answers.length) await nextTurn();
+    }
+  }
+  // A file that comes has a timer, and one that is there has none.
+  while (begun < 4 || timers.mock.calls.length < 6 || world.clock.pending() > 0) await nextTurn();
+  await nextTurn();
+  expect(begun).toBe(4);
+  open(undefined);
+  expect(await Promise.all(answers)).toEqual([200, 200, 200, 200, 200, 200]);
+  expect(begun).toBe(6);
   await world.app.close();
 });
 
