@@ -139,11 +139,46 @@ test('where little waits, little is completed: a quiet hour does not lower the l
   expect(admitted(hand, 'read')).toBe(1_000);
 });
 
-test('a disk’s short pause is not overload; a stalled database sheds one class after the other', () => {
+test('a store that finishes whatever it is given counts as a fast one, although nothing waits long', async () => {
   const hand = byHand();
+  await atOneAMillisecond(hand);
+  for (let windows = 0; windows < 40; windows += 1) {
+    hand.give(1_000);
+    hand.pass(100);
+    await hand.take(999);
+    hand.pass(100);
+    await hand.take(1);
+  }
+  hand.give(128 + 100);
+  expect(admitted(hand, 'read')).toBe(1_000);
+});
+
+test('a store that rests between its bursts does not count as a slow one', async () => {
+  const hand = byHand();
+  await atOneAMillisecond(hand);
+  for (let windows = 0; windows < 40; windows += 1) {
+    hand.give(50);
+    hand.pass(100);
+    await hand.take(50);
+    hand.give(50);
+    hand.pass(100);
+    await hand.take(1);
+    await hand.take(49);
+  }
+  hand.give(128 + 24);
+  expect(admitted(hand, 'read')).toBe(1_000);
+});
+
+test.each([
+  { more: 0, what: 'nothing else comes' },
+  { more: 1, what: 'more changes come' },
+])('a disk’s short pause is not overload; if $what, a stalled database sheds one class after the other', ({ more }) => {
+  const hand = byHand();
+  hand.pass(1_000);
   hand.give(16);
   const levels: number[] = [];
   for (let tenths = 0; tenths <= 40; tenths += 1) {
+    if (tenths > 0) hand.give(more);
     levels.push(LOAD_CLASSES.filter((of) => admitted(hand, of) === 0).length);
     hand.endTurn();
     hand.pass(100);
@@ -166,6 +201,17 @@ test('once a stall has ended, everything is admitted', async () => {
   expect(hand.limiter.level()).toBe(5);
   hand.pass(1);
   expect(hand.limiter.level()).toBe(0);
+});
+
+test('what has ended no longer counts as old, although there is more than before', async () => {
+  const hand = byHand();
+  hand.give(16);
+  hand.pass(900);
+  hand.give(20);
+  expect(hand.limiter.admits('read')).toBe(false);
+  await hand.take(16);
+  hand.endTurn();
+  expect(admitted(hand, 'read')).toBe(1_000);
 });
 
 test('a long turn of the event loop counts as a queue, during that turn and in the next', () => {
