@@ -33,6 +33,7 @@ describe('a body', () => {
     ['{"n":-4508750015741019}', 'CARD_DATA n'],
     ['{"n":4111111111111111e999}', 'CARD_DATA body'],
     ['{"n":4000000000000000006}', 'CARD_DATA body'],
+    ['{"n":4000000000000000006,"next":1000000000000}', 'CARD_DATA body'],
     ['{"s":"\\"","n":[1,6799990100000000019]}', 'CARD_DATA body'],
     ['{"4111111111111111":1}', 'CARD_DATA body'],
     ['{"beneficiaries":[{"cvv":"123"}]}', 'CARD_DATA beneficiaries[0].cvv'],
