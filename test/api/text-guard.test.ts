@@ -81,6 +81,17 @@ test('a call that is refused otherwise counts as no code, and another account ha
   expectRefusal((await ask(wallet)).answer, 429, '1301', 'TEXTS_USED');
 });
 
+test('a payment that ends before its account may have another code is not to be tried again', async () => {
+  const wallet = await holder();
+  for (let at = 0; at < 3; at += 1) await ask(wallet);
+  const brief = await collect(world, merchants[0] as MerchantCreated, {
+    minted: { amount: '150.00', ttl_seconds: 1_800 },
+  });
+  const refused = await payFromWallet(world, brief, wallet);
+  expectRefusal(refused, 429, '1301', 'TEXTS_USED');
+  expect(refused.json).toMatchObject({ retryable: false, retry_after: 3_600 });
+});
+
 test('the page says how long to wait', async () => {
   const wallet = await holder();
   for (let at = 0; at < 3; at += 1) await ask(wallet);
