@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readJsonBody } from './json-body.ts';
+import { type JsonBody, readFormBody, readJsonBody } from './json-body.ts';
 
 const read = (text: string | Buffer) => readJsonBody(Buffer.isBuffer(text) ? text : Buffer.from(text));
 
 /** The code and field of the refusal; undefined when the body passes. */
-function faultOf(text: string | Buffer): string | undefined {
-  const body = read(text);
+const faultOf = (text: string | Buffer): string | undefined => faultIn(read(text));
+
+function faultIn(body: JsonBody): string | undefined {
   if (body.kind === 'object') return undefined;
   const [detail] = body.refusal.more.details ?? [];
   return `${body.refusal.code} ${detail?.code} ${detail?.field}`;
@@ -72,6 +73,13 @@ describe('a body', () => {
     expect(faultOf('{"a":1e999,"n":4000000000000000006}')).toBe('1110 CARD_DATA body');
   });
 
+  it('is refused with no more of its names than sixty-four characters each', () => {
+    const [long, cut] = ['n'.repeat(100), 'n'.repeat(64)];
+    expect(faultOf(`{"${long}":"\\u0000"}`)).toBe(`1110 INVALID_TEXT ${cut}`);
+    expect(faultOf(`{"${long}":{"${long}":1,"${long}":2}}`)).toBe(`1110 DUPLICATE_KEY ${cut}.${cut}`);
+    expect(faultIn(readFormBody(`${long}=1&${long}=2`))).toBe(`1110 DUPLICATE_KEY ${cut}`);
+  });
+
   it('must not contain a card number', () => {
     expect(JSON.stringify(read('{"4111111111111111":{"a":"5123450000000008"}}'))).not.toMatch(/4111|5123/);
   });
@@ -111,5 +119,27 @@ describe('a body', () => {
     ['{"phone_number":"+378282246310005"}', '1110 CARD_DATA phone_number'],
   ])('%s: an expiry counts as a card’s only beside or within one', (text, fault) => {
     expect(faultOf(text)).toBe(fault);
+  });
+});
+
+describe('a form in a browser’s own encoding', () => {
+  it('is the object that JSON would have given', () => {
+    expect(readFormBody('name=Am%C3%A9lie+K.&empty=&__proto__=x')).toEqual({
+      kind: 'object',
+      value: JSON.parse('{"name":"Amélie K.","empty":"","__proto__":"x"}'),
+      nulls: false,
+    });
+  });
+
+  it.each([
+    ['a=1&b=2&%61=3', 'DUPLICATE_KEY a'],
+    ['__proto__=1&__proto__=2', 'DUPLICATE_KEY __proto__'],
+    ['a=x%00', 'INVALID_TEXT a'],
+    ['%00=x', 'INVALID_TEXT body'],
+    ['note=4111+1111+1111+1111', 'CARD_DATA note'],
+    ['4111111111111111=x', 'CARD_DATA body'],
+    ['card_holder=A&expiry=12%2F30', 'CARD_DATA expiry'],
+  ])('%s is refused: %s', (text, fault) => {
+    expect(faultIn(readFormBody(text))).toBe(`1110 ${fault}`);
   });
 });
