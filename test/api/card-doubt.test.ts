@@ -3,16 +3,28 @@
  * for again, and the customer is told so.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { Change } from '../../src/domain/change.ts';
 import { manualClock } from '../../src/platform/testing/manual-clock.ts';
+import { CommitUnknown } from '../../src/store/errors.ts';
 import { bookLateMoney } from '../../src/usecases/attempt-book.ts';
 import { inquireAttempt } from '../../src/usecases/attempt-inquire.ts';
 import { setFee } from '../../src/usecases/fee-set.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { submitPayment } from '../../src/usecases/payment-submit.ts';
+import { createSessionTurns } from '../../src/usecases/session-turns.ts';
 import { archive, growOld } from '../support/archive-scenes.ts';
-import { type CardPaying, collectCardWith, openFormOf, submitCard } from '../support/card-payments.ts';
+import {
+  type CardPaying,
+  callbackFor,
+  collectCardWith,
+  openFormOf,
+  postCallback,
+  submitCard,
+} from '../support/card-payments.ts';
+import { callerOf, plainly, submitOf } from '../support/direct-calls.ts';
 import { expectRefusal } from '../support/envelope.ts';
 import { type FickleDesk, openFickleDesk } from '../support/fickle-desk.ts';
-import type { FickleNetwork } from '../support/fickle-network.ts';
+import { type FickleNetwork, refusal } from '../support/fickle-network.ts';
 import {
   answerPrompt,
   collect,
@@ -25,6 +37,7 @@ import {
 } from '../support/flows.ts';
 import { attemptOf, onlyHook, unsureOf } from '../support/phone-payments.ts';
 import { rowsOf } from '../support/rows.ts';
+import { whileTimePasses } from '../support/waiting.ts';
 import { collectBody, mint, type World } from '../support/world.ts';
 
 let desk: FickleDesk;
@@ -100,6 +113,88 @@ test('a challenge without a form, even as the first answer: 1404, and the paymen
   });
   expectRefusal(await submitCard(world, paying), 502, '1404');
   expect(await statusOf(world, paying)).toBe('pending');
+});
+
+test.each([
+  ['the customer is sent to the issuer', 'PENDING', /^processing http.*\/checkout\/challenge\/\w/],
+  ['if the round has heard of the issuer since, the customer has paid', 'SUCCESSFUL', /^approved nowhere$/],
+] as const)('a challenge whose commit takes effect while its rows are read again: %s', async (_name, issuer, said) => {
+  const paying = await desk.collected();
+  const caller = await callerOf(world, merchant, paying);
+  const { deps } = world.gateway;
+  const { store } = deps;
+  let lost: Change | undefined;
+  /** The database loses its answer, and takes the change once the attempt has been read: before the session is. */
+  const late: Pick<typeof store, 'commit' | 'attempt'> = {
+    commit(change) {
+      const challenges = change.updates?.some(({ table, row }) => table === 'attempt' && row.status === 'challenged');
+      if (lost !== undefined || challenges !== true) return store.commit(change);
+      lost = change;
+      return Promise.reject(new CommitUnknown());
+    },
+    attempt: {
+      ...store.attempt,
+      async get(shard, id) {
+        const read = await store.attempt.get(shard, id);
+        if (lost === undefined || read?.status !== 'intended') return read;
+        expect(await store.commit(lost)).toBe('won');
+        network.issuer = issuer;
+        // Another process's round: its turns are not ours.
+        const round = { ...deps, sessionTurns: createSessionTurns(deps.clock) };
+        await inquireAttempt(round, await attemptOf(world, paying), 'due');
+        return read;
+      },
+    },
+  };
+  const browser = { accept: undefined, userAgent: undefined, language: undefined, address: undefined };
+  const submitted = submitPayment(
+    { ...deps, store: { ...store, ...late } },
+    caller,
+    submitOf(paying, { method: 'card', formId: paying.form, browser }),
+    {
+      ...plainly,
+      render: ({ payment, redirectUrl = 'nowhere' }) => ({ status: 200, body: `${payment.status} ${redirectUrl}` }),
+    },
+  );
+  expect((await whileTimePasses(world, submitted)).body).toMatch(said);
+  expect(lost).toBeDefined();
+  network.issuer = 'SUCCESSFUL';
+  expect((await postCallback(world, callbackFor(world, paying))).json).toMatchObject({ status: 'approved' });
+});
+
+test('a challenge that comes after the round has given the payment back: 1404, and the customer may try again', async () => {
+  const paying = await desk.collected();
+  const slow = network.hold('authenticate');
+  const submitted = submitCard(world, paying);
+  await slow.asked;
+  // As if the process had stood still: the round has heard “not found” twice.
+  await untilStatus(world, paying, 'pending', 30_000);
+  slow.answer();
+  expectRefusal(await submitted, 502, '1404', 'CARRIER_DOWN');
+  expect(await statusOf(world, paying)).toBe('pending');
+  network.issuer = 'SUCCESSFUL';
+  expect((await submitCard(world, paying)).json).toMatchObject({ status: 'approved' });
+});
+
+test('PAY is answered while another payment of the session is being paid: nobody is told to pay this one again', async () => {
+  const paying = await desk.collected();
+  network.issuer = 'SUCCESSFUL';
+  const slow = network.hold('pay');
+  const first = submitCard(world, paying);
+  await slow.asked;
+  // As if the process had stood still: the round has heard “not found” twice, and has given the session back.
+  await untilStatus(world, paying, 'pending', 30_000);
+  const other = { ...paying, ...(await collectCardWith(world, paying.token)) };
+  const begun = network.hold('form');
+  const next = submitCard(world, other);
+  await begun.asked;
+  slow.answer();
+  expectRefusal(await first, 502, '1404', 'EARLIER_TRY_OPEN');
+  expect(await statusOf(world, paying)).toBe('pending');
+  begun.answer(refusal('SERVER_BUSY'));
+  expectRefusal(await next, 502, '1404');
+  await untilStatus(world, paying, 'approved', 60_000);
+  expect(await statusOf(world, other)).toBe('cancelled');
 });
 
 test('an amount with more digits than the network takes: 1202 at collect; another method takes it', async () => {
