@@ -5,6 +5,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { shardOf } from '../../src/domain/ids.ts';
 import type { Attempt, Session } from '../../src/domain/records.ts';
+import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
 import { inquireAttempt } from '../../src/usecases/attempt-inquire.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type CardPaying, callbackFor, openFormOf, postCallback, submitCard } from '../support/card-payments.ts';
@@ -168,6 +169,25 @@ describe('an earlier attempt that was believed not to be sent', () => {
     expectRefusal(await submitCard(world, paying, { headers }), 400, '1110', 'PAID_BEFORE');
     expect(network.count('pay')).toBe(pays);
     expect(await triedFirst(first)).toMatchObject({ reason: 'late_success' });
+  });
+
+  test('has paid, and an operator books that while the next one asks: no merchant is told to collect again', async () => {
+    const { paying, first, pays } = await turnedAway();
+    network.took(first);
+    const heard = network.hold('inquire');
+    const next = submitCard(world, paying);
+    await heard.asked;
+    const seen = { paid: true, providerReference: 'P-1', by: 'amina', why: 'seen at the portal' };
+    await decideAttempt(world.gateway.deps, first, seen);
+    expect(await triedFirst(first)).toMatchObject({ status: 'approved', reason: 'late_success' });
+    heard.answer();
+    expectRefusal(await next, 400, '1110', 'PAID_BEFORE');
+    expect(network.count('pay')).toBe(pays);
+    expect(await statusOf(world, paying)).toBe('pending');
+    const tries = await rowsOf(world, 'select reason from attempt where payment_id = $1 order by id', [
+      paying.transaction_id,
+    ]);
+    expect(tries).toEqual([{ reason: 'late_success' }, { reason: 'not_asked' }]);
   });
 
   test('answers that it has paid when another try is in progress: its own customer is not told that no money moved', async () => {
