@@ -117,6 +117,20 @@ describe('while PAY is in flight', () => {
     expect(await attemptOf(world, paying)).toMatchObject({ three_ds_status: 'AUTHENTICATION_SUCCESSFUL' });
   });
 
+  test('a callback that comes to two processes at once is answered by both as by the one that paid', async () => {
+    const paying = await atIssuer();
+    const fields = callbackFor(world, paying);
+    const asked = network.hold('look');
+    const late = callSecond(paying, fields);
+    await asked.asked;
+    network.issuer = 'SUCCESSFUL';
+    const paid = await postCallback(world, fields);
+    expect(paid.json).toMatchObject({ status: 'approved' });
+    asked.answer();
+    expect(await late).toEqual(paid.json);
+    expect((await onlyHook(world, paying)).body.status).toBe('approved');
+  });
+
   test('a “not found” from before the challenge no longer counts, and no inquiry is made', async () => {
     const paying = await collectByCard(world, merchant, { minted: { ttl_seconds: 7_200 } });
     const asking = network.hold('authenticate');
