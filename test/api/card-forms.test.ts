@@ -2,17 +2,20 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { shardOf } from '../../src/domain/ids.ts';
 import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { submitPayment } from '../../src/usecases/payment-submit.ts';
 import {
   CARDS,
   capturesOf,
   collectByCard,
   collectCardWith,
   fillForm,
+  openFormOf,
   readyToPay,
   submitCard,
   tamper,
 } from '../support/card-payments.ts';
 import { type Shown, stepOf, textOf, visitor } from '../support/checkout-flows.ts';
+import { callerOf, plainly, submitOf } from '../support/direct-calls.ts';
 import { expectRefusal } from '../support/envelope.ts';
 import { collect, statusOf } from '../support/flows.ts';
 import { expectNothingWritten, rowsOf } from '../support/rows.ts';
@@ -98,6 +101,30 @@ describe('forms that may not pay', () => {
       });
     }
     expect((await submitCard(world, paying)).json).toMatchObject({ status: 'approved' });
+  });
+
+  test('a form in whose place another tab opens one just then pays nothing, and neither does the other', async () => {
+    const paying = await readyToPay(world, merchant, 'frictionless');
+    const caller = await callerOf(world, merchant, paying);
+    const { deps } = world.gateway;
+    const { store } = deps;
+    let opened: string | undefined;
+    // Between the submit's read and its write.
+    const commit: typeof store.commit = async (change) => {
+      if (opened === undefined && change.inserts?.some(({ table }) => table === 'attempt')) {
+        opened = await openFormOf(world, paying);
+        await fillForm(world, opened, 'by_expiry');
+      }
+      return store.commit(change);
+    };
+    const browser = { accept: undefined, userAgent: undefined, language: undefined, address: undefined };
+    const command = submitOf(paying, { method: 'card', formId: paying.form, browser });
+    const submitted = submitPayment({ ...deps, store: { ...store, commit } }, caller, command, plainly);
+    const details = [{ field: 'session_id', code: 'OTHER_CARD_FORM' }];
+    await expect(submitted).rejects.toMatchObject({ code: 1110, more: { details } });
+    expect(capturesOf(world, paying)).toEqual([]);
+    expect((await submitCard(world, { ...paying, form: opened ?? '' })).json).toMatchObject({ status: 'approved' });
+    expect(capturesOf(world, paying)).toMatchObject([{ times: 1 }]);
   });
 
   test('a form that has paid pays nothing more', async () => {
