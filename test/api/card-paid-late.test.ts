@@ -14,7 +14,7 @@ import { callerOf, plainly, submitOf } from '../support/direct-calls.ts';
 import { expectRefusal } from '../support/envelope.ts';
 import { type FickleDesk, openFickleDesk } from '../support/fickle-desk.ts';
 import { refusal } from '../support/fickle-network.ts';
-import { codeOn, collectWith, payFromWallet, statusOf } from '../support/flows.ts';
+import { codeOn, collectWith, payFromWallet, statusOf, untilStatus } from '../support/flows.ts';
 import { rowsOf } from '../support/rows.ts';
 import { whileTimePasses } from '../support/waiting.ts';
 import { collectBody, type World } from '../support/world.ts';
@@ -182,6 +182,29 @@ test('two tabs: nothing is charged twice if the first was authenticated when the
   const command = submitOf(a, { method: 'card', formId: a.form, browser });
   const submitted = submitPayment(world.gateway.deps, caller, command, plainly).catch((error) => error);
   await whileTimePasses(world, submitted);
+  expect(pays()).toBe(before);
+});
+
+test('three tabs: a submit that finds the first payment paid, while the third holds the session, may be repeated', async () => {
+  const { network } = desk;
+  const first = await turnedAway({ taken: false });
+  const second = await again(first);
+  const caller = await callerOf(world, desk.merchant, second);
+  const third = await again(first);
+  const slow = network.hold('form');
+  const holding = submitCard(world, third);
+  await slow.asked;
+  await took(first);
+  const before = pays();
+  // It was authenticated before the third held the session.
+  const browser = { accept: undefined, userAgent: undefined, language: undefined, address: undefined };
+  const command = submitOf(second, { method: 'card', formId: second.form, browser });
+  const details = [{ field: 'session_id', code: 'EARLIER_TRY_OPEN' }];
+  const submitted = submitPayment(world.gateway.deps, caller, command, plainly);
+  await expect(submitted).rejects.toMatchObject({ code: 1404, more: { details } });
+  slow.answer(refusal('SERVER_BUSY'));
+  expectRefusal(await holding, 502, '1404');
+  await untilStatus(world, first, 'approved', 60_000);
   expect(pays()).toBe(before);
 });
 
