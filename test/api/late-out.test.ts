@@ -239,6 +239,29 @@ describe('a payout line that failed, and was paid twice after that', () => {
     expect(await availableOf(world, payer)).toBe(89_90n);
   });
 
+  test('and by the line that was sent in its place, is charged to its merchant once, even if both are booked at once', async () => {
+    const payer = await openPayer(world, 100_00n);
+    const { line, attempt } = await desk.failed(payer);
+    const second = await desk.lastAttempt((await desk.retried(payer, line)).id, 'waiting');
+    await desk.hearOf(second, 'FAILED');
+    for (const one of [attempt, second]) await desk.hearOf(one, 'SUCCESSFUL');
+    const { deps } = world.gateway;
+    let isFirst = true;
+    // Another operator books the second line's money between the read and the write.
+    const commit: typeof deps.store.commit = async (change) => {
+      if (isFirst) await desk.book(second, 'merchant');
+      isFirst = false;
+      return deps.store.commit(change);
+    };
+    const verdict = { to: 'merchant', by: 'amina', why: 'they wrote' } as const;
+    const booked = bookLateMoney({ ...deps, store: { ...deps.store, commit } }, attempt.id, verdict);
+    await expect(booked).rejects.toThrow(`was paid by ${second.id}`);
+    // The fee of a line that is sent in another's place is set anew: this merchant has none.
+    expect(await availableOf(world, payer)).toBe(90_00n);
+    await desk.book(attempt, 'upstream');
+    await desk.expectSoundBooks();
+  });
+
   test('remembers the other attempt’s money that comes while the first is booked', async () => {
     const payer = await openPayer(world, 100_00n);
     const { line, one, two } = await desk.attemptedTwice(payer);
