@@ -81,6 +81,26 @@ test('a refund is not sent if an earlier one turns out to have paid while it is 
   await desk.expectSoundBooks();
 });
 
+test('a refund is not carried out by hand if an earlier one turns out to have paid while the operator decides', async () => {
+  const { merchant, attempt, second } = await refundedTwice();
+  const { deps } = world.gateway;
+  let decided = 0;
+  // The upstream's final answer comes between the read and the write.
+  const commit: typeof deps.store.commit = async (change) => {
+    decided += 1;
+    if (decided === 1) await desk.hearOf(attempt, 'SUCCESSFUL');
+    return deps.store.commit(change);
+  };
+  const byHand = { reference: 'BT-1', notTaken: true };
+  const executed = executeRefund({ ...deps, store: { ...deps.store, commit } }, second, byHand, SAY);
+  await expect(executed).rejects.toThrow('more of');
+  expect(decided).toBe(1);
+  expect((await readBack(world, merchant, second)).status).toBe('pending');
+  await callOffRefund(deps, second, SAY, { notTaken: true });
+  await desk.book(attempt, 'merchant');
+  await desk.expectSoundBooks();
+});
+
 test('a refund that another process has leased since is left to that process', async () => {
   const { merchant, paying } = await paid();
   desk.carrier.answer(TURNED_AWAY);
