@@ -116,6 +116,21 @@ test('a challenge without a form, even as the first answer: 1404, and the paymen
 });
 
 test.each([
+  ['has paid already', 'session.id', 'Session was already used in a payment', 'FORM_USED'],
+  ['lacks a part of its card', 'sourceOfFunds.provided.card.securityCode', 'Missing parameter', 'CARD_NOT_ENTERED'],
+] as const)(
+  'a form of which the network says that it %s: 1110, and no money is asked for',
+  async (_name, field, says, code) => {
+    const paying = await desk.collected();
+    const pays = network.count('pay');
+    network.instead('initiate', refusal('INVALID_REQUEST', says, field));
+    expectRefusal(await submitCard(world, paying), 400, '1110', code);
+    expect(network.count('pay')).toBe(pays);
+    expect(await statusOf(world, paying)).toBe('pending');
+  },
+);
+
+test.each([
   ['the customer is sent to the issuer', 'PENDING', /^processing http.*\/checkout\/challenge\/\w/],
   ['if the round has heard of the issuer since, the customer has paid', 'SUCCESSFUL', /^approved nowhere$/],
 ] as const)('a challenge whose commit takes effect while its rows are read again: %s', async (_name, issuer, said) => {
