@@ -45,6 +45,24 @@ async function paidByTransfer(merchant: MerchantCreated): Promise<Paying> {
   return paying;
 }
 
+/** Makes a refund while no connector can send it; returns its id. */
+async function unsendable({ merchant, key_id }: MerchantCreated, paid: Paying, amount?: string): Promise<string> {
+  const { deps } = world.gateway;
+  const unable = { ...deps, connectors: { ...deps.connectors, payout: () => undefined } };
+  const caller = { kind: 'merchant', merchant, credentialId: key_id } as const;
+  const command = { transaction_id: paid.transaction_id, amount, reason: undefined };
+  let refundId = '';
+  await makeRefundForMerchant(unable, caller, command, {
+    receipt: undefined,
+    render: ({ refund }) => {
+      refundId = refund.id;
+      return { status: 201, body: '' };
+    },
+    renderRefusal: ({ code }) => ({ status: code, body: '' }),
+  });
+  return refundId;
+}
+
 const SAY = { by: 'amina', why: 'seen at the bank' };
 
 describe('a refund of a bank transfer', () => {
@@ -88,8 +106,13 @@ describe('a refund of a bank transfer', () => {
       refunded_amount: '4.50',
     });
     expect(await balancesOf(world, merchant)).toEqual({ available: 8_00n });
-    const again = await cli.run(`refund execute ${made.refund_id} --reference BT-1 --yes`);
-    expect(again.err).toContain('is over: it has been completed');
+    for (const word of ['execute', 'fail']) {
+      for (const yes of [[], ['--yes']]) {
+        const evidence = word === 'fail' ? '--why' : '--reference';
+        const again = await cli.run(['refund', word, made.refund_id, evidence, 'BT-1', ...yes]);
+        expect([again.status, again.err]).toEqual([1, expect.stringContaining('is over: it has been completed')]);
+      }
+    }
     expect((await cli.run(`refund show ${made.refund_id}`)).out).toMatch(/provider_reference +BT-1\n/);
   });
 
@@ -99,6 +122,8 @@ describe('a refund of a bank transfer', () => {
     const made = await refunded(world, merchant, paid);
     const done = await cli.run(['refund', 'fail', made.refund_id, '--why', 'the account is closed', '--yes']);
     expect(done.status, done.err).toBe(0);
+    const late = executeRefund(world.gateway.deps, made.refund_id, { reference: 'BT-1' }, SAY);
+    await expect(late).rejects.toThrow('is over: it has failed');
     expect(await readBack(world, merchant, made.refund_id)).toMatchObject({
       status: 'failed',
       failure: { code: 'refund_called_off', message: 'The refund was called off by hand.' },
@@ -176,22 +201,24 @@ describe('an operator', () => {
   });
 });
 
+test('a refund that was turned away and then carried out by hand does not hold up the next one', async () => {
+  const merchant = await world.merchant();
+  const paid = await paidByPhone(world, merchant, '01');
+  const { deps } = world.gateway;
+  world.sandbox.faults.set('mtn', { refuse_rate: 1 });
+  const { refund_id } = await refunded(world, merchant, paid, { amount: '4.50' });
+  await untilTurnedAway(world, refund_id);
+  await executeRefund(deps, refund_id, { reference: 'BT-5', notTaken: true }, SAY);
+  // Nobody has to look once more for what the upstream has made of the first one.
+  await executeRefund(deps, await unsendable(merchant, paid, '3.00'), { reference: 'BT-6' }, SAY);
+  expect(await detailOf(world, paid)).toMatchObject({ status: 'approved', refunded_amount: '7.50' });
+});
+
 test('what no connector can send is carried out by hand, and booked where the money had come in', async () => {
   const merchant = await world.merchant();
   const paid = await paidByPhone(world, merchant, '01');
   const { deps } = world.gateway;
-  const unable = { ...deps, connectors: { ...deps.connectors, payout: () => undefined } };
-  const caller = { kind: 'merchant', merchant: merchant.merchant, credentialId: merchant.key_id } as const;
-  const command = { transaction_id: paid.transaction_id, amount: undefined, reason: undefined };
-  let refundId = '';
-  await makeRefundForMerchant(unable, caller, command, {
-    receipt: undefined,
-    render: ({ refund }) => {
-      refundId = refund.id;
-      return { status: 201, body: '' };
-    },
-    renderRefusal: ({ code }) => ({ status: code, body: '' }),
-  });
+  const refundId = await unsendable(merchant, paid);
   expect(await readBack(world, merchant, refundId)).toMatchObject({
     status: 'pending',
     by_hand: true,
