@@ -312,6 +312,41 @@ describe('a refund that failed, and was paid after that', () => {
     await desk.expectSoundBooks();
   });
 
+  describe('after two tries', () => {
+    /** A refund whose first try was turned away by its carrier, which now has the second. */
+    async function triedTwice() {
+      const merchant = await world.merchant();
+      const paying = await collect(world, merchant, { method: 'mobile_money', minted });
+      await payByPhone(world, paying, numberEnding('42'));
+      await desk.hearOf(await attemptOf(world, paying), 'SUCCESSFUL');
+      await creditBalance(world.gateway.deps, merchant.merchant.id, 'usd', 100_00n);
+      desk.carrier.answer(TURNED_AWAY);
+      const { refund_id } = await refunded(world, merchant, paying);
+      const one = await desk.lastAttempt(refund_id, 'not_sent');
+      await desk.passMinutes(2);
+      return { merchant, one, two: await desk.lastAttempt(refund_id, 'waiting') };
+    }
+
+    test('is not charged to its merchant if the other one has returned the money in time', async () => {
+      const { merchant, one, two } = await triedTwice();
+      for (const tried of [two, one]) await desk.hearOf(tried, 'SUCCESSFUL');
+      await expect(desk.book(one, 'merchant')).rejects.toThrow('is completed, so it was paid without this money');
+      const moved = await desk.movedBy(merchant, () => desk.book(one, 'gateway'));
+      expect(moved).toEqual({ suspense: 12_50n, fees: -12_50n });
+      await desk.expectSoundBooks();
+    });
+
+    test('and paid by both, is charged to its merchant once', async () => {
+      const { one, two } = await triedTwice();
+      await desk.hearOf(two, 'FAILED');
+      for (const tried of [one, two]) await desk.hearOf(tried, 'SUCCESSFUL');
+      await desk.book(two, 'merchant');
+      await expect(desk.book(one, 'merchant')).rejects.toThrow(`was paid by ${two.id}`);
+      await desk.book(one, 'upstream');
+      await desk.expectSoundBooks();
+    });
+  });
+
   test('and which the upstream has taken back can be made again', async () => {
     const { attempt, again } = await refundedLate();
     await desk.book(attempt, 'upstream');
