@@ -90,13 +90,13 @@ test('an outage is noticed, too, when all lines that are left have failed three 
 test('the probe is a line that has not failed again and again, of another merchant, the least tried one', async () => {
   const { clock, offered, carriers } = open();
   for (let id = 0; id < 8; id += 1) carriers.heard(line(id), 'silent');
-  const [suspect, tried, own, other] = [
-    line(10, 9, 'mch_two'),
-    line(11, 2, 'mch_two'),
-    line(12),
+  const [suspect, own, tried, other] = [
+    line(10, 3, 'mch_two'),
+    line(11),
+    line(12, 2, 'mch_two'),
     line(13, 1, 'mch_two'),
   ];
-  for (const one of [suspect, tried, own, other]) expect(carriers.admits(one)).toBe(false);
+  for (const one of [suspect, own, tried, other]) expect(carriers.admits(one)).toBe(false);
   // Each is asked for in vain: its merchant has been suspended, say.
   await clock.advance(1_000);
   for (const one of [other, tried, own, suspect]) {
@@ -119,4 +119,59 @@ test('of lines that come just when a probe is due, those that were tried before 
   // In the database it is due again.
   expect([offered, carriers.away()]).toEqual([[], []]);
   carriers.close();
+});
+
+test('an answer to a line that has failed three times says that the carrier is there', () => {
+  const { carriers } = open();
+  const fail = (count: number): void => {
+    for (let id = 0; id < count; id += 1) carriers.heard(line(id), 'silent');
+  };
+  fail(7);
+  carriers.heard(line(10, 3), 'answered');
+  fail(7);
+  expect(carriers.away()).toEqual([]);
+  carriers.close();
+});
+
+test('a line that was tried before is the probe if no other line comes', async () => {
+  const { clock, offered, carriers } = open();
+  for (let id = 0; id < 8; id += 1) carriers.heard(line(id), 'silent');
+  await clock.advance(1_000);
+  const tried = line(10, 1);
+  expect(carriers.admits(tried)).toBe(false);
+  await clock.advance(0);
+  expect(offered).toEqual([tried]);
+  expect(carriers.admits(tried)).toBe(true);
+  carriers.close();
+});
+
+test('a line whose lease has run out while it was parked is no probe: another process may have it by now', async () => {
+  const { clock, offered, carriers } = open();
+  for (let id = 0; id < 8; id += 1) carriers.heard(line(id), 'silent');
+  const [over, leased] = [{ ...line(10), next_start_at: 1_000 }, line(11, 2)];
+  for (const one of [over, leased]) expect(carriers.admits(one)).toBe(false);
+  await clock.advance(1_000);
+  expect([offered, carriers.parked('mch_one', 'mtn-momo')]).toEqual([[leased], 0]);
+  carriers.close();
+});
+
+test('parked lines are counted for their own merchant and carrier', () => {
+  const { carriers } = open();
+  for (let id = 0; id < 8; id += 1) carriers.heard(line(id), 'silent');
+  for (const one of [line(10), line(11), line(12, 0, 'mch_two')]) expect(carriers.admits(one)).toBe(false);
+  const parked = [carriers.parked('mch_one', 'mtn-momo'), carriers.parked('mch_two', 'mtn-momo')];
+  expect([...parked, carriers.parked('mch_one', 'another')]).toEqual([2, 1, 0]);
+  carriers.close();
+});
+
+test('once closed, it offers nothing any more, not even after a call that was under way', async () => {
+  for (const before of [8, 7]) {
+    const { clock, offered, carriers } = open();
+    for (let id = 0; id < before; id += 1) carriers.heard(line(id), 'silent');
+    carriers.close();
+    for (let id = before; id < 8; id += 1) carriers.heard(line(id), 'silent');
+    expect(carriers.admits(line(10))).toBe(false);
+    await clock.advance(1_000);
+    expect(offered).toEqual([]);
+  }
 });

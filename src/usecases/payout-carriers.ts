@@ -92,7 +92,7 @@ export function openCarriers(
     const { breaker, parked } = carrier;
     const now = deps.clock.now();
     carrier.isProbedSoon = false;
-    if (closed || !breaker.wouldAdmit(now)) return;
+    if (!breaker.wouldAdmit(now)) return;
     const left = parked.splice(0).filter((line) => isLeased(line, now));
     const line = bestProbe(left, carrier);
     for (const one of left) if (one !== line) parked.push(one);
@@ -107,7 +107,7 @@ export function openCarriers(
 
   /** Scheduled on its own: a probe may have to skip thousands of parked lines, and others may be about to be parked. */
   const probeSoon = (carrier: Carrier): void => {
-    if (closed || carrier.isProbedSoon || !carrier.breaker.wouldAdmit(deps.clock.now())) return;
+    if (carrier.isProbedSoon || !carrier.breaker.wouldAdmit(deps.clock.now())) return;
     probeIn(carrier, 0);
     carrier.isProbedSoon = true;
   };

@@ -5,6 +5,7 @@ import { expectRefusal, withoutIds } from '../support/envelope.ts';
 import { bearerOf, neighbourOf, numberEnding } from '../support/flows.ts';
 import { createPayout, faultsOf, lines, readBatch, settled } from '../support/payout-flows.ts';
 import { openPayer } from '../support/payout-lines.ts';
+import { rowsOf } from '../support/rows.ts';
 import { untilLater } from '../support/waiting.ts';
 import { type Answer, mint, openWorld, type World } from '../support/world.ts';
 
@@ -136,10 +137,15 @@ describe('a batch', () => {
       return batch.successful_count === 2 ? batch : undefined;
     });
     expect(first).toMatchObject({ status: 'processing', successful_count: 2, next_run_at: '2026-11-21T06:00:00.000Z' });
+    const [ended] = first.runs;
+    expect([ended.status, first.completed_at]).toEqual(['completed', null]);
     expect((await readBatch(world, merchant, `${json.batch_id}?occurrence=2`)).json.beneficiaries).toEqual([]);
     await world.pass(24 * 60 * 60_000);
     const both = await settled(world, merchant, json.batch_id);
     expect(both).toMatchObject({ status: 'completed', successful_count: 4, next_run_at: null });
+    expect(both.runs[0]).toEqual(ended);
+    expect(both.completed_at).toBe(both.runs[1].completed_at);
+    expect(both.completed_at > ended.completed_at).toBe(true);
     expect(both.runs.map((run: { scheduled_date: string }) => run.scheduled_date)).toEqual([
       '2026-11-20',
       '2026-11-21',
@@ -218,6 +224,7 @@ describe('the list of batches', () => {
     expect(await ids('status=pending')).toEqual([three]);
     const [day, next] = [first, second].map(({ json }) => json.created_at.slice(0, 10));
     expect(await ids(`to=${day}`)).toEqual([one]);
+    expect(await ids(`to=${next}&limit=1`)).toEqual([three, two, one]);
     expect(await ids(`from=${next}`)).toEqual([three, two]);
     expect(await ids(`from=${day}&to=${next}&customer_reference=a`)).toEqual([one]);
     expect(await ids(`from=${encodeURIComponent(waiting.json.created_at)}&status=completed`)).toEqual([]);
@@ -256,6 +263,41 @@ describe('the list of batches', () => {
     expect(await ids('currency=cdf')).toEqual([francs.json.batch_id]);
     expect(await ids('currency=cdf&receipt_mode=wallet')).toEqual([]);
     expectRefusal(await list('?currency=USD', payer), 400, '1102', 'INVALID_CURRENCY');
+  });
+
+  /** As many copies of a batch as wished, newer than it, without lines. */
+  const copyBatch = (id: string, count: number, changed: object): Promise<unknown> =>
+    rowsOf(
+      world,
+      `insert into payout_batch select made.* from payout_batch b cross join generate_series(1, $2::int) n,
+         jsonb_populate_record(b, $3::jsonb || jsonb_build_object('id', 'batch_02' || lpad(n::text, 22, '0') || right(b.id, 2))) made
+       where b.id = $1`,
+      [id, count, JSON.stringify(changed)],
+    );
+
+  test('of a rare kind is found without scanning all others at once', async () => {
+    const payer = await openPayer(world);
+    const { json: rare } = await createPayout(world, payer);
+    await settled(world, payer, rare.batch_id);
+    await copyBatch(rare.batch_id, 550, { currency: 'cdf' });
+    const found = await pages('currency=usd', payer);
+    // Pages may be short, or empty, as long as there is a next one.
+    expect(found.map((page) => page.map(({ batch_id }) => batch_id))).toEqual([[], [rare.batch_id]]);
+    const others = (await pages('currency=cdf&limit=70', payer)).flat();
+    expect(new Set(others.map(({ batch_id }) => batch_id)).size).toBe(550);
+    expect(others).toHaveLength(550);
+  });
+
+  test('is read in short pages where batches have very many lines', async () => {
+    const payer = await openPayer(world);
+    const dated = { sending_type: 'scheduled', scheduled_dates: ['2029-01-01'], beneficiaries: lines(100) };
+    const { json: small } = await createPayout(world, payer, dated);
+    await copyBatch(small.batch_id, 3, { occurrences: 366, next_occurrence: 367, next_run_at: null });
+    for (const query of ['', 'currency=usd']) {
+      const found = await pages(query, payer);
+      expect(found.map((page) => page.length)).toEqual([1, 1, 2]);
+      expect(found.flat().at(-1)?.batch_id).toBe(small.batch_id);
+    }
   });
 
   test('reports every bad part of the query at once', async () => {
