@@ -5,8 +5,7 @@
  */
 
 import { isDeepStrictEqual } from 'node:util';
-
-type Json = { readonly [name: string]: unknown };
+import { isJson, type Json } from './json-node.ts';
 
 const KINDS = ['schemas', 'responses', 'parameters', 'headers'] as const;
 type Kind = (typeof KINDS)[number];
@@ -42,7 +41,7 @@ export function withComponents(document: Json): Json {
 
   const lift = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(lift);
-    if (!isObject(value)) return value;
+    if (!isJson(value)) return value;
     const lifted = Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, lift(inner)]));
     const { component, ...part } = lifted;
     return isComponent(component) ? referTo(component, part) : lifted;
@@ -65,9 +64,5 @@ export function withComponents(document: Json): Json {
 }
 
 function isComponent(value: unknown): value is Component {
-  return isObject(value) && KINDS.some((kind) => kind === value.kind) && typeof value.name === 'string';
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isJson(value) && KINDS.some((kind) => kind === value.kind) && typeof value.name === 'string';
 }

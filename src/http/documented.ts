@@ -6,12 +6,12 @@
  * used, for example a currency by this merchant, only the route knows.
  */
 
-type Json = { readonly [name: string]: unknown };
+import { isJson, type Json } from './json-node.ts';
 
 /** A schema as the document has it. `documentedAs` within it replaces the form that is checked; description and name stay. */
 export function asDocumented(schema: object): Json {
   const { documentedAs: form, anyOf, ...rest } = schema as Json;
-  if (isObject(form)) return { ...asDocumented(form), ...only(rest, 'description'), ...only(rest, 'component') };
+  if (isJson(form)) return { ...asDocumented(form), ...only(rest, 'description'), ...only(rest, 'component') };
   const own = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, deeper(value)]));
   return { ...formOf(anyOf), ...own };
 }
@@ -34,7 +34,7 @@ function isPlain({ type, enum: words, component }: Json): boolean {
 
 /** The words of a choice among words, which is one type to a generator only if it is written as an `enum`. */
 function wordsOf(kinds: readonly unknown[]): readonly string[] | undefined {
-  const words = kinds.map((kind) => (isObject(kind) ? kind.const : undefined));
+  const words = kinds.map((kind) => (isJson(kind) ? kind.const : undefined));
   return words.every((word): word is string => typeof word === 'string') ? words : undefined;
 }
 
@@ -44,9 +44,5 @@ function only(schema: Json, key: string): Json {
 
 function deeper(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(deeper);
-  return isObject(value) ? asDocumented(value) : value;
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isJson(value) ? asDocumented(value) : value;
 }

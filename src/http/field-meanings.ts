@@ -5,6 +5,7 @@
  */
 
 import { REASONS } from '../domain/reason.ts';
+import type { Json } from './json-node.ts';
 
 /** Meanings by field name, for requests and answers alike. */
 const MEANINGS: { readonly [field: string]: string } = {
@@ -136,8 +137,6 @@ const MEANINGS: { readonly [field: string]: string } = {
   request_id: 'The id of this request: quote it when you ask for help. It is also in the header `X-Request-Id`.',
   documentation_url: 'The page about this error, on this gateway.',
 };
-
-type Json = { readonly [name: string]: unknown };
 
 /** A JSON schema with descriptions added to its fields, as far as this file has them. */
 export function withMeanings(schema: object): Json {

@@ -6,8 +6,7 @@
 
 import { LANGUAGES } from '../messages/messages.ts';
 import { componentOf } from './components.ts';
-
-type Json = { readonly [name: string]: unknown };
+import type { Json } from './json-node.ts';
 
 /** The headers that calls take. */
 export const CALL_HEADERS = {

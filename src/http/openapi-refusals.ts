@@ -7,10 +7,9 @@
 import { isRemembered, REFUSALS, type RefusalCode } from '../domain/refusal.ts';
 import { componentOf, named } from './components.ts';
 import { withMeanings } from './field-meanings.ts';
+import type { Json } from './json-node.ts';
 import { answerHeaders } from './openapi-headers.ts';
 import type { Route } from './route.ts';
-
-type Json = { readonly [name: string]: unknown };
 
 /** Codes with which every call may be refused, besides those of its route. 1403: its headers are too large. */
 const EVERYWHERE: readonly RefusalCode[] = [1401, 1402, 1403];

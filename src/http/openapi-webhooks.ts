@@ -8,8 +8,7 @@ import { asDocumented } from './documented.ts';
 import { type About, PaymentEvent, PayoutEvent, typesOf } from './event-bodies.ts';
 import { PAYOUT_WEBHOOK_BODY, WEBHOOK_BODY } from './examples-money.ts';
 import { withMeanings } from './field-meanings.ts';
-
-type Json = { readonly [name: string]: unknown };
+import type { Json } from './json-node.ts';
 
 const TEXT: Json = { type: 'string' };
 const NUMBER: Json = { type: 'integer', minimum: 1 };

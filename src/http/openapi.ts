@@ -9,12 +9,11 @@ import { Check } from 'typebox/value';
 import { asDocumented } from './documented.ts';
 import { exampleOf } from './examples.ts';
 import { parameterMeaning, withMeanings } from './field-meanings.ts';
+import type { Json } from './json-node.ts';
 import { answerHeaders, CALL_HEADERS } from './openapi-headers.ts';
 import { refusalsOf } from './openapi-refusals.ts';
 import { webhookDescriptions } from './openapi-webhooks.ts';
 import type { Route } from './route.ts';
-
-type Json = { readonly [name: string]: unknown };
 
 /** The document with every part in its place; those with a name are marked with it (components.ts). */
 export function openApiDocument(routes: readonly Route[], publicUrl: string): Json {
