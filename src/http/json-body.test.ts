@@ -62,6 +62,7 @@ describe('a body', () => {
   });
 
   it('may hold a long number that is not a card’s, and one inside a string', () => {
+    expect(faultOf('{"rate":0.4111111111111111}')).toBeUndefined();
     expect(faultOf('{"n":9007199254740993,"s":"x"}')).toBeUndefined();
   });
 
@@ -114,6 +115,7 @@ describe('a body', () => {
     ['{"card_holder":"A","expiry":"12/30"}', '1110 CARD_DATA expiry'],
     ['{"expiry":"12/30","voucher":{"card":{"exp_year":30}}}', '1110 CARD_DATA voucher.card.exp_year'],
     ['{"voucher":"A","expiry":"12/30"}', undefined],
+    ['{"card_holder":"A","note":"for two"}', undefined],
     ['{"cardnet_payment_method":"SECURE","expiry_date":"2026-12-31"}', undefined],
     ['{"phone_number":"+62812345678901"}', undefined],
     ['{"phone_number":"+378282246310005"}', '1110 CARD_DATA phone_number'],
