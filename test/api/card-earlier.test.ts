@@ -5,6 +5,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { shardOf } from '../../src/domain/ids.ts';
 import type { Attempt, Session } from '../../src/domain/records.ts';
+import { bookLateMoney } from '../../src/usecases/attempt-book.ts';
 import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
 import { inquireAttempt } from '../../src/usecases/attempt-inquire.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
@@ -169,26 +170,34 @@ describe('an earlier attempt that was believed not to be sent', () => {
     expectRefusal(await submitCard(world, paying, { headers }), 400, '1110', 'PAID_BEFORE');
     expect(network.count('pay')).toBe(pays);
     expect(await triedFirst(first)).toMatchObject({ reason: 'late_success' });
+    await bookLateMoney(world.gateway.deps, first, { to: 'payer', by: 'amina', why: 'given back at the portal' });
+    expectRefusal(await submitCard(world, paying, { headers }), 502, '1404', 'CARRIER_DOWN');
   });
 
-  test('has paid, and an operator books that while the next one asks: no merchant is told to collect again', async () => {
-    const { paying, first, pays } = await turnedAway();
-    network.took(first);
-    const heard = network.hold('inquire');
-    const next = submitCard(world, paying);
-    await heard.asked;
-    const seen = { paid: true, providerReference: 'P-1', by: 'amina', why: 'seen at the portal' };
-    await decideAttempt(world.gateway.deps, first, seen);
-    expect(await triedFirst(first)).toMatchObject({ status: 'approved', reason: 'late_success' });
-    heard.answer();
-    expectRefusal(await next, 400, '1110', 'PAID_BEFORE');
-    expect(network.count('pay')).toBe(pays);
-    expect(await statusOf(world, paying)).toBe('pending');
-    const tries = await rowsOf(world, 'select reason from attempt where payment_id = $1 order by id', [
-      paying.transaction_id,
-    ]);
-    expect(tries).toEqual([{ reason: 'late_success' }, { reason: 'not_asked' }]);
-  });
+  test.each([
+    ['asks', 'inquire', undefined],
+    ['finds the network away', 'initiate', refusal('SERVER_BUSY')],
+  ] as const)(
+    'has paid, and an operator books that while the next one %s: no merchant is told to collect again',
+    async (_name, asked, reply) => {
+      const { paying, first, pays } = await turnedAway();
+      network.took(first);
+      const heard = network.hold(asked);
+      const next = submitCard(world, paying);
+      await heard.asked;
+      const seen = { paid: true, providerReference: 'P-1', by: 'amina', why: 'seen at the portal' };
+      await decideAttempt(world.gateway.deps, first, seen);
+      expect(await triedFirst(first)).toMatchObject({ status: 'approved', reason: 'late_success' });
+      heard.answer(reply);
+      expectRefusal(await next, 400, '1110', 'PAID_BEFORE');
+      expect(network.count('pay')).toBe(pays);
+      expect(await statusOf(world, paying)).toBe('pending');
+      const tries = await rowsOf(world, 'select reason from attempt where payment_id = $1 order by id', [
+        paying.transaction_id,
+      ]);
+      expect(tries).toEqual([{ reason: 'late_success' }, { reason: 'not_asked' }]);
+    },
+  );
 
   test('answers that it has paid when another try is in progress: its own customer is not told that no money moved', async () => {
     const paying = await desk.collected();
@@ -373,7 +382,9 @@ describe('tries that have not asked for money', () => {
     const paying = await desk.collected();
     network.issuer = 'SUCCESSFUL';
     network.instead('initiate', refusal('SERVER_BUSY'));
-    for (let tries = 0; tries < 5; tries += 1) expectRefusal(await submitCard(world, paying), 502, '1404');
+    for (let tries = 0; tries < 5; tries += 1) {
+      expectRefusal(await submitCard(world, paying), 502, '1404', 'CARRIER_DOWN');
+    }
     network.instead('initiate', undefined);
     const before = [network.count('inquire'), network.count('order')];
     expect((await submitCard(world, paying)).json).toMatchObject({ status: 'approved' });
