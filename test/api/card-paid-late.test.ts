@@ -3,6 +3,7 @@
  * whatever its customer does next (decision 30).
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { CommitUnknown } from '../../src/store/errors.ts';
 import { bookLateMoney } from '../../src/usecases/attempt-book.ts';
 import { inquireAttempt } from '../../src/usecases/attempt-inquire.ts';
 import { collectPayment } from '../../src/usecases/payment-collect.ts';
@@ -280,6 +281,19 @@ test('a customer back from the issuer is not charged if another payment of the s
   expect(pays()).toBe(before);
 });
 
+test('a challenge that has failed is not kept open for ever because nobody can say whether an earlier try has paid', async () => {
+  const { network } = desk;
+  const paying = await turnedAway({ taken: false });
+  network.issuer = 'PENDING';
+  expect((await submitCard(world, paying)).status).toBe(202);
+  network.issuer = 'FAILED';
+  network.instead('inquire', 'cuts');
+  // As long as a customer may be on the way back from the issuer, and no longer.
+  for (let minutes = 0; minutes < 14; minutes += 1) await world.pass(60_000);
+  expect(await statusOf(world, paying)).toBe('processing');
+  await untilStatus(world, paying, 'declined', 60_000);
+});
+
 test('a wallet is not debited by a code that was sent before another payment of the session has paid late', async () => {
   const first = await collected('600.00');
   await turnAway(first);
@@ -319,6 +333,29 @@ test('a submit that meets the approval of its own payment is not told that money
   const said = await submitPayment({ ...deps, store }, caller, command, plainly).catch((error) => error);
   expect(await statusOf(world, paying)).toBe('approved');
   expect(said.more?.details?.[0]?.code).not.toBe('PAID_BEFORE');
+});
+
+test('a submit by which an earlier try has paid says so, even if the database’s answer to that is lost', async () => {
+  const paying = await turnedAway({ taken: true });
+  const caller = await callerOf(world, desk.merchant, paying);
+  const { deps } = world.gateway;
+  const { store } = deps;
+  let isLost = false;
+  const commit: typeof store.commit = async (change) => {
+    const outcome = await store.commit(change);
+    const pays = change.updates?.some(({ table, row }) => table === 'payment' && row.status === 'approved');
+    if (isLost || pays !== true) return outcome;
+    isLost = true;
+    throw new CommitUnknown();
+  };
+  const browser = { accept: undefined, userAgent: undefined, language: undefined, address: undefined };
+  const command = submitOf(paying, { method: 'card', formId: paying.form, browser });
+  const submitted = submitPayment({ ...deps, store: { ...store, commit } }, caller, command, {
+    ...plainly,
+    render: ({ payment }) => ({ status: 200, body: payment.status }),
+  });
+  expect((await whileTimePasses(world, submitted)).body).toBe('approved');
+  expect(isLost).toBe(true);
 });
 
 test('no page of a session whose money has come late says that nothing has been charged', async () => {
