@@ -138,15 +138,35 @@ test('a submit that was allowed before the clock was set back does not ask for m
   expect(pays()).toBe(before);
 });
 
-test('a token is not sent when the inquiry before it finds that a declined payment was paid', async () => {
-  const first = await collected();
-  await decline(first);
-  await took(first);
-  const before = pays();
-  const said = await byToken(first);
-  await world.gateway.background.idle();
-  expect(pays()).toBe(before);
-  expectRefusal(said, 400, '1110', 'PAID_BEFORE');
+test.each(['card', 'token'] as const)(
+  'no %s is charged when the inquiry before it finds that a declined payment was paid',
+  async (by) => {
+    const first = await collected();
+    await decline(first);
+    await took(first);
+    const before = pays();
+    const said = by === 'card' ? await submitCard(world, await again(first)) : await byToken(first);
+    await world.gateway.background.idle();
+    expect(pays()).toBe(before);
+    expectRefusal(said, 400, '1110', 'PAID_BEFORE');
+  },
+);
+
+test('a payment that was turned away and carried out pays itself, also beside another of its session', async () => {
+  const first = await turnedAway({ taken: true });
+  await again(first);
+  expect((await submitCard(world, first)).json).toMatchObject({ status: 'approved' });
+});
+
+test('a submit that hears that an earlier try has paid after the round has given it up may be repeated', async () => {
+  const paying = await turnedAway({ taken: true });
+  const slow = desk.network.hold('inquire');
+  const submitted = submitCard(world, paying);
+  await slow.asked;
+  await untilStatus(world, paying, 'pending', 30_000);
+  slow.answer();
+  expectRefusal(await submitted, 502, '1404', 'EARLIER_TRY_OPEN');
+  expect((await submitCard(world, paying)).json).toMatchObject({ status: 'approved' });
 });
 
 test('two tabs: one is turned away and charged while the other inquires about an earlier payment', async () => {
