@@ -58,7 +58,6 @@ export function createSender<W>(
     tell();
   };
   const start = async (work: W): Promise<CallOutcome> => {
-    if (closed) return 'not_called';
     try {
       const { outcome, written } = await send(work);
       void follow(work, written);
