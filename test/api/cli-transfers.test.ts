@@ -127,6 +127,19 @@ test('of two operators who add the same account at the same moment, one is told 
   await closeBankAccount(world.gateway.deps, again.id);
 });
 
+test('an account that was closed may be added anew, and its number at another bank', async () => {
+  const lake = ['--bank', 'Crédit du Lac (Goma)', '--account-number', 'ab 1204'];
+  const first = await json(...adding(...lake));
+  expect(first).toMatchObject({ bank_id: 'credit-du-lac-goma', bank_name: 'Crédit du Lac (Goma)' });
+  expect(await refused(...adding(...lake, '--account-number', 'AB-12-04'))).toContain('already exists');
+  const other = await json(...adding(...lake, '--bank-id', 'lac-2'));
+  expect(other).toMatchObject({ bank_id: 'lac-2', account_number: 'ab 1204', status: 'ACTIVE' });
+  await json('bank', 'close', String(first.bank_account_id));
+  const again = await json(...adding(...lake));
+  expect(again).toMatchObject({ bank_id: 'credit-du-lac-goma', status: 'ACTIVE' });
+  expect(again.bank_account_id).not.toBe(first.bank_account_id);
+});
+
 test('bank add refuses what no payer could use', async () => {
   const wrong: [string, ...string[]][] = [
     ['the IBAN is not valid', '--iban', 'FR1420041010050500013M02607'],

@@ -246,11 +246,19 @@ describe('what a process knows', () => {
 
   test('what cannot be read keeps no other work from being claimed', async () => {
     const { clock, log } = world.gateway.deps;
-    const store = storeWith(() => Promise.reject(new Error('the shard of settings is away')));
+    let isAway = true;
+    const store = storeWith(async (found) => {
+      if (isAway) throw new Error('the shard of settings is away');
+      return found;
+    });
     const holds = openHolds({ store, clock, log }, SENDERS);
     await holds.look();
     expect([holds.held(), holds.waiting()]).toEqual([[], SENDERS]);
     await expect(holds.isHeld(MOMO)).rejects.toThrow('away');
+    // And its own work no longer than that.
+    isAway = false;
+    await holds.look();
+    expect([holds.held(), holds.waiting()]).toEqual([[], []]);
   });
 });
 

@@ -138,6 +138,31 @@ test('one that was not called because our own commits took too long is not consi
   await stalled.close();
 });
 
+test('one whose probe our own database has prevented is probed anew', async () => {
+  answer = { status: 503, body: '' };
+  const { deps } = world.gateway;
+  let isAway = false;
+  const commit: Store['commit'] = (change) =>
+    isAway ? Promise.reject(new Error('the database is away')) : deps.store.commit(change);
+  const ours = createDispatcher({ ...deps, connectors, store: { ...deps.store, commit } });
+  await offerBatch(await openPayer(world), 'ill', 8, ours);
+  await ours.idle();
+  expect(ours.busy()).toEqual(['ill']);
+  answer = TAKEN;
+  isAway = true;
+  await world.clock.advance(1_000);
+  const payer = await openPayer(world);
+  const before = asked.length;
+  await offerBatch(payer, 'ill', 1, ours);
+  await ours.idle();
+  expect(asked.length).toBe(before);
+  isAway = false;
+  const { numbers } = await offerBatch(payer, 'ill', 1, ours);
+  await ours.idle();
+  expect([asked.slice(before), ours.busy()]).toEqual([numbers, []]);
+  await ours.close();
+});
+
 test('lines of a dated batch that it has not been called for yet follow from memory once it is back', async () => {
   answer = { status: 503, body: '' };
   const payer = await openPayer(world);

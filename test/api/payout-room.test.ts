@@ -125,6 +125,29 @@ test('no more is claimed in a run once memory is full', async () => {
   await dispatcher.close();
 });
 
+test('lines to wallets, too, are claimed while memory has room for them, and hold up none to phones', async () => {
+  const { merchant, wallets } = await desk.payer();
+  const [wallet = ''] = wallets;
+  const { deps } = world.gateway;
+  const limits = { atReceiver: 1, inAll: 8, waitingAtReceiver: 100, waitingInAll: 200 };
+  const dispatcher = createDispatcher(deps, limits, 1);
+  const lines = await commitBatch(world, merchant, [{ wallet }, { wallet }], { nextStartAt: null });
+  const due = { nextStartAt: deps.clock.now() };
+  const [toWallet] = await commitBatch(world, merchant, [{ wallet }], due);
+  const [toPhone] = await commitBatch(world, merchant, [{ msisdn: numberEnding('11') }], due);
+  for (const line of lines) {
+    expect(dispatcher.offer({ ...line, next_start_at: deps.clock.now() + START_LEASE_MS }, 'claim')).toBe(true);
+  }
+  // One of them is being paid, and one waits.
+  const now = deps.clock.now();
+  const claimed = await deps.store.payoutLine.leaseDue(now, now + START_LEASE_MS, 256, dispatcher.busy());
+  const isClaimed = ({ id }: { readonly id: string }): boolean => claimed.some((line) => line.id === id);
+  expect([isClaimed(toWallet), isClaimed(toPhone)]).toEqual([false, true]);
+  await dispatcher.idle();
+  expect(dispatcher.busy()).toEqual([]);
+  await dispatcher.close();
+});
+
 test('lines that wait for a slow carrier hold a batch back, though it also uses a carrier with room', async () => {
   const { merchant } = await desk.payer(undefined, 10_000_00n);
   const other = await desk.payer();
