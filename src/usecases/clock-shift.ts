@@ -6,6 +6,7 @@
  */
 
 import { DAY_MS } from '../domain/durations.ts';
+import type { Setting } from '../domain/records.ts';
 import type { Deps, OperatorDeps } from './deps.ts';
 import { commitDecisionKnown } from './operator-commit.ts';
 import { OperatorError, UsageError } from './operator-error.ts';
@@ -26,10 +27,10 @@ interface Kept extends ClockShift {
   readonly by: string;
 }
 
-/** How far the clock is ahead; undefined if it has never been moved. */
+/** How far the clock is ahead; undefined if it has never been moved. @throws Error that names the row if it is damaged */
 export async function readClockShift(deps: Pick<Deps, 'store'>): Promise<ClockShift | undefined> {
   const found = await readSetting(deps, CLOCK_SHIFT);
-  return found === undefined ? undefined : keptIn(found, isKept);
+  return found === undefined ? undefined : shiftIn(found);
 }
 
 /**
@@ -47,7 +48,7 @@ export async function advanceClock(deps: OperatorDeps, milliseconds: number): Pr
     deps,
     () => readSetting(deps, CLOCK_SHIFT),
     (found) => {
-      const before = found === undefined ? undefined : keptIn(found, isKept);
+      const before = found === undefined ? undefined : shiftIn(found);
       if (before?.by === by) return { answer: before };
       const shiftMs = (before?.shiftMs ?? 0) + milliseconds;
       if (shiftMs > MOST_SHIFT_MS) {
@@ -64,6 +65,13 @@ export async function advanceClock(deps: OperatorDeps, milliseconds: number): Pr
 export function requireSandbox({ mode }: Pick<OperatorDeps, 'mode'>): void {
   if (mode === 'production')
     throw new OperatorError('there is no test clock in production: GATEWAY_MODE is production');
+}
+
+function shiftIn(setting: Setting): Kept {
+  const kept = keptIn(setting, isKept);
+  if (kept === undefined)
+    throw new Error(`the row ${setting.id} of table setting is damaged: restore it from a backup`);
+  return kept;
 }
 
 function isKept(value: unknown): value is Kept {

@@ -2,7 +2,7 @@
  * What is known of holds: operators put them in force, and end them (`connector-hold.ts`).
  *
  * Invariant: nothing is sent on knowledge that is older than a second, or, while the database is slow, than the few seconds that
- * its answer took; and nothing is sent when it cannot be read.
+ * its answer took; and nothing is sent when it cannot be read, or its row is damaged.
  */
 
 import type { Sender } from '../connectors/connector.ts';
@@ -45,9 +45,12 @@ export function readHolds(
   return Promise.all(senders.map(async (sender) => ({ sender, hold: await readHold(deps, sender.connector) })));
 }
 
+/** A row that cannot be read may have said that the connector is held. Ending that hold writes the row anew. */
+const DAMAGED: KeptHold = { command: '', hold: { since: 0, by: 'mbongo', why: 'the row of its hold is damaged' } };
+
 /** What a hold's setting says; undefined: the connector was never held. */
 export function holdIn(setting: Setting | undefined): KeptHold | undefined {
-  return setting === undefined ? undefined : keptIn(setting, isKeptHold);
+  return setting === undefined ? undefined : (keptIn(setting, isKeptHold) ?? DAMAGED);
 }
 
 function isKeptHold(value: unknown): value is KeptHold {

@@ -19,17 +19,11 @@ export function readSetting(
   return store.setting.get(SHARD, id);
 }
 
-/** What a setting holds as JSON. `is` tells whether a value is that. @throws Error that names the row if it is damaged */
-export function keptIn<Kept>({ id, value }: Setting, is: (value: unknown) => value is Kept): Kept {
-  const kept = parsed(value);
-  if (!is(kept)) throw new Error(`the row ${id} of table setting is damaged: restore it from a backup`);
-  return kept;
-}
-
-/** Undefined for text that is no JSON. */
-function parsed(text: string): unknown {
+/** What a setting holds as JSON; undefined: the row is damaged. `is` tells whether a value is what was written. */
+export function keptIn<Kept>({ value }: Setting, is: (kept: unknown) => kept is Kept): Kept | undefined {
   try {
-    return JSON.parse(text);
+    const kept: unknown = JSON.parse(value);
+    return is(kept) ? kept : undefined;
   } catch {
     return undefined;
   }
