@@ -180,8 +180,8 @@ test('of the files that have arrived, four are worked on at once, which takes se
       while (looked < answers.length) await nextTurn();
     }
   }
-  // A file that comes has a timer, and one that is there has none.
-  while (begun < 4 || timers.mock.calls.length < 6 || world.clock.pending() > 0) await nextTurn();
+  // A file that comes has a timer, set anew for each of its pieces, and one that is there has none.
+  while (begun < 4 || timers.mock.calls.length < 12 || world.clock.pending() > 0) await nextTurn();
   await nextTurn();
   expect(begun).toBe(4);
   open(undefined);

@@ -140,7 +140,8 @@ test('lines to wallets, too, are claimed while memory has room for them, and hol
   }
   // One of them is being paid, and one waits.
   const now = deps.clock.now();
-  const claimed = await deps.store.payoutLine.leaseDue(now, now + START_LEASE_MS, 256, dispatcher.busy());
+  const all = 10_000;
+  const claimed = await deps.store.payoutLine.leaseDue(now, now + START_LEASE_MS, all, dispatcher.busy());
   const isClaimed = ({ id }: { readonly id: string }): boolean => claimed.some((line) => line.id === id);
   expect([isClaimed(toWallet), isClaimed(toPhone)]).toEqual([false, true]);
   await dispatcher.idle();
