@@ -65,7 +65,7 @@ test('after payments of every kind there is no finding, and it reports how much 
   await until(async () => ((await statusOf(world, byCard)) === 'approved' ? true : undefined));
   await pushed(world, merchant, '42');
   await challenged(world, merchant);
-  for (let minutes = 0; minutes < 3; minutes += 1) await world.pass(MINUTE);
+  await world.pass(MINUTE, 3);
   const record = await readAudit(world.gateway);
   expect(record?.findings).toEqual({});
   expect(record?.transfers).toBeGreaterThanOrEqual(4);

@@ -297,7 +297,7 @@ test('a customer back from the issuer is not charged if another payment of the s
   await paidLate(first);
   const before = pays();
   desk.network.issuer = 'SUCCESSFUL';
-  for (let n = 0; n < 12; n += 1) await world.pass(60_000);
+  await world.pass(60_000, 12);
   expect(pays()).toBe(before);
 });
 
@@ -309,7 +309,7 @@ test('a challenge that has failed is not kept open for ever because nobody can s
   network.issuer = 'FAILED';
   network.instead('inquire', 'cuts');
   // As long as a customer may be on the way back from the issuer, and no longer.
-  for (let minutes = 0; minutes < 14; minutes += 1) await world.pass(60_000);
+  await world.pass(60_000, 14);
   expect(await statusOf(world, paying)).toBe('processing');
   await untilStatus(world, paying, 'declined', 60_000);
 });

@@ -217,14 +217,14 @@ describe('with a challenge', () => {
 
   test('abandoned: it waits ten minutes, then it has expired, and stays so', async () => {
     const paying = await challenged(world, merchant, 'challenge', { minted: { ttl_seconds: 7_200 } });
-    await world.pass(500_000);
+    await world.pass(50_000, 10);
     expect(await statusOf(world, paying)).toBe('processing');
     await world.pass(101_000);
     await untilStatus(world, paying, 'expired', 2_000);
     expect((await onlyHook(world, paying)).body.status).toBe('expired');
     const { timeline } = await detailOf(world, paying);
     expect(timeline.at(-1)).toMatchObject({ status: 'expired', reason: 'challenge_expired' });
-    await world.pass(20 * 60_000);
+    await world.pass(60_000, 20);
     expect(await statusOf(world, paying)).toBe('expired');
     expect(capturesOf(world, paying)).toEqual([]);
   });

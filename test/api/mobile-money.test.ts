@@ -94,7 +94,7 @@ describe('numbers that decide by themselves', () => {
 
   test('04 never answers: the payment waits for the life of the prompt, and has then expired', async () => {
     const paying = await pushed(world, merchant, '04');
-    await world.pass(200_000);
+    await world.pass(20_000, 10);
     expect(await statusOf(world, paying)).toBe('pending_mobile_money_verification');
     await untilStatus(world, paying, 'expired', 20_000);
     expect((await onlyHook(world, paying)).body.status).toBe('expired');

@@ -91,7 +91,7 @@ describe('numbers that decide by themselves', () => {
     await untilSent(world, line);
     await world.gateway.dispatcher.idle();
     await world.pass(60_000);
-    await world.pass(3_600_000);
+    await world.pass(5 * 60_000, 12);
     expect((await lineNow(world, line)).status).toBe('processing');
     expect(await payoutHooks(world, line)).toEqual([]);
     await expectPayoutBooksAgree(world, payer);
@@ -162,12 +162,12 @@ describe('a carrier that is down', () => {
       numbers.map((msisdn) => ({ msisdn })),
     );
     await world.pass(1_000);
-    await world.pass(60_000);
+    await world.pass(5_000, 12);
     expect(new Set(await statusesOf(lines))).toEqual(new Set(['pending']));
     const wallet = await world.wallet({ balance: 0n });
     const [toWallet] = await commitBatch(world, payer, [{ wallet: wallet.number }]);
     expect((await untilLine(world, toWallet, 'completed', 0)).tries).toBe(1);
-    await world.pass(60_000);
+    await world.pass(5_000, 12);
     const written = await rowsOf<{ count: number }>(world, `select count(*)::int from attempt where merchant_id = $1`, [
       payer.merchant.id,
     ]);
@@ -190,7 +190,7 @@ describe('a carrier that is down', () => {
       payer,
       Array.from({ length: 30 }, () => ({ msisdn: numberEnding('01') })),
     );
-    for (let minutes = 0; minutes < 20; minutes += 1) await world.pass(60_000);
+    await world.pass(60_000, 20);
     world.sandbox.faults.clear();
     const back = world.clock.now();
     await untilLater(world, async () =>
@@ -277,7 +277,7 @@ test('lines of a suspended merchant wait until it is reactivated', async () => {
   await setMerchantStatus(world.gateway.deps, payer.merchant.id, 'SUSPENDED');
   const msisdn = numberEnding('01');
   const [line] = await commitBatch(world, payer, [{ msisdn }]);
-  for (let times = 0; times < 5; times += 1) await world.pass(40_000);
+  await world.pass(40_000, 5);
   // However many there are, they are not claimed again and again.
   expect(await lineNow(world, line)).toMatchObject({ status: 'pending', tries: 0, attempt_id: null, version: 1 });
   await setMerchantStatus(world.gateway.deps, payer.merchant.id, 'ALLOWED');

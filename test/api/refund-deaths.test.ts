@@ -78,7 +78,7 @@ async function expectSentOnce(paid: Paid, refund: Refund): Promise<void> {
 test('a refund whose process died is sent by the round, once its lease is over', async () => {
   const paid = await paidByPhone(world, merchant, '01');
   const refund = await orphaned(paid);
-  await world.pass(29_000);
+  await world.pass(1_000, 29);
   expect((await readBack(world, merchant, refund.id)).status).toBe('pending');
   await expectSentOnce(paid, refund);
 });

@@ -7,13 +7,12 @@ import { bytesOfId, idOfBytes } from '../../src/domain/ids.ts';
 import { createOutbound } from '../../src/platform/outbound.ts';
 import { systemRandom } from '../../src/platform/random.ts';
 import { openSecrets } from '../../src/platform/secrets.ts';
-import type { ManualClock } from '../../src/platform/testing/manual-clock.ts';
 import { type MemoryLog, memoryLog } from '../../src/platform/testing/memory-log.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import type { OperatorDeps } from '../../src/usecases/deps.ts';
 import type { CourierDeps } from '../../src/usecases/webhook-deliver.ts';
 import { createTestDatabase } from './database.ts';
-import { stillClock } from './stillness.ts';
+import { type StillClock, stillClock } from './stillness.ts';
 
 export const TEST_MASTER_KEY = Buffer.alloc(32, 1).toString('base64');
 
@@ -22,7 +21,7 @@ export type OperatorWorld = {
   /** The test's own connections. */
   database: pg.Pool;
   store: Store;
-  clock: ManualClock;
+  clock: StillClock;
   log: MemoryLog;
   deps: OperatorDeps & CourierDeps;
   close(): Promise<void>;

@@ -75,12 +75,17 @@ export async function stillness(limitMs = LIMIT_MS): Promise<void> {
   }
 }
 
-/**
- * A clock that moves once it is still, and at once: time passes for those who wait, not for those who work. Tasks that were run at
- * their own time would begin work through which the rest of the time passes.
- */
-export function stillClock(start: number): ManualClock {
-  const clock = manualClock(start);
+/** Time passes for those who wait, not for those who work. */
+export interface StillClock extends Omit<ManualClock, 'advance' | 'jump'> {
+  /**
+   * Moves time forward once it is still, and at once: what has fallen due runs at the new time, and what it puts off waits for the
+   * next move. Run at its own time, it would begin work through which the rest of the time passes.
+   */
+  advance(milliseconds: number): Promise<void>;
+}
+
+export function stillClock(start: number): StillClock {
+  const { jump, ...clock } = manualClock(start);
   return {
     ...clock,
     async advance(milliseconds) {
@@ -88,7 +93,7 @@ export function stillClock(start: number): ManualClock {
       // What is due already was put off only until what goes on has ended.
       await clock.advance(0);
       await stillness();
-      await clock.jump(milliseconds);
+      await jump(milliseconds);
     },
   };
 }

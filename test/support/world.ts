@@ -22,7 +22,6 @@ import { createOutbound } from '../../src/platform/outbound.ts';
 import type { Secrets } from '../../src/platform/platform.ts';
 import { systemRandom } from '../../src/platform/random.ts';
 import { openSecrets } from '../../src/platform/secrets.ts';
-import type { ManualClock } from '../../src/platform/testing/manual-clock.ts';
 import { type MemoryLog, memoryLog } from '../../src/platform/testing/memory-log.ts';
 import { openTraces } from '../../src/platform/traces.ts';
 import { createMerchant, type MerchantCreated } from '../../src/usecases/merchant-create.ts';
@@ -31,7 +30,7 @@ import { createTestDatabase } from './database.ts';
 import { portOf } from './listening.ts';
 import { freePort } from './ports.ts';
 import { slowDatabase, slowly, slowness } from './slow-world.ts';
-import { stillClock, stillness, working } from './stillness.ts';
+import { type StillClock, stillClock, stillness, working } from './stillness.ts';
 
 export const NOON = Date.UTC(2026, 10, 20, 12, 0, 0);
 /** A clock for judging overload that runs 20 times slower: a process that stood still for seconds is not overloaded. */
@@ -70,7 +69,7 @@ export interface WorldOptions {
 }
 
 export interface World {
-  readonly clock: ManualClock;
+  readonly clock: StillClock;
   readonly log: MemoryLog;
   readonly gateway: Gateway;
   readonly sandbox: Sandbox;
@@ -82,8 +81,8 @@ export interface World {
   readonly receiver: Receiver;
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   merchant(name?: string): Promise<MerchantCreated>;
-  /** Moves the clock, then runs every round once more, to its end. */
-  pass(milliseconds: number): Promise<void>;
+  /** Moves the clock, then runs every round once more, to its end; `times`: so often, for what happens on the way. */
+  pass(milliseconds: number, times?: number): Promise<void>;
   /** Sets the gateway's clock ahead of everybody else's, as `mbongo clock advance` does, and runs every round. */
   leap(milliseconds: number): Promise<void>;
   wallet(options?: Partial<WalletOptions>): Promise<{ number: string; pin: string; phone: string }>;
@@ -163,9 +162,11 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     receiver,
     merchant,
     call: (method, path, more = {}) => callAt(url, method, path, more),
-    pass: async (milliseconds) => {
-      await clock.advance(milliseconds);
-      await Promise.all(gateway.rounds.map((round) => round.runNow()));
+    pass: async (milliseconds, times = 1) => {
+      for (let time = 0; time < times; time += 1) {
+        await clock.advance(milliseconds);
+        await Promise.all(gateway.rounds.map((round) => round.runNow()));
+      }
     },
     leap: async (milliseconds) => {
       await stillness();
