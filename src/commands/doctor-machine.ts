@@ -23,17 +23,17 @@ export function checkNode(version = process.versions.node): Check {
 }
 
 /** The ports that this configuration listens at: free, or served by a gateway or sandbox. */
-export async function checkPorts({ mode, host, port, sandboxPort, workerPort }: Config): Promise<readonly Check[]> {
-  const found = [await portCheck('port', { host, port, variable: 'PORT' }, 'gateway')];
+export function checkPorts({ mode, host, port, sandboxPort, workerPort }: Config): Promise<readonly Check[]> {
+  const checks = [portCheck('port', { host, port, variable: 'PORT' }, 'gateway')];
   if (mode === 'sandbox') {
     const sandbox = { host: '127.0.0.1', port: sandboxPort, variable: 'SANDBOX_PORT' };
-    found.push(await portCheck('sandbox port', sandbox, 'sandbox'));
+    checks.push(portCheck('sandbox port', sandbox, 'sandbox'));
   }
   if (workerPort !== undefined) {
     const worker = { host, port: workerPort, variable: 'WORKER_PORT' };
-    found.push(await portCheck('worker port', worker, 'gateway'));
+    checks.push(portCheck('worker port', worker, 'gateway'));
   }
-  return found;
+  return Promise.all(checks);
 }
 
 /** Well if the port is free, or taken by that program of ours. */

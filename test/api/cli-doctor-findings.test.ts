@@ -50,6 +50,26 @@ describe('ports', () => {
     }
   });
 
+  test('programs at several ports are asked at the same time, so that slow ones are waited for once', async () => {
+    const waiting: (() => void)[] = [];
+    const says = (page: string) =>
+      createServer((_request, response) => {
+        waiting.push(() => response.end(page));
+        // Neither answers before both have been asked.
+        if (waiting.length === 2) for (const answer of waiting) answer();
+      });
+    const gateway = says('{ "info": { "title": "Mbongo" } }');
+    const sandbox = says('<title>Mbongo sandbox</title>');
+    await Promise.all([gateway, sandbox].map((server) => once(server.listen(0, '127.0.0.1'), 'listening')));
+    const ports = { PORT: String(portOf(gateway)), SANDBOX_PORT: String(portOf(sandbox)) };
+    try {
+      const found = await checkPorts(readConfig({ HOST: '127.0.0.1', ...ports }));
+      expect(found).toMatchObject([{ status: 'ok' }, { status: 'ok' }]);
+    } finally {
+      await Promise.all([gateway, sandbox].map((server) => new Promise((done) => server.close(done))));
+    }
+  });
+
   test('a program that begins an answer and never ends it is not waited for', async () => {
     const server = createServer((_request, response) => void response.write('"title": "Mbongo"'));
     await once(server.listen(0, '127.0.0.2'), 'listening');
