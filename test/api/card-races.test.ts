@@ -306,6 +306,17 @@ describe('inquiries in between', () => {
     await onlyHook(world, paying);
   });
 
+  test('a read that found the network unreachable has the round inquire soon', async () => {
+    const paying = await longWaiting();
+    const read = () => world.call('GET', `/payments/check-status/${paying.transaction_id}`, { bearer: paying.token });
+    network.issuer = 'SUCCESSFUL';
+    network.instead('look', 'cuts');
+    expect((await read()).json).toMatchObject({ status: 'processing' });
+    network.instead('look', undefined);
+    await world.pass(5_000);
+    expect(await statusOf(world, paying)).toBe('approved');
+  });
+
   test('reads do not put off the round’s next inquiry, about the challenge or the money', async () => {
     const paying = await longWaiting();
     const { next_inquiry_at, inquiries } = await attemptOf(world, paying);

@@ -54,6 +54,21 @@ describe('reads', () => {
     expect(await read('cardnet')).toEqual(after);
   });
 
+  test.each(['the callback', 'a read'] as const)(
+    'a customer who has failed the challenge is reported so, whether %s finds it',
+    async (by) => {
+      const paying = await challenged(world, merchant);
+      const fields = await answerChallenge(world, paying, 'fail');
+      const get = (path: string) => world.call('GET', `/payments/${path}`, { bearer: paying.token });
+      if (by === 'the callback') await postCallback(world, fields);
+      else await get(`check-status/${paying.transaction_id}`);
+      expect((await get(`cardnet/status/${paying.transaction_id}`)).json).toMatchObject({
+        status: 'declined',
+        three_ds: { status: 'AUTHENTICATION_FAILED', eci: null, challenge_url: null },
+      });
+    },
+  );
+
   test('check-status inquires at the network again, under each of its names, and settles the answer', async () => {
     const paying = await challenged(world, merchant);
     const check = async (name: string) => {
