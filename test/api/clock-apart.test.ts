@@ -1,6 +1,6 @@
 /**
- * A process whose clock is not the database's takes no "not found" of a carrier as evidence: how long an order has been unknown is
- * counted from an instant that another process may have written.
+ * A process whose clock is not the database's gives no order up by it: how long a carrier has not known one is counted from an instant
+ * that another process may have written, and by a fast clock a customer's time at the issuer seems to be over.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Attempt } from '../../src/domain/records.ts';
@@ -8,6 +8,7 @@ import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import { inquireAttempt } from '../../src/usecases/attempt-inquire.ts';
 import { distrustByClock } from '../../src/usecases/clock-distrust.ts';
 import type { Deps } from '../../src/usecases/deps.ts';
+import { challenged } from '../support/card-payments.ts';
 import { collect, numberEnding, type Paying, payByPhone } from '../support/flows.ts';
 import { rowsOf } from '../support/rows.ts';
 import { openWaveringCarrier, type WaveringCarrier } from '../support/wavering-carrier.ts';
@@ -73,4 +74,13 @@ test('a clock that is the database’s is believed', async () => {
   const worker: Deps = { ...right, connectors: distrustByClock(deps.connectors, right) };
   await inquireAttempt(worker, await attemptOf(paying), 'due');
   expect(await attemptOf(paying)).toMatchObject({ status: 'unknown', not_found_at: expect.any(Number) });
+});
+
+test('a challenge is not over by a clock that is eleven minutes fast; it is once they have passed', async () => {
+  const paying = await challenged(world, await world.merchant(), 'challenge', { minted: { ttl_seconds: 7_200 } });
+  await inquireAttempt(workerApart(11 * 60_000), await attemptOf(paying), 'due');
+  expect((await attemptOf(paying)).status).toBe('challenged');
+  await world.clock.advance(11 * 60_000);
+  await inquireAttempt(world.gateway.deps, await attemptOf(paying), 'due');
+  expect(await attemptOf(paying)).toMatchObject({ status: 'declined', reason: 'challenge_expired' });
 });
