@@ -195,6 +195,9 @@ describe('the card network', () => {
       return (await world.call('POST', '/payments/collect', { bearer: token, body })).status;
     };
     for (let tries = 0; tries < 3; tries += 1) expect(await collectByCard()).toBe(502);
+    const told = world.log.lines.filter((line) => line.includes('"event":"card_form_not_opened"'));
+    const unopened = { level: 'warn', transaction_id: expect.stringMatching(/^txn_/), reason: expect.any(String) };
+    expect(told.map((line) => JSON.parse(line))).toMatchObject([unopened, unopened, unopened]);
     await world.clock.advance(5_000);
     expect(Object.values(await statusOf('card'))).toEqual(['down']);
     expect(Object.values(await statusOf('google_pay'))).toEqual(['operational']);

@@ -105,6 +105,10 @@ describe('an earlier attempt that was believed not to be sent', () => {
     const paid = await submitCard(world, paying);
     expect(paid.json, paid.text).toMatchObject({ success: true, status: 'approved' });
     await expectPaidBy(tried);
+    const told = world.log.lines.find(
+      (line) => line.includes('"event":"earlier_attempt_paid"') && line.includes(first),
+    );
+    expect(told).toContain(paying.transaction_id);
     expectRefusal(await submitCard(world, paying), 401, '1001', 'SESSION_CONSUMED');
     expect(await world.gateway.store.audit()).toEqual([]);
   });
@@ -344,6 +348,22 @@ describe('an earlier attempt that was believed not to be sent', () => {
       expect(network.count('pay')).toBe(pays);
     },
   );
+
+  test('is one of many: check-status inquires about the newest four', async () => {
+    const { paying } = await turnedAway();
+    for (let tries = 1; tries < 6; tries += 1) {
+      // Ids made at the same instant have no order.
+      await world.clock.advance(1);
+      await turnAway(paying);
+    }
+    const of = 'select id from attempt where payment_id = $1 order by id';
+    const tries = await rowsOf<{ id: string }>(world, of, [paying.transaction_id]);
+    network.took(tries.at(-1)?.id ?? '');
+    const before = network.count('inquire');
+    await upstreamStatusOf(paying);
+    expect([tries.length, network.count('inquire') - before]).toEqual([6, 4]);
+    expect(await statusOf(world, paying)).toBe('approved');
+  });
 
   test.each(['check-status', 'the round'] as const)('has paid, and %s finds it: it pays the payment', async (by) => {
     const { paying, first, pays } = await turnedAway();
