@@ -120,8 +120,7 @@ function unlessPaid(deps: Deps, attempt: Attempt, earlier: Earlier, look: Look):
 /** No money has been asked for, so time alone may end the challenge, whatever the network would say. */
 async function stillOpen(deps: Deps, attempt: Attempt, said: Authentication): Promise<Look> {
   if (!isChallengeOver(attempt, deps.clock.now())) return { kind: said.kind === 'challenge' ? 'open' : 'unheard' };
-  const heard = said.kind === 'challenge' ? { three_ds_status: said.status, eci: null } : undefined;
-  return overdue(deps, deps.clock.now(), heard);
+  return overdue(deps, deps.clock.now(), undefined);
 }
 
 /** Its time is over. By a fast clock the customer may still be on the way: that is left to a process whose clock is right. */
