@@ -21,7 +21,8 @@ import {
 import type { BankAccount } from '../domain/transfer-records.ts';
 import type { SessionCaller } from './callers.ts';
 import { type Deps, idsOf } from './deps.ts';
-import { type Answering, type Decision, perform, type Reply } from './perform.ts';
+import type { FoundSubmit } from './payment-submit-found.ts';
+import { type Decision, perform, type Reply } from './perform.ts';
 import { readSessionPayments } from './session-payments.ts';
 
 interface Rows {
@@ -40,10 +41,8 @@ interface Rows {
  */
 export async function submitByTransfer(
   deps: Deps,
-  caller: SessionCaller,
+  { caller, payment, answering }: FoundSubmit,
   { accountId }: TransferMeans,
-  payment: Payment,
-  answering: Answering<Submitted>,
 ): Promise<Reply> {
   return perform(
     deps.store,

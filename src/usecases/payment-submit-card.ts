@@ -24,7 +24,6 @@ import {
 import { type Settling, settlementContext, writeCallAnswer } from './attempt-answer.ts';
 import { callWithinDeadline, TOO_LATE } from './attempt-ask.ts';
 import type { Intended, Intention } from './attempt-intend.ts';
-import type { SessionCaller } from './callers.ts';
 import { browserFor, challengeUrl, sealChallenge } from './card-challenge.ts';
 import {
   askEarlier,
@@ -40,6 +39,7 @@ import { cardOf, networkDown } from './card-form.ts';
 import { cardOrderOf, PAY_LIFE_MS } from './card-pay.ts';
 import type { Deps } from './deps.ts';
 import { paidBefore } from './paid-aside.ts';
+import type { FoundSubmit } from './payment-submit-found.ts';
 import { outcomeOf } from './payment-submit-outcome.ts';
 import { submitByAttempt, writeOutcome } from './payment-submit-upstream.ts';
 import { type Answering, type Decision, perform, type Reply, refusalOf, refuse } from './perform.ts';
@@ -61,10 +61,8 @@ const AUTHENTICATION_LIMIT_MS = 22_000;
  */
 export async function submitByCard(
   deps: Deps,
-  caller: SessionCaller,
+  { caller, payment, answering }: FoundSubmit,
   { formId, browser }: CardMeans,
-  payment: Payment,
-  answering: Answering<Submitted>,
 ): Promise<Reply> {
   const closed = refusalOf(() => requireSubmittable(caller.session, payment, deps.clock.now()));
   if (closed !== undefined) return refuse(deps.store, answering, closed);
@@ -103,14 +101,14 @@ function requireForm(payment: Payment, formId: string): void {
 }
 
 /** A submit whose attempt is open. */
-interface Submit {
+interface OpenSubmit {
   readonly deps: Deps;
   readonly intended: Intended;
   readonly card: CardConnector;
   readonly answering: Answering<Submitted>;
 }
 
-async function authenticateAndPay(submit: Submit, facts: BrowserFacts): Promise<Reply> {
+async function authenticateAndPay(submit: OpenSubmit, facts: BrowserFacts): Promise<Reply> {
   const { deps, intended, card } = submit;
   const { attempt, payment } = intended;
   const order = cardOrderOf(attempt, payment);
@@ -132,14 +130,14 @@ async function authenticateAndPay(submit: Submit, facts: BrowserFacts): Promise<
  * What became of the payment's earlier attempts. They are checked before the customer pays, now or in another way; only an empty form
  * is simply filled in.
  */
-async function earlierOf({ deps, intended: { attempt }, card }: Submit, said: Authentication): Promise<Earlier> {
+async function earlierOf({ deps, intended: { attempt }, card }: OpenSubmit, said: Authentication): Promise<Earlier> {
   if (said.kind === 'unusable' && said.fault === 'no_card') return { kind: 'none' };
   const isAway = said.kind === 'not_sent' || said.kind === 'unknown';
   return isAway ? guessEarlier(deps, attempt) : askEarlier(deps, card, attempt);
 }
 
 /** Asks for the money, sends the customer to the issuer, or ends the attempt, as the issuer has said. */
-async function actOn(submit: Submit, order: CardOrder, said: Authentication): Promise<Reply> {
+async function actOn(submit: OpenSubmit, order: CardOrder, said: Authentication): Promise<Reply> {
   const { deps, intended, card } = submit;
   const { attempt, payment } = intended;
   switch (said.kind) {
@@ -168,7 +166,7 @@ async function actOn(submit: Submit, order: CardOrder, said: Authentication): Pr
 }
 
 /** Ends the attempt without having asked for the money: session and payment are the customer's again. */
-function giveBack(submit: Submit, reason: string, unasked: Unasked = NOT_ASKED): Promise<Reply> {
+function giveBack(submit: OpenSubmit, reason: string, unasked: Unasked = NOT_ASKED): Promise<Reply> {
   return record(submit, { answer: { kind: 'not_sent', reason }, heard: undefined, unasked });
 }
 
@@ -193,7 +191,7 @@ function paidAside(payment: Payment): Unasked & { readonly refusal: Refusal } {
 }
 
 /** An earlier attempt, settled as not sent, has paid after all: the submit answers with its outcome. */
-function recordEarlier(submit: Submit, paid: PaidEarlier): Promise<Reply> {
+function recordEarlier(submit: OpenSubmit, paid: PaidEarlier): Promise<Reply> {
   const { deps, answering } = submit;
   const { attempt } = submit.intended;
   const read = (): Promise<EarlierRows> => readWithEarlier(deps, attempt, paid);
@@ -221,14 +219,14 @@ interface Told {
 }
 
 /** Writes the outcome, with the session consumed or freed, and the reply to remember. */
-function record(submit: Submit, told: Told): Promise<Reply> {
+function record(submit: OpenSubmit, told: Told): Promise<Reply> {
   const { deps, intended, answering } = submit;
   return writeOutcome(deps, intended, answering, (rows, settling) => decideAnswer(submit, rows, settling, told));
 }
 
 /** What the network's answer writes, and what is then answered. */
 function decideAnswer(
-  { deps, card }: Pick<Submit, 'deps' | 'card'>,
+  { deps, card }: Pick<OpenSubmit, 'deps' | 'card'>,
   rows: SettlementRows,
   settling: Settling,
   { answer, heard, unasked }: Told,
@@ -251,7 +249,7 @@ function decideAnswer(
 }
 
 /** The issuer wants to challenge its customer: writes that, and answers 202 with the challenge's address. */
-function recordChallenge(submit: Submit, status: string, challenge: Challenge): Promise<Reply> {
+function recordChallenge(submit: OpenSubmit, status: string, challenge: Challenge): Promise<Reply> {
   const { deps, card, intended, answering } = submit;
   const { attempt } = intended;
   const asked = { three_ds_status: status, eci: null, challenge: sealChallenge(deps, attempt.id, challenge) };

@@ -8,7 +8,7 @@
 
 import type { CollectConnector } from '../connectors/connector.ts';
 import type { Answer, LastingRefusal } from '../domain/answer.ts';
-import type { Attempt, Payment, Session } from '../domain/records.ts';
+import type { Attempt, Merchant, Payment, Session } from '../domain/records.ts';
 import { type DetailCode, Refusal, refuseField } from '../domain/refusal.ts';
 import { type Settlement, type SettlementRows, settleAttempt } from '../domain/settlement.ts';
 import {
@@ -23,11 +23,11 @@ import { CALL_LIFE_MS, callWithinDeadline } from './attempt-ask.ts';
 import type { Intended, Intention } from './attempt-intend.ts';
 import { whileRecording } from './attempt-record.ts';
 import { settleByAnswer } from './attempt-settle.ts';
-import type { SessionCaller } from './callers.ts';
 import { askEarlierByPhone, type EarlierByPhone } from './carrier-earlier.ts';
 import { carrierOrderOf } from './carrier-order.ts';
 import type { Deps } from './deps.ts';
 import { paidBefore } from './paid-aside.ts';
+import type { FoundSubmit } from './payment-submit-found.ts';
 import { asSubmitted, outcomeOf } from './payment-submit-outcome.ts';
 import { submitByAttempt, writeOutcome } from './payment-submit-upstream.ts';
 import { type Answering, type Decision, perform, type Reply, refusalOf, refuse } from './perform.ts';
@@ -42,18 +42,13 @@ import { hasOnePayment } from './session-payments.ts';
  * attempt that it had turned away; 1110 when such an attempt has paid too late to count; and as `requireSubmittable`, for the
  * session and the payment.
  */
-export async function submitToCarrier(
-  deps: Deps,
-  caller: SessionCaller,
-  { msisdn }: MobileMoneyMeans,
-  payment: Payment,
-  answering: Answering<Submitted>,
-): Promise<Reply> {
+export async function submitToCarrier(deps: Deps, submit: FoundSubmit, { msisdn }: MobileMoneyMeans): Promise<Reply> {
+  const { caller, payment, answering } = submit;
   const closed = refusalOf(() => requireSubmittable(caller.session, payment, deps.clock.now()));
   if (closed !== undefined) return refuse(deps.store, answering, closed);
   const route = carrierFor(deps, msisdn, payment);
   const earlier = await askEarlierByPhone(deps, caller, payment);
-  if (earlier.kind === 'taken') return answerTaken(deps, payment, earlier.attempt, answering);
+  if (earlier.kind === 'taken') return answerTaken(deps, submit, earlier.attempt);
   const refused = refusalBy(earlier, payment);
   if (refused !== undefined) return refuse(deps.store, answering, refused);
   const intention: Intention = { method: 'mobile_money', msisdn, callLifeMs: CALL_LIFE_MS, ...route };
@@ -64,7 +59,7 @@ export async function submitToCarrier(
   };
   const submitting = { caller, payment, intention, answering, check, hasWaited: earlier.kind !== 'none' };
   return submitByAttempt(deps, submitting, (intended) =>
-    callAndRecord(deps, caller, { msisdn, ...intended }, route.connector, answering),
+    callAndRecord({ deps, intended, msisdn, merchant: caller.merchant, connector: route.connector, answering }),
   );
 }
 
@@ -72,12 +67,7 @@ export async function submitToCarrier(
  * An earlier attempt was accepted after all. If this payment resumes with it, the submit answers with its outcome; if another
  * payment does, or this one has changed in another way, the submit starts over.
  */
-function answerTaken(
-  deps: Deps,
-  { shard, id }: Payment,
-  taken: Attempt,
-  answering: Answering<Submitted>,
-): Promise<Reply> {
+function answerTaken(deps: Deps, { payment: { shard, id }, answering }: FoundSubmit, taken: Attempt): Promise<Reply> {
   return perform(
     deps.store,
     answering,
@@ -128,18 +118,21 @@ function carrierFor(deps: Deps, msisdn: string, payment: Payment): Route {
   return { connector, carrier: route.carrier };
 }
 
-type IntendedFor = Intended & { readonly msisdn: string };
+/** A submit whose attempt is open. */
+interface OpenSubmit {
+  readonly deps: Deps;
+  readonly intended: Intended;
+  readonly msisdn: string;
+  readonly merchant: Merchant;
+  readonly connector: CollectConnector;
+  readonly answering: Answering<Submitted>;
+}
 
 /** Calls the carrier, then writes its answer, with the session consumed or freed, and the reply to remember. */
-async function callAndRecord(
-  deps: Deps,
-  caller: SessionCaller,
-  intended: IntendedFor,
-  connector: CollectConnector,
-  answering: Answering<Submitted>,
-): Promise<Reply> {
+async function callAndRecord(submit: OpenSubmit): Promise<Reply> {
+  const { deps, intended, connector, answering } = submit;
   const { attempt } = intended;
-  const answer = await start(deps, caller, intended, connector);
+  const answer = await start(submit);
   const lasting = answer.kind === 'not_sent' ? answer.lasting : undefined;
   const asked = {
     at: attempt.created_at,
@@ -179,14 +172,10 @@ function mayTellFirst({ store, clock }: Deps, { attempt, session }: Intended): b
 }
 
 /** Asks the carrier, unless too much time has passed since the attempt was written. */
-function start(
-  deps: Deps,
-  caller: SessionCaller,
-  { attempt, payment, msisdn }: IntendedFor,
-  connector: CollectConnector,
-): Promise<Answer> {
+function start({ deps, intended, msisdn, merchant, connector }: OpenSubmit): Promise<Answer> {
+  const { attempt, payment } = intended;
   const { customer_reference: customerReference } = payment;
-  const order = carrierOrderOf(deps, { attempt, msisdn, merchant: caller.merchant, customerReference });
+  const order = carrierOrderOf(deps, { attempt, msisdn, merchant, customerReference });
   return callWithinDeadline(deps, attempt, () => connector.start(order));
 }
 

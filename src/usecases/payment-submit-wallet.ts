@@ -25,7 +25,8 @@ import type { SessionCaller } from './callers.ts';
 import { type CodeCounts, locked, readCodeCounts, requireCodesOpen } from './code-guard.ts';
 import { type CodeAsked, sendingCode } from './code-send.ts';
 import { type Deps, idsOf } from './deps.ts';
-import { type Answering, type Decision, perform, type Reply, refusalOf, refuse, weigh } from './perform.ts';
+import type { FoundSubmit } from './payment-submit-found.ts';
+import { type Decision, perform, type Reply, refusalOf, refuse, weigh } from './perform.ts';
 import {
   countOf,
   countWrongPin,
@@ -55,18 +56,16 @@ interface Rows extends PinRows {
  *
  * @throws Refusal 1302 for a wrong PIN, with the tries that are left; 1303 while the account is locked, or a code would be asked
  * for and too many were wrong, with the seconds; 1102 for a wallet of another currency; 1201 when the balance does not cover the
- * total; 1301 when a code would be asked for and too many were sent; 1202 when the amount is out of limits; 1402 when a code would be asked for and no texts can be sent; and as
- * `requireSubmittable`, for the session and the payment.
+ * total; 1301 when a code would be asked for and too many were sent; 1402 when a code would be asked for and no texts can be
+ * sent; 1202 when the amount is out of limits; and as `requireSubmittable`, for the session and the payment.
  */
 export async function submitFromWallet(
   deps: Deps,
-  caller: SessionCaller,
+  { caller, payment, answering }: FoundSubmit,
   means: AccountMeans,
-  payment: Payment,
-  answering: Answering<Submitted>,
 ): Promise<Reply> {
   const code = writeCode(deps.random.below(1_000_000));
-  const submit: Submit = { deps, merchant: caller.merchant, means, code };
+  const submit: AccountSubmit = { deps, merchant: caller.merchant, means, code };
   let asked: Payment | undefined;
   const first = await readRows(deps, caller, payment.id, means);
   const closed = refusalOf(() =>
@@ -107,7 +106,7 @@ async function readRows(deps: Deps, caller: SessionCaller, paymentId: string, me
   return { session, payment, ...pinRows, sessionPayments, codeCounts, textCounts };
 }
 
-function decide(submit: Submit, rows: Rows, verdict: PinVerdict): Decision<Submitted> {
+function decide(submit: AccountSubmit, rows: Rows, verdict: PinVerdict): Decision<Submitted> {
   const { deps } = submit;
   const now = deps.clock.now();
   const { session } = rows;
@@ -130,7 +129,7 @@ function decide(submit: Submit, rows: Rows, verdict: PinVerdict): Decision<Submi
 }
 
 /** What a submit is decided on besides the rows: what was typed, and the code that would be asked for. */
-interface Submit {
+interface AccountSubmit {
   readonly deps: Deps;
   readonly merchant: Merchant;
   readonly means: AccountMeans;
@@ -145,7 +144,7 @@ interface Opened extends Rows {
 }
 
 /** @throws Refusal 1102, 1201, 1202, 1301, 1303 or 1402. */
-function pay(submit: Submit, opened: Opened, now: number): Decision<Submitted> {
+function pay(submit: AccountSubmit, opened: Opened, now: number): Decision<Submitted> {
   const { deps, merchant, means } = submit;
   const { session, payment, wallet, account, sessionPayments } = opened;
   if (wallet.currency !== payment.currency) {
@@ -173,7 +172,7 @@ function pay(submit: Submit, opened: Opened, now: number): Decision<Submitted> {
   };
 }
 
-function wrongPin({ deps, means }: Submit, rows: Rows, payment: Payment, now: number): Decision<Submitted> {
+function wrongPin({ deps, means }: AccountSubmit, rows: Rows, payment: Payment, now: number): Decision<Submitted> {
   const { change, left } = countWrongPin(deps, rows, means.number, means.method, now);
   const details = [{ field: means.pinField, code: 'INVALID_PIN', words: { left } }] as const;
   return { change, refusal: new Refusal(1302, { transactionId: payment.id, details }) };
@@ -191,12 +190,12 @@ interface Paying extends Opened {
   readonly columns: PaymentColumns;
 }
 
-function approve({ deps }: Submit, { payment, columns, wallet }: Paying, now: number): Step {
+function approve({ deps }: AccountSubmit, { payment, columns, wallet }: Paying, now: number): Step {
   const moved = advancePayment(payment, 'account_debited', null, now, columns);
   return approvedStep(deps, moved, wallet.id, now);
 }
 
-function askCode({ deps, code }: Submit, { payment, columns, wallet }: Paying, now: number): Step {
+function askCode({ deps, code }: AccountSubmit, { payment, columns, wallet }: Paying, now: number): Step {
   const expiry = { expires_at: now + CODE_LIFE_MS };
   const waiting = { expires_at: expiryWithCode(payment, expiry), ...columns };
   const moved = advancePayment(payment, 'code_asked', null, now, waiting);

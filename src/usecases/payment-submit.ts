@@ -14,6 +14,7 @@ import {
   chooseMeans,
   isMine,
   isSubmitted,
+  type Means,
   PaymentMoved,
   type PaymentSubmitCommand,
   refuseIncomplete,
@@ -34,6 +35,7 @@ import { findPaidAsideInSession, paidBefore } from './paid-aside.ts';
 import { submitByTransfer } from './payment-submit-bank.ts';
 import { submitByCard } from './payment-submit-card.ts';
 import { submitToCarrier } from './payment-submit-carrier.ts';
+import type { FoundSubmit } from './payment-submit-found.ts';
 import { outcomeOf } from './payment-submit-outcome.ts';
 import { submitFromWallet } from './payment-submit-wallet.ts';
 import { type Answering, aboutTransaction, perform, type Reply, refusalOf, refuse } from './perform.ts';
@@ -62,9 +64,10 @@ export async function submitPayment(
   let hasMoved = false;
   const paymentId = deps.secrets.openPaymentId(command.payment_id);
   let known = untouched(deps, caller, paymentId);
+  const { means } = command;
   for (;;) {
     try {
-      return await submitOnce(deps, current, command, { id: paymentId, known }, answering);
+      return await submitOnce(deps, current, { id: paymentId, known, means }, answering);
     } catch (error) {
       if (!(error instanceof SubmitUnderWay)) throw error;
       // The cached payment is stale: from now on it is read from the database.
@@ -95,11 +98,19 @@ async function authenticatedAnew(deps: Deps, caller: SessionCaller): Promise<Ses
   return { ...caller, session };
 }
 
+/** Which payment is to be paid, and by what. */
+interface Wanted {
+  /** Undefined when the payment_id is none of ours. */
+  readonly id: string | undefined;
+  /** The payment, if it need not be read. */
+  readonly known: Payment | undefined;
+  readonly means: Means;
+}
+
 async function submitOnce(
   deps: Deps,
   caller: SessionCaller,
-  command: PaymentSubmitCommand,
-  { id, known }: { readonly id: string | undefined; readonly known: Payment | undefined },
+  { id, known, means }: Wanted,
   answering: Answering<Submitted>,
 ): Promise<Reply> {
   const [payment, stored] = await Promise.all([
@@ -108,37 +119,35 @@ async function submitOnce(
   ]);
   if (stored !== undefined) return { ...stored, replayed: true };
   if (payment === undefined || !isMine(payment, caller.session)) {
-    if ('missing' in command.means) throw refuseIncomplete(command.means);
+    if ('missing' in means) throw refuseIncomplete(means);
     return refuse(deps.store, answering, refuseNotMine(payment, caller.session));
   }
-  return aboutTransaction(payment.id, answering, (about) => submitFound(deps, caller, command, payment, about));
+  return aboutTransaction(payment.id, answering, (about) =>
+    submitFound(deps, { caller, payment, answering: about }, means),
+  );
 }
 
-async function submitFound(
-  deps: Deps,
-  caller: SessionCaller,
-  command: PaymentSubmitCommand,
-  mine: Payment,
-  answering: Answering<Submitted>,
-): Promise<Reply> {
-  if (answering.receipt?.begun() === true && mine.status !== 'pending') return answerForFirstRun(deps, mine, answering);
-  const { method: named } = command.means;
-  const wanted = isSubmitted(named) ? named : undefined;
-  const offered = await offeredFor(deps, caller.merchant, mine.currency, wanted);
-  const means = chooseMeans(mine, caller.merchant, command.means, offered);
+async function submitFound(deps: Deps, submit: FoundSubmit, named: Means): Promise<Reply> {
+  const { caller, payment, answering } = submit;
+  if (answering.receipt?.begun() === true && payment.status !== 'pending') {
+    return answerForFirstRun(deps, payment, answering);
+  }
+  const method = isSubmitted(named.method) ? named.method : undefined;
+  const offered = await offeredFor(deps, caller.merchant, payment.currency, method);
+  const means = chooseMeans(payment, caller.merchant, named, offered);
   if ('missing' in means) throw refuseIncomplete(means);
-  const aside = await refusalIfPaidAside(deps, caller, mine, means.method);
+  const aside = await refusalIfPaidAside(deps, submit, means.method);
   if (aside !== undefined) return refuse(deps.store, answering, aside);
   switch (means.method) {
     case 'mobile_money':
-      return submitToCarrier(deps, caller, means, mine, answering);
+      return submitToCarrier(deps, submit, means);
     case 'wallet':
     case 'flash':
-      return submitFromWallet(deps, caller, means, mine, answering);
+      return submitFromWallet(deps, submit, means);
     case 'bank_transfer':
-      return submitByTransfer(deps, caller, means, mine, answering);
+      return submitByTransfer(deps, submit, means);
     case 'card':
-      return submitByCard(deps, caller, means, mine, answering);
+      return submitByCard(deps, submit, means);
   }
 }
 
@@ -154,8 +163,7 @@ const NAMED: { readonly [method in SubmittedMethod]: string } = {
 /** Money has come for this session's order, too late to count: it is not taken a second time, by any method. */
 async function refusalIfPaidAside(
   deps: Deps,
-  { session }: SessionCaller,
-  payment: Payment,
+  { caller: { session }, payment }: FoundSubmit,
   method: SubmittedMethod,
 ): Promise<Refusal | undefined> {
   // What is closed is refused as such, by the method's own submit.

@@ -176,7 +176,7 @@ describe('a submit by bank_transfer', () => {
       expect((await payByTransfer(world, { ...paying, ...ahead }, account.id)).status).toBe(200);
       await expectNothingWritten(world, async () => {
         const means = { method: 'bank_transfer', accountId: account.id } as const;
-        const overtaken = submitByTransfer(deps, caller, means, payment, plainly);
+        const overtaken = submitByTransfer(deps, { caller, payment, answering: plainly }, means);
         await expect(overtaken).rejects.toMatchObject({ code: 1001 });
       });
     },
