@@ -6,7 +6,7 @@
  */
 
 import { isOpen } from '../domain/attempt.ts';
-import { merged } from '../domain/change.ts';
+import { type Change, merged } from '../domain/change.ts';
 import { isWithin } from '../domain/elapsed.ts';
 import { isId, shardOf } from '../domain/ids.ts';
 import { isFinal } from '../domain/payment.ts';
@@ -33,8 +33,17 @@ export interface CallbackEnd {
   readonly hasPage: boolean;
 }
 
-/** Renders the reply; `attempt` is the payment's current one, if any. */
-type Render = (payment: Payment, attempt: Attempt | undefined) => Reply;
+/** The payment, and its current attempt, if any. */
+interface Rows {
+  readonly payment: Payment;
+  readonly attempt: Attempt | undefined;
+}
+
+/** How a callback's reply is rendered, and where it is remembered. */
+interface Replying {
+  readonly receipt: Receipt;
+  render(rows: Rows): Reply;
+}
 
 /**
  * Verifies a callback, counts it, and advances the payment. `count` gets its order, and the order's merchant if there is one; it
@@ -56,15 +65,18 @@ export async function takeCallback(
   if (callback.networkOrder !== undefined && callback.networkOrder !== payment.id) throw new Refusal(1304);
   const receipt = callbackReceipt(deps, payment, proven.identity);
   const hasPage = await isPageOpen(deps, payment);
-  const renderEnd: Render = (then, attempt) => render({ payment: then, isPaying: isPaying(then, attempt), hasPage });
-  return deps.sessionTurns.inTurn(payment.session_id, () => answerOnce(deps, payment, proven, receipt, renderEnd));
+  const replying: Replying = {
+    receipt,
+    render: (end) => render({ payment: end.payment, isPaying: isPaying(end), hasPage }),
+  };
+  return deps.sessionTurns.inTurn(payment.session_id, () => answerOnce(deps, payment, proven, replying));
 }
 
 /**
  * Whether the money has been asked for and the payment has not ended. That includes an approved attempt whose payment was read
  * just before the approval: it is as good as paid.
  */
-function isPaying(payment: Payment, attempt: Attempt | undefined): boolean {
+function isPaying({ payment, attempt }: Rows): boolean {
   if (attempt === undefined || attempt.status === 'intended' || attempt.status === 'challenged') return false;
   return isOpen(attempt.status) || (attempt.status === 'approved' && !isFinal(payment.status));
 }
@@ -90,13 +102,8 @@ async function paymentNamed(deps: Deps, transactionId: string): Promise<Payment 
   return attempt && deps.store.payment.get(attempt.shard, attempt.payment_id);
 }
 
-async function answerOnce(
-  deps: Deps,
-  key: Payment,
-  { comesAgain }: Proven,
-  receipt: Receipt,
-  render: Render,
-): Promise<Reply> {
+async function answerOnce(deps: Deps, key: Payment, proven: Proven, replying: Replying): Promise<Reply> {
+  const { receipt, render } = replying;
   const untilAnswered = async (): Promise<Reply | undefined> => {
     const begunAt = deps.clock.now();
     let stored = await receipt.stored();
@@ -110,37 +117,30 @@ async function answerOnce(
   const before = await untilAnswered();
   if (before !== undefined) return before;
   const found = await readPayment(deps, key);
-  const own = receipt.begun() ? undefined : await answerFirst(deps, found, comesAgain, receipt, render);
+  const own = receipt.begun() ? undefined : await answerFirst(deps, found, proven, replying);
   // Another run may have begun since the memory was read, as the challenge ended: its reply then counts for all runs.
   const answer = own ?? (await untilAnswered());
   if (answer !== undefined) return answer;
   // That run died, or takes long: only it may store a reply. This one is rendered from the rows and not stored.
-  const { payment, attempt } = await readPayment(deps, key);
-  return render(payment, attempt);
+  return render(await readPayment(deps, key));
 }
 
 /** Answers a callback that has no reply yet. Undefined if another run of it has begun meanwhile. */
 async function answerFirst(
   deps: Deps,
-  { payment, attempt }: PaymentRead,
-  comesAgain: boolean,
-  receipt: Receipt,
-  render: Render,
+  { payment, attempt }: Rows,
+  { comesAgain }: Proven,
+  replying: Replying,
 ): Promise<Reply | undefined> {
-  if (attempt?.status !== 'challenged') return remember(deps, receipt, render, () => readPayment(deps, payment));
-  const look = await lookAtChallenge(deps, attempt, payment, receipt);
+  if (attempt?.status !== 'challenged') return remember(deps, replying, () => readPayment(deps, payment));
+  const look = await lookAtChallenge(deps, attempt, payment, replying.receipt);
   // The challenge is still open: remembering this answer would replay it to the return that comes after the customer has
   // finished.
   const learned: Look = look.kind === 'open' && comesAgain ? { kind: 'unheard' } : look;
-  return writeLook(deps, attempt, learned, receipt, render);
+  return writeLook(deps, attempt, learned, replying);
 }
 
-interface PaymentRead {
-  readonly payment: Payment;
-  readonly attempt: Attempt | undefined;
-}
-
-async function readPayment(deps: Deps, known: Payment): Promise<PaymentRead> {
+async function readPayment(deps: Deps, known: Payment): Promise<Rows> {
   const payment = (await deps.store.payment.get(known.shard, known.id)) ?? known;
   return { payment, attempt: await attemptOf(deps, payment) };
 }
@@ -150,28 +150,19 @@ async function attemptOf(deps: Deps, { shard, attempt_id }: Payment): Promise<At
 }
 
 /** Writes what the look found, and the reply to remember. Undefined if another run of the callback has begun. */
-async function writeLook(
-  deps: Deps,
-  attempt: Attempt,
-  look: Look,
-  receipt: Receipt,
-  render: Render,
-): Promise<Reply | undefined> {
+async function writeLook(deps: Deps, attempt: Attempt, look: Look, replying: Replying): Promise<Reply | undefined> {
   const fresh = (): Promise<SettlementRows> => readSettlement(deps, attempt);
   switch (look.kind) {
-    case 'unheard': {
+    case 'unheard':
       // Nothing was learned, so no reply is stored: when the same callback comes again, the network is asked again.
-      const { payment, attempt: now } = await lookAgainLater(deps, attempt, 'unheard');
-      return render(payment, now);
-    }
+      return replying.render(await lookAgainLater(deps, attempt, 'unheard'));
     case 'open':
     case 'passed_on':
-      return remember(deps, receipt, render, fresh);
+      return remember(deps, replying, fresh);
     case 'paid_before':
       return remember(
         deps,
-        receipt,
-        render,
+        replying,
         () => readWithEarlier(deps, attempt, look.paid),
         (rows) => settleEarlier(deps, rows, look.paid),
       );
@@ -185,23 +176,21 @@ async function writeLook(
         ...(heard === undefined ? {} : { authentication: heard }),
       } as const;
       const context = () => settlementContext(deps, upstreamOf(deps, attempt), asked);
-      return remember(deps, receipt, render, fresh, (rows, settling) =>
-        settling(settleAttempt(rows, answer, context())),
-      );
+      return remember(deps, replying, fresh, (rows, settling) => settling(settleAttempt(rows, answer, context())));
     }
   }
 }
 
-type Decided = Pick<ReturnType<typeof settleAttempt>, 'change' | 'payment'> & { readonly attempt: Attempt | undefined };
+/** What a decision writes, and the rows after it. */
+type Decided = Rows & { readonly change?: Change | undefined };
 
 /**
  * Writes the decision whether or not a reply has been stored before: money never depends on the memory. Undefined if there was
  * nothing to decide and another run of this callback is still in progress: that run stores its reply.
  */
-function remember<R extends PaymentRead>(
+function remember<R extends Rows>(
   deps: Deps,
-  receipt: Receipt,
-  render: Render,
+  { receipt, render }: Replying,
   read: () => Promise<R>,
   decide?: (rows: R, settling: Settling) => Decided,
 ): Promise<Reply | undefined> {
@@ -210,14 +199,15 @@ function remember<R extends PaymentRead>(
       deps.store,
       () => Promise.all([read(), receipt.stored()]),
       ([rows, stored]) => {
-        const { change, payment, attempt }: Decided = decide?.(rows, settling) ?? rows;
+        const decided: Decided = decide?.(rows, settling) ?? rows;
+        const { change, attempt } = decided;
         if (stored !== undefined) {
           const answer = { ...stored, replayed: true };
           return { change, answer };
         }
         const isUnderWay = attempt !== undefined && isOpen(attempt.status);
         if (decide === undefined && receipt.begun() && isUnderWay) return { answer: undefined };
-        const reply = render(payment, attempt);
+        const reply = render(decided);
         return { change: merged(change, receipt.remember(reply)), answer: reply };
       },
     );

@@ -66,6 +66,15 @@ export type Look =
   /** Another run has taken the attempt further. */
   | { readonly kind: 'passed_on' };
 
+/** A look under way. */
+interface Looking {
+  readonly deps: Deps;
+  readonly card: CardConnector;
+  /** The challenged attempt, as it was read. */
+  readonly attempt: Attempt;
+  readonly receipt: Receipt | undefined;
+}
+
 /**
  * Asks for the state of an open challenge. If the customer was authenticated, the money is asked for, by one of all concurrent
  * runs. `receipt` is marked begun in the step that allows it, so that other runs know an outcome is on its way.
@@ -80,18 +89,19 @@ export async function lookAtChallenge(
   const askedAt = deps.clock.now();
   // Without a network there is nobody to ask; the challenge still expires.
   if (card === undefined) return stillOpen(deps, attempt, { kind: 'not_sent', reason: 'there is no card network' });
+  const looking: Looking = { deps, card, attempt, receipt };
   const said = await card.authentication(cardOrderOf(attempt, payment));
   switch (said.kind) {
     case 'authenticated': {
       const heard = { three_ds_status: said.status, eci: said.eci };
       // Too late: the network could not be asked in time, and the customer, sent away without an answer, has left.
       if (askedAt >= attempt.created_at + RETURN_LIFE_MS) {
-        return endUnlessPaid(deps, card, attempt, await overdue(deps, askedAt, heard));
+        return endUnlessPaid(looking, await overdue(deps, askedAt, heard));
       }
-      return payUnlessPaid(deps, card, attempt, heard, receipt);
+      return payUnlessPaid(looking, heard);
     }
     case 'rejected':
-      return endUnlessPaid(deps, card, attempt, {
+      return endUnlessPaid(looking, {
         kind: 'ended',
         answer: { kind: 'challenge_failed', reason: said.reason },
         askedAt,
@@ -101,17 +111,19 @@ export async function lookAtChallenge(
     case 'unusable':
     case 'not_sent':
     case 'unknown':
-      return endUnlessPaid(deps, card, attempt, await stillOpen(deps, attempt, said));
+      return endUnlessPaid(looking, await stillOpen(deps, attempt, said));
   }
 }
 
 /** The end of a challenge does not end the payment if an earlier attempt has paid it. */
-async function endUnlessPaid(deps: Deps, card: CardConnector, attempt: Attempt, look: Look): Promise<Look> {
-  return look.kind === 'ended' ? unlessPaid(deps, attempt, await askEarlier(deps, card, attempt), look) : look;
+async function endUnlessPaid(looking: Looking, look: Look): Promise<Look> {
+  if (look.kind !== 'ended') return look;
+  const { deps, card, attempt } = looking;
+  return unlessPaid(looking, await askEarlier(deps, card, attempt), look);
 }
 
 /** If it is unclear whether an earlier attempt has paid, this waits as long as for a customer on the way back. */
-function unlessPaid(deps: Deps, attempt: Attempt, earlier: Earlier, look: Look): Look {
+function unlessPaid({ deps, attempt }: Looking, earlier: Earlier, look: Look): Look {
   if (earlier.kind === 'paid') return { kind: 'paid_before', paid: earlier };
   const mayWait = deps.clock.now() < attempt.created_at + RETURN_LIFE_MS;
   return earlier.kind === 'unclear' && mayWait ? { kind: 'unheard' } : look;
@@ -130,24 +142,19 @@ async function overdue(deps: Deps, askedAt: number, heard: ThreeDsResult | undef
 }
 
 /** Asks for the money only if no earlier attempt has paid; if that is unclear, later or not at all. */
-async function payUnlessPaid(
-  deps: Deps,
-  card: CardConnector,
-  known: Attempt,
-  heard: ThreeDsResult,
-  receipt: Receipt | undefined,
-): Promise<Look> {
-  const earlier = await askEarlier(deps, card, known);
+async function payUnlessPaid(looking: Looking, heard: ThreeDsResult): Promise<Look> {
+  const { deps, card, attempt } = looking;
+  const earlier = await askEarlier(deps, card, attempt);
   switch (earlier.kind) {
     case 'none':
       // Whoever may not pay now may be allowed to before the challenge is over; nothing has been charged until then.
-      if (await isStillAllowed(deps, known)) return payOnce(deps, card, known, heard, receipt);
-      deps.log.info('challenge_not_charged', { attempt_id: known.id, transaction_id: known.payment_id });
-      return stillOpen(deps, known, { kind: 'unknown', reason: 'the session may not pay' });
+      if (await isStillAllowed(deps, attempt)) return payOnce(looking, heard);
+      deps.log.info('challenge_not_charged', { attempt_id: attempt.id, transaction_id: attempt.payment_id });
+      return stillOpen(deps, attempt, { kind: 'unknown', reason: 'the session may not pay' });
     case 'paid':
     case 'paid_aside':
     case 'unclear':
-      return unlessPaid(deps, known, earlier, await stillOpen(deps, known, { kind: 'unknown', reason: earlier.kind }));
+      return unlessPaid(looking, earlier, await stillOpen(deps, attempt, { kind: 'unknown', reason: earlier.kind }));
   }
 }
 
@@ -163,15 +170,10 @@ async function isStillAllowed(deps: Deps, { shard, payment_id }: Attempt): Promi
   return refusalOf(() => requireMintingSecret(session, deps.clock.now())) === undefined;
 }
 
-async function payOnce(
-  deps: Deps,
-  card: CardConnector,
-  known: Attempt,
-  heard: ThreeDsResult,
-  receipt: Receipt | undefined,
-): Promise<Look> {
+async function payOnce(looking: Looking, heard: ThreeDsResult): Promise<Look> {
+  const { deps, card } = looking;
   const allowedAt = deps.clock.now();
-  const taken = await takeStep(deps, known, heard, allowedAt, receipt);
+  const taken = await takeStep(looking, heard, allowedAt);
   if (taken === undefined) return { kind: 'passed_on' };
   const askedAt = deps.clock.now();
   const order = cardOrderOf(taken.attempt, taken.payment);
@@ -186,11 +188,9 @@ type Allowed = Pick<SettlementRows, 'attempt' | 'payment'>;
  * whether it is ours: its next inquiry time contains a random part that no other process draws.
  */
 async function takeStep(
-  deps: Deps,
-  known: Attempt,
+  { deps, attempt: known, receipt }: Looking,
   heard: ThreeDsResult,
   allowedAt: number,
-  receipt: Receipt | undefined,
 ): Promise<Allowed | undefined> {
   const ours = allowedAt + PAY_LIFE_MS + (Buffer.from(deps.random.bytes(2)).readUInt16BE() % MARK_MS);
   return commitOrFind<{ rows: SettlementRows; stored: Reply | undefined }, Allowed | undefined>(
