@@ -3,7 +3,14 @@ import { describe, expect, test } from 'vitest';
 import { methodId } from './method.ts';
 import type { Merchant, Payment, Session } from './records.ts';
 import { Refusal } from './refusal.ts';
-import { chooseMeans, type Means, requireMine, requireSubmittable, SubmitUnderWay } from './submission.ts';
+import {
+  chooseMeans,
+  type Means,
+  requireMine,
+  requireSubmittable,
+  SubmitUnderWay,
+  unknownMethod,
+} from './submission.ts';
 import { payment as collected, session as minted } from './testing/settlement-world.ts';
 
 const NOW = 10;
@@ -70,6 +77,7 @@ describe('the method of a submit', () => {
     settings: {},
     created_at: 1,
   };
+  const wallet = `wallet (${methodId(merchant.id, 'wallet')})`;
   const phone: Means = { method: 'mobile_money', msisdn: '+243810000042' };
   const refusalOf = (of: Partial<Payment>, means: Means, offered: Parameters<typeof chooseMeans>[3]) => {
     try {
@@ -83,16 +91,17 @@ describe('the method of a submit', () => {
   test('is the one that was collected, if one was, and one that the merchant offers', () => {
     expect(refusalOf({}, phone, ['wallet', 'mobile_money'])).toBe(phone);
     expect(refusalOf({ method: 'mobile_money' }, phone, ['mobile_money'])).toBe(phone);
-    const mismatch = { field: 'payment_method_id', code: 'METHOD_MISMATCH' };
+    const mismatch = { field: 'payment_method_id', code: 'METHOD_MISMATCH', words: { options: wallet } };
     expect(refusalOf({ method: 'wallet' }, phone, ['wallet', 'mobile_money'])).toMatchObject([1103, mismatch]);
     expect(refusalOf({}, phone, ['wallet'])).toMatchObject([1103, { field: 'payment_method_id' }]);
   });
 
   test('is none of those that pay at the collect: the refusal does not name them', () => {
-    const options = `wallet (${methodId(merchant.id, 'wallet')})`;
-    expect(refusalOf({}, { method: undefined }, ['wallet', 'google_pay'])).toMatchObject([
-      1103,
-      { code: 'UNKNOWN_PAYMENT_METHOD', words: { options } },
-    ]);
+    const unknown = { code: 'UNKNOWN_PAYMENT_METHOD', words: { options: wallet } };
+    expect(refusalOf({}, { method: undefined }, ['wallet', 'google_pay'])).toMatchObject([1103, unknown]);
+    const tried: Means = { method: 'google_pay' };
+    expect(refusalOf({}, tried, ['wallet', 'google_pay'])).toMatchObject([1103, { words: { options: 'wallet' } }]);
+    // Beside other faults, before it is known what can be offered.
+    expect(unknownMethod(merchant, ['wallet', 'google_pay'])).toMatchObject(unknown);
   });
 });

@@ -129,10 +129,7 @@ export function chooseMeans(
   const { method } = means;
   if (method === undefined) throw new Refusal(1103, { details: [unknownMethod(merchant, submitted)] });
   if (payment.method !== 'none' && payment.method !== method) {
-    throw refuseField(1103, field, 'METHOD_MISMATCH', {
-      method: payment.method,
-      options: namesOf(merchant, [payment.method]),
-    });
+    throw refuseField(1103, field, 'METHOD_MISMATCH', { options: namesOf(merchant, [payment.method]) });
   }
   requireOffered(method, field, submitted);
   if (!areSubmitted(means)) throw new Error(`${method} was offered and cannot be submitted`);
