@@ -5,7 +5,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { shardOf } from '../../src/domain/ids.ts';
 import { manualClock } from '../../src/platform/testing/manual-clock.ts';
+import { CommitUnknown } from '../../src/store/errors.ts';
 import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
+import { inquireAttempt } from '../../src/usecases/attempt-inquire.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import {
   type CardPaying,
@@ -280,6 +282,30 @@ describe('the database’s answer to the commit before PAY is lost', () => {
     expect(network.count('pay')).toBe(pays);
     expect(await statusOf(world, paying)).toBe('failed');
   });
+});
+
+test('a commit before PAY that was lost to another process’s is not taken for our own: PAY is sent once', async () => {
+  const paying = await atIssuer();
+  network.issuer = 'SUCCESSFUL';
+  const pays = network.count('pay');
+  const pay = network.hold('pay');
+  const { deps } = world.gateway;
+  let other: Promise<{ status: string }> | undefined;
+  /** The database loses our commit and its answer; the other process asks for the money instead. */
+  const store: typeof deps.store = {
+    ...deps.store,
+    async commit(change) {
+      const steps = change.updates?.some(({ table, row }) => table === 'attempt' && row.status === 'authenticated');
+      if (other !== undefined || steps !== true) return deps.store.commit(change);
+      other = callSecond(paying);
+      await pay.asked;
+      throw new CommitUnknown();
+    },
+  };
+  await whileTimePasses(world, inquireAttempt({ ...deps, store }, await attemptOf(world, paying), 'hint'));
+  pay.answer();
+  expect(await other).toMatchObject({ status: 'approved' });
+  expect(network.count('pay')).toBe(pays + 1);
 });
 
 describe('inquiries in between', () => {

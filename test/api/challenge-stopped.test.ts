@@ -50,3 +50,14 @@ test('pays once a suspended merchant is allowed again while the challenge lasts'
   await untilLater(world, async () => ((await paymentStatus(paying.transaction_id)) === 'approved' ? true : undefined));
   expect(capturesOf(world, paying)).toHaveLength(1);
 });
+
+test('pays at once when the browser comes back by the same callback, after its merchant has been allowed again', async () => {
+  const { deps } = world.gateway;
+  const shop = await world.merchant();
+  const paying = await challenged(world, shop);
+  const fields = await answerChallenge(world, paying, 'pass');
+  await setMerchantStatus(deps, shop.merchant.id, 'SUSPENDED');
+  expect((await postCallback(world, fields)).json).toMatchObject({ status: 'processing' });
+  await setMerchantStatus(deps, shop.merchant.id, 'ALLOWED');
+  expect((await postCallback(world, fields)).json).toMatchObject({ status: 'approved' });
+});
