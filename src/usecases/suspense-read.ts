@@ -111,7 +111,7 @@ const OTHERWISE = { payment: 'paid_twice', payout: 'sent_twice', refund: 'sent_t
 function seenAs(attempt: Attempt, { order, why, tried }: Known): InSuspense {
   const { purpose, fee_minor } = attempt;
   // A payment's fee may differ by the method of each attempt.
-  const own = purpose === 'payment' && order !== GONE ? { ...order, fee_minor } : order;
+  const own = purpose === 'payment' ? { ...order, fee_minor } : order;
   return { attempt, order: own, why: hasPaidFor(tried, attempt) ? OTHERWISE[purpose] : why };
 }
 

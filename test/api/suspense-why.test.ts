@@ -2,11 +2,13 @@
  * Why money that left lies in suspense: sent late, sent twice, or an order that is still open.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Document } from '../support/command-line.ts';
 import { collect, numberEnding, payByPhone } from '../support/flows.ts';
 import { type OutDesk, openOutDesk } from '../support/late-out-desk.ts';
 import { openPayer } from '../support/payout-lines.ts';
 import { attemptOf } from '../support/phone-payments.ts';
 import { refunded } from '../support/refund-flows.ts';
+import { rowsOf } from '../support/rows.ts';
 import { TURNED_AWAY as BUSY } from '../support/wavering-carrier.ts';
 
 let desk: OutDesk;
@@ -86,4 +88,28 @@ test('a refund that failed and was paid after that has been sent late', async ()
   for (const word of ['FAILED', 'SUCCESSFUL'] as const) await desk.hearOf(late, word);
   expect(await whyOf(late)).toEqual(['sent_late', 'failed']);
   await desk.book(late, 'upstream');
+});
+
+test('money whose order is no longer there is listed all the same, and as an archived one’s', async () => {
+  const { world } = desk;
+  const { merchant, paying } = await paid();
+  const sent = await desk.paidLate(await openPayer(world, 100_00n));
+  const returned = await desk.lastAttempt((await refunded(world, merchant, paying)).refund_id, 'waiting');
+  const unpaid = await collect(world, merchant);
+  await payByPhone(world, unpaid, numberEnding('42'));
+  const came = await attemptOf(world, unpaid);
+  for (const late of [returned, came])
+    for (const word of ['FAILED', 'SUCCESSFUL'] as const) await desk.hearOf(late, word);
+  const ids = [came, sent.attempt, returned].map(({ id }) => id);
+  const point = (order: string) => rowsOf(world, `update attempt set payment_id = ${order} where id = any($1)`, [ids]);
+  await point('reverse(payment_id)');
+  const { suspense } = await desk.cli.json('suspense list');
+  await point('reverse(payment_id)');
+  const seen = (suspense as Document[]).filter(({ attempt_id }) => ids.includes(String(attempt_id)));
+  const gone = { status: 'archived', customer_reference: null };
+  expect(new Map(seen.map(({ attempt_id, ...one }) => [attempt_id, one]))).toEqual(
+    new Map(ids.map((id, at) => [id, expect.objectContaining({ ...gone, why: at === 0 ? 'paid_late' : 'sent_late' })])),
+  );
+  await desk.book(came, 'payer');
+  for (const late of [sent.attempt, returned]) await desk.book(late, 'upstream');
 });
