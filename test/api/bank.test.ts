@@ -9,6 +9,7 @@ import { submitByTransfer } from '../../src/usecases/payment-submit-bank.ts';
 import { callerOf, plainly } from '../support/direct-calls.ts';
 import { expectRefusal } from '../support/envelope.ts';
 import { collect, collectWith, detailOf, hooksAbout, neighbourOf, payFromWallet, statusOf } from '../support/flows.ts';
+import { onlyHook } from '../support/phone-payments.ts';
 import { expectNothingWritten } from '../support/rows.ts';
 import { addAccount, payByTransfer, promise } from '../support/transfer-flows.ts';
 import { type Answer, collectBody, mint, openWorld, type World } from '../support/world.ts';
@@ -161,6 +162,18 @@ describe('a submit by bank_transfer', () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     const statuses = [await statusOf(world, paying), await statusOf(world, { ...paying, ...sibling })];
     expect(statuses).toContain('cancelled');
+  });
+
+  test('ends the session’s other payments, and their merchant is told', async () => {
+    const account = await addAccount(world, merchant);
+    const paying = await collect(world, merchant, { minted: { ttl_seconds: 86_400 } });
+    const sibling = { ...paying, ...(await collectWith(world, paying.token)) };
+    expect((await payByTransfer(world, paying, account.id)).status).toBe(200);
+    expect((await detailOf(world, sibling)).timeline.at(-1)).toMatchObject({
+      status: 'cancelled',
+      reason: 'sibling_paid',
+    });
+    expect((await onlyHook(world, sibling)).body.status).toBe('cancelled');
   });
 
   test.each(['the same payment', 'another payment'] as const)(

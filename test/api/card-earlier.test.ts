@@ -349,6 +349,14 @@ describe('an earlier attempt that was believed not to be sent', () => {
     },
   );
 
+  test('has paid a payment whose method is still open: check-status finds that, too', async () => {
+    const paying = await collect(world, merchant);
+    const tried = { ...paying, form: await openFormOf(world, paying) };
+    network.took(await turnAway(tried));
+    await upstreamStatusOf(tried);
+    expect(await statusOf(world, paying)).toBe('approved');
+  });
+
   test('is one of many: check-status inquires about the newest four', async () => {
     const { paying } = await turnedAway();
     for (let tries = 1; tries < 6; tries += 1) {

@@ -138,6 +138,13 @@ describe('reads', () => {
     expect(byId?.json).toEqual(byReference?.json);
   });
 
+  test('a payment whose method has not been chosen yet may still be by card: its authentication can be read', async () => {
+    const { transaction_id, token } = await collect(world, merchant);
+    const read = await world.call('GET', `/payments/cardnet/status/${transaction_id}`, { bearer: token });
+    const three_ds = { status: null, eci: null, challenge_url: null };
+    expect([read.status, read.json]).toMatchObject([200, { status: 'pending', three_ds }]);
+  });
+
   test('a reference means its newest payment, of whatever method', async () => {
     const mobile = await collect(world, merchant, { method: 'mobile_money' });
     const check = (reference: string) =>
