@@ -43,9 +43,10 @@ function open() {
   const offered: PayoutLine[] = [];
   const background = (): void => undefined;
   const store = { payoutLine: { retryNow: async () => 0 } };
-  const deps = { clock, log: memoryLog(clock), background, store } as unknown as Parameters<typeof openCarriers>[0];
+  const log = memoryLog(clock);
+  const deps = { clock, log, background, store } as unknown as Parameters<typeof openCarriers>[0];
   const carriers = openCarriers(deps, (one) => void offered.push(one));
-  return { clock, offered, carriers };
+  return { clock, log, offered, carriers };
 }
 
 test('a line that has failed three times says nothing of its carrier any more, unless it is the probe', async () => {
@@ -161,6 +162,30 @@ test('parked lines are counted for their own merchant and carrier', () => {
   for (const one of [line(10), line(11), line(12, 0, 'mch_two')]) expect(carriers.admits(one)).toBe(false);
   const parked = [carriers.parked('mch_one', 'mtn-momo'), carriers.parked('mch_two', 'mtn-momo')];
   expect([...parked, carriers.parked('mch_one', 'another')]).toEqual([2, 1, 0]);
+  carriers.close();
+});
+
+test('the log says for how long a carrier is left alone, each time, and that it is back', async () => {
+  const { clock, log, carriers } = open();
+  for (let id = 0; id < 8; id += 1) carriers.heard(line(id), 'silent');
+  for (const outcome of ['silent', 'answered'] as const) {
+    await clock.advance(2_000);
+    expect(carriers.admits(line(10))).toBe(true);
+    carriers.heard(line(10), outcome);
+  }
+  expect(log.lines.map((one) => JSON.parse(one))).toMatchObject([
+    { level: 'warn', event: 'payout_carrier_away', connector: 'mtn-momo', ms: 1_000 },
+    { level: 'warn', event: 'payout_carrier_away', connector: 'mtn-momo', ms: 2_000 },
+    { level: 'info', event: 'payout_carrier_back', connector: 'mtn-momo' },
+  ]);
+  carriers.close();
+});
+
+test('no more than ten thousand lines are parked for a carrier: the others wait in the database', () => {
+  const { carriers } = open();
+  for (let id = 0; id < 8; id += 1) carriers.heard(line(id), 'silent');
+  const admitted = Array.from({ length: 10_001 }, (_, id) => carriers.admits(line(id)));
+  expect([admitted.includes(true), carriers.parked('mch_one', 'mtn-momo')]).toEqual([false, 10_000]);
   carriers.close();
 });
 

@@ -25,10 +25,16 @@ beforeAll(async () => {
 });
 afterAll(() => desk.close());
 
+/** What has been logged about a line: the event, the failed line that it pays again, and an attempt. */
+function logged(line: PayoutLine): unknown[][] {
+  const found = world.log.lines.map((one) => JSON.parse(one)).filter((one) => one.transaction_id === line.id);
+  return found.map(({ event, paid_again, attempt_id }) => [event, paid_again, attempt_id]);
+}
+
 describe('a line that pays a failed one again', () => {
   /** A retry line whose first attempt was turned away, so that it waits. */
-  async function waiting() {
-    const payer = await openPayer(world, 100_00n);
+  async function waiting(balance = 100_00n) {
+    const payer = await openPayer(world, balance);
     const first = await desk.failed(payer);
     desk.carrier.answer(TURNED_AWAY);
     const again = await desk.retried(payer, first.line);
@@ -45,6 +51,7 @@ describe('a line that pays a failed one again', () => {
     const moved = await desk.movedBy(payer, () => untilLine(world, again, 'completed', 5_000));
     expect(moved).toEqual({ reserved: -10_00n, suspense: 10_00n });
     expect(await desk.attemptsOf(again.id)).toHaveLength(1);
+    expect(logged(again)).toContainEqual(['payout_was_paid_before', first.line.id, first.attempt.id]);
     expect(await lineNow(world, first.line)).toMatchObject({ status: 'failed', late_attempt_id: first.attempt.id });
     const [late] = await desk.attemptsOf(first.line.id);
     expect(late?.reason).toBe('late_success_kept');
@@ -69,6 +76,10 @@ describe('a line that pays a failed one again', () => {
     await desk.hearOf(taken, 'PENDING');
     await desk.passMinutes(30);
     expect(await desk.attemptsOf(again.id)).toHaveLength(1);
+    const heldBack = logged(again).filter(([event]) => event === 'payout_held_back');
+    expect(heldBack).toContainEqual(['payout_held_back', line.id, undefined]);
+    // Looked at again after longer and longer, and not each time that a lease has run out.
+    expect(heldBack.length).toBeLessThan(20);
     await expect(desk.book(taken, 'gateway')).rejects.toThrow('is waiting, and none of its money is in suspense');
     await desk.hearOf(taken, said);
     await untilLine(world, again, status, 30_000);
@@ -77,7 +88,8 @@ describe('a line that pays a failed one again', () => {
   });
 
   test('is not sent if the failed line turns out to be paid while the retry is being sent', async () => {
-    const { payer, first, again } = await waiting();
+    // All but 0.10 is reserved: that the rest is too little says nothing of a line that is.
+    const { payer, first, again } = await waiting(10_10n);
     const { deps } = world.gateway;
     // The carrier's final answer comes between the read and the write.
     const commit: typeof deps.store.commit = async (change) => {
@@ -92,7 +104,7 @@ describe('a line that pays a failed one again', () => {
     await startLine({ ...deps, clock, store: { ...deps.store, commit } }, leased, merchant);
     expect(await lineNow(world, again)).toMatchObject({ status: 'completed', tries: 1 });
     expect(await desk.attemptsOf(again.id)).toHaveLength(1);
-    expect(await availableOf(world, payer)).toBe(90_00n);
+    expect(await availableOf(world, payer)).toBe(10n);
     await desk.expectSoundBooks();
   });
 

@@ -4,10 +4,12 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createMtnMomoDisbursement } from '../../src/connectors/mtn-momo/connector.ts';
 import { type Reply, startScriptedUpstream } from '../../src/connectors/testing/scripted-upstream.ts';
+import type { PayoutLine } from '../../src/domain/outgoing-records.ts';
 import type { ScheduleOrder } from '../../src/domain/schedule.ts';
 import type { Clock } from '../../src/platform/platform.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Deps } from '../../src/usecases/deps.ts';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { createDispatcher, type Dispatcher } from '../../src/usecases/payout-dispatch.ts';
 import { numberEnding } from '../support/flows.ts';
 import { linesNow, makeBatch } from '../support/payout-batches.ts';
@@ -57,7 +59,7 @@ afterAll(async () => {
 
 /** A batch whose lines are not leased: they are offered to our dispatcher. */
 async function offerBatch(
-  merchant: Awaited<ReturnType<typeof openPayer>>,
+  merchant: MerchantCreated,
   connector: string,
   count: number,
   to: Pick<Dispatcher, 'offer'> = dispatcher,
@@ -68,6 +70,11 @@ async function offerBatch(
   const until = world.clock.now() + 3_600_000;
   for (const line of lines) expect(to.offer({ ...line, next_start_at: until })).toBe(true);
   return { lines, numbers };
+}
+
+/** What has been logged about a line. */
+function logged(line: PayoutLine): Record<string, unknown>[] {
+  return world.log.lines.filter((one) => one.includes(line.id)).map((one) => JSON.parse(one));
 }
 
 test('one that hangs does not hold up lines of other carriers, even of the same merchant', async () => {
@@ -153,13 +160,44 @@ test('one whose probe our own database has prevented is probed anew', async () =
   await world.clock.advance(1_000);
   const payer = await openPayer(world);
   const before = asked.length;
-  await offerBatch(payer, 'ill', 1, ours);
+  const { lines } = await offerBatch(payer, 'ill', 1, ours);
   await ours.idle();
   expect(asked.length).toBe(before);
+  expect(logged(lines[0])).toMatchObject([{ event: 'payout_not_sent', merchant_id: payer.merchant.id }]);
   isAway = false;
   const { numbers } = await offerBatch(payer, 'ill', 1, ours);
   await ours.idle();
   expect([asked.slice(before), ours.busy()]).toEqual([numbers, []]);
+  await ours.close();
+});
+
+test('one that is no longer connected is not considered down: its lines wait, reserved, and are logged', async () => {
+  const payer = await openPayer(world);
+  const { lines } = await offerBatch(payer, 'gone', 8);
+  await dispatcher.idle();
+  for (const line of lines) {
+    expect(await lineNow(world, line)).toEqual(line);
+    expect(logged(line)).toMatchObject([{ level: 'error', event: 'payout_connector_missing', connector: 'gone' }]);
+  }
+  expect(dispatcher.busy()).not.toContain('gone');
+});
+
+test('lines parked for one that is away hold a batch back, though it also uses a carrier with room', async () => {
+  answer = { status: 503, body: '' };
+  const { deps } = world.gateway;
+  const limits = { atReceiver: 64, inAll: 512, waitingAtReceiver: 100, waitingInAll: 200 };
+  const ours = createDispatcher({ ...deps, connectors }, limits, 2);
+  const [payer, other] = [await openPayer(world), await openPayer(world)];
+  const hasRoom = ({ merchant: { id } }: MerchantCreated): boolean =>
+    ours.hasRoomFor({ merchant_id: id, beneficiaries: [{ connector: 'ill' }, { connector: 'mtn-momo' }] });
+  const rooms: boolean[] = [];
+  // The first eight show that it is away; seven, and then one more, are parked.
+  for (const count of [8, 7, 1]) {
+    await offerBatch(payer, 'ill', count, ours);
+    await ours.idle();
+    rooms.push(hasRoom(payer));
+  }
+  expect([rooms, hasRoom(other)]).toEqual([[true, true, false], true]);
   await ours.close();
 });
 

@@ -5,9 +5,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { PayoutLine } from '../../src/domain/outgoing-records.ts';
 import { makeWalletNumber } from '../../src/domain/wallet.ts';
+import { creditBalance } from '../../src/usecases/balance-credit.ts';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
+import { startLine } from '../../src/usecases/payout-start.ts';
 import { numberEnding } from '../support/flows.ts';
 import {
   availableOf,
@@ -270,6 +272,23 @@ describe('an occurrence', () => {
     expect(await availableOf(world, payer)).toBe(4_80n);
     await expectPayoutBooksAgree(world, payer);
   });
+});
+
+test('a line of an occurrence is paid if the funds came, and are just enough, while it found too few', async () => {
+  const payer = await openPayer(world, 10_00n);
+  const msisdn = numberEnding('01');
+  const [line] = await commitBatch(world, payer, [{ msisdn }], { unreserved: true, nextStartAt: null });
+  const { deps } = world.gateway;
+  const commit: typeof deps.store.commit = async (change) => {
+    const outcome = await deps.store.commit(change);
+    if (outcome === 'lost') await creditBalance(deps, payer.merchant.id, 'usd', 10n);
+    return outcome;
+  };
+  await startLine({ ...deps, store: { ...deps.store, commit } }, line, payer.merchant);
+  await untilLine(world, line, 'completed');
+  expect(creditsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
+  expect(await availableOf(world, payer)).toBe(0n);
+  await expectPayoutBooksAgree(world, payer);
 });
 
 test('lines of a suspended merchant wait until it is reactivated', async () => {
