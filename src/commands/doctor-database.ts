@@ -191,7 +191,7 @@ export function checkAuditor(world: World, store: Store): Promise<readonly Check
   return looking('auditor', async () => {
     const { readAudit } = await import('../usecases/audit.ts');
     const last = await readAudit({ store });
-    if (last === undefined) return [ok('auditor', 'it has not run yet: a worker audits the books once a minute')];
+    if (last === undefined) return [ok('auditor', 'no audit is on record: a worker audits the books once a minute')];
     const age = world.clock.wall() - last.at;
     const said = `it ran ${spanOf(age)} ago`;
     const found = Object.entries(last.findings).map(([kind, count]) => `${kind} ${count}`);

@@ -11,6 +11,7 @@ import { isId, shardOf } from '../domain/ids.ts';
 import type { Attempt } from '../domain/records.ts';
 import { findAttempt } from './archive-find.ts';
 import type { Deps } from './deps.ts';
+import { hasFields, isListOf, isText } from './stored-json.ts';
 
 /** A difference between an upstream's book and our attempts. */
 export interface BookFinding {
@@ -38,6 +39,14 @@ export interface BookMark {
   readonly settledFrom: number;
   /** Attempts to look at again. */
   readonly again: readonly string[];
+}
+
+/** Whether a stored value is a mark. */
+export function isBookMark(value: unknown): value is BookMark {
+  if (!hasFields(value)) return false;
+  const { startedAt, after, since, settledFrom, again } = value;
+  const hasTimes = [after, since, settledFrom].every((one) => typeof one === 'number');
+  return isText(startedAt) && hasTimes && isListOf(again, isText);
 }
 
 export interface BookCompared {

@@ -10,10 +10,11 @@ import { isWithin } from '../domain/elapsed.ts';
 import { SHARDS } from '../domain/ids.ts';
 import type { Setting } from '../domain/records.ts';
 import type { AuditFinding } from '../store/audit.ts';
-import { type BookFinding, type BookMark, compareBooks } from './audit-books.ts';
+import { type BookFinding, type BookMark, compareBooks, isBookMark } from './audit-books.ts';
 import type { Deps } from './deps.ts';
 import { commitDecision } from './perform.ts';
-import { readSetting, settingChange } from './setting.ts';
+import { keptIn, readSetting, settingChange } from './setting.ts';
+import { hasFields } from './stored-json.ts';
 
 export type Finding =
   | AuditFinding
@@ -66,7 +67,8 @@ export type AuditDeps = Pick<Deps, 'store' | 'clock' | 'log' | 'books'>;
  */
 export async function auditDue(deps: AuditDeps, isCalm = true): Promise<number> {
   const found = await readSetting(deps, AUDIT);
-  const before = found === undefined ? undefined : keptIn(found);
+  const before = keptOf(found);
+  if (found !== undefined && before === undefined) deps.log.warn('audit_record_damaged', { setting: AUDIT });
   const at = deps.clock.wall();
   if (before !== undefined && isWithin(isCalm ? FRESH_MS : FRESH_UNDER_LOAD_MS, before.at, at)) return 0;
   const turn = before?.turn ?? 0;
@@ -91,7 +93,7 @@ function record(deps: AuditDeps, claimed: Kept, result: Omit<Kept, 'at' | 'turn'
     deps.store,
     () => readSetting(deps, AUDIT),
     (found) => {
-      const kept: Kept = { ...(found === undefined ? claimed : keptIn(found)), ...result };
+      const kept: Kept = { ...(keptOf(found) ?? claimed), ...result };
       return { change: settingChange(AUDIT, found, JSON.stringify(kept)), answer: undefined };
     },
   );
@@ -99,17 +101,15 @@ function record(deps: AuditDeps, claimed: Kept, result: Omit<Kept, 'at' | 'turn'
 
 const NOTHING = { findings: {}, accounts: 0, transfers: 0 };
 
-/** What the last audit of any process found; undefined if none has ever run. */
+/** What the last audit of any process found; undefined if none has ever run, or its record cannot be read. */
 export async function readAudit(deps: Pick<Deps, 'store'>): Promise<AuditRecord | undefined> {
-  const found = await readSetting(deps, AUDIT);
-  return found === undefined ? undefined : keptIn(found);
+  return keptOf(await readSetting(deps, AUDIT));
 }
 
 /** Audits everything now and writes nothing. Of upstreams' books, it compares what the round has not compared yet. */
 export async function auditNow(deps: Pick<Deps, 'store' | 'clock' | 'books'>): Promise<Looked> {
   const ledger = await deps.store.auditAll();
-  const found = await readSetting(deps, AUDIT);
-  const mark = found && keptIn(found).books;
+  const mark = keptOf(await readSetting(deps, AUDIT))?.books;
   const compared = deps.books && mark && (await compareBooks(deps, deps.books, mark));
   return { ...ledger, findings: [...ledger.findings, ...(compared?.findings ?? [])] };
 }
@@ -180,7 +180,18 @@ async function write({ store }: Pick<Deps, 'store'>, found: Setting | undefined,
   return (await store.commit(settingChange(AUDIT, found, JSON.stringify(kept)))) === 'won';
 }
 
-function keptIn({ value }: Setting): Kept {
-  // Only this auditor writes the record.
-  return JSON.parse(value) as Kept;
+/** A record that cannot be read, or that another version has written in another shape, must not end auditing: it is made anew. */
+function keptOf(found: Setting | undefined): Kept | undefined {
+  return found && keptIn(found, isKept);
+}
+
+function isKept(value: unknown): value is Kept {
+  if (!hasFields(value)) return false;
+  const { at, findings, accounts, transfers, turn, books } = value;
+  const hasCounts = hasFields(findings) && Object.values(findings).every(isNumber);
+  return hasCounts && [at, accounts, transfers, turn].every(isNumber) && (books === undefined || isBookMark(books));
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === 'number';
 }

@@ -8,6 +8,7 @@ import type { IdempotencyRecord, Payment } from '../domain/records.ts';
 import type { Deps } from './deps.ts';
 import type { Memory, Receipt, Reply } from './perform.ts';
 import { BEGUN, decidingRecord, keepRun, openReply, sealReply } from './reply-memory.ts';
+import { hasFields, isText, readStored } from './stored-json.ts';
 
 /** `identity`: all values that tell this callback from any other. */
 export function callbackReceipt(
@@ -44,8 +45,17 @@ export function callbackReceipt(
   };
 
   function replyIn(record: IdempotencyRecord): Reply {
-    // Only `remember` can have sealed what opens.
-    const { body, location } = JSON.parse(openReply(secrets, record)) as { body: string; location?: string };
+    const kept = readStored(openReply(secrets, record), isKept);
+    if (kept === undefined)
+      throw new Error('a remembered reply has another shape: another version may have written it');
+    const { body, location } = kept;
     return { status: record.status, body, ...(location === undefined ? {} : { location }) };
   }
+}
+
+/** What is sealed of a reply. */
+type Kept = Pick<Reply, 'body' | 'location'>;
+
+function isKept(value: unknown): value is Kept {
+  return hasFields(value) && isText(value.body) && (value.location === undefined || isText(value.location));
 }

@@ -11,6 +11,7 @@ import type { Attempt, Payment } from '../domain/records.ts';
 import type { BrowserFacts } from '../domain/submission.ts';
 import { attemptOfSegment, attemptSegment } from './attempt-address.ts';
 import type { Deps } from './deps.ts';
+import { hasFields, isListOf, isText, readStored } from './stored-json.ts';
 
 type Needs = Pick<Deps, 'secrets' | 'publicUrl'>;
 
@@ -20,7 +21,10 @@ export function challengeUrl(deps: Needs, attempt: Pick<Attempt, 'id'>): string 
 }
 
 export interface ChallengeView {
-  /** Undefined when it is over: the payment shows the outcome. */
+  /**
+   * Undefined when it is over: the payment shows the outcome. Also when it cannot be read, because its key is gone or another
+   * version has sealed it in another shape: then it expires, and the customer may pay anew.
+   */
   readonly challenge: Challenge | undefined;
   readonly payment: Payment;
 }
@@ -42,8 +46,15 @@ export function sealChallenge(deps: Pick<Deps, 'secrets'>, attemptId: string, ch
 function openChallenge(deps: Pick<Deps, 'secrets'>, attempt: Attempt): Challenge | undefined {
   if (attempt.status !== 'challenged' || attempt.challenge === null) return undefined;
   const text = deps.secrets.open('challenge', attempt.challenge, attempt.id);
-  // Only we can have sealed what opens.
-  return text === undefined ? undefined : (JSON.parse(text) as Challenge);
+  return text === undefined ? undefined : readStored(text, isChallenge);
+}
+
+function isChallenge(value: unknown): value is Challenge {
+  return hasFields(value) && isText(value.action) && isListOf(value.fields, isFormField);
+}
+
+function isFormField(value: unknown): value is Challenge['fields'][number] {
+  return hasFields(value) && isText(value.name) && isText(value.value);
 }
 
 /** The query of a return address, for networks that do not sign what the browser brings (upstreams §8.3). */

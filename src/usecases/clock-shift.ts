@@ -11,6 +11,7 @@ import type { Deps, OperatorDeps } from './deps.ts';
 import { commitDecisionKnown } from './operator-commit.ts';
 import { OperatorError, UsageError } from './operator-error.ts';
 import { keptIn, readSetting, settingChange } from './setting.ts';
+import { hasFields, isText } from './stored-json.ts';
 
 const CLOCK_SHIFT = 'clock_shift';
 /** Ten years: enough for any schedule that someone tests (366 runs a month apart would take thirty). */
@@ -69,13 +70,11 @@ export function requireSandbox({ mode }: Pick<OperatorDeps, 'mode'>): void {
 
 function shiftIn(setting: Setting): Kept {
   const kept = keptIn(setting, isKept);
-  if (kept === undefined)
-    throw new Error(`the row ${setting.id} of table setting is damaged: restore it from a backup`);
-  return kept;
+  if (kept !== undefined) return kept;
+  throw new Error(`the row ${setting.id} of table setting is damaged: restore it from a backup`);
 }
 
 function isKept(value: unknown): value is Kept {
-  if (typeof value !== 'object' || value === null) return false;
-  if (!('shiftMs' in value) || !('leaptAt' in value) || !('by' in value)) return false;
-  return Number.isSafeInteger(value.shiftMs) && Number.isSafeInteger(value.leaptAt) && typeof value.by === 'string';
+  if (!hasFields(value)) return false;
+  return Number.isSafeInteger(value.shiftMs) && Number.isSafeInteger(value.leaptAt) && isText(value.by);
 }

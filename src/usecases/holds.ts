@@ -12,6 +12,7 @@ import type { Setting } from '../domain/records.ts';
 import type { Clock, Log } from '../platform/platform.ts';
 import type { Store } from '../store/store.ts';
 import { keptIn, readSetting } from './setting.ts';
+import { hasFields, isText } from './stored-json.ts';
 
 /** A hold that is in force, by whom it was put in force, and why. */
 export interface Hold {
@@ -54,15 +55,13 @@ export function holdIn(setting: Setting | undefined): KeptHold | undefined {
 }
 
 function isKeptHold(value: unknown): value is KeptHold {
-  if (typeof value !== 'object' || value === null || !('command' in value) || !('hold' in value)) return false;
-  return typeof value.command === 'string' && (value.hold === null || isHold(value.hold));
+  return hasFields(value) && isText(value.command) && (value.hold === null || isHold(value.hold));
 }
 
 function isHold(value: unknown): value is Hold {
-  if (typeof value !== 'object' || value === null) return false;
-  if (!('since' in value) || !('by' in value) || !('why' in value)) return false;
+  if (!hasFields(value)) return false;
   const { since, by, why } = value;
-  return typeof since === 'number' && typeof by === 'string' && (why === null || typeof why === 'string');
+  return typeof since === 'number' && isText(by) && (why === null || isText(why));
 }
 
 /** What one process knows. */

@@ -7,6 +7,7 @@
 import { type Change, guardedUpdate } from '../domain/change.ts';
 import type { Setting } from '../domain/records.ts';
 import type { Store } from '../store/store.ts';
+import { readStored } from './stored-json.ts';
 
 /** All settings live in one shard: there are few, and one change may write several. */
 const SHARD = 0;
@@ -21,12 +22,7 @@ export function readSetting(
 
 /** What a setting holds as JSON; undefined: the row is damaged. `is` tells whether a value is what was written. */
 export function keptIn<Kept>({ value }: Setting, is: (kept: unknown) => kept is Kept): Kept | undefined {
-  try {
-    const kept: unknown = JSON.parse(value);
-    return is(kept) ? kept : undefined;
-  } catch {
-    return undefined;
-  }
+  return readStored(value, is);
 }
 
 /** The change that gives a setting that value. `found`: the row as it was read; undefined: there was none. */

@@ -4,8 +4,11 @@
  * Invariant: a cursor opens only for the merchant and the query that it was made for; nobody can forge one.
  */
 
+import { isCurrency } from '../domain/currency.ts';
+import type { MerchantAccount } from '../domain/ledger.ts';
 import type { Deps } from './deps.ts';
-import type { Standing, StatementPosition } from './statement-read.ts';
+import { ALL_BALANCES, type Standing, type StatementOrder, type StatementPosition } from './statement-read.ts';
+import { hasFields, isListOf, isText, readStored } from './stored-json.ts';
 
 /** `question` is the client's query in a canonical form. */
 export function sealPosition(
@@ -17,7 +20,10 @@ export function sealPosition(
   return deps.secrets.seal('cursor', JSON.stringify(writtenOf(position)), contextOf(merchantId, question));
 }
 
-/** Undefined for anything that `sealPosition` has not made for the same merchant and question. */
+/**
+ * Undefined for anything that `sealPosition` has not made for the same merchant and question, in this version's shape: the client
+ * is told to begin anew.
+ */
 export function openPosition(
   deps: Pick<Deps, 'secrets'>,
   merchantId: string,
@@ -25,7 +31,8 @@ export function openPosition(
   cursor: string,
 ): StatementPosition | undefined {
   const text = deps.secrets.open('cursor', cursor, contextOf(merchantId, question));
-  return text === undefined ? undefined : positionOf(JSON.parse(text) as Written);
+  const written = text === undefined ? undefined : readStored(text, isWritten);
+  return written && positionOf(written);
 }
 
 function contextOf(merchantId: string, question: string): string {
@@ -49,6 +56,33 @@ function writtenOf({ order, opening, closing, running, after }: StatementPositio
     running: written(running),
     after: after ?? null,
   };
+}
+
+function isWritten(value: unknown): value is Written {
+  if (!hasFields(value) || !isOrder(value.order)) return false;
+  const { order, opening, closing, running, after } = value;
+  const isStanding = (one: unknown): boolean => isListOf(one, isDigits) && one.length === order.balances.length;
+  return [opening, closing, running].every(isStanding) && (after === null || isLinePlace(after));
+}
+
+function isOrder(value: unknown): value is StatementOrder {
+  if (!hasFields(value)) return false;
+  const { currency, balances, from, until } = value;
+  return isCurrency(currency) && isListOf(balances, isBalance) && typeof from === 'number' && typeof until === 'number';
+}
+
+function isBalance(value: unknown): value is MerchantAccount {
+  return ALL_BALANCES.some((one) => one === value);
+}
+
+function isDigits(value: unknown): value is string {
+  return isText(value) && /^-?\d+$/.test(value);
+}
+
+function isLinePlace(value: unknown): value is StatementPosition['after'] {
+  if (!hasFields(value)) return false;
+  const { at, id, side } = value;
+  return typeof at === 'number' && isText(id) && (side === 'debit' || side === 'credit');
 }
 
 function positionOf({ order, opening, closing, running, after }: Written): StatementPosition {
