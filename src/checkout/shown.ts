@@ -128,7 +128,7 @@ export function noticeOf(shown: Shown): Piece {
 
 /** A link back to the shop, where the shop gave an address for that. `mayBePaid`: as `shopAddress`. */
 export function returnLink(shown: Shown, look: 'main' | 'quiet', { mayBePaid = false } = {}): Piece {
-  const address = shopAddress(shown.view.payment, mayBePaid);
+  const address = shopAddress(shown.view.payment, { mayBePaid });
   if (address === undefined) return undefined;
   return html`<a class="${look === 'main' ? 'button' : 'quiet-link'}" href="${address}" rel="noreferrer">${text(shown, 'return_button')}</a>`;
 }

@@ -207,7 +207,10 @@ export async function payoutCancel(
     if (batch.cancelled_at === null || options.notTaken !== true) await requireCancellable(deps, batch);
     throw new OperatorError(`${describe(batch)}: add --yes to cancel what has not been sent, for good`);
   }
-  const cancelled = await cancelPayout(operating({ deps }), batchId, attributionOf(options), options.notTaken);
+  const cancelled = await cancelPayout(operating({ deps }), batchId, {
+    notTaken: options.notTaken,
+    ...attributionOf(options),
+  });
   const { document, lines } = await outputOf({ deps }, cancelled);
   const waits =
     'the carrier turned the pending lines away, and is being asked whether it paid them after all; --not-taken cancels them now';

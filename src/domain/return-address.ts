@@ -39,7 +39,7 @@ function markAfter(place: string): string {
  * Shops treat an arrival at their success address as a paid order. So an unpaid one goes there only when money may have moved, or has
  * come too late to count, because then the shop has to check, and must not ask for it again.
  */
-export function shopAddress(payment: Payment, mayBePaid = false): string | undefined {
+export function shopAddress(payment: Payment, { mayBePaid = false } = {}): string | undefined {
   const given = isPaid(payment) || mayBePaid ? payment.success_redirect_url : payment.fail_redirect_url;
   return given === null ? undefined : withQuery(given, { transaction_id: payment.id, status: payment.status });
 }

@@ -15,7 +15,7 @@ import { checkStatus, readCardStatus } from '../usecases/card-status.ts';
 import type { Deps } from '../usecases/deps.ts';
 import type { Reply } from '../usecases/perform.ts';
 import { CardCallbackBody, CardReturnQuery, CardStatusAnswer, CheckStatusAnswer, OrderParams } from './card-schemas.ts';
-import type { JsonObject } from './json-body.ts';
+import { isJson, type Json } from './json-node.ts';
 import { presentStatus } from './present.ts';
 import { isPlainJson } from './request-headers.ts';
 import { type Call, defineRoute, type Route } from './route.ts';
@@ -139,10 +139,12 @@ function countUnproven(call: Pick<Call, 'body' | 'query' | 'header' | 'count'>):
   if (named !== undefined) call.count('card_callbacks', `unproven ${named.slice(0, 255)}`, undefined);
 }
 
+const NOTHING: Json = {};
+
 /** The callback as posted, read before its shape is checked: a field that is neither text nor a number counts as not sent. */
 function callbackOf({ body, query, header }: Pick<Call, 'body' | 'query' | 'header'>): CardCallback {
-  const posted = body as JsonObject;
-  const asked = query as JsonObject;
+  const posted = isJson(body) ? body : NOTHING;
+  const asked = isJson(query) ? query : NOTHING;
   return {
     order_id: textOf(posted.order_id),
     transaction_id: textOf(posted.transaction_id),
@@ -182,5 +184,5 @@ function returnAddress({ publicUrl }: Pick<Deps, 'publicUrl'>, end: CallbackEnd)
   const { payment, isPaying, hasPage } = end;
   const page = `${publicUrl}${hasPage ? `/checkout/${payment.checkout_id}` : RETURNED_PATH}`;
   if (hasPage && !isFinal(payment.status)) return page;
-  return shopAddress(payment, isPaying) ?? page;
+  return shopAddress(payment, { mayBePaid: isPaying }) ?? page;
 }

@@ -65,7 +65,7 @@ export function worksOf(deps: Deps, senders: Senders, { isCalm, isClockRight }: 
       run: (stopping) => runDuePayouts(deps, { dispatcher, isCalm, stopping }),
     },
     { name: 'payout-cancellations', every: SECOND_MS, run: () => closeCancelledPayouts(deps) },
-    { name: 'audit', every: MINUTE_MS, run: () => auditDue(deps, isCalm()) },
+    { name: 'audit', every: MINUTE_MS, run: () => auditDue(deps, { isCalm: isCalm() }) },
     { name: 'close_days', every: MINUTE_MS, run: () => closeDays(deps) },
   ];
   return works.map((work) => ({ ...work, run: async (stopping) => ((await isClockRight()) ? work.run(stopping) : 0) }));

@@ -63,6 +63,9 @@ const GOODBYE_MS = 1_000;
 /** A minute, after which it is reported again that the server accepts no changes. */
 const READ_ONLY_TOLD_MS = 60_000;
 
+/** `sent`: the pipeline may have reached the server. */
+type Reach = Pick<ConnectionLost, 'sent'>;
+
 /** Makes a connection. It connects when it is first used, and again after a connection was lost. */
 export function openConnection(options: ConnectionOptions): Connection {
   const limitMs = options.limitMs ?? (options.patient === true ? PATIENT_LIMIT_MS : RUN_LIMIT_MS);
@@ -78,8 +81,8 @@ export function openConnection(options: ConnectionOptions): Connection {
     connection.client.end().catch(() => undefined);
   };
 
-  const lose = (connection: Connected, error: unknown, sent: boolean): ConnectionLost => {
-    const lost = new ConnectionLost(sent, codeOf(error));
+  const lose = (connection: Connected, error: unknown, { sent }: Reach): ConnectionLost => {
+    const lost = new ConnectionLost({ sent, code: codeOf(error) });
     drop(connection, lost);
     return lost;
   };
@@ -88,8 +91,8 @@ export function openConnection(options: ConnectionOptions): Connection {
     const client = newClient(options, limitMs);
     const connection = newConnected(client);
     // Reports idle connections that break; a pipeline in flight gets the error itself.
-    client.on('error', (error) => lose(connection, error, false));
-    client.on('end', () => lose(connection, undefined, false));
+    client.on('error', (error) => lose(connection, error, { sent: false }));
+    client.on('end', () => lose(connection, undefined, { sent: false }));
     await connectClient(client, Math.min(limitMs, RUN_LIMIT_MS));
     if (closed) {
       await client.end();
@@ -106,8 +109,8 @@ export function openConnection(options: ConnectionOptions): Connection {
 
   const dialler = openDialler({ open, current, onError: options.onError });
 
-  /** What a run's caller is told of its failure; `sent`: the pipeline may have reached the server. */
-  const failed = (connection: Connected, error: unknown, sent: boolean): Error => {
+  /** What a run's caller is told of its failure. */
+  const failed = (connection: Connected, error: unknown, { sent }: Reach): Error => {
     if (error instanceof Untranslatable || error instanceof ConnectionLost || error instanceof CommitsStalled)
       return error;
     const server = serverErrorOf(error);
@@ -116,7 +119,7 @@ export function openConnection(options: ConnectionOptions): Connection {
         dialler.noteSilence();
         stall.suspected ||= sent;
       }
-      return lose(connection, error, sent);
+      return lose(connection, error, { sent });
     }
     const refused = new Refused(server);
     // Our prepared statements are gone or outdated, or a standby now answers at this address: reconnect.
@@ -136,11 +139,11 @@ export function openConnection(options: ConnectionOptions): Connection {
         if (stall.suspected && executions.some(({ statement }) => statement.writes))
           await requireNoStall(connection, stall, deadline, options.onError);
         // If still connected, the pipeline is handed to the socket now; otherwise it certainly was not sent.
-        if (connected !== connection) throw lose(connection, undefined, false);
+        if (connected !== connection) throw lose(connection, undefined, { sent: false });
         sent = true;
         await runPipeline(connection.client, executions, left(deadline, Math.min(LEAST_RUN_MS, limitMs)));
       } catch (error) {
-        throw failed(connection, error, sent);
+        throw failed(connection, error, { sent });
       }
     },
     async close() {

@@ -75,7 +75,7 @@ export class ConnectionLost extends Error {
   readonly sent: boolean;
   /** A system or SQLSTATE code, for the log. */
   readonly code: string | undefined;
-  constructor(sent: boolean, code: string | undefined) {
+  constructor({ sent, code }: { readonly sent: boolean; readonly code: string | undefined }) {
     super(`the database connection was lost${code === undefined ? '' : ` (${code})`}`);
     this.sent = sent;
     this.code = code;

@@ -20,8 +20,8 @@ const NEW: Progress = { left: 3, resends: 0, waitedMs: 0 };
 const verdict = (failure?: unknown, progress?: Partial<Progress>) =>
   verdictOn({ batch, failure }, { ...NEW, ...progress });
 
-const NOT_SENT = new ConnectionLost(false, 'ECONNRESET');
-const SENT = new ConnectionLost(true, 'ECONNRESET');
+const NOT_SENT = new ConnectionLost({ sent: false, code: 'ECONNRESET' });
+const SENT = new ConnectionLost({ sent: true, code: 'ECONNRESET' });
 const COLLISIONS = ['40001', '40P01', '26000'].map((code) => refused(code));
 const TROUBLES = ['25006', '53100', '55P03', '57014', '58030', 'XX000'].map((code) => refused(code));
 /** Faults of one change: a constraint, a value that cannot be written, a column that its table does not have. */

@@ -65,7 +65,7 @@ export type AuditDeps = Pick<Deps, 'store' | 'clock' | 'log' | 'books'>;
  * One run of the auditor's round. Returns the number of findings; 0 also if an audit was begun less than a minute ago, or less
  * than three minutes ago while load is being shed (`isCalm` is false).
  */
-export async function auditDue(deps: AuditDeps, isCalm = true): Promise<number> {
+export async function auditDue(deps: AuditDeps, { isCalm = true } = {}): Promise<number> {
   const found = await readSetting(deps, AUDIT);
   const before = keptOf(found);
   if (found !== undefined && before === undefined) deps.log.warn('audit_record_damaged', { setting: AUDIT });

@@ -196,7 +196,7 @@ async function takeStep(
   return commitOrFind<{ rows: SettlementRows; stored: Reply | undefined }, Allowed | undefined>(
     deps,
     async () => ({ rows: await readSettlement(deps, known), stored: await receipt?.stored() }),
-    ({ rows, stored }, isInDoubt) => {
+    ({ rows, stored }, { isInDoubt }) => {
       const { status, next_inquiry_at } = rows.attempt;
       if (isInDoubt && status === 'authenticated' && next_inquiry_at === ours) return { answer: rows };
       const step = authenticateAttempt(rows, heard, ours);

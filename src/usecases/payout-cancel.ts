@@ -23,8 +23,7 @@ import { changeBatch, type PayoutOperatorDeps, requireBatch, tell } from './payo
 export async function cancelPayout(
   deps: PayoutOperatorDeps,
   batchId: string,
-  attribution: Attribution,
-  notTaken = false,
+  { notTaken = false, ...attribution }: Attribution & { readonly notTaken?: boolean | undefined },
 ): Promise<PayoutBatch> {
   const said = requireAttribution(attribution);
   const found = await requireBatch(deps, batchId);

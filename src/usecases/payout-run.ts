@@ -42,7 +42,8 @@ export async function runDuePayouts(deps: PayoutBatchDeps, parts: RunParts): Pro
   while (!isOver(run, parts)) {
     const before = run.ran;
     const look = await lookUp(deps, run, except);
-    await Promise.all(Array.from({ length: MOST_AT_ONCE }, (_, at) => serve(deps, parts, run, look, at === 0)));
+    const shared = { deps, parts, run, look };
+    await Promise.all(Array.from({ length: MOST_AT_ONCE }, (_, at) => serve(shared, { isFirst: at === 0 })));
     hasRun ||= run.ran > before;
     if (look.held.size > 0) except = [...except, ...look.held.keys()];
     else if (run.ran === before) {
@@ -71,6 +72,14 @@ interface Look {
   readonly turns: MerchantTurns<DueBatch>;
   /** By turn: how many of its batches have found their carriers busy. */
   readonly held: Map<string, number>;
+}
+
+/** What the workers of one look share. */
+interface Shared {
+  readonly deps: PayoutBatchDeps;
+  readonly parts: RunParts;
+  readonly run: Run;
+  readonly look: Look;
 }
 
 function isOver(run: Run, { stopping }: RunParts): boolean {
@@ -105,7 +114,8 @@ function inOrder({ random }: PayoutBatchDeps, due: readonly DueBatch[]): DueBatc
  * One of several workers that run occurrences side by side until none is left. While load is being shed only the first
  * continues, until shedding ends: the next look then has all workers.
  */
-async function serve(deps: PayoutBatchDeps, parts: RunParts, run: Run, look: Look, isFirst: boolean): Promise<void> {
+async function serve(shared: Shared, { isFirst }: { readonly isFirst: boolean }): Promise<void> {
+  const { parts, run, look } = shared;
   let isAlone = false;
   while (!isOver(run, parts)) {
     const isCalm = parts.isCalm();
@@ -113,7 +123,7 @@ async function serve(deps: PayoutBatchDeps, parts: RunParts, run: Run, look: Loo
     isAlone = !isCalm;
     const batch = look.turns.take();
     if (batch === undefined) return;
-    const outcome = await tryOccurrence(deps, parts, run, batch);
+    const outcome = await tryOccurrence(shared, batch);
     if (outcome === 'more') look.turns.add(turnOf(batch), batch);
     else if (outcome === 'not due') run.passed.add(batch.id);
     else if (outcome === 'held') hold(look, batch);
@@ -127,12 +137,8 @@ function hold(look: Look, batch: DueBatch): void {
   if (held >= MOST_HELD) look.turns.drop(turn);
 }
 
-async function tryOccurrence(
-  deps: PayoutBatchDeps,
-  { dispatcher }: RunParts,
-  run: Run,
-  batch: DueBatch,
-): Promise<Outcome> {
+async function tryOccurrence({ deps, parts, run }: Shared, batch: DueBatch): Promise<Outcome> {
+  const { dispatcher } = parts;
   try {
     const { outcome, lines } = await runOccurrence(deps, batch, dispatcher);
     for (const line of lines) dispatcher.offer(line);

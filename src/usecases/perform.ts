@@ -181,6 +181,14 @@ export async function commitDecision<R, A>(
   throw new Error('a change lost against its neighbours too often');
 }
 
+/** Whether the outcome of an earlier try of the same commit was lost. */
+export interface Doubt {
+  readonly isInDoubt: boolean;
+}
+
+const FIRST_TRY: Doubt = { isInDoubt: false };
+const TRY_IN_DOUBT: Doubt = { isInDoubt: true };
+
 /**
  * The loop of `commitDecision` for a commit that permits a call to an upstream: it returns only once the change is certainly
  * committed, and nothing is sent before.
@@ -194,13 +202,13 @@ export async function commitDecision<R, A>(
 export async function commitOrFind<R, A>(
   deps: { readonly store: Committing; readonly clock: Pick<Clock, 'after'> },
   read: () => Promise<R>,
-  decide: (rows: R, isInDoubt: boolean) => { readonly change?: Change | undefined; readonly answer: A },
+  decide: (rows: R, doubt: Doubt) => { readonly change?: Change | undefined; readonly answer: A },
 ): Promise<A> {
   try {
-    return await commitDecision(deps.store, read, (rows) => decide(rows, false));
+    return await commitDecision(deps.store, read, (rows) => decide(rows, FIRST_TRY));
   } catch (error) {
     if (!(error instanceof CommitUnknown)) throw error;
-    return retryWhileUnavailable(deps, () => commitDecision(deps.store, read, (rows) => decide(rows, true)));
+    return retryWhileUnavailable(deps, () => commitDecision(deps.store, read, (rows) => decide(rows, TRY_IN_DOUBT)));
   }
 }
 

@@ -306,9 +306,9 @@ test('while requests are shed, the audit is made every three minutes', async () 
   await auditDue({ ...deps, clock });
   const first = await madeAt();
   await clock.advance(2 * MINUTE);
-  await auditDue({ ...deps, clock }, false);
+  await auditDue({ ...deps, clock }, { isCalm: false });
   expect(await madeAt()).toBe(first);
   await clock.advance(MINUTE);
-  await auditDue({ ...deps, clock }, false);
+  await auditDue({ ...deps, clock }, { isCalm: false });
   expect(await madeAt()).toBe(clock.wall());
 });

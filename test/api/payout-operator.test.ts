@@ -269,7 +269,7 @@ describe('cancelling', () => {
       await world.pass(600_000);
       expect(await statuses()).toEqual(['pending', 'pending', 'pending']);
       if (notTaken) {
-        await cancelPayout(world.gateway.deps, batch.id, SAY, true);
+        await cancelPayout(world.gateway.deps, batch.id, { notTaken: true, ...SAY });
         expect(await statuses()).toEqual(['failed', 'failed', 'failed']);
       }
       world.sandbox.faults.clear();

@@ -66,7 +66,7 @@ test('a connection that breaks is reported once, and one takes its place', async
   expect(second).not.toBe(first);
   await untilThereAre('broken', [second]);
   expect(await pidOf(line)).toBe(second);
-  expect(errors).toEqual([new ConnectionLost(true, '57P01')]);
+  expect(errors).toEqual([new ConnectionLost({ sent: true, code: '57P01' })]);
 });
 
 test.each(['26000', '0A000', '25006'])('a connection that was refused with %s is ended and replaced', async (code) => {
