@@ -21,7 +21,7 @@ import {
   uploadOnPage,
   verifyOnPage,
 } from '../usecases/checkout-act.ts';
-import type { PageView } from '../usecases/checkout-read.ts';
+import { type PageView, readPage } from '../usecases/checkout-read.ts';
 import type { Deps } from '../usecases/deps.ts';
 import { GIVEN } from './given.ts';
 import { readPhone } from './phone.ts';
@@ -179,6 +179,8 @@ async function proof(deps: Deps, { request, view }: Step): Promise<Done> {
   if (file === undefined) throw refuseField(1109, 'file', 'REQUIRED');
   const verdict = judgeProof(file);
   if (verdict.kind === 'refused') throw refuseField(1110, 'file', verdict.fault);
-  await uploadOnPage(deps, view, verdict.bytes, verdict.type);
+  // The file may have taken minutes: a merchant that was suspended meanwhile, or whose credential was revoked, gets none.
+  const fresh = await readPage(deps, view.checkout);
+  await uploadOnPage(deps, fresh, verdict.bytes, verdict.type);
   return PAGE;
 }

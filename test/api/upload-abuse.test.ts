@@ -117,6 +117,24 @@ test('an upload that has waited for a place is authenticated once more', async (
   expect(await rowsOf(world, 'select id from proof where payment_id = $1', [paying.transaction_id])).toEqual([]);
 });
 
+test('a page whose merchant is suspended while its file arrives stores no proof', async () => {
+  const own = await world.merchant();
+  const page = await transferPage(own);
+  const paying = await promise(world, own);
+  const file = pngFile();
+  const head = '--b\r\nContent-Disposition: form-data; name="file"; filename="receipt.png"\r\n\r\n';
+  const end = '\r\n--b--\r\n';
+  const length = head.length + file.length + end.length;
+  silentOf(page.token);
+  const slow = begin(page.path, [`Cookie: ${page.cookie}`, `Content-Length: ${length}`], head);
+  // Both of the session's places are taken: the page has been read, and waits for the file.
+  await untilStatus(paying, 429, page.token);
+  await setMerchantStatus(world.gateway.deps, own.merchant.id, 'SUSPENDED');
+  slow.write(Buffer.concat([file, Buffer.from(end)]));
+  expect(await answerOf(slow)).toMatch(/^HTTP\/1\.1 403 /);
+  expect(await rowsOf(world, 'select id from proof where merchant_id = $1', [own.merchant.id])).toEqual([]);
+});
+
 test('a merchant has eight places: another merchant’s uploads continue', async () => {
   const [one, other] = [await world.merchant(), await world.merchant()];
   const [mine, stranger] = [await promise(world, one), await promise(world, other)];
