@@ -6,6 +6,7 @@
  */
 
 import { nextLookBackAt } from '../domain/payout.ts';
+import type { Attempt } from '../domain/records.ts';
 import { upstreamOf } from './attempt-answer.ts';
 import { settleOutgoingInquiry } from './attempt-outgoing.ts';
 import type { CallOutcome } from './call-outcome.ts';
@@ -57,10 +58,18 @@ export async function inquirePreviousAttempt(deps: Deps, order: Order): Promise<
       deps.log.warn('try_before_unclear', about);
       return { kind: 'unclear', until: nextLookBackAt(order, deps.clock.now()), outcome: 'silent' };
     case 'not_found': {
-      const until = attempt.created_at + upstreamOf(deps, attempt).settleDelayMs;
+      const until = turnedAwayAt(attempt) + upstreamOf(deps, attempt).settleDelayMs;
       return at < until ? { kind: 'unclear', until, outcome: 'not_called' } : { kind: 'over' };
     }
     case 'declined':
       return { kind: 'over' };
   }
+}
+
+/**
+ * When the call that was turned away ended: a clock that was wrong when the attempt was written may have been set right while the
+ * call was on its way. An attempt that inquiries have closed has been unknown for the settle delay already.
+ */
+function turnedAwayAt({ inquiries, settled_at, created_at }: Attempt): number {
+  return inquiries === 0 && settled_at !== null ? settled_at : created_at;
 }

@@ -1,22 +1,56 @@
 /**
- * Distrusts upstreams' "not found" by a clock that was set forward a moment ago, or is not the database's.
+ * Distrusts upstreams' "not found" by a clock that was set forward a moment ago, or is not the database's; by the latter also that
+ * they turned a payout or a refund away.
  *
  * Invariant: skipped time proves nothing, nor does time between the instants of two clocks. "Not found" counts only if our call
  * really had the time to arrive, and the upstream the time to register it.
  */
 
-import type { Connectors, Upstream } from '../connectors/connector.ts';
+import type { CardConnector, Connectors, PayoutConnector, Upstream } from '../connectors/connector.ts';
+import type { Answer } from '../domain/answer.ts';
 import type { Clock } from '../platform/platform.ts';
-import { openSharedClock } from './clock-guard.ts';
+import { isClockShared, openSharedClock } from './clock-guard.ts';
 import type { Deps } from './deps.ts';
 import { rethrowUnlessTransient } from './perform.ts';
 
 /** 60 s, longer than a call can be in flight, and than any process takes to notice a leap. */
 const CALM_MS = 60_000;
 
-/** The same upstreams; while the clock is not to be believed, their "not found" becomes "unknown", so that they are asked again. */
+/** The same upstreams; while the clock is not to be believed, what they deny becomes "unknown", so that they are asked again. */
 export function distrustByClock(connectors: Connectors, deps: Pick<Deps, 'store' | 'clock' | 'mode'>): Connectors {
-  const known = new Map<string, Upstream>();
+  const { doubting, payingOut, refunding } = doubtsOf(deps);
+  const card = connectors.card && refunding(doubting(connectors.card));
+  return {
+    ...connectors,
+    card,
+    payout: remembered((name) => connectors.payout(name), payingOut),
+    upstream: remembered(
+      (name) => (name === card?.name ? card : connectors.upstream(name)),
+      (upstream) => (upstream === card ? card : doubting(upstream)),
+    ),
+  };
+}
+
+/** What `wrap` makes of the upstream that `find` finds, made once for each name. */
+function remembered<U>(
+  find: (name: string) => U | undefined,
+  wrap: (upstream: U) => U,
+): (name: string) => U | undefined {
+  const known = new Map<string, U>();
+  return (name) => {
+    const made = known.get(name);
+    if (made !== undefined) return made;
+    const found = find(name);
+    const wrapped = found && wrap(found);
+    if (wrapped !== undefined) known.set(name, wrapped);
+    return wrapped;
+  };
+}
+
+const APART = "this machine's clock is not known to be the database's";
+
+/** How upstreams of each kind are distrusted. */
+function doubtsOf(deps: Pick<Deps, 'store' | 'clock' | 'mode'>) {
   const isShared = openSharedClock(deps);
   const doubt = async (): Promise<string | undefined> => {
     if (hasLeapt(deps.clock)) return 'the clock was set forward a moment ago';
@@ -24,28 +58,35 @@ export function distrustByClock(connectors: Connectors, deps: Pick<Deps, 'store'
       rethrowUnlessTransient(error);
       return false;
     });
-    return isBelieved ? undefined : "this machine's clock is not known to be the database's";
+    return isBelieved ? undefined : APART;
   };
-  const doubting = <U extends Upstream>(upstream: U): U => ({
-    ...upstream,
-    inquire: async (order) => {
-      const answer = await upstream.inquire(order);
-      const reason = answer.kind === 'not_found' ? await doubt() : undefined;
-      return reason === undefined ? answer : { kind: 'unknown', reason };
-    },
-  });
-  const card = connectors.card && doubting(connectors.card);
+  /**
+   * An order that was turned away is sent again once the settle delay since then is over, by whichever process finds it due. By the
+   * instant that a slow clock writes, that delay would be over at once; so its outcome is inquired about instead. The clock is looked
+   * at anew: a machine that was suspended during the call does not notice by what it remembers. The call was made, so whatever
+   * prevents that look, the outcome is unknown.
+   */
+  const turnedAway = async (answer: Answer): Promise<Answer> => {
+    if (answer.kind !== 'not_sent' || (await isClockShared(deps).catch(() => false))) return answer;
+    return { kind: 'unknown', reason: `${APART}; the upstream had said: ${answer.reason}` };
+  };
   return {
-    ...connectors,
-    card,
-    upstream(name) {
-      if (name === card?.name) return card;
-      const found = known.get(name) ?? connectors.upstream(name);
-      if (found === undefined) return undefined;
-      const doubted = known.get(name) ?? doubting(found);
-      known.set(name, doubted);
-      return doubted;
-    },
+    doubting: <U extends Upstream>(upstream: U): U => ({
+      ...upstream,
+      inquire: async (order) => {
+        const answer = await upstream.inquire(order);
+        const reason = answer.kind === 'not_found' ? await doubt() : undefined;
+        return reason === undefined ? answer : { kind: 'unknown', reason };
+      },
+    }),
+    payingOut: (carrier: PayoutConnector): PayoutConnector => ({
+      ...carrier,
+      payOut: async (order) => turnedAway(await carrier.payOut(order)),
+    }),
+    refunding: (card: CardConnector): CardConnector => ({
+      ...card,
+      refund: async (order) => turnedAway(await card.refund(order)),
+    }),
   };
 }
 

@@ -43,12 +43,17 @@ export async function isClockFast(deps: ClockDeps): Promise<boolean> {
   return deps.mode === 'production' && (await clockLead(deps)) > WRONG_MOST_MS;
 }
 
+/** Whether what this machine's clock has written can be compared by the clocks of others; asked anew each time. */
+export async function isClockShared(deps: ClockDeps): Promise<boolean> {
+  return deps.mode !== 'production' || (await clockDifference(deps)) <= APART_MOST_MS;
+}
+
 /**
  * Tells whether instants that other processes have written can be compared with this machine's clock, as `openClockGuard` does.
  * Nothing is logged: the alert on the clocks' difference comes much earlier.
  */
 export function openSharedClock(deps: ClockDeps): () => Promise<boolean> {
-  return remembered(deps, async () => (await clockDifference(deps)) <= APART_MOST_MS);
+  return remembered(deps, () => isClockShared(deps));
 }
 
 function remembered({ clock, mode }: ClockDeps, compare: () => Promise<boolean>): () => Promise<boolean> {

@@ -1,17 +1,20 @@
 /**
- * A process whose clock is not the database's gives no order up by it: how long a carrier has not known one is counted from an instant
- * that another process may have written, and by a fast clock a customer's time at the issuer seems to be over.
+ * A process whose clock is not the database's gives no order up by it, nor believes that a carrier turned an order away: how long a
+ * carrier has not known one is counted from an instant that another process may have written, and by a fast clock a customer's time
+ * at the issuer seems to be over.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Attempt } from '../../src/domain/records.ts';
 import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import { inquireAttempt } from '../../src/usecases/attempt-inquire.ts';
 import { distrustByClock } from '../../src/usecases/clock-distrust.ts';
-import type { Deps } from '../../src/usecases/deps.ts';
+import { type Deps, newId } from '../../src/usecases/deps.ts';
+import { startLine } from '../../src/usecases/payout-start.ts';
 import { challenged } from '../support/card-payments.ts';
 import { collect, numberEnding, type Paying, payByPhone } from '../support/flows.ts';
+import { commitBatch, lineNow, openPayer } from '../support/payout-lines.ts';
 import { rowsOf } from '../support/rows.ts';
-import { openWaveringCarrier, type WaveringCarrier } from '../support/wavering-carrier.ts';
+import { openWaveringCarrier, TURNED_AWAY, type WaveringCarrier } from '../support/wavering-carrier.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -42,7 +45,7 @@ async function attemptOf({ transaction_id }: Paying): Promise<Attempt> {
 /** A production worker of the same gateway whose clock differs by that many milliseconds. */
 function workerApart(milliseconds: number): Deps {
   const { deps } = world.gateway;
-  const apart: Deps = { ...deps, mode: 'production', clock: manualClock(world.clock.now() + milliseconds) };
+  const apart: Deps = { ...deps, mode: 'production', clock: manualClock(Date.now() + milliseconds) };
   return { ...apart, connectors: distrustByClock(deps.connectors, apart) };
 }
 
@@ -83,4 +86,40 @@ test('a challenge is not over by a clock that is eleven minutes fast; it is once
   await world.clock.advance(11 * 60_000);
   await inquireAttempt(world.gateway.deps, await attemptOf(paying), 'due');
   expect(await attemptOf(paying)).toMatchObject({ status: 'declined', reason: 'challenge_expired' });
+});
+
+function triesOf(order: string): Promise<Attempt[]> {
+  return rowsOf(world, 'select * from attempt where payment_id = $1 order by id', [order]);
+}
+
+test.each([
+  ['by a clock that is behind', () => workerApart(-90_000), 0],
+  ['by one that was behind until the answer came', () => world.gateway.deps, 90],
+])(
+  'a payout that was turned away, and taken all the same, is sent once, although it was sent %s',
+  async (_, worker, behind) => {
+    const payer = await openPayer(world);
+    const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('42') }], { nextStartAt: null });
+    carrier.answer(TURNED_AWAY);
+    await (await startLine(worker(), line, payer.merchant)).written;
+    const written = 'update attempt set created_at = created_at - make_interval(secs => $1) where payment_id = $2';
+    await rowsOf(world, written, [behind, line.id]);
+    // The other processes ask at once, and the carrier does not know the order yet.
+    await world.pass(5_000, 6);
+    const [tried, ...others] = await triesOf(line.id);
+    expect(others).toEqual([]);
+    carrier.say(tried?.reference ?? '', 'SUCCESSFUL');
+    await world.pass(60_000, 2);
+    expect(await lineNow(world, line)).toMatchObject({ status: 'completed', tries: 1 });
+    expect(await world.gateway.store.audit()).toEqual([]);
+  },
+);
+
+test('that the card network turned a refund away is believed only by the database’s clock', async () => {
+  const { deps } = world.gateway;
+  world.sandbox.faults.set('cardnet', { refuse_rate: 1 });
+  const order = { orderId: newId(deps, 'txn', 0), attemptId: newId(deps, 'att', 0), amountMinor: 5_00n } as const;
+  const saidTo = async ({ connectors }: Deps) => (await connectors.card?.refund({ ...order, currency: 'usd' }))?.kind;
+  expect(await saidTo(deps)).toBe('not_sent');
+  for (const apart of [90_000, -90_000]) expect(await saidTo(workerApart(apart)), `${apart}`).toBe('unknown');
 });
