@@ -191,6 +191,18 @@ test('a challenge that comes after the round has given the payment back: 1404, a
   expect((await submitCard(world, paying)).json).toMatchObject({ status: 'approved' });
 });
 
+test('the round leaves a submit alone while PAY may be on its way, for forty seconds', async () => {
+  const paying = await desk.collected();
+  network.issuer = 'SUCCESSFUL';
+  const slow = network.hold('pay');
+  const submitted = submitCard(world, paying);
+  await slow.asked;
+  await world.pass(10_000, 4);
+  expect(await attemptOf(world, paying)).toMatchObject({ status: 'intended', inquiries: 0, not_found_at: null });
+  slow.answer();
+  expect((await submitted).json).toMatchObject({ status: 'approved' });
+});
+
 test('PAY is answered while another payment of the session is being paid: nobody is told to pay this one again', async () => {
   const paying = await desk.collected();
   network.issuer = 'SUCCESSFUL';
@@ -269,6 +281,12 @@ describe('late card money while its session is open', () => {
     await expect(book(attemptId)).rejects.toThrow(/session is open until .*Z: .*--to payer/);
     const other = { ...paying, ...(await collectWith(world, paying.token)) };
     expectRefusal(await payByPhone(world, other, numberEnding('42')), 400, '1110', 'PAID_BEFORE');
+  });
+
+  test('is not reported as the decline that it was believed to be', async () => {
+    const { paying } = await paidLate();
+    const read = await world.call('GET', `/payments/check-status/${paying.transaction_id}`, { bearer: paying.token });
+    expect(read.json).toMatchObject({ status: 'declined', upstream_status: null });
   });
 
   test('can be booked to its merchant once the session is over', async () => {
