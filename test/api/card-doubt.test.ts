@@ -130,6 +130,19 @@ test.each([
   },
 );
 
+test('an empty form is simply filled in, even if nobody can say whether an earlier try has paid', async () => {
+  const paying = await desk.collected();
+  network.issuer = 'SUCCESSFUL';
+  network.instead('pay', refusal('SERVER_BUSY'));
+  expectRefusal(await submitCard(world, paying), 502, '1404');
+  network.instead('inquire', 'cuts');
+  const field = 'sourceOfFunds.provided.card.securityCode';
+  network.instead('initiate', refusal('INVALID_REQUEST', 'Missing parameter', field));
+  expectRefusal(await submitCard(world, paying), 400, '1110', 'CARD_NOT_ENTERED');
+  network.instead('initiate', undefined);
+  expectRefusal(await submitCard(world, paying), 502, '1404', 'EARLIER_TRY_OPEN');
+});
+
 test.each([
   ['the customer is sent to the issuer', 'PENDING', /^processing http.*\/checkout\/challenge\/\w/],
   ['if the round has heard of the issuer since, the customer has paid', 'SUCCESSFUL', /^approved nowhere$/],

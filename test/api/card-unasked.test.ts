@@ -37,6 +37,17 @@ test('tries that have not asked for money because too much time had passed, are 
   expect(attempt).toEqual({ reason: 'not_asked', next_inquiry_at: null });
 });
 
+test('an authentication that took twenty-one seconds is not too late', async () => {
+  const paying = await desk.collected();
+  network.issuer = 'SUCCESSFUL';
+  const slow = network.hold('authenticate');
+  const submitted = submitCard(world, paying);
+  await slow.asked;
+  await world.clock.advance(21_000);
+  slow.answer();
+  expect((await submitted).json).toMatchObject({ status: 'approved' });
+});
+
 test('tries that have not asked for money because the network was unreachable, are never inquired about, now or later', async () => {
   const paying = await desk.collected();
   network.issuer = 'SUCCESSFUL';
