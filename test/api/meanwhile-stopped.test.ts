@@ -1,4 +1,4 @@
-/** A credential is revoked or a merchant suspended while a call is in progress: the call has no further effect. */
+/** A credential is revoked, a merchant suspended or a session over while a call is in progress: what effect the call still has. */
 
 import { once } from 'node:events';
 import { request } from 'node:http';
@@ -7,10 +7,10 @@ import { revokeCredential } from '../../src/usecases/credential-revoke.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
 import { submitPayment } from '../../src/usecases/payment-submit.ts';
 import { callerOf, meansOf, plainly, submitOf } from '../support/direct-calls.ts';
-import { bearerOf, collect, freshKey, numberEnding, payByPhone, statusOf } from '../support/flows.ts';
+import { bearerOf, collect, freshKey, numberEnding, type Paying, payByPhone, statusOf } from '../support/flows.ts';
 import { carrierAsked } from '../support/phone-payments.ts';
 import { whileTimePasses } from '../support/waiting.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { type Answer, openWorld, type World } from '../support/world.ts';
 
 let world: World;
 
@@ -82,13 +82,12 @@ test('a merchant that is suspended while a PIN waits for its turn is paid nothin
   expect(await statusOf(world, paying)).toBe('pending');
 });
 
-test('a call that waits behind the first one of its key is judged by its credential’s state when its turn comes', async () => {
-  const merchant = await world.merchant();
-  const paying = await collect(world, merchant, { method: 'mobile_money' });
-  const key = freshKey();
+/** Two submits of one key whose carrier takes two seconds; `between` happens once the second one waits behind the first. */
+async function submitTwice(paying: Paying, between: () => Promise<unknown>): Promise<Answer[]> {
+  const [msisdn, key] = [numberEnding('42'), freshKey()];
   world.sandbox.faults.set('mtn', { delay_ms: 2_000 });
   const asked = carrierAsked(world);
-  const submit = () => payByPhone(world, paying, numberEnding('42'), key);
+  const submit = () => payByPhone(world, paying, msisdn, key);
   const first = submit();
   await asked;
   const reached = once(world.gateway.app.server, 'request');
@@ -96,8 +95,23 @@ test('a call that waits behind the first one of its key is judged by its credent
   await reached;
   // It has been admitted, by the credential's state at that time.
   await world.call('GET', '/health');
-  await revokeCredential(world.gateway.deps, merchant.key_id);
+  await between();
   const answers = await whileTimePasses(world, Promise.all([first, second]), 250);
   world.sandbox.faults.clear();
+  return answers;
+}
+
+test('a call that waits behind the first one of its key is judged by its credential’s state when its turn comes', async () => {
+  const merchant = await world.merchant();
+  const paying = await collect(world, merchant, { method: 'mobile_money' });
+  const answers = await submitTwice(paying, () => revokeCredential(world.gateway.deps, merchant.key_id));
   expect(answers.map(({ status }) => status)).toEqual([200, 401]);
+});
+
+test('a call that waits behind the first one of its key gets its answer, even if their session expires meanwhile', async () => {
+  const minted = { ttl_seconds: 60 };
+  const paying = await collect(world, await world.merchant(), { method: 'mobile_money', minted });
+  await world.clock.advance(59_000);
+  const [first, second] = await submitTwice(paying, () => world.clock.advance(1_000));
+  expect([first?.status, second?.status, second?.text]).toEqual([200, 200, first?.text]);
 });
