@@ -111,7 +111,9 @@ test('a challenge without a form, even as the first answer: 1404, and the paymen
     status: 200,
     body: JSON.stringify({ transaction: { authenticationStatus: 'AUTHENTICATION_PENDING' } }),
   });
-  expectRefusal(await submitCard(world, paying), 502, '1404');
+  const refused = await submitCard(world, paying);
+  expectRefusal(refused, 502, '1404');
+  expect(refused.json).toMatchObject({ transaction_id: paying.transaction_id, retryable: true, retry_after: 10 });
   expect(await statusOf(world, paying)).toBe('pending');
 });
 
@@ -140,7 +142,9 @@ test('an empty form is simply filled in, even if nobody can say whether an earli
   network.instead('initiate', refusal('INVALID_REQUEST', 'Missing parameter', field));
   expectRefusal(await submitCard(world, paying), 400, '1110', 'CARD_NOT_ENTERED');
   network.instead('initiate', undefined);
-  expectRefusal(await submitCard(world, paying), 502, '1404', 'EARLIER_TRY_OPEN');
+  const unclear = await submitCard(world, paying);
+  expectRefusal(unclear, 502, '1404', 'EARLIER_TRY_OPEN');
+  expect(unclear.json).toMatchObject({ transaction_id: paying.transaction_id, retryable: true, retry_after: 10 });
 });
 
 test.each([

@@ -317,6 +317,7 @@ describe('a decision', () => {
     await expect(approveProof(operator(), proofId.replace(/.{6}$/, '000000'), null)).rejects.toThrow('there is no');
     await expect(declineProof(operator(), proofId, ' ')).rejects.toThrow('one line');
     await expect(declineProof(operator(), proofId, 'a\nb')).rejects.toThrow('one line');
+    await expect(declineProof(operator(), proofId, 'x'.repeat(501))).rejects.toThrow('1 to 500 characters');
     await expect(declineProof(operator(), proofId, 'a\u202eb')).rejects.toThrow('one line');
   });
 });
