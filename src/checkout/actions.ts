@@ -112,7 +112,7 @@ function accountIn(givenNumber: string | undefined, typedPin: string | undefined
   const details: RefusalDetail[] = [];
   if (number === '') details.push({ field: 'ewallet_number', code: 'REQUIRED' });
   if (pin === '') details.push({ field: 'ewallet_pin', code: 'REQUIRED' });
-  else if (!PIN_FORM.test(pin)) details.push({ field: 'ewallet_pin', code: 'INVALID_FORMAT' });
+  else if (!PIN_FORM.test(pin)) details.push({ field: 'ewallet_pin', code: 'MALFORMED_PIN' });
   if (details.length > 0) throw new Refusal(1110, { details });
   return { number, pin, numberField: 'ewallet_number', pinField: 'ewallet_pin' } as const;
 }
@@ -142,7 +142,7 @@ function browserOf(request: PageRequest) {
 async function verify(deps: Deps, { request, view }: Step): Promise<Done> {
   requireNoCard(request);
   const code = ungrouped(required(request.form.code, 'otp_code'));
-  if (!CODE_FORM.test(code)) throw refuseField(1110, 'otp_code', 'INVALID_FORMAT');
+  if (!CODE_FORM.test(code)) throw refuseField(1110, 'otp_code', 'MALFORMED_OTP');
   await verifyOnPage(deps, view, code);
   return PAGE;
 }

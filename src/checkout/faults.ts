@@ -66,6 +66,8 @@ export function faultsOf(language: Language, refusal: Refusal, otherwise: Checko
 
 /** The words for a detail's code; a code that is not listed has none of its own. */
 const DETAILS: { readonly [code: string]: CheckoutWord } = {
+  MALFORMED_PIN: 'bad_pin',
+  MALFORMED_OTP: 'need_code',
   INVALID_PIN: 'wrong_pin',
   INVALID_OTP: 'wrong_code',
   OTP_EXPIRED: 'code_old',
@@ -118,8 +120,6 @@ function detailText(language: Language, detail: RefusalDetail, field: FieldName 
   if (detail.code === 'REQUIRED' && field !== undefined) return neededFault(language, field);
   // The network's form has not been opened.
   if (detail.code === 'REQUIRED' && detail.field === 'session_id') return checkoutText(language, 'card_first');
-  if (detail.code === 'INVALID_FORMAT' && field === 'pin') return checkoutText(language, 'bad_pin');
-  if (detail.code === 'INVALID_FORMAT' && field === 'code') return checkoutText(language, 'need_code');
   const closed = detail.words?.left === 0 ? LAST_TRIES[detail.code] : undefined;
   if (closed !== undefined) {
     const { seconds = closed.forMs / 1_000 } = detail.words ?? {};

@@ -69,7 +69,7 @@ test('a collect names the missing fields of its method before malformed ones, ea
     '1109 wallet_number REQUIRED wallet_pin REQUIRED email INVALID_EMAIL',
   );
   expect(collect({ payment_method: 'wallet', wallet_number: '123', wallet_pin: 'x' })).toBe(
-    '1110 wallet_pin INVALID_FORMAT',
+    '1110 wallet_pin MALFORMED_PIN',
   );
   expect(
     collect({ payment_method: 'none', phone_number: '0810000042', email: 'x', notify_url: 'http://127.0.0.1/x' }),
@@ -135,7 +135,7 @@ test('a required field of a method that is empty counts as missing', () => {
 test('a submit names the missing fields of its method before malformed ones', () => {
   const payment_id = 'pay_0123456789';
   const by = (payment_method_id: string, body: JsonObject = {}) => submit({ payment_id, payment_method_id, ...body });
-  expect(by('wallet', { ewallet_pin: 'x' })).toBe('1109 ewallet_number REQUIRED ewallet_pin INVALID_FORMAT');
+  expect(by('wallet', { ewallet_pin: 'x' })).toBe('1109 ewallet_number REQUIRED ewallet_pin MALFORMED_PIN');
   expect(by('wallet', { ewallet_number: '5707', ewallet_pin: '1234' })).toBe('');
   // On its own the fault waits until the payment is known, which may have another method.
   expect(by('flash')).toBe('');
@@ -157,7 +157,7 @@ test('a submit names the missing fields of its method before malformed ones', ()
   });
   expect(by('flash', { ewallet_number: '5707', flash_pin: '1234' })).toBe('');
   // A field that cannot be read is not missing, nor is the field that it replaces.
-  expect(by('flash', { ewallet_number: '5707', ewallet_pin: 'x' })).toBe('1110 ewallet_pin INVALID_FORMAT');
+  expect(by('flash', { ewallet_number: '5707', ewallet_pin: 'x' })).toBe('1110 ewallet_pin MALFORMED_PIN');
   expect(by('mobile_money', { payment_id: 'short' })).toBe(
     '1109 mobile_money_phone_number REQUIRED payment_id TOO_SHORT',
   );

@@ -70,6 +70,8 @@ export const en = {
     NOT_AN_OPTION: '{field} is not one of the possible values. Choose one of these: {options}.',
     OUT_OF_RANGE: '{field} must lie between {minimum} and {maximum}.',
     INVALID_FORMAT: '{field} does not have the right form. See the documentation of this field.',
+    MALFORMED_PIN: '{field} is not a PIN. Send its four to eight digits, as a string.',
+    MALFORMED_OTP: '{field} is not a one-time code. Send its six digits, as a string.',
     INVALID_AMOUNT:
       '{field} is not a valid amount. Write a decimal string above zero, such as “12.50”, with no more decimals than the currency has.',
     INVALID_CURRENCY: '{field} is not a supported currency. Write its three letters in lower case, such as usd or cdf.',

@@ -79,6 +79,8 @@ export const es = {
     NOT_AN_OPTION: '{field} no es uno de los valores posibles. Elija uno de estos: {options}.',
     OUT_OF_RANGE: '{field} debe estar entre {minimum} y {maximum}.',
     INVALID_FORMAT: '{field} no tiene la forma correcta. Consulte la documentación de este campo.',
+    MALFORMED_PIN: '{field} no es un PIN. Envíe sus cuatro a ocho dígitos como cadena de texto.',
+    MALFORMED_OTP: '{field} no es un código de un solo uso. Envíe sus seis dígitos como cadena de texto.',
     INVALID_AMOUNT:
       '{field} no es un importe válido. Escriba un número decimal mayor que cero, como texto, por ejemplo “12.50”, sin más decimales que los de la moneda.',
     INVALID_CURRENCY:

@@ -94,6 +94,10 @@ export const fr = {
     NOT_AN_OPTION: '{field} n’est pas une valeur possible. Choisissez parmi : {options}.',
     OUT_OF_RANGE: '{field} doit être compris entre {minimum} et {maximum}.',
     INVALID_FORMAT: '{field} n’a pas la bonne forme. Consultez la documentation de ce champ.',
+    MALFORMED_PIN:
+      '{field} n’est pas un code PIN. Envoyez ses quatre à huit chiffres, sous forme de chaîne de caractères.',
+    MALFORMED_OTP:
+      '{field} n’est pas un code à usage unique. Envoyez ses six chiffres, sous forme de chaîne de caractères.',
     INVALID_AMOUNT:
       '{field} n’est pas un montant valable. Écrivez un nombre décimal supérieur à zéro, entre guillemets, par exemple “12.50”, sans plus de décimales que n’en a la devise.',
     INVALID_CURRENCY:

@@ -70,6 +70,8 @@ export const ln = {
     NOT_AN_OPTION: '{field} ezali na kati ya oyo endimami te. Pona moko ya oyo: {options}.',
     OUT_OF_RANGE: '{field} esengeli kozala kati ya {minimum} na {maximum}.',
     INVALID_FORMAT: '{field} ekomami malamu te. Tala documentation ya champ oyo.',
+    MALFORMED_PIN: '{field} ezali PIN te. Tinda bachiffre na yango minei kino mwambe, lokola string.',
+    MALFORMED_OTP: '{field} ezali code oyo esalelamaka mbala moko te. Tinda bachiffre na yango motoba, lokola string.',
     INVALID_AMOUNT:
       '{field} ezali motango ya mbongo ya malamu te. Koma motango oyo eleki zéro, lokola maloba, neti “12.50”, kozanga koleka bachiffre ya nsuka ya devise.',
     INVALID_CURRENCY: '{field} ezali devise oyo endimami te. Koma balettre na yango misato ya mike, neti usd to cdf.',

@@ -111,6 +111,8 @@ export const WORDS: { readonly [code in DetailCode]: readonly string[] } = {
   NOT_AN_OPTION: ['field', 'options'],
   OUT_OF_RANGE: ['field', 'maximum', 'minimum'],
   INVALID_FORMAT: ['field'],
+  MALFORMED_PIN: ['field'],
+  MALFORMED_OTP: ['field'],
   INVALID_AMOUNT: ['field'],
   INVALID_CURRENCY: ['field'],
   CURRENCY_NOT_ALLOWED: ['currencies'],

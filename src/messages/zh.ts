@@ -46,6 +46,8 @@ export const zh = {
     NOT_AN_OPTION: '{field} 不是可用的值。请从以下选择：{options}。',
     OUT_OF_RANGE: '{field} 必须在 {minimum} 与 {maximum} 之间。',
     INVALID_FORMAT: '{field} 的格式不正确。请查阅该字段的文档。',
+    MALFORMED_PIN: '{field} 不是 PIN。请以字符串形式发送四到八位数字。',
+    MALFORMED_OTP: '{field} 不是一次性验证码。请以字符串形式发送六位数字。',
     INVALID_AMOUNT:
       '{field} 不是有效的金额。请以字符串写出大于零的十进制数，例如 “12.50”，小数位数不得超过该货币的位数。',
     INVALID_CURRENCY: '{field} 不是支持的货币。请用小写写出三个字母，例如 usd 或 cdf。',

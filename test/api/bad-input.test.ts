@@ -205,6 +205,32 @@ describe('fields', () => {
     });
   });
 
+  test('a malformed PIN or one-time code is told how many digits it has', async () => {
+    const told = async (name: string, body: Fields) => {
+      const headers = { 'accept-language': 'en' };
+      const answer = await world.call('POST', `/payments/${name}`, { bearer: paying.token, headers, body });
+      expectRefusal(answer, 400, '1110');
+      return answer.json.details;
+    };
+    const noPin = (field: string) => [
+      { field, message: `${field} is not a PIN. Send its four to eight digits, as a string.`, code: 'MALFORMED_PIN' },
+    ];
+    const { payment_id } = paying;
+    for (const pin of ['12a4', '123', '123456789', 1234]) {
+      const collect = collectBody(world, 'wallet', { wallet_number: '5707', wallet_pin: pin });
+      expect(await told('collect', collect)).toEqual(noPin('wallet_pin'));
+      const wallet = { payment_id, payment_method_id: 'wallet', ewallet_number: '5707', ewallet_pin: pin };
+      expect(await told('submit', wallet)).toEqual(noPin('ewallet_pin'));
+      const flash = { payment_id, payment_method_id: 'flash', flash_number: '5707', flash_pin: pin };
+      expect(await told('submit', flash)).toEqual(noPin('flash_pin'));
+    }
+    for (const otp_code of ['', '12345', '1234567', 123456]) {
+      const message = 'otp_code is not a one-time code. Send its six digits, as a string.';
+      const details = [{ field: 'otp_code', message, code: 'MALFORMED_OTP' }];
+      expect(await told('verify-otp', { payment_id, otp_code })).toEqual(details);
+    }
+  });
+
   test('a number that no double reaches is ignored in an unknown field, and of the wrong type or size in a known one', async () => {
     const named = '"amount":"5","currency":"usd"';
     const key = { 'idempotency-key': 'beyond-doubles' };

@@ -158,6 +158,8 @@ test('flash pays with a code: a wrong one is counted, another can be sent, the r
   expect(titleOf(asked)).toBe('Enter the code that we sent you');
   expect(asked.html).not.toContain(phone.slice(4));
   const first = await codeOn(world, phone);
+  const short = await me.send(stepOf(asked, 'code'), { code: '12345' });
+  expect(textOf(short)).toContain('Enter the six digits of the code.');
   const wrong = await me.send(stepOf(asked, 'code'), { code: first === '000000' ? '111111' : '000000' });
   expect(textOf(wrong)).toContain('This code is not right. Tries left: 4.');
   expect(wrong.html).not.toContain('value="000000"');
