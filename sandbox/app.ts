@@ -123,6 +123,13 @@ function beginningOf(diary: Diary, world: World): number {
   return now;
 }
 
+/** What was wrong with a request, and where only some values will do, which. */
+function toldOf({ message, validation }: FastifyError): string {
+  const allowed = validation?.flatMap(({ params: { allowedValues } }) => allowedValues ?? []) ?? [];
+  const values = allowed.filter((value) => typeof value === 'string');
+  return values.length > 0 ? `${message}: ${values.join(', ')}` : message;
+}
+
 /** A bare server whose errors are JSON `{error, message}`. It logs nothing, because it is in the path of load tests. */
 function createServer(): FastifyInstance {
   const app = Fastify({
@@ -137,7 +144,7 @@ function createServer(): FastifyInstance {
   );
   app.setErrorHandler<FastifyError>((error, _request, reply) => {
     const status = error.statusCode ?? 500;
-    const message = status < 500 ? error.message : 'The sandbox itself failed.';
+    const message = status < 500 ? toldOf(error) : 'The sandbox itself failed.';
     if (status >= 500) console.error(error);
     return reply.code(status).send({ error: status < 500 ? 'bad_request' : 'internal_error', message });
   });

@@ -17,7 +17,7 @@ const rate = Type.Optional(Type.Number({ minimum: 0, maximum: 1 }));
 const milliseconds = Type.Optional(Type.Integer({ minimum: 0, maximum: 86_400_000 }));
 
 const faultsBody = Type.Object({
-  upstream: Type.Union(upstreams.map((upstream) => Type.Literal(upstream))),
+  upstream: Type.Enum([...upstreams]),
   delay_ms: Type.Optional(Type.Integer({ minimum: 0, maximum: 600_000 })),
   drop_rate: rate,
   refuse_rate: rate,

@@ -192,6 +192,8 @@ describe('over HTTP', () => {
       { upstream: 'mtn', delay_ms: -1 },
     ])
       expect(await setFaults(body)).toMatchObject({ status: 400, json: { error: 'bad_request' } });
+    const message = 'body/upstream must be equal to one of the allowed values: mtn, cardnet, inbox, sms';
+    expect(await setFaults({ upstream: 'bank' })).toMatchObject({ json: { message } });
     const set = await setFaults({ upstream: 'mtn', drop_rate: 0, colour: 'red' });
     expect(set).toMatchObject({ status: 200, json: { seed: 'test', faults: { mtn: { drop_rate: 0 } } } });
     expect(set.text).not.toContain('colour');
