@@ -106,7 +106,7 @@ export async function settleByAnswer(
   const read = atHand === undefined ? fresh : cachedFirst(atHand, fresh);
   const record = (settling: Settling): Promise<Settlement> =>
     commitDecision(deps.store, read, (rows) => {
-      const context = settlementContext(deps, connector, { ...asked, inquiry: false });
+      const context = settlementContext(deps, connector, { inquiry: false, ...asked });
       const settlement = settling(settleAttempt(rows, answer, context));
       return { change: settlement.change, answer: settlement };
     });

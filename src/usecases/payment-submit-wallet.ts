@@ -163,7 +163,7 @@ function pay(submit: AccountSubmit, opened: Opened, now: number): Decision<Submi
   if (codeAsked) requireCodesOpen(opened.codeCounts, payment, now, payment.expires_at);
   if (codeAsked && deps.connectors.texts === undefined) throw new Refusal(1402, { transactionId: payment.id });
   const counted = codeAsked ? textCounted(deps, opened.textCounts, wallet.id, payment, now) : {};
-  const paying = { ...opened, payment: ready, columns };
+  const paying = { columns, ...opened, payment: ready };
   const consumed = consumeSession({ payment, sessionPayments }, session, { now, newId: idsOf(deps) });
   const change = codeAsked ? askCode(submit, paying, now) : approve(submit, paying, now);
   return {

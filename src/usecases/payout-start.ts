@@ -92,7 +92,7 @@ async function leaveUnsent(deps: Deps, line: PayoutLine, { paidBy }: Withheld): 
 
 function pay(deps: Deps, attempt: Attempt, { line, merchant, connector, msisdn }: Sending): Promise<Answer> {
   const order = carrierOrderOf(deps, { attempt, msisdn, merchant, customerReference: line.customer_reference });
-  return connector.payOut({ ...order, note: line.note });
+  return connector.payOut({ note: line.note, ...order });
 }
 
 interface Intended {
@@ -212,7 +212,7 @@ async function writeLine<M, A>(
   // Read in this order: if our own commit is found, the line that is read after it already includes it.
   const read = async (): Promise<Rows<M>> => {
     const found = await more();
-    return { ...(await rows()), more: found };
+    return { more: found, ...(await rows()) };
   };
   return commitOrFind(deps, read, (found) => {
     const context = lineContext(deps);

@@ -105,7 +105,7 @@ function giverOf({ connectors }: Deps, refund: Refund): Giver | undefined {
         const { customer_reference: customerReference } = payment;
         const merchant = await merchantOf(deps, payment);
         const order = carrierOrderOf(deps, { attempt, msisdn, merchant, customerReference });
-        return connector.payOut({ ...order, note: null });
+        return connector.payOut({ note: null, ...order });
       },
     };
   }
@@ -157,11 +157,11 @@ async function intend(deps: Deps, known: Refund, intention: Intention): Promise<
     const rows = await refundOfAttempt(deps, known.shard, known.id);
     // Read after the payment, whose version guards them.
     const refunds = await deps.store.refund.ofPayment(known.shard, known.payment_id);
-    return { ...rows, own, refunds };
+    return { own, refunds, ...rows };
   };
   const decide = ({ own, refunds, ...rows }: Rows): Decided => {
     // Its age counts from when it was written: if finding it took too long, the upstream is not asked.
-    if (own !== undefined) return { answer: own.status === 'intended' ? { ...rows, attempt: own } : undefined };
+    if (own !== undefined) return { answer: own.status === 'intended' ? { attempt: own, ...rows } : undefined };
     // The lease is ours only if the refund has not been written since.
     if (rows.refund.status !== 'pending' || rows.refund.version !== known.version) return { answer: undefined };
     if (isOverRefunded(rows.payment, refunds)) return { answer: 'held_back' };
@@ -171,10 +171,10 @@ async function intend(deps: Deps, known: Refund, intention: Intention): Promise<
     const attempt = newAttempt(attemptId, order, { amount_minor, fee_minor: 0n }, intention, now);
     const context: RefundContext = { now, newId: idsOf(deps) };
     const { change, ...moved } = intendRefund(rows, attempt, context);
-    if (refunds.length === 1) return { change, answer: { ...moved, attempt } };
+    if (refunds.length === 1) return { change, answer: { attempt, ...moved } };
     // A change that marks another refund as paid also writes the payment: then this is decided again.
     const { update, after } = revise('payment', moved.payment, {});
-    return { change: merged(change, { updates: [update] }), answer: { ...moved, payment: after, attempt } };
+    return { change: merged(change, { updates: [update] }), answer: { attempt, ...moved, payment: after } };
   };
   return commitOrFind(deps, read, decide);
 }
