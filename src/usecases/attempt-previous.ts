@@ -44,18 +44,18 @@ export async function inquirePreviousAttempt(deps: Deps, order: Order): Promise<
   const about = { attempt_id: attempt.id, connector: attempt.connector, transaction_id: attempt.payment_id };
   // It was accepted after the order was leased, so the order resumes with it; in any case nothing else is sent now.
   if (attempt.status !== 'not_sent') {
-    deps.log.warn('try_before_unclear', { ...about, attempt_status: attempt.status });
+    deps.log.warn('earlier_attempt_unclear', { ...about, attempt_status: attempt.status });
     return { kind: 'unclear', until: nextLookBackAt(order, at), outcome: 'not_called' };
   }
   const answer = await inquireUpstream(deps, attempt);
   switch (answer.kind) {
     case 'approved':
     case 'waiting':
-      deps.log.warn('try_before_was_taken', about);
+      deps.log.warn('earlier_attempt_taken', about);
       await settleOutgoingInquiry(deps, attempt, answer, { at, inquiry: 'hint' });
       return { kind: 'taken' };
     case 'unknown':
-      deps.log.warn('try_before_unclear', about);
+      deps.log.warn('earlier_attempt_unclear', about);
       return { kind: 'unclear', until: nextLookBackAt(order, deps.clock.now()), outcome: 'silent' };
     case 'not_found': {
       const until = turnedAwayAt(attempt) + upstreamOf(deps, attempt).settleDelayMs;

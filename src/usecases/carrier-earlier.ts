@@ -57,7 +57,7 @@ export async function askEarlierByPhone(
   const said = await askAboutAll(deps, [...waiting, ...turnedAway]);
   const taken = said.find(({ answer }) => answer.kind === 'approved') ?? said.find(({ answer }) => isTaken(answer));
   if (taken !== undefined) {
-    log(deps, 'try_before_was_taken', taken.attempt);
+    log(deps, 'earlier_attempt_taken', taken.attempt);
     const after = await settleByInquiry(deps, taken.attempt, undefined, taken.answer, { at, inquiry: 'hint' });
     return isLeft(taken, after, payment)
       ? { kind: 'unclear', attempt: taken.attempt }
@@ -65,7 +65,7 @@ export async function askEarlierByPhone(
   }
   const unclear = said.find((one) => holdsUp(one, at));
   if (unclear === undefined) return { kind: 'not_taken' };
-  log(deps, 'try_before_unclear', unclear.attempt);
+  log(deps, 'earlier_attempt_unclear', unclear.attempt);
   return { kind: 'unclear', attempt: unclear.attempt };
 }
 

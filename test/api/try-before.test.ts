@@ -118,7 +118,11 @@ describe('a refund', () => {
     carrier.say(reference, 'SUCCESSFUL');
     await passMinutes(10);
     expect((await readBack(world, merchant, refund_id)).status).toBe('completed');
-    expect((await triesOf(refund_id)).map(({ status }) => status)).toEqual(['approved']);
+    const [only, ...others] = await triesOf(refund_id);
+    expect([only?.status, others]).toEqual(['approved', []]);
+    const told = world.log.lines.map((line) => JSON.parse(line)).filter(({ attempt_id }) => attempt_id === only?.id);
+    const events = told.map(({ event }) => event).filter((event) => event.startsWith('earlier_attempt_'));
+    expect([...new Set(events)]).toEqual(['earlier_attempt_unclear', 'earlier_attempt_taken']);
     expect(await world.gateway.store.audit()).toEqual([]);
   });
 });
