@@ -40,9 +40,9 @@ export interface SettlementContext {
    */
   readonly inquiry: Inquired | false;
   /** What was learnt about a card customer's authentication on the way to this answer. */
-  readonly authentication?: Pick<Attempt, 'three_ds_status' | 'eci'>;
+  readonly authentication?: Pick<Attempt, 'three_ds_status' | 'eci'> | undefined;
   /** Why it was settled, if the answer alone does not say. */
-  readonly reason?: Reason;
+  readonly reason?: Reason | undefined;
 }
 
 /** Something that a person must look at; logged as an error, and counted. */

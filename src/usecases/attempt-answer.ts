@@ -6,30 +6,41 @@
  * may have been.
  */
 
-import type { SettlementContext } from '../domain/attempt-settlement.ts';
+import type { Inquired, SettlementContext } from '../domain/attempt-settlement.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import type { Settlement } from '../domain/settlement.ts';
 import { isUnwritten } from '../store/errors.ts';
 import { type Deps, idsOf } from './deps.ts';
 import { retryWhileUnavailable } from './perform.ts';
 
+/** When an upstream was asked, why, and what else was learnt with its answer. */
+export interface Asked extends Pick<SettlementContext, 'inquiry' | 'authentication' | 'reason'> {
+  /** Milliseconds. */
+  readonly at: number;
+}
+
+/** When and why an inquiry was made. */
+export interface AskedAgain extends Asked {
+  readonly inquiry: Inquired;
+}
+
 /**
- * What a settlement depends on besides the rows: the current time, fresh ids, the upstream's settle delay, and when
- * (`asked.at`, milliseconds) and why the upstream was asked.
+ * What a settlement depends on besides the rows: the current time, fresh ids, the upstream's settle delay, and when and why the
+ * upstream was asked.
  */
 export function settlementContext(
   deps: Deps,
   connector: { readonly settleDelayMs: number },
-  asked: Pick<SettlementContext, 'inquiry' | 'authentication' | 'reason'> & { readonly at: number },
+  { at, inquiry, authentication, reason }: Asked,
 ): SettlementContext {
   return {
     now: deps.clock.now(),
-    askedAt: asked.at,
+    askedAt: at,
     settleDelayMs: connector.settleDelayMs,
     newId: idsOf(deps),
-    inquiry: asked.inquiry,
-    ...(asked.authentication === undefined ? {} : { authentication: asked.authentication }),
-    ...(asked.reason === undefined ? {} : { reason: asked.reason }),
+    inquiry,
+    authentication,
+    reason,
   };
 }
 

@@ -10,6 +10,7 @@ import type { Inquired } from '../domain/attempt-settlement.ts';
 import type { Attempt } from '../domain/records.ts';
 import { findAttempt, isOld } from './archive-find.ts';
 import { attemptOfSegment } from './attempt-address.ts';
+import type { AskedAgain } from './attempt-answer.ts';
 import { settleOutgoingInquiry } from './attempt-outgoing.ts';
 import { openOrder, settleByInquiry } from './attempt-settle.ts';
 import { resumeChallenge } from './card-pay.ts';
@@ -43,11 +44,7 @@ export async function inquireAttempt(deps: Deps, attempt: Attempt, inquiry: Inqu
  * "Not found" proves nothing while our own call may not have reached the upstream, nor if that call has been answered
  * meanwhile. Only a round that finds the attempt due takes it as evidence.
  */
-function saysNothing(
-  answer: InquiryAnswer,
-  attempt: Attempt,
-  { at, inquiry }: { readonly at: number; readonly inquiry: Inquired },
-): boolean {
+function saysNothing(answer: InquiryAnswer, attempt: Attempt, { at, inquiry }: AskedAgain): boolean {
   return answer.kind === 'not_found' && inquiry === 'hint' && isBeingAsked(attempt, at);
 }
 

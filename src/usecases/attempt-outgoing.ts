@@ -6,7 +6,6 @@
  */
 
 import type { AttemptAnswer, InquiryAnswer } from '../domain/answer.ts';
-import type { Inquired } from '../domain/attempt-settlement.ts';
 import {
   NOTHING_REMEMBERED,
   type Outgoing,
@@ -18,7 +17,15 @@ import type { PayoutLine, Refund } from '../domain/outgoing-records.ts';
 import { lineOrder } from '../domain/payout-outgoing.ts';
 import type { Attempt, AttemptPurpose } from '../domain/records.ts';
 import { refundOrder } from '../domain/refund-outgoing.ts';
-import { type Settling, settlementContext, upstreamOf, writeCallAnswer, writeInquiryAnswer } from './attempt-answer.ts';
+import {
+  type Asked,
+  type AskedAgain,
+  type Settling,
+  settlementContext,
+  upstreamOf,
+  writeCallAnswer,
+  writeInquiryAnswer,
+} from './attempt-answer.ts';
 import { recorded, whileRecording } from './attempt-record.ts';
 import { cachedFirst, type Deps } from './deps.ts';
 import { commitDecision } from './perform.ts';
@@ -79,10 +86,10 @@ export async function readOutgoing(deps: Needs, attempt: Attempt): Promise<Outgo
   return { attempt: found, order };
 }
 
-/** What an upstream answered, and when and why it was asked; `inquiry` is false for the answer to our own call. */
+/** What an upstream answered, and when and why it was asked. */
 interface Answered {
   readonly answer: AttemptAnswer;
-  readonly asked: { readonly at: number; readonly inquiry: Inquired | false };
+  readonly asked: Asked;
 }
 
 /**
@@ -109,7 +116,7 @@ export async function settleOutgoingInquiry(
   deps: Deps,
   attempt: Attempt,
   answer: InquiryAnswer,
-  asked: { readonly at: number; readonly inquiry: Inquired },
+  asked: AskedAgain,
 ): Promise<OutgoingSettlement> {
   await recorded(deps, attempt.id);
   const read = (): Promise<OutgoingRows> => readOutgoing(deps, attempt);

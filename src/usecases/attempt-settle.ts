@@ -5,10 +5,17 @@
  */
 
 import type { AttemptAnswer, InquiryAnswer } from '../domain/answer.ts';
-import type { Inquired, SettlementContext } from '../domain/attempt-settlement.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import { needsSession, type Settlement, type SettlementRows, settleAttempt } from '../domain/settlement.ts';
-import { type Settling, settlementContext, upstreamOf, writeCallAnswer, writeInquiryAnswer } from './attempt-answer.ts';
+import {
+  type Asked,
+  type AskedAgain,
+  type Settling,
+  settlementContext,
+  upstreamOf,
+  writeCallAnswer,
+  writeInquiryAnswer,
+} from './attempt-answer.ts';
 import { cachedFirst, type Deps } from './deps.ts';
 import { commitDecision } from './perform.ts';
 import { readSessionPayments } from './session-payments.ts';
@@ -38,7 +45,7 @@ export async function settleByInquiry(
   attempt: Attempt,
   payment: Payment | undefined,
   answer: InquiryAnswer,
-  asked: { readonly at: number; readonly inquiry: Inquired },
+  asked: AskedAgain,
 ): Promise<Payment> {
   const upstream = upstreamOf(deps, attempt);
   const fresh = (): Promise<SettlementRows> => readSettlement(deps, attempt);
@@ -98,7 +105,7 @@ export async function settleByAnswer(
   deps: Deps,
   key: Attempt,
   answer: Exclude<AttemptAnswer, { kind: 'not_found' }>,
-  asked: Pick<SettlementContext, 'authentication'> & { readonly at: number },
+  asked: Omit<Asked, 'inquiry'>,
   atHand?: SettlementRows,
 ): Promise<Payment> {
   const connector = upstreamOf(deps, key);

@@ -170,11 +170,7 @@ async function writeLook(deps: Deps, attempt: Attempt, look: Look, replying: Rep
     case 'paid': {
       const { answer } = look;
       const heard = look.kind === 'ended' ? look.heard : undefined;
-      const asked = {
-        at: look.askedAt,
-        inquiry: false,
-        ...(heard === undefined ? {} : { authentication: heard }),
-      } as const;
+      const asked = { at: look.askedAt, inquiry: false, authentication: heard } as const;
       const context = () => settlementContext(deps, upstreamOf(deps, attempt), asked);
       return remember(deps, replying, fresh, (rows, settling) => settling(settleAttempt(rows, answer, context())));
     }

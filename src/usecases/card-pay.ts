@@ -218,10 +218,7 @@ async function lookAndWrite(deps: Deps, attempt: Attempt, payment: Payment, inqu
     case 'paid':
       return settleByAnswer(deps, look.attempt, look.answer, { at: look.askedAt });
     case 'ended':
-      return settleByAnswer(deps, attempt, look.answer, {
-        at: look.askedAt,
-        ...(look.heard === undefined ? {} : { authentication: look.heard }),
-      });
+      return settleByAnswer(deps, attempt, look.answer, { at: look.askedAt, authentication: look.heard });
     case 'paid_before':
       return retryWhileUnavailable(deps, () =>
         commitDecision(

@@ -231,13 +231,13 @@ function decideAnswer(
   settling: Settling,
   { answer, heard, unasked }: Told,
 ): Decision<Submitted> {
-  const asked = {
+  const context = settlementContext(deps, card, {
     at: rows.attempt.created_at,
     inquiry: false,
-    ...(heard === undefined ? {} : { authentication: heard }),
-    ...(unasked === undefined ? {} : { reason: unasked.reason }),
-  } as const;
-  const settled = settling(settleAttempt(rows, answer, settlementContext(deps, card, asked)));
+    authentication: heard,
+    reason: unasked?.reason,
+  });
+  const settled = settling(settleAttempt(rows, answer, context));
   const { change } = settled;
   // Whatever our call returned, the network may have said otherwise since: the settled state is answered.
   if (settled.attempt.status === 'not_sent' && answer.kind !== 'approved') {

@@ -134,11 +134,8 @@ async function callAndRecord(submit: OpenSubmit): Promise<Reply> {
   const { attempt } = intended;
   const answer = await start(submit);
   const lasting = answer.kind === 'not_sent' ? answer.lasting : undefined;
-  const asked = {
-    at: attempt.created_at,
-    inquiry: false,
-    ...(lasting === 'payer_unknown' ? { reason: lasting } : {}),
-  } as const;
+  const reason = lasting === 'payer_unknown' ? lasting : undefined;
+  const asked = { at: attempt.created_at, inquiry: false, reason } as const;
   const settle = (rows: SettlementRows): Settlement =>
     settleAttempt(rows, answer, settlementContext(deps, connector, asked));
   if (answer.kind === 'waiting' && answering.receipt === undefined && mayTellFirst(deps, intended)) {
