@@ -17,9 +17,6 @@ import { resumeChallenge } from './card-pay.ts';
 import type { Deps } from './deps.ts';
 import { inquireUpstream } from './upstream-inquire.ts';
 
-/** 30 s, longer than an inquiry can take: when the lease runs out, another process may take the attempt over. */
-const LEASE_MS = 30_000;
-
 /** Inquires about one attempt and writes what the upstream says. */
 export async function inquireAttempt(deps: Deps, attempt: Attempt, inquiry: Inquired = 'hint'): Promise<void> {
   if (attempt.status === 'challenged') return inquireChallenge(deps, attempt, inquiry);
@@ -56,6 +53,8 @@ async function inquireChallenge(deps: Deps, attempt: Attempt, inquiry: Inquired)
   deps.log.debug('challenge_inquired', { attempt_id: attempt.id, payment_status: payment.status });
 }
 
+/** 30 s, longer than an inquiry can take: when the lease runs out, another process may take the attempt over. */
+const LEASE_MS = 30_000;
 /** 32 inquiries at most in flight at one upstream, so that a slow upstream holds up no other. */
 const MOST_AT_ONE = 32;
 /** 16 attempts per claim, never more than can be inquired about at once: no lease runs out in a queue. */

@@ -43,9 +43,10 @@ export function batchContext(deps: PayoutBatchDeps): BatchContext {
   };
 }
 
-/** `more`: it ran, and the next occurrence is due too. `held`: its carriers have enough of the merchant's lines for now. */
+/** `more`: it ran, and the next occurrence is due too. */
 export type Outcome = 'ran' | 'more' | NotNow;
-type NotNow = 'not due' | 'held';
+/** `held`: its carriers have enough of the merchant's lines for now. `not_due`: it is not due any more, or its merchant is suspended. */
+type NotNow = 'not_due' | 'held';
 
 interface Ran {
   readonly outcome: Outcome;
@@ -81,8 +82,8 @@ async function readToRun(
 ): Promise<BatchRows | NotNow> {
   const batch = await deps.store.payoutBatch.get(shard, id);
   const runAt = batch?.next_run_at ?? null;
-  if (batch === undefined || runAt === null || runAt > deps.clock.now()) return 'not due';
+  if (batch === undefined || runAt === null || runAt > deps.clock.now()) return 'not_due';
   if (!dispatcher.hasRoomFor(batch)) return 'held';
   const [merchant, first] = await Promise.all([deps.store.merchant.get(shard, merchant_id), firstLines(deps, batch)]);
-  return merchant?.status === 'ALLOWED' ? { batch, first } : 'not due';
+  return merchant?.status === 'ALLOWED' ? { batch, first } : 'not_due';
 }

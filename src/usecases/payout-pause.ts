@@ -46,16 +46,16 @@ export async function resumePayout(
   const said = requireAttribution(attribution);
   let skipped = 0;
   for (;;) {
-    const taken: { step: Step } = { step: 'resumed' };
+    const taken: { step: Step } = { step: 'resume' };
     const batch = await changeBatch(deps, batchId, (rows, context) => {
       if (stateOf(rows.batch) !== 'paused') throw new OperatorError(whyNot(rows.batch, 'paused'));
-      taken.step = attribution.catchUp ? 'resumed' : nextStep(rows.batch, context);
-      if (taken.step === 'resumed') return resume(rows.batch, context);
+      taken.step = attribution.catchUp ? 'resume' : nextStep(rows.batch, context);
+      if (taken.step === 'resume') return resume(rows.batch, context);
       const { batch: found, first } = rows;
       return taken.step === 'run' ? runNext(found, first, context).change : skipNext(found, first, context);
     });
-    if (taken.step === 'left out') skipped += 1;
-    if (taken.step !== 'resumed') continue;
+    if (taken.step === 'skip') skipped += 1;
+    if (taken.step !== 'resume') continue;
     tell(deps, 'payout_resumed', batch, said);
     return { batch, skipped };
   }
@@ -74,13 +74,13 @@ export function datesPassed(
   return { before, meanwhile: passed.filter((at) => at <= now).length - before };
 }
 
-/** What to do with the next occurrence; `resumed`: none is due, so the batch resumes. */
-type Step = 'left out' | 'run' | 'resumed';
+/** What to do with the next occurrence; `resume`: none is due, so the batch resumes. */
+type Step = 'skip' | 'run' | 'resume';
 
 function nextStep(batch: PayoutBatch, { now, calendar }: BatchContext): Step {
   const due = runsAt(batch, batch.next_occurrence, calendar);
-  if (due === null || due > now) return 'resumed';
-  return due <= (batch.paused_at ?? 0) ? 'run' : 'left out';
+  if (due === null || due > now) return 'resume';
+  return due <= (batch.paused_at ?? 0) ? 'run' : 'skip';
 }
 
 const STATES = {

@@ -125,7 +125,7 @@ async function serve(shared: Shared, { isFirst }: { readonly isFirst: boolean })
     if (batch === undefined) return;
     const outcome = await tryOccurrence(shared, batch);
     if (outcome === 'more') look.turns.add(turnOf(batch), batch);
-    else if (outcome === 'not due') run.passed.add(batch.id);
+    else if (outcome === 'not_due') run.passed.add(batch.id);
     else if (outcome === 'held') hold(look, batch);
   }
 }
@@ -148,6 +148,6 @@ async function tryOccurrence({ deps, parts, run }: Shared, batch: DueBatch): Pro
     run.failure ??= { error };
     if (isTransient(error)) run.isOver = true;
     else deps.log.error('payout_occurrence_failed', { batch_id: batch.id, merchant_id: batch.merchant_id }, error);
-    return 'not due';
+    return 'not_due';
   }
 }
