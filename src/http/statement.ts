@@ -50,15 +50,18 @@ export function statementRoutes(deps: Deps): Route[] {
       checkQuery: faultsOf,
       run: async (call) => {
         const { merchant } = call.caller;
-        const query = { ...call.query, currency: await currencyOf(deps, merchant, call.query) };
+        const { query } = call;
+        const currencies = await currenciesOf(deps, merchant, query);
         if (query.format === 'csv' || (query.format === undefined && prefersCsv(call.header('accept')))) {
-          const begun = await openStatement(deps, merchant, orderOf(query, deps.clock.now()));
+          const order = orderOf({ ...query, currency: onlyOf(currencies) }, deps.clock.now());
+          const begun = await openStatement(deps, merchant, order);
           return statementCsv(begun, streamStatement(deps, merchant, begun));
         }
-        const begun = await positionOf(deps, merchant, query);
+        const begun = await positionOf(deps, merchant, query, currencies);
         const limit = query.limit === undefined ? STATEMENT_LINES : Number(query.limit);
         const page = await readStatement(deps, merchant, begun, limit);
-        const next = page.next && sealPosition(deps, merchant.id, questionOf(query), page.next);
+        const question = questionOf({ ...query, currency: begun.order.currency });
+        const next = page.next && sealPosition(deps, merchant.id, question, page.next);
         return call.reply(200, presentStatement(page, next ?? null));
       },
     }),
@@ -76,12 +79,25 @@ interface Asked extends StatementQuery {
   readonly currency: Currency;
 }
 
-/** The beginning of the span, or where the page before ended. */
-async function positionOf(deps: Deps, merchant: Merchant, query: Asked): Promise<StatementPosition> {
-  if (query.cursor === undefined) return openStatement(deps, merchant, orderOf(query, deps.clock.now()));
-  const position = openPosition(deps, merchant.id, questionOf(query), query.cursor);
-  if (position === undefined) throw refuseShape([{ field: 'cursor', code: 'INVALID_CURSOR' }]);
-  return position;
+/**
+ * The beginning of the span, or where the page before ended. A statement that was begun without a currency goes on in its own,
+ * although the merchant may have got an account in another one since.
+ */
+async function positionOf(
+  deps: Deps,
+  merchant: Merchant,
+  query: StatementQuery,
+  currencies: readonly Currency[],
+): Promise<StatementPosition> {
+  const { cursor } = query;
+  if (cursor === undefined) {
+    return openStatement(deps, merchant, orderOf({ ...query, currency: onlyOf(currencies) }, deps.clock.now()));
+  }
+  for (const currency of currencies) {
+    const position = openPosition(deps, merchant.id, questionOf({ ...query, currency }), cursor);
+    if (position !== undefined) return position;
+  }
+  throw refuseShape([{ field: 'cursor', code: 'INVALID_CURSOR' }]);
 }
 
 /** The query that a cursor belongs to, as the caller wrote it. */
@@ -100,12 +116,16 @@ function orderOf(query: Asked, now: number): StatementOrder {
   };
 }
 
-/** The currency that is named, or that of all of the merchant's accounts. @throws Refusal 1109 where that does not say which. */
-async function currencyOf(deps: Deps, { shard, id }: Merchant, query: StatementQuery): Promise<Currency> {
+/** The currency that is named, or those of the merchant's accounts. */
+async function currenciesOf(deps: Deps, { shard, id }: Merchant, query: StatementQuery): Promise<readonly Currency[]> {
   // Its form has been checked.
-  if (query.currency !== undefined && isCurrency(query.currency)) return query.currency;
+  if (query.currency !== undefined && isCurrency(query.currency)) return [query.currency];
   const accounts = await deps.store.accounts.ofMerchant(shard, id);
-  const [only, ...others] = new Set(accounts.map(({ currency }) => currency));
+  return [...new Set(accounts.map(({ currency }) => currency))];
+}
+
+/** The only currency. @throws Refusal 1109 where there is none, or more than one. */
+function onlyOf([only, ...others]: readonly Currency[]): Currency {
   if (only === undefined || others.length > 0) throw refuseShape([{ field: 'currency', code: 'REQUIRED' }]);
   return only;
 }

@@ -3,7 +3,6 @@
  */
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { creditBalance } from '../../src/usecases/balance-credit.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { ALL_BALANCES, openStatement, streamStatement } from '../../src/usecases/statement-read.ts';
 import { expectRefusal } from '../support/envelope.ts';
@@ -61,20 +60,6 @@ function credits(count: number, from = NOON - 20 * DAY): Movement[] {
 }
 
 describe('a statement', () => {
-  test('needs no currency where all accounts are in one, and asks for it where they are in none or in two', async () => {
-    const merchant = await world.merchant();
-    const bare = (more = '') => world.call('GET', `/internal/statement${more}`, { bearer: bearerOf(merchant) });
-    expectRefusal(await bare(), 400, '1109', 'REQUIRED');
-    await creditBalance(world.gateway.deps, merchant.merchant.id, 'cdf', 5_00n);
-    const { status, json, text } = await bare();
-    expect(status, text).toBe(200);
-    expect(json).toMatchObject({ currency: 'cdf', closing_balance: '5.00' });
-    await creditBalance(world.gateway.deps, merchant.merchant.id, 'usd', 5_00n);
-    const asked = await bare('?format=csv');
-    expectRefusal(asked, 400, '1109', 'REQUIRED');
-    expect(asked.json.details).toMatchObject([{ field: 'currency' }]);
-  });
-
   test('shows what a payment brought, with the balances before and after', async () => {
     const merchant = await world.merchant();
     const paying = await collect(world, merchant);
