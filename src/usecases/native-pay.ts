@@ -7,6 +7,7 @@
 
 import type { CardConnector } from '../connectors/connector.ts';
 import { type Change, merged } from '../domain/change.ts';
+import { requireMintingSecret } from '../domain/credential.ts';
 import type { NativeMethod } from '../domain/method.ts';
 import type { Attempt, Payment, Session } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
@@ -203,6 +204,8 @@ function rowsOf(deps: Deps, session: Session): () => Promise<Rows> {
   const { shard, id } = session;
   const read = async (): Promise<Rows> => {
     const fresh = await sessionAsTold(deps, shard, id);
+    // Earlier tries may have been inquired about for seconds: a credential revoked or merchant suspended meanwhile pays nothing.
+    if (fresh !== undefined) requireMintingSecret(fresh, deps.clock.now());
     const hasSiblings = fresh !== undefined && fresh.payments > 0;
     return { session: fresh, siblings: hasSiblings ? await deps.store.payment.ofSession(shard, id) : [] };
   };

@@ -10,6 +10,7 @@ import type { Authentication, CardConnector, CardOrder, Challenge } from '../con
 import type { AttemptAnswer } from '../domain/answer.ts';
 import { challengeAttempt, type ThreeDsResult } from '../domain/authentication.ts';
 import { guard } from '../domain/change.ts';
+import { requireMintingSecret } from '../domain/credential.ts';
 import type { Payment, Session } from '../domain/records.ts';
 import { Refusal, type RefusalDetail, refuseField } from '../domain/refusal.ts';
 import { type SettlementRows, settleAttempt } from '../domain/settlement.ts';
@@ -42,7 +43,15 @@ import { paidBefore } from './paid-aside.ts';
 import type { FoundSubmit } from './payment-submit-found.ts';
 import { outcomeOf } from './payment-submit-outcome.ts';
 import { submitByAttempt, writeOutcome } from './payment-submit-upstream.ts';
-import { type Answering, type Decision, perform, type Reply, refusalOf, refuse } from './perform.ts';
+import {
+  type Answering,
+  type Decision,
+  perform,
+  type Reply,
+  refusalOf,
+  refuse,
+  rethrowUnlessTransient,
+} from './perform.ts';
 
 /**
  * 22 s that the authentication may take before the money is asked for. The inquiry round first inquires about the attempt when it
@@ -57,7 +66,8 @@ const AUTHENTICATION_LIMIT_MS = 22_000;
  * @throws Refusal 1110 for a form that is not this payment's or cannot be used, and when an
  * earlier attempt has paid whose money is in suspense; 1202 when the amount is out of limits; 1404 when this attempt certainly
  * took nothing, and the customer may try again: the network is away, or an earlier attempt may have paid; 1502 when the card was
- * refused; and as `requireSubmittable`, for the session and the payment.
+ * refused; 1001, 1004 or 1005 when the session's credential was revoked or its merchant suspended while the network was asked; and
+ * as `requireSubmittable`, for the session and the payment.
  */
 export async function submitByCard(
   deps: Deps,
@@ -142,6 +152,8 @@ async function actOn(submit: OpenSubmit, order: CardOrder, said: Authentication)
   const { attempt, payment } = intended;
   switch (said.kind) {
     case 'authenticated': {
+      const stopped = await stoppedMeanwhile(submit);
+      if (stopped !== undefined) return giveBack(submit, 'the session may not pay', stopped);
       const answer = await callWithinDeadline(deps, attempt, () => card.pay(order), {
         limitMs: AUTHENTICATION_LIMIT_MS,
       });
@@ -162,6 +174,24 @@ async function actOn(submit: OpenSubmit, order: CardOrder, said: Authentication)
     case 'not_sent':
     case 'unknown':
       return giveBack(submit, said.reason);
+  }
+}
+
+/**
+ * Why the money is not asked for if the session's credential was revoked, or its merchant suspended, while the network was asked; or
+ * if that cannot be read, as the database is away.
+ */
+async function stoppedMeanwhile({ deps, intended }: OpenSubmit): Promise<Unasked | undefined> {
+  const { attempt, payment, session: known } = intended;
+  try {
+    const session = await deps.store.session.caller(known.shard, known.id);
+    const refusal = session && refusalOf(() => requireMintingSecret(session, deps.clock.now()));
+    if (refusal === undefined) return undefined;
+    deps.log.info('card_not_charged', { attempt_id: attempt.id, transaction_id: payment.id });
+    return { ...NOT_ASKED, refusal };
+  } catch (error) {
+    rethrowUnlessTransient(error);
+    return NOT_ASKED;
   }
 }
 
