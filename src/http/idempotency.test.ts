@@ -1,3 +1,4 @@
+import { promiseHooks } from 'node:v8';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bytesOfId } from '../domain/ids.ts';
@@ -26,6 +27,26 @@ describe('an Idempotency-Key', () => {
 });
 
 describe('a turn', () => {
+  it('wakes one call at a time, in the order in which they came', async () => {
+    const turns = createKeyTurns(manualClock(0));
+    const calls = 200;
+    const served: number[] = [];
+    let made = 0;
+    const uncount = promiseHooks.onInit(() => {
+      made += 1;
+    });
+    await Promise.all(
+      Array.from({ length: calls }, async (_, at) => {
+        const end = await turns.take('a');
+        served.push(at);
+        end();
+      }),
+    );
+    uncount();
+    expect(served).toEqual(Array.from({ length: calls }, (_, at) => at));
+    expect(made / calls).toBeLessThan(20);
+  });
+
   it('is waited for, ten seconds at most; other keys do not wait', async () => {
     const clock = manualClock(0);
     const turns = createKeyTurns(clock);

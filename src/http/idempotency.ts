@@ -68,38 +68,47 @@ const PATIENCE_MS = 10_000;
 /** Seconds after which a call that is still under way may be sent again. */
 const COME_AGAIN = 5;
 
+/** A call under way hands its turn to the one that has waited longest: waking all of them each time takes time squared. */
 export function createKeyTurns(clock: Pick<Clock, 'after'>): KeyTurns {
-  const underWay = new Map<string, Promise<void>>();
+  /** By key under way: the calls that wait for their turn, the longest waiting first. */
+  const underWay = new Map<string, Set<() => void>>();
+
+  function endOf(id: string, waiting: Set<() => void>): () => void {
+    let isOver = false;
+    return () => {
+      if (isOver) return;
+      isOver = true;
+      const [next] = waiting;
+      if (next === undefined) underWay.delete(id);
+      else next();
+    };
+  }
 
   return {
     async take(id) {
-      const patience = underWay.has(id) ? patienceOf(clock) : undefined;
-      // There is no await between this check and the entry below, so only one of those woken gets the turn.
-      for (let before = underWay.get(id); before !== undefined; before = underWay.get(id)) {
-        const tired = await Promise.race([before, patience?.ended]);
-        if (tired === true) throw inProgress();
-      }
-      patience?.cancel();
-      let end = (): void => undefined;
-      const turn = new Promise<void>((resolve) => {
-        end = () => {
-          underWay.delete(id);
-          resolve();
-        };
-      });
-      underWay.set(id, turn);
-      return end;
+      const others = underWay.get(id);
+      const waiting = others ?? new Set();
+      if (others === undefined) underWay.set(id, waiting);
+      else await turnOf(clock, waiting);
+      return endOf(id, waiting);
     },
   };
 }
 
-/** Resolves to true when a caller has waited long enough, unless it is cancelled. */
-function patienceOf(clock: Pick<Clock, 'after'>): { readonly ended: Promise<true>; cancel(): void } {
-  let cancel = (): void => undefined;
-  const ended = new Promise<true>((resolve) => {
-    cancel = clock.after(PATIENCE_MS, () => resolve(true));
+/** Resolves when the turn is handed over. @throws Refusal 1203 `IN_PROGRESS` when that takes too long. */
+function turnOf(clock: Pick<Clock, 'after'>, waiting: Set<() => void>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const begin = (): void => {
+      waiting.delete(begin);
+      cancel();
+      resolve();
+    };
+    const cancel = clock.after(PATIENCE_MS, () => {
+      waiting.delete(begin);
+      reject(inProgress());
+    });
+    waiting.add(begin);
   });
-  return { ended, cancel };
 }
 
 function inProgress(): Refusal {
