@@ -53,9 +53,11 @@ export function createCourier(deps: CourierDeps, limits: FairQueueLimits = LIMIT
     kind: 'webhook',
     about: (event) => ({ event_id: event.id, merchant_id: event.merchant_id }),
     send: async (event) => {
-      // Too little of the lease is left for a whole try: the round will claim the event anew.
-      if (deps.clock.now() + DELIVERY_TIMEOUT_MS > event.next_at) return notSent();
-      const result = await tryOnce(deps, sign, event);
+      if (!hasTimeLeft(deps, event)) return notSent();
+      const headers = await sign(event);
+      // A slow database may have held up the secrets for seconds.
+      if (!hasTimeLeft(deps, event)) return notSent();
+      const result = await tryOnce(deps, headers, event);
       return { outcome: outcomeOfTry(result), written: record(deps, event, result) };
     },
   });
@@ -113,8 +115,12 @@ function outcomeOfTry({ status, error }: Try): CallOutcome {
   return status === undefined ? 'silent' : 'answered';
 }
 
-async function tryOnce(deps: CourierDeps, sign: Signer, event: WebhookEvent): Promise<Try> {
-  const headers = await sign(event);
+/** Whether enough of the lease is left for a whole try; if not, the round will claim the event anew. */
+function hasTimeLeft({ clock }: CourierDeps, event: WebhookEvent): boolean {
+  return clock.now() + DELIVERY_TIMEOUT_MS <= event.next_at;
+}
+
+async function tryOnce(deps: CourierDeps, headers: Awaited<ReturnType<Signer>>, event: WebhookEvent): Promise<Try> {
   const at = deps.clock.now();
   const begun = deps.clock.wall();
   if (headers === undefined || event.url === null) {

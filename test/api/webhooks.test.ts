@@ -78,6 +78,25 @@ describe('delivery', () => {
     expect(await desk.deliverWhenDue(event)).toMatchObject({ status: 'delivered', attempts: 1 });
   });
 
+  it('leaves an event to the round whose lease has almost expired by the time it is signed', async () => {
+    const receiver = await desk.receiverOf();
+    const event = await desk.commitEvent(receiver.url);
+    const { store } = world.deps;
+    const ofMerchant: typeof store.webhookSecret.ofMerchant = async (...key) => {
+      await world.clock.advance(LEASE_MS - 5_000);
+      return store.webhookSecret.ofMerchant(...key);
+    };
+    const slow = createCourier({
+      ...world.deps,
+      store: { ...store, webhookSecret: { ...store.webhookSecret, ofMerchant } },
+    });
+    expect(slow.offer(event)).toBe(true);
+    await slow.close();
+    expect(receiver.hits).toHaveLength(0);
+    expect(await desk.readEvent(event)).toMatchObject({ status: 'waiting', attempts: 0 });
+    expect(await desk.deliverWhenDue(event)).toMatchObject({ status: 'delivered', attempts: 1 });
+  });
+
   it('gives back what it has no room for: that is due again in a moment, not when a lease has expired', async () => {
     const receiver = await desk.receiverOf();
     const events = [];
