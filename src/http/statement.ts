@@ -107,7 +107,8 @@ function questionOf({ currency, from = '', to = '', balance = 'all' }: Asked): s
 
 function orderOf(query: Asked, now: number): StatementOrder {
   const { from, until = now + 1 } = readSpan(query);
-  const end = new Date(until - 1);
+  // A span that reaches into the future ends now, and so in this month.
+  const end = new Date(Math.min(until - 1, now));
   return {
     currency: query.currency,
     balances: query.balance === undefined || query.balance === 'all' ? ALL_BALANCES : [query.balance],

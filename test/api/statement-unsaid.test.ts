@@ -49,3 +49,11 @@ test('a statement that was begun without a currency goes on in its own, although
   expect(pages[2].next_cursor).toBeNull();
   expectRefusal(await read(merchant, { ...named, currency: 'usd' }), 400, '1110', 'INVALID_CURSOR');
 });
+
+test('a statement that ends in the future ends now, and so begins with this month', async () => {
+  const merchant = await world.merchant();
+  await creditBalance(world.gateway.deps, merchant.merchant.id, 'usd', 5_00n);
+  const { json, text } = await read(merchant, { to: '2027-03-31' });
+  expect(json.lines, text).toMatchObject([{ amount: '5.00', balance_after: '5.00' }]);
+  expect(json.from).toBe('2026-11-01T00:00:00.000Z');
+});
