@@ -25,6 +25,7 @@ import { whileRecording } from './attempt-record.ts';
 import { settleByAnswer } from './attempt-settle.ts';
 import { askEarlierByPhone, type EarlierByPhone } from './carrier-earlier.ts';
 import { carrierOrderOf } from './carrier-order.ts';
+import { carriersInWords } from './carrier-words.ts';
 import type { Deps } from './deps.ts';
 import { paidBefore } from './paid-aside.ts';
 import type { FoundSubmit } from './payment-submit-found.ts';
@@ -110,8 +111,7 @@ function carrierFor(deps: Deps, msisdn: string, payment: Payment): Route {
     throw refuseField(1103, field, 'CARRIER_CURRENCY', { carrier: route.carrier, currency, currencies });
   }
   if (route.kind === 'no_carrier') {
-    const countries = [...new Set(route.works.map(({ carrier, country }) => `${carrier} (${country})`))].join(', ');
-    throw refuseField(1103, field, 'NO_CARRIER', { currency, countries });
+    throw refuseField(1103, field, 'NO_CARRIER', { currency, countries: carriersInWords(route.works) });
   }
   const connector = deps.connectors.collect(route.connector);
   if (connector === undefined) throw new Error(`no connector is called ${route.connector}`);

@@ -6,6 +6,7 @@
 
 import type { Currency } from '../domain/currency.ts';
 import type { RefusalDetail } from '../domain/refusal.ts';
+import { carriersInWords } from './carrier-words.ts';
 import type { Deps } from './deps.ts';
 
 /** What is needed to find routes. */
@@ -31,6 +32,5 @@ export function payoutRoute({ connectors }: Routing, msisdn: string, currency: C
     const words = { method: 'mobile_money', options: 'wallet' };
     return none({ field: 'receipt_mode', code: 'METHOD_NOT_AVAILABLE', words });
   }
-  const countries = [...new Set(route.works.map(({ carrier, country }) => `${carrier} (${country})`))].join(', ');
-  return none({ field, code: 'NO_CARRIER', words: { countries } });
+  return none({ field, code: 'NO_CARRIER', words: { countries: carriersInWords(route.works) } });
 }
