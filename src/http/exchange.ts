@@ -13,6 +13,7 @@ import type { Clock, Log, Random } from '../platform/platform.ts';
 import type { Reply } from '../usecases/perform.ts';
 import type { PresentedCredential } from './authentication.ts';
 import { type EnvelopeContext, refusalOf, renderEnvelope, retryAfterOf } from './envelope.ts';
+import { isJson } from './json-node.ts';
 import { type Guard, guardHeaders, NoPlace, placeHeaders } from './limits.ts';
 import type { PipelineHeaders } from './request-headers.ts';
 import { PROBES } from './service-page.ts';
@@ -122,6 +123,18 @@ export function refuse(parts: ExchangeParts, request: FastifyRequest, reply: Fas
   reply.code(refusal.http).header('content-type', JSON_TYPE);
   if (exchange.rendered?.refusal === refusal) return exchange.rendered.reply.body;
   return envelopeFor(parts, request, refusal);
+}
+
+/**
+ * Sets the headers of a stored reply. Those that a refusal's body repeats (contract §2) are the first call's, as its bytes are; the
+ * log has this call under an id of its own.
+ */
+export function sayReplayed(reply: FastifyReply, { status, body }: Reply): void {
+  reply.header('idempotent-replayed', 'true');
+  const refused: unknown = status < 400 ? undefined : JSON.parse(body);
+  if (!isJson(refused)) return;
+  if (typeof refused.request_id === 'string') reply.header('x-request-id', refused.request_id);
+  if (typeof refused.retry_after === 'number') reply.header('retry-after', String(refused.retry_after));
 }
 
 /**

@@ -49,8 +49,8 @@ const ANSWER_HEADERS = {
   }),
   replayed: answerHeader(
     'Idempotent-Replayed',
-    '`true` if this is the stored answer of an earlier call with the same Idempotency-Key. The `request_id` in a stored ' +
-      'refusal is that of the earlier call.',
+    '`true` if this is the stored answer of an earlier call with the same Idempotency-Key. The `request_id` of a stored ' +
+      'refusal, and `X-Request-Id` with it, is that of the earlier call.',
     { type: 'string', enum: ['true'] },
   ),
   challenge: answerHeader('WWW-Authenticate', 'The kind of credential that is needed: a bearer token.'),

@@ -38,6 +38,7 @@ import {
   JSON_TYPE,
   languageOfRequest,
   refuse,
+  sayReplayed,
   writable,
 } from './exchange.ts';
 import {
@@ -121,7 +122,7 @@ export function createPipeline(parts: PipelineParts, route: Route): Pipeline {
       if ('chunks' in answer) return parts.streams.send(request, reply, answer);
       if (answer.location !== undefined) reply.header('location', writable('location', answer.location));
       reply.code(answer.status).header('content-type', JSON_TYPE);
-      if (answer.replayed === true) reply.header('idempotent-replayed', 'true');
+      if (answer.replayed === true) sayReplayed(reply, answer);
       return answer.body;
     } catch (error) {
       return refuse(parts, request, reply, error);

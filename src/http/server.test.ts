@@ -322,6 +322,9 @@ describe('an Idempotency-Key', () => {
     world.rows.trouble = undefined;
     const again = await post(world, BODY, key);
     expect([refused.statusCode, again.statusCode, again.body]).toEqual([402, 402, refused.body]);
+    // The header says what the body says (contract §2).
+    const ids = [refused, again].map(({ headers }) => headers['x-request-id']);
+    expect(ids).toEqual([again.json().request_id, again.json().request_id]);
     world.rows.trouble = new Refusal(1302);
     expect((await post(world, BODY, { 'idempotency-key': 'k2' })).statusCode).toBe(400);
     world.rows.trouble = undefined;
