@@ -62,6 +62,18 @@ test('a failed line whose other late money its merchant has paid for has been pa
   await desk.book(two, 'upstream');
 });
 
+test('a retry of a line whose late money its merchant has paid for has been paid twice', async () => {
+  const payer = await openPayer(desk.world, 100_00n);
+  const { line, attempt } = await desk.failed(payer);
+  const again = await desk.lastAttempt((await desk.retried(payer, line)).id, 'waiting');
+  await desk.hearOf(again, 'FAILED');
+  for (const late of [attempt, again]) await desk.hearOf(late, 'SUCCESSFUL');
+  expect(await whyOf(again)).toEqual(['sent_late', 'failed']);
+  await desk.book(attempt, 'merchant');
+  expect(await whyOf(again)).toEqual(['sent_twice', 'failed']);
+  await desk.book(again, 'upstream');
+});
+
 test('a refund is open while it may be paid by another attempt, and has been paid twice once it has', async () => {
   const { world, carrier } = desk;
   const { merchant, paying } = await paid();
