@@ -64,6 +64,7 @@ async function sendToPhone(deps: Deps, sending: Sending): Promise<Sent> {
     await postpone(deps, 'payout_line', sending.line, before.until);
     return notSent(before.outcome);
   }
+  if (await isStopped(deps, sending)) return notSent();
   // It waits until its lease runs out, and from then on in the database, until the hold has ended.
   if (await deps.holds.isHeld(sending.connector.name)) return notSent();
   const intended = await intend(deps, sending, await readEarlier(deps, sending.line));
@@ -78,6 +79,13 @@ async function sendToPhone(deps: Deps, sending: Sending): Promise<Sent> {
   const order = line.late_attempt_id === null ? lineOrder(line, deps.payoutText) : undefined;
   const written = recordOutgoing(deps, attempt, order, answer);
   return { outcome: outcomeOfCall(answer), written };
+}
+
+/** Whether its merchant was suspended while the upstream was asked about the previous attempt, which may take seconds. */
+async function isStopped({ store }: Deps, { line }: Sending): Promise<boolean> {
+  if (line.attempt_id === null) return false;
+  const merchant = await store.merchant.get(line.shard, line.merchant_id);
+  return merchant?.status !== 'ALLOWED';
 }
 
 async function leaveUnsent(deps: Deps, line: PayoutLine, { paidBy }: Withheld): Promise<void> {

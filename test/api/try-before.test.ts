@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Reply } from '../../src/connectors/testing/scripted-upstream.ts';
 import type { Attempt } from '../../src/domain/records.ts';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';
+import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
 import { callOffRefund } from '../../src/usecases/refund-decide.ts';
 import { collect, numberEnding, payByPhone } from '../support/flows.ts';
 import { availableOf, commitBatch, lineNow, openPayer } from '../support/payout-lines.ts';
@@ -101,6 +102,21 @@ describe('a payout line', () => {
     await passMinutes(60);
     expect(await lineNow(world, line)).toMatchObject({ status: 'pending', tries: 1 });
     carrier.say(reference, 'not_found');
+    await passMinutes(10);
+    expect((await triesOf(line.id)).map(({ status }) => status)).toEqual(['not_sent', 'waiting']);
+  });
+
+  test('is not sent again if its merchant is suspended while the try before is inquired about', async () => {
+    const { deps } = world.gateway;
+    const { payer, line } = await sent(TURNED_AWAY);
+    const { reference } = await firstTry(line.id, 'not_sent');
+    const { id } = payer.merchant;
+    carrier.say(reference, 'FAILED');
+    carrier.beforeWordOf(reference, async () => void (await setMerchantStatus(deps, id, 'SUSPENDED')));
+    await passMinutes(5);
+    expect((await deps.store.merchant.get(payer.merchant.shard, id))?.status).toBe('SUSPENDED');
+    expect((await triesOf(line.id)).map(({ status }) => status)).toEqual(['not_sent']);
+    await setMerchantStatus(deps, id, 'ALLOWED');
     await passMinutes(10);
     expect((await triesOf(line.id)).map(({ status }) => status)).toEqual(['not_sent', 'waiting']);
   });
