@@ -9,7 +9,7 @@ import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isWithin } from '../domain/elapsed.ts';
 import type { Session } from '../domain/records.ts';
-import { Refusal, refuseField } from '../domain/refusal.ts';
+import { type DetailCode, Refusal, refuseField } from '../domain/refusal.ts';
 import type { Clock } from '../platform/platform.ts';
 import type { Answering, Reply } from '../usecases/perform.ts';
 import {
@@ -208,9 +208,13 @@ async function answerPrepared(handling: Handling, caller: Caller, prepared: Prep
  * answer.
  */
 async function callerInTurn({ parts, route, request }: Handling, caller: Caller): Promise<Caller> {
-  const isOver = caller?.kind === 'session' && caller.session.expires_at <= parts.clock.now();
-  const isFresh = isWithin(FRESH_MS, exchangeOf(request).startedAt, parts.clock.now());
-  return isOver || isFresh ? caller : withDevice(parts, await callerOf(parts, route, request));
+  if (isWithin(FRESH_MS, exchangeOf(request).startedAt, parts.clock.now())) return caller;
+  try {
+    return await withDevice(parts, await callerOf(parts, route, request));
+  } catch (error) {
+    if (error instanceof Refusal && hasDetail(error, 'SESSION_EXPIRED')) return caller;
+    throw error;
+  }
 }
 
 async function answerOnce(handling: Handling, caller: Caller, prepared: Prepared): Promise<Sent> {
@@ -305,8 +309,12 @@ async function replayInstead(receipt: UsedReceipt | undefined, error: unknown): 
 }
 
 /** A session's scope never changes: a call out of scope has no first run, and must not see another session's. */
-function isOutOfScope({ more }: Refusal): boolean {
-  return more.details?.some(({ code }) => code === 'WRONG_SCOPE') === true;
+function isOutOfScope(refusal: Refusal): boolean {
+  return hasDetail(refusal, 'WRONG_SCOPE');
+}
+
+function hasDetail({ more }: Refusal, wanted: DetailCode): boolean {
+  return more.details?.some(({ code }) => code === wanted) === true;
 }
 
 function callOf(handling: Handling, caller: Caller, body: unknown, receipt: UsedReceipt | undefined): Call {

@@ -70,3 +70,15 @@ test('one of a session that has expired meanwhile still gets its answer', async 
   const answer = await answerAfter('session', ({ clock }) => clock.advance(LIFE_MS));
   expect(answer).toEqual({ status: 200, runs: 2 });
 });
+
+test.each(['REVOKED', 'SUSPENDED'] as const)(
+  'one of a session that has expired, and was %s, meanwhile is refused',
+  async (how) => {
+    const answer = await answerAfter('session', ({ rows, clock }) => {
+      if (how === 'REVOKED') rows.credential = { ...rows.credential, status: how };
+      else rows.merchant = { ...rows.merchant, status: how };
+      return clock.advance(LIFE_MS);
+    });
+    expect(answer).toEqual({ status: how === 'REVOKED' ? 401 : 403, runs: 1 });
+  },
+);
