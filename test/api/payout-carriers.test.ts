@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createMtnMomoDisbursement } from '../../src/connectors/mtn-momo/connector.ts';
 import { type Reply, startScriptedUpstream } from '../../src/connectors/testing/scripted-upstream.ts';
 import type { PayoutLine } from '../../src/domain/outgoing-records.ts';
+import { START_LEASE_MS } from '../../src/domain/payout.ts';
 import type { ScheduleOrder } from '../../src/domain/schedule.ts';
 import type { Clock } from '../../src/platform/platform.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -23,6 +24,8 @@ let world: World;
 let upstream: Awaited<ReturnType<typeof startScriptedUpstream>>;
 /** The numbers that the ill carrier was called to pay. */
 const asked: string[] = [];
+/** The last order that the ill carrier was sent. */
+let ordered: unknown;
 /** What the ill carrier answers; undefined: nothing, until it is released. */
 let answer: Reply | undefined;
 const held: ((reply: Reply) => void)[] = [];
@@ -38,7 +41,9 @@ beforeAll(async () => {
   world = await openWorld();
   upstream = await startScriptedUpstream(({ path, body }) => {
     if (path.includes('/token')) return { status: 200, body: '{"access_token":"token","expires_in":3600}' };
-    asked.push(`+${JSON.parse(body).payee.partyId}`);
+    const order = JSON.parse(body);
+    ordered = order;
+    asked.push(`+${order.payee.partyId}`);
     return answer ?? new Promise((resolve) => held.push(resolve));
   });
   const { deps } = world.gateway;
@@ -96,6 +101,45 @@ test('one that hangs does not hold up lines of other carriers, even of the same 
   answer = TAKEN;
   for (const release of held) release(TAKEN);
   await dispatcher.idle();
+});
+
+test('one is told by whom, how much and for what, in the merchant’s words', async () => {
+  answer = TAKEN;
+  const payer = await openPayer(world);
+  const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('01') }], {
+    connector: 'ill',
+    nextStartAt: null,
+  });
+  dispatcher.offer({ ...line, note: 'October', next_start_at: world.clock.now() + START_LEASE_MS });
+  await dispatcher.idle();
+  expect(ordered).toMatchObject({
+    payee: { partyId: line.msisdn?.slice(1) },
+    amount: '10.00',
+    currency: 'USD',
+    payerMessage: line.customer_reference,
+    payeeNote: `${payer.merchant.name}: October`,
+  });
+});
+
+test('a merchant that could not be read is read again for its next line', async () => {
+  answer = TAKEN;
+  const { deps } = world.gateway;
+  let isAway = true;
+  const get: Store['merchant']['get'] = (...of) =>
+    isAway ? Promise.reject(new Error('the database is away')) : deps.store.merchant.get(...of);
+  const ours = createDispatcher({
+    ...deps,
+    connectors,
+    store: { ...deps.store, merchant: { ...deps.store.merchant, get } },
+  });
+  const payer = await openPayer(world);
+  await offerBatch(payer, 'ill', 1, ours);
+  await ours.idle();
+  isAway = false;
+  const { numbers } = await offerBatch(payer, 'ill', 1, ours);
+  await ours.idle();
+  expect(asked).toEqual(numbers);
+  await ours.close();
 });
 
 test('one that takes nothing is left alone, and another merchant’s line finds out that it is back', async () => {

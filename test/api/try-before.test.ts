@@ -7,6 +7,7 @@ import type { Reply } from '../../src/connectors/testing/scripted-upstream.ts';
 import type { Attempt } from '../../src/domain/records.ts';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
+import { startLine } from '../../src/usecases/payout-start.ts';
 import { callOffRefund } from '../../src/usecases/refund-decide.ts';
 import { collect, numberEnding, payByPhone } from '../support/flows.ts';
 import { availableOf, commitBatch, lineNow, openPayer } from '../support/payout-lines.ts';
@@ -101,6 +102,8 @@ describe('a payout line', () => {
     carrier.say(reference, 'cannot_tell');
     await passMinutes(60);
     expect(await lineNow(world, line)).toMatchObject({ status: 'pending', tries: 1 });
+    // After longer and longer, and not each time that a lease has run out.
+    expect(carrier.asked([reference])).toBeLessThan(40);
     carrier.say(reference, 'not_found');
     await passMinutes(10);
     expect((await triesOf(line.id)).map(({ status }) => status)).toEqual(['not_sent', 'waiting']);
@@ -120,6 +123,18 @@ describe('a payout line', () => {
     await passMinutes(10);
     expect((await triesOf(line.id)).map(({ status }) => status)).toEqual(['not_sent', 'waiting']);
   });
+});
+
+test('what an inquiry about an earlier try shows of the carrier counts as if it had been called', async () => {
+  const payer = await openPayer(world, 100_00n);
+  carrier.answer(TURNED_AWAY);
+  const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('42') }]);
+  const { reference } = await firstTry(line.id, 'not_sent');
+  const outcomeOf = async (said: Said) => {
+    carrier.say(reference, said);
+    return (await startLine(world.gateway.deps, await lineNow(world, line), payer.merchant)).outcome;
+  };
+  expect([await outcomeOf('cannot_tell'), await outcomeOf('PENDING')]).toEqual(['silent', 'answered']);
 });
 
 describe('a refund', () => {
