@@ -102,7 +102,7 @@ test('twelve months, each paid on its last day, once, with an approval before an
       const asked = await cli.run(`payout resume ${batchId}`);
       expect([asked.status, asked.err]).toEqual([
         1,
-        expect.stringContaining('1 date passed during the pause: add --yes to skip'),
+        expect.stringContaining('; 1 date passed during the pause: add --yes to skip'),
       ]);
       const late = await cli.run(`payout resume ${batchId} --catch-up`);
       expect([late.status, late.err]).toEqual([

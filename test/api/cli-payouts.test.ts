@@ -202,11 +202,14 @@ describe('mbongo payout', () => {
     const merchant = await careful();
     const batch = await makeBatch(world, merchant, { msisdns: [numberEnding('11'), numberEnding('11')] });
     expect(await refused(`payout reject ${batch.id}`)).toContain('add --yes to reject it, for good');
+    expect(await refused(`payout resume ${batch.id}`)).toContain('cannot be resumed: it is waiting for approval');
     expect(await done(`payout reject ${batch.id} --yes`, 'payout_rejected')).toMatchObject({
       state: 'rejected',
       status: 'failed',
       failed_count: 2,
     });
+    expect(await refused(`payout pause ${batch.id}`)).toContain('cannot be paused: it has been rejected');
+    expect(await refused(`payout cancel ${batch.id}`)).toContain('has been rejected: nothing of it is paid');
     const dated = await makeBatch(world, merchant, { msisdns: [numberEnding('11')], schedule: weekly() });
     for (const words of ['pause', 'cancel --yes']) {
       const [verb = '', ...yes] = words.split(' ');
@@ -231,8 +234,14 @@ describe('mbongo payout', () => {
     });
     expect(await refused(`payout resume ${dated.id}`)).toContain('it is not paused');
     expect(await refused(`payout cancel ${dated.id}`)).toContain('4 times: add --yes to cancel');
-    const { out } = await cli.run(`payout cancel ${dated.id} --yes`);
+    const { out, err } = await cli.run(`payout cancel ${dated.id} --yes`);
     expect(out).toBe(`${dated.id}  cancelled; lines: 0 pending, 0 processing, 0 completed, 1 failed\n`);
+    // Nobody has said that a carrier took nothing.
+    expect(err.match(/"event":"\w+"/g)).toEqual(['"event":"payout_cancelled"']);
+    expect(await refused(`payout cancel ${dated.id}`)).toContain('has already been cancelled');
+    expect(await done(`payout cancel ${dated.id} --not-taken --yes`, 'payout_not_taken')).toMatchObject({
+      state: 'cancelled',
+    });
   });
 
   test.each([

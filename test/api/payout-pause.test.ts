@@ -9,7 +9,7 @@ import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
 import { cancelPayout } from '../../src/usecases/payout-cancel.ts';
 import { batchContext, readBatch } from '../../src/usecases/payout-occurrence.ts';
 import type { PayoutOperatorDeps } from '../../src/usecases/payout-operate.ts';
-import { pausePayout, resumePayout } from '../../src/usecases/payout-pause.ts';
+import { datesPassed, pausePayout, resumePayout } from '../../src/usecases/payout-pause.ts';
 import { batchNow, countsNow, eventsOf, expectSound, linesNow, makeBatch } from '../support/payout-batches.ts';
 import { DAY, type Desk, openDesk, SAY } from '../support/payout-desk.ts';
 import { partsAt, runDue } from '../support/payout-paydays.ts';
@@ -82,10 +82,12 @@ describe('pausing', () => {
     const batch = await makeBatch(world, merchant, { wallets, schedule: desk.daily(3) });
     await setMerchantStatus(deps, merchant.merchant.id, 'SUSPENDED');
     await world.pass(DAY);
+    expect(datesPassed(deps, await batchNow(world, batch))).toEqual({ before: 0, meanwhile: 0 });
     await pausePayout(deps, batch.id, SAY);
     await world.pass(DAY);
     await setMerchantStatus(deps, merchant.merchant.id, 'ALLOWED');
     await world.pass(1_000);
+    expect(datesPassed(deps, await batchNow(world, batch))).toEqual({ before: 1, meanwhile: 1 });
     expect(await resumePayout(deps, batch.id, { ...SAY, catchUp: false })).toMatchObject({ skipped: 1 });
     await desk.untilFinal(batch);
     expect((await countsNow(world, batch)).map(({ completed, failed }) => [completed, failed])).toEqual([
