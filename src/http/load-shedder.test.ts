@@ -86,6 +86,29 @@ test('health, metrics and documents are never shed; the metrics show the sheddin
   expect(lines.map((line) => /"event":"(\w+)"|"msg":"(\w+)"/.exec(line)?.slice(1).join('') ?? line)).toHaveLength(2);
 });
 
+test('the log tells when overload begins, when it gets worse and when it is over, even if nobody reads the metrics', async () => {
+  await open();
+  const call = () =>
+    world.app.inject({
+      method: 'POST',
+      url: '/api/v1/orders',
+      headers: { authorization: world.merchantAuth },
+      payload: BODY,
+    });
+  // It gets worse, then better, and as bad as before.
+  for (const classes of [['begin'], ['begin', 'finish'], ['begin'], ['begin', 'finish'], []] as const) {
+    closed.clear();
+    for (const of of classes) closed.add(of);
+    for (let calls = 0; calls < 2; calls += 1) await call();
+  }
+  const lines = world.log.lines.map((line) => JSON.parse(line)).filter(({ event }) => event.includes('overload'));
+  expect(lines.map(({ level, event, turned_away }) => [level, event, turned_away])).toEqual([
+    ['warn', 'overloaded', 'read, begin'],
+    ['warn', 'overloaded', 'read, begin, collect, finish'],
+    ['info', 'overload_over', undefined],
+  ]);
+});
+
 test('a connection is kept when its request is shed, whatever its body', async () => {
   await open();
   closed.add('begin');
