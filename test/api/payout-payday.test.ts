@@ -2,6 +2,7 @@
  * Payday: many batches are due at the same hour. A round begins all of them, each once, merchants in turn, and can be stopped.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { StoreUnavailable } from '../../src/store/errors.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchant } from '../../src/usecases/merchant-set.ts';
@@ -262,6 +263,24 @@ test('a batch that has to wait for its carriers is put off without reading its l
   expect([await waiting(world, merchant), reads]).toEqual([3, 0]);
   await runDue({ ...parts, store }, { dispatcher: { offer, hasRoomFor: () => true } });
   expect([await waiting(world, merchant), reads]).toEqual([0, 3]);
+});
+
+test('a database that is away ends the run, and is no fault of any batch', async () => {
+  const { merchant } = await desk.payer();
+  const [one] = await payday(desk, merchant, 3);
+  if (one === undefined) throw new Error('no batch');
+  const parts = partsAt(world, one);
+  let tries = 0;
+  const commit: Store['commit'] = () => {
+    tries += 1;
+    return Promise.reject(new StoreUnavailable());
+  };
+  const away = { ...parts, store: { ...parts.store, commit } };
+  await expect(runDue(away, { isCalm: () => false })).rejects.toThrow('the database cannot be reached');
+  expect([tries, await waiting(world, merchant)]).toEqual([1, 3]);
+  expect(world.log.lines.filter((line) => line.includes('payout_occurrence_failed'))).toEqual([]);
+  await runDue(parts);
+  expect(await waiting(world, merchant)).toBe(0);
 });
 
 test('a batch that cannot be run is reported, and does not hold up others', async () => {

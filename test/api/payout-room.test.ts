@@ -113,13 +113,15 @@ test('no more is claimed in a run once memory is full', async () => {
   const { deps } = world.gateway;
   const { connectors, open } = gated(deps);
   const limits = { atReceiver: 1, inAll: 8, waitingAtReceiver: 100, waitingInAll: 1 };
-  const dispatcher = createDispatcher({ ...deps, connectors }, limits);
+  const dispatcher = createDispatcher({ ...deps, connectors }, limits, 1);
   const after: typeof deps.clock.after = (_, patienceIsOver) => {
     patienceIsOver();
     return () => undefined;
   };
   const clock = { ...deps.clock, after };
   expect([await startDue({ ...deps, clock }, dispatcher), dispatcher.isFull()]).toEqual([256, true]);
+  // What it has claimed counts as that.
+  expect(dispatcher.busy()).toEqual(['mtn-momo']);
   expect(await startDue({ ...deps, clock }, dispatcher)).toBe(0);
   open();
   await dispatcher.close();
