@@ -18,6 +18,7 @@ import { type ExchangeParts, exchangeOf, noteFailure, refuse, writable } from '.
 import type { Limits } from './limits.ts';
 import { isForm, readForm as readMultipart } from './multipart.ts';
 import type { LoadClass } from './overload.ts';
+import { isUrlEncoded } from './request-headers.ts';
 import { type ClockCheck, requireRightClock } from './right-clock.ts';
 import type { UploadSlots } from './upload-slots.ts';
 
@@ -174,8 +175,7 @@ const MOST_FIELDS = 30;
 
 function readForm(request: FastifyRequest): Record<string, string> {
   const fields: Record<string, string> = {};
-  const isForm = request.headers['content-type']?.startsWith('application/x-www-form-urlencoded') === true;
-  if (!isForm || typeof request.body !== 'string') return fields;
+  if (!isUrlEncoded(request.headers) || typeof request.body !== 'string') return fields;
   let count = 0;
   for (const [name, value] of new URLSearchParams(request.body)) {
     count += 1;

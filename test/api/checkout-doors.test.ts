@@ -182,6 +182,15 @@ test('the script of a suspended merchant’s page is answered in JSON, its reade
   expect(titleOf(await me.open(page.url))).toBe('This cannot be paid now');
 });
 
+test('a form is read however its media type is spelled', async () => {
+  const { url } = await host(world, merchant);
+  const me = visitor(world);
+  const page = await me.open(url);
+  const wallet = await world.wallet();
+  const type = { 'content-type': 'Application/X-WWW-Form-Urlencoded; Charset=UTF-8' };
+  expect(titleOf(await me.send(stepOf(page, 'pay'), { method: 'wallet', ...wallet }, type))).toBe('Paid');
+});
+
 describe('a browser that opens many pages', () => {
   test('can pay on the newest, and keeps the keys of sixty', async () => {
     const me = visitor(world);
