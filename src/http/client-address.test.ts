@@ -2,11 +2,33 @@ import { describe, expect, it } from 'vitest';
 import { addressKey, addressMatcher, clientAddressReader } from './client-address.ts';
 
 describe('an allow-list', () => {
-  const allowed = addressMatcher(['192.0.2.0/24', '198.51.100.7', '2001:db8::/32', 'nonsense']);
+  const allowed = addressMatcher([
+    '192.0.2.0/24',
+    '198.51.100.7',
+    '::ffff:203.0.113.0/120',
+    '2001:db8::/32',
+    'nonsense',
+  ]);
 
   it('holds addresses and ranges, including IPv4-mapped ones', () => {
-    const inside = ['192.0.2.1', '::ffff:192.0.2.9', '198.51.100.7', '2001:db8::1'];
-    const outside = ['192.0.3.1', '198.51.100.8', '2001:db9::1', '', 'nonsense', '192.0.2.1 ', '::ffff:198.51.100.8'];
+    const inside = [
+      '192.0.2.1',
+      '::ffff:192.0.2.9',
+      '198.51.100.7',
+      '203.0.113.255',
+      '::ffff:203.0.113.1',
+      '2001:db8::1',
+    ];
+    const outside = [
+      '192.0.3.1',
+      '198.51.100.8',
+      '203.0.114.1',
+      '2001:db9::1',
+      '',
+      'nonsense',
+      '192.0.2.1 ',
+      '::ffff:198.51.100.8',
+    ];
     expect(inside.every(allowed)).toBe(true);
     expect(outside.some(allowed)).toBe(false);
   });

@@ -63,8 +63,16 @@ function parseAddress(text: string): Address | undefined {
   return ipaddr.isValid(text) ? ipaddr.process(text) : undefined;
 }
 
+/** The bits before the IPv4 address in a mapped one, `::ffff:0:0/96` (RFC 4291 §2.5.5.2). */
+const MAPPED_BITS = 96;
+
+/** Of a range of IPv4-mapped addresses, the IPv4 range: callers are read as IPv4, too. */
 function parseRange(text: string): [Range] | undefined {
-  if (ipaddr.isValidCIDR(text)) return [ipaddr.parseCIDR(text)];
+  if (ipaddr.isValidCIDR(text)) {
+    const [first, bits] = ipaddr.parseCIDR(text);
+    const isMapped = first instanceof ipaddr.IPv6 && first.isIPv4MappedAddress() && bits >= MAPPED_BITS;
+    return isMapped ? [[first.toIPv4Address(), bits - MAPPED_BITS]] : [[first, bits]];
+  }
   const address = parseAddress(text);
   return address === undefined ? undefined : [[address, address instanceof ipaddr.IPv4 ? 32 : 128]];
 }
