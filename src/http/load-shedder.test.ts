@@ -102,10 +102,12 @@ test('the log tells when overload begins, when it gets worse and when it is over
     for (let calls = 0; calls < 2; calls += 1) await call();
   }
   const lines = world.log.lines.map((line) => JSON.parse(line)).filter(({ event }) => event.includes('overload'));
-  expect(lines.map(({ level, event, turned_away }) => [level, event, turned_away])).toEqual([
-    ['warn', 'overloaded', 'read, begin'],
-    ['warn', 'overloaded', 'read, begin, collect, finish'],
-    ['info', 'overload_over', undefined],
+  expect(
+    lines.map(({ level, event, overload_level, turned_away }) => [level, event, overload_level, turned_away]),
+  ).toEqual([
+    ['warn', 'overloaded', 2, 'read, begin'],
+    ['warn', 'overloaded', 4, 'read, begin, collect, finish'],
+    ['info', 'overload_over', 4, undefined],
   ]);
 });
 

@@ -38,8 +38,9 @@ export function createLoadShedder({ limiter, metrics, random, log }: LoadShedder
 
   /** Logs when overload begins, when it gets worse and when it is over: a line per request would add to the load. */
   const note = (level: number): void => {
-    if (level > told) log.warn('overloaded', { level, turned_away: LOAD_CLASSES.slice(0, level).join(', ') });
-    else if (level === 0 && told > 0) log.info('overload_over', { level: told });
+    if (level > told)
+      log.warn('overloaded', { overload_level: level, turned_away: LOAD_CLASSES.slice(0, level).join(', ') });
+    else if (level === 0 && told > 0) log.info('overload_over', { overload_level: told });
     if (level > told || level === 0) told = level;
   };
 
