@@ -47,6 +47,19 @@ export function findAttempt(deps: FindDeps, shard: number, id: string): Promise<
   return find(deps, { live: deps.store.attempt, archive: deps.store.archive.attempt }, shard, id);
 }
 
+/**
+ * Whether what a live attempt moves money for is live, too. Attempts before an order's last are archived in a later step than the
+ * order: nothing can be booked on such an attempt any more.
+ */
+export async function isOrderLive(
+  deps: FindDeps,
+  { id: attemptId, shard, payment_id: id, purpose }: Attempt,
+): Promise<boolean> {
+  if (!isOld(deps, attemptId)) return true;
+  const { payment, payoutLine, refund } = deps.store;
+  return (await { payment, payout: payoutLine, refund }[purpose].get(shard, id)) !== undefined;
+}
+
 /** The merchant's newest payment with that customer reference, by any method. */
 export async function findNewestPayment(
   deps: FindDeps,

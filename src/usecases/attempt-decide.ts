@@ -15,7 +15,7 @@ import { type OutgoingSettlement, settleOutgoing } from '../domain/outgoing.ts';
 import { isProviderReference } from '../domain/provider-reference.ts';
 import type { Attempt } from '../domain/records.ts';
 import { type Settlement, settleAttempt } from '../domain/settlement.ts';
-import { type FindDeps, findAttempt } from './archive-find.ts';
+import { type FindDeps, findAttempt, isOrderLive } from './archive-find.ts';
 import { soundAlarm } from './attempt-answer.ts';
 import { readOrder, readOutgoing } from './attempt-outgoing.ts';
 import { readSettlement } from './attempt-settle.ts';
@@ -50,6 +50,8 @@ export async function decideAttempt(
   const answer = answerOf(verdict);
   const said = { ...verdict, ...requireAttribution(verdict) };
   const key = await requireAttempt(deps, attemptId);
+  if (!(await isOrderLive(deps, key)))
+    throw new OperatorError(`what ${key.id} moved money for has been archived: see \`mbongo ${key.purpose} show\``);
   // If the upstream's own answer was committed first, this verdict loses and then finds the attempt closed.
   const { before, settled, orderStatus } = await decideOnce(deps, key.shard, LOOK, async () => {
     const closing = await settle(deps, key, answer);

@@ -8,7 +8,7 @@ import type { InquiryAnswer } from '../domain/answer.ts';
 import { isBeingAsked } from '../domain/attempt.ts';
 import type { Inquired } from '../domain/attempt-settlement.ts';
 import type { Attempt } from '../domain/records.ts';
-import { findAttempt, isOld } from './archive-find.ts';
+import { findAttempt, isOrderLive } from './archive-find.ts';
 import { attemptOfSegment } from './attempt-address.ts';
 import type { AskedAgain } from './attempt-answer.ts';
 import { settleOutgoingInquiry } from './attempt-outgoing.ts';
@@ -128,21 +128,13 @@ export async function hintAttempt(deps: Deps, connectorName: string, segment: st
   if (attempt === undefined || attempt.connector !== connectorName) return false;
   // For an approved attempt there is nothing to learn; one that ended otherwise is inquired about, in case money came late.
   if (live !== undefined && attempt.status === 'approved') return true;
-  if (live === undefined || (isOld(deps, attempt.id) && !(await isOrderLive(deps, attempt)))) {
+  if (live === undefined || !(await isOrderLive(deps, attempt))) {
     // Its order has been archived, perhaps before it: nothing can be written any more, but an operator may want to know.
     deps.log.warn('callback_of_archived', { attempt_id: attempt.id, transaction_id: attempt.payment_id });
     return false;
   }
   await inquireAttempt(deps, attempt);
   return true;
-}
-
-async function isOrderLive(
-  { store }: Pick<Deps, 'store'>,
-  { shard, payment_id: id, purpose }: Attempt,
-): Promise<boolean> {
-  const order = { payment: store.payment, payout: store.payoutLine, refund: store.refund }[purpose];
-  return (await order.get(shard, id)) !== undefined;
 }
 
 /**

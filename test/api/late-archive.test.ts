@@ -10,6 +10,7 @@ import type { LateTarget } from '../../src/domain/late-money.ts';
 import type { Attempt, Payment } from '../../src/domain/records.ts';
 import { dropArchived, listArchive } from '../../src/usecases/archive-run.ts';
 import { bookLateMoney } from '../../src/usecases/attempt-book.ts';
+import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';
 import { listSuspense } from '../../src/usecases/suspense-read.ts';
 import { archive, DAY, growOld } from '../support/archive-scenes.ts';
@@ -144,18 +145,24 @@ test.each([
   ['an attempt that has been archived', false],
   // Attempts before an order's last are moved in a later step than the order.
   ['an attempt whose order has been archived before it', true],
-])('a callback about %s is answered as unknown, and logged for whoever wants to know', async (_what, isLive) => {
-  const { attempt, late } = await paidOtherwise();
-  await growOld(world);
-  await archive(world);
-  expect(await placesOf(late)).toEqual([{ place: 'archive' }]);
-  const moved =
-    'with moved as (delete from archive.attempt where id = $1 returning *) insert into attempt select * from moved';
-  if (isLive) await rowsOf(world, moved, [attempt.id]);
-  carrier.say(attempt.reference, 'SUCCESSFUL');
-  expect(await callBack(callbackUrl(world.gateway.deps, attempt), {})).toBe(404);
-  const line = world.log.lines.find(
-    (one) => one.includes('"event":"callback_of_archived"') && one.includes(attempt.id),
-  );
-  expect(line).toContain(late);
-});
+])(
+  'a callback about %s is answered as unknown, and logged for whoever wants to know; no verdict about it is accepted',
+  async (_what, isLive) => {
+    const { attempt, late } = await paidOtherwise();
+    await growOld(world);
+    await archive(world);
+    expect(await placesOf(late)).toEqual([{ place: 'archive' }]);
+    const moved =
+      'with moved as (delete from archive.attempt where id = $1 returning *) insert into attempt select * from moved';
+    if (isLive) await rowsOf(world, moved, [attempt.id]);
+    await expect(
+      decideAttempt(world.gateway.deps, attempt.id, { paid: true, providerReference: 'x', by: 'Ada', why: null }),
+    ).rejects.toThrow('has been archived');
+    carrier.say(attempt.reference, 'SUCCESSFUL');
+    expect(await callBack(callbackUrl(world.gateway.deps, attempt), {})).toBe(404);
+    const line = world.log.lines.find(
+      (one) => one.includes('"event":"callback_of_archived"') && one.includes(attempt.id),
+    );
+    expect(line).toContain(late);
+  },
+);
