@@ -5,7 +5,8 @@
  * Invariant: a scene relies on nothing. Whatever else happens at the same time may make it end early.
  */
 import { pause } from '../../src/usecases/patience.ts';
-import { type Calls, type Made, type Order, type Place, submitOf } from './card-calls.ts';
+import { type CardCalls, type CardPlace, submitOf } from './card-calls.ts';
+import type { Made, Order } from './race-calls.ts';
 
 /** How a customer tries again: with another form of the same payment, another payment of the order, or a wallet's token. */
 type Again = 'form' | 'payment' | 'token';
@@ -20,7 +21,8 @@ const SOON_MS = 5_000;
 const LATE_MS = 50_000;
 const VERY_LATE_MS = 9_000;
 
-export function scenesOf({ world, pair, way, chance, note }: Place, calls: Calls): Record<Scene, () => Promise<void>> {
+export function scenesOf(place: CardPlace, calls: CardCalls): Record<Scene, () => Promise<void>> {
+  const { world, pair, way, network, chance, note } = place;
   const wait = (least: number, most: number): Promise<void> =>
     pause(world.clock, least + (most - least) * chance.roll());
 
@@ -36,7 +38,7 @@ export function scenesOf({ world, pair, way, chance, note }: Place, calls: Calls
 
   async function paying(card: 'challenge' | 'frictionless'): Promise<Made | undefined> {
     const order = await insist(() => calls.newOrder({ isStaged: true }));
-    const one = order && (await insist(() => calls.collect(order)));
+    const one = order && (await insist(() => calls.collectCard(order)));
     if (one !== undefined) await calls.fill(one, card);
     return one;
   }
@@ -53,7 +55,7 @@ export function scenesOf({ world, pair, way, chance, note }: Place, calls: Calls
     const fields = await calls.answerIssuer(one, 'pass');
     if (fields === undefined) return;
     const [first, second] = chance.isOn(0.5) ? pair.members() : pair.members().toReversed();
-    const address = way.returns.get(one.transaction_id)?.at(-1);
+    const address = network.returns.get(one.transaction_id)?.at(-1);
     const query = address === undefined ? '' : new URL(address).search;
     const browser = { 'order.id': one.transaction_id, result: 'SUCCESS' };
     const read = `/payments/check-status/${one.transaction_id}`;
@@ -68,7 +70,7 @@ export function scenesOf({ world, pair, way, chance, note }: Place, calls: Calls
   async function payAgain(order: Order, before: Made, how: Again): Promise<void> {
     note(`${before.transaction_id}: its customer tries again, by another ${how}`);
     if (how === 'token') return calls.payByToken(order, 'tok_approved');
-    const one = how === 'payment' ? await calls.collect(order) : before;
+    const one = how === 'payment' ? await calls.collectCard(order) : before;
     if (one === undefined || (how === 'form' && !(await calls.reopen(one)))) return;
     await calls.fill(one, 'frictionless');
     await calls.send('submit', submitOf(calls, one));

@@ -4,36 +4,29 @@
  *
  * Invariant: nothing is awaited that a person would not wait for.
  */
-import { setImmediate as turn } from 'node:timers/promises';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { callbackFor } from '../support/card-payments.ts';
 import { bearerOf } from '../support/flows.ts';
 import { stillness } from '../support/stillness.ts';
 import { collectBody } from '../support/world.ts';
-import { type Calls, type Made, type Order, type Place, submitOf } from './card-calls.ts';
-import type { Member } from './gateway-pair.ts';
+import { type CardCalls, type CardPlace, submitOf } from './card-calls.ts';
+import type { Made, Order } from './race-calls.ts';
+import { type Acts, takeOne, troublesOf } from './race-troubles.ts';
 
 export interface Shoppers {
   /** Takes one step, and gives what it has begun some time. */
   act(): Promise<void>;
 }
 
-/** How disturbed the way to the network may be. */
-export const TROUBLES = [0.1, 0.2, 0.4] as const;
-/** How often each time passes, by its milliseconds. */
-const WAITS = { 1000: 6, 3000: 6, 6000: 6, 20000: 3, 300000: 0.3, 610000: 0.3 };
 /** The share of steps that may concern an order of a scene. */
 const STAGED_SHARE = 0.15;
-/** 40 turns of the event loop: the longest for which the database's answers to commits are held up. */
-const HELD_TURNS = 40;
 
-export async function openShoppers(place: Place, merchant: MerchantCreated, calls: Calls): Promise<Shoppers> {
-  const { world, pair, way, chance, note } = place;
+export async function openShoppers(place: CardPlace, merchant: MerchantCreated, calls: CardCalls): Promise<Shoppers> {
+  const { world, network, chance } = place;
   const { orders, callbacks, begin, call, send, newCall } = calls;
   const wallet = await world.wallet({ balance: 1_000_00n });
 
   const anyOf = <T>([first, ...rest]: readonly T[]): T | undefined => first && chance.pick([first, ...rest]);
-  const anyMember = (): Member => chance.pick(pair.members());
   /** Mostly orders that may still be paid, and seldom those of a scene: it would seldom come to its moment. */
   const live = (): readonly Order[] => {
     const some = chance.isOn(STAGED_SHARE) ? orders : orders.filter(({ isStaged }) => !isStaged);
@@ -51,7 +44,7 @@ export async function openShoppers(place: Place, merchant: MerchantCreated, call
   async function collect(order = anyOf(live())): Promise<void> {
     if (order === undefined) return;
     const work = async (): Promise<void> => {
-      const one = await calls.collect(order);
+      const one = await calls.collectCard(order);
       if (one === undefined) return;
       await fill(one);
       if (chance.isOn(0.7)) submit(one);
@@ -104,7 +97,7 @@ export async function openShoppers(place: Place, merchant: MerchantCreated, call
       body = callbackFor(world, one, { result: chance.pick(['AUTHENTICATED', 'REJECTED']) });
       callbacks.push(body);
     } else if (kind !== 'again') {
-      const address = anyOf(way.returns.get(one.transaction_id) ?? []);
+      const address = anyOf(network.returns.get(one.transaction_id) ?? []);
       if (address === undefined) return;
       query = new URL(address).search;
       body = { 'order.id': (kind === 'mixed' ? anyMade() : one)?.transaction_id, result: 'SUCCESS' };
@@ -160,31 +153,7 @@ export async function openShoppers(place: Place, merchant: MerchantCreated, call
     if (one !== undefined && (await calls.reopen(one))) await fill(one);
   }
 
-  async function wait(): Promise<void> {
-    const milliseconds = Number(chance.weighed(WAITS));
-    note(`${milliseconds} ms pass`);
-    await place.pass(milliseconds, Math.max(Math.min(milliseconds, 5_000), milliseconds / 10));
-  }
-
-  /**
-   * A gateway hears of its commits late. The clock stands still meanwhile: a gateway that connects anew gives up the silent
-   * connection after seconds of the real clock, and each step of the test's clock would wait for that.
-   */
-  async function holdCommits(): Promise<void> {
-    const { wire, name } = anyMember();
-    note(`${name} hears of its commits late`);
-    wire.hold('commit');
-    for (let turns = HELD_TURNS * chance.roll(); turns > 0; turns -= 1) await turn();
-    wire.release();
-  }
-
-  function harm(name: string, doing: (member: Member) => void): void {
-    const member = anyMember();
-    note(`${member.name} ${name}`);
-    doing(member);
-  }
-
-  const ACTS = {
+  const acts: Acts = {
     startOrder: [5, startOrder],
     collect: [5, () => collect()],
     fill: [2, () => fill()],
@@ -199,43 +168,8 @@ export async function openShoppers(place: Place, merchant: MerchantCreated, call
     reopen: [2, reopen],
     tamper: [0.5, () => calls.control('attacks', { order_id: anyByCard()?.transaction_id, tamper_amount: '1.00' })],
     suspendOrAllow: [0.5, calls.suspendOrAllow],
-    wait: [20, wait],
-    arrive: [3, () => way.arrive()],
-    disturb: [
-      2,
-      () => {
-        way.trouble = chance.pick(TROUBLES);
-      },
-    ],
-    loseCommit: [
-      5,
-      () =>
-        harm('will not hear of its next commit', (one) => {
-          one.loseCommit = true;
-        }),
-    ],
-    holdCommits: [4, holdCommits],
-    cutOff: [
-      1,
-      () =>
-        harm('loses its database', ({ wire }) => {
-          wire.refuse = true;
-          wire.cut();
-        }),
-    ],
-    heal: [6, () => pair.heal()],
-    kill: [2, () => pair.kill(chance.pick([0, 1])).then(() => note('a gateway is killed'))],
-  } as const satisfies { readonly [name: string]: readonly [weight: number, act: () => unknown] };
-  const WEIGHTS = Object.fromEntries(Object.entries(ACTS).map(([name, [weight]]) => [name, weight])) as {
-    readonly [name in keyof typeof ACTS]: number;
+    ...troublesOf(place),
   };
 
-  return {
-    async act() {
-      const [, act] = ACTS[chance.weighed(WEIGHTS)];
-      await act();
-      if (chance.isOn(0.6)) await stillness();
-      else for (let turns = 5 * chance.roll(); turns > 0; turns -= 1) await turn();
-    },
-  };
+  return { act: () => takeOne(acts, chance) };
 }

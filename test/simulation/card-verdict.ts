@@ -5,14 +5,14 @@
  * Invariant: each finding is one sentence that names its transaction; no finding means that everything holds.
  */
 import type { BookLine } from '../../sandbox/carriers/book.ts';
-import { isFinal, isPaid } from '../../src/domain/payment.ts';
-import type { Attempt, Payment } from '../../src/domain/records.ts';
-import { hooksAbout } from '../support/flows.ts';
+import { isPaid } from '../../src/domain/payment.ts';
+import type { Attempt } from '../../src/domain/records.ts';
 import { groupBy } from '../support/invariants.ts';
 import { rowsOf } from '../support/rows.ts';
 import type { World } from '../support/world.ts';
-import type { Heard } from './card-calls.ts';
-import type { Asked, Inquired } from './unruly-way.ts';
+import type { Heard } from './race-calls.ts';
+import { judgeAsked, judgeTelling, type PaymentRow } from './race-verdict.ts';
+import { type Asked, type Inquired, isAgainKnowingly } from './unruly-way.ts';
 
 /** What is judged, besides the world's rows and books. */
 export interface Told {
@@ -30,9 +30,6 @@ type Refunded = {
   readonly id: string;
   readonly status: string;
   readonly amount_minor: string;
-};
-type PaymentRow = Pick<Payment, 'id' | 'session_id' | 'status' | 'method' | 'attempt_id'> & {
-  readonly refunding_minor: string;
 };
 type AttemptRow = Pick<Attempt, 'id' | 'payment_id' | 'purpose' | 'status' | 'reason' | 'challenge'>;
 
@@ -56,9 +53,7 @@ export async function judgeCards(world: World, told: Told): Promise<string[]> {
     ...rows.payments.flatMap((payment) => judgePayment(world, payment, rows, book.get(payment.id) ?? [], told)),
     ...judgeSessions(rows, book, told),
     ...rows.refunds.filter(({ status }) => !isOver(status)).map(({ id, status }) => `${id} is ${status}`),
-    ...[...groupBy(told.asked, ({ attemptId }) => attemptId)].flatMap(([id, { length }]) =>
-      length > 1 ? [`${id} was requested ${length} times`] : [],
-    ),
+    ...judgeAsked(told.asked),
     ...audit.map(({ kind }) => `audit: ${kind}`),
   ];
 }
@@ -91,7 +86,6 @@ function judgePayment(
   const times = debits.reduce((sum, line) => sum + line.times, 0);
   const own = attempts.filter(({ payment_id, purpose }) => payment_id === id && purpose === 'payment');
   const paid = own.filter((one) => one.status === 'approved');
-  expect(isFinal(status), 'has not ended');
   expect(paid.length === times, `debited ${times} times, and ${paid.length} attempts count as paid`);
   expect(centsOf(debits) === BigInt(1_250 * times), 'debited another amount');
   expect(method === 'wallet' || !isPaid(payment) || times > 0, 'counts as paid, and nothing was taken');
@@ -110,17 +104,7 @@ function judgePayment(
   const given = back.reduce((sum, { amount_minor }) => sum + BigInt(amount_minor), 0n);
   const credits = centsOf(lines.filter(({ kind }) => kind === 'credit'));
   expect(method === 'wallet' || credits === given, `${credits} were given back, and ${given} count as given back`);
-  expect(payment.refunding_minor === '0', 'some of it is still on its way back');
-  const first = status === 'refunded' ? 'approved' : status;
-  const hooks = hooksAbout(world, id).map(({ body }) => body.status);
-  const due = [first, ...back.map(() => 'refunded')];
-  expect(hooks.toSorted().join() === due.toSorted().join(), `told ${hooks.join()} in place of ${due.join()}`);
-  for (const { call, transactionId, answer } of heard) {
-    const was = answer.status < 300 && transactionId === id && call !== 'refund' ? answer.json.status : undefined;
-    const isSame = was === status || (was === 'approved' && status === 'refunded');
-    expect(was === undefined || !isFinal(was) || isSame, `${call} had answered ${was}`);
-  }
-  return found;
+  return [...found, ...judgeTelling(world, payment, back.length, heard)];
 }
 
 /** A session stands for one order, which is charged once. */
@@ -139,11 +123,9 @@ function judgeSessions(
     // Not by the book, which counts the charges of a payment in one line, under the first one's attempt.
     const paid = attempts.filter((one) => one.status === 'approved' && one.purpose === 'payment');
     const ids = paid.filter((one) => sessionOf(one, payments) === session).map(({ id }) => id);
-    const tries = asked.filter(({ attemptId }) => ids.includes(attemptId));
-    // A try that has paid is found out before the next one, unless the only inquiry came before the network carried it out.
-    const isExcused = ({ attemptId, answeredAt }: Asked): boolean =>
-      inquired.some((inquiry) => inquiry.attemptId === attemptId && inquiry.sentAt <= answeredAt);
-    const isKnown = tries.some((one) => !isExcused(one) && tries.some(({ sentAt }) => sentAt > one.answeredAt));
-    return isKnown ? [`${session} was charged again, although an inquiry would have found it paid`] : [];
+    const tries = asked.filter(({ reference }) => ids.includes(reference));
+    return isAgainKnowingly(tries, inquired)
+      ? [`${session} was charged again, although an inquiry would have found it paid`]
+      : [];
   });
 }

@@ -9,12 +9,14 @@ import { rowsOf } from '../support/rows.ts';
 import { stillness } from '../support/stillness.ts';
 import { whileTimePasses } from '../support/waiting.ts';
 import { openWorld, type World } from '../support/world.ts';
-import { openCalls } from './card-calls.ts';
+import { openCardCalls } from './card-calls.ts';
+import { type CardNetwork, openCardNetwork } from './card-network.ts';
 import { type Scene, scenesOf } from './card-scenes.ts';
-import { openShoppers, TROUBLES } from './card-shoppers.ts';
+import { openShoppers } from './card-shoppers.ts';
 import { judgeCards } from './card-verdict.ts';
 import { chanceOf } from './chance.ts';
 import { openPair, type Pair } from './gateway-pair.ts';
+import { TROUBLES } from './race-troubles.ts';
 import { openWay, type Way } from './unruly-way.ts';
 
 const RACES = Number(process.env.RACES ?? 3);
@@ -42,12 +44,15 @@ const LEAPS_MS = [MINUTE_MS, 15 * MINUTE_MS, HOUR_MS, 6 * HOUR_MS, 24 * HOUR_MS,
 let world: World;
 let pair: Pair;
 let way: Way;
+let network: CardNetwork;
 beforeAll(async () => {
   // The world itself only watches.
   world = await openWorld({ role: 'api', env: { RATE_LIMIT_SCALE: '0' } });
-  pair = await openPair(world, (outbound, request) =>
-    request.url.includes('/cardnet/') ? way.request(outbound, request) : outbound.request(request),
-  );
+  pair = await openPair(world, (outbound, request) => {
+    if (!request.url.includes('/cardnet/')) return outbound.request(request);
+    network.hear(request);
+    return way.request(outbound, request);
+  });
 });
 afterAll(async () => {
   await whileTimePasses(world, pair.close(), 1_000);
@@ -58,12 +63,13 @@ test.each(SEEDS)('race %i: each order is charged once, and booked', async (seed)
   const diary: string[] = [`seed ${seed}`];
   const note = (line: string): void => void diary.push(`${new Date(world.clock.now()).toISOString()} ${line}`);
   const chance = chanceOf(`${seed}: deeds`);
-  way = openWay(world.gateway.deps.clock, chanceOf(`${seed}: way`), note);
+  network = openCardNetwork();
+  way = openWay(world.gateway.deps.clock, network, chanceOf(`${seed}: way`), note);
   way.trouble = chance.pick(TROUBLES);
   const merchant = await world.merchant();
   const { id: merchantId } = merchant.merchant;
-  const place = { world, pair, way, chance, note, pass };
-  const calls = openCalls(place, merchant);
+  const place = { world, pair, way, network, chance, note, pass };
+  const calls = openCardCalls(place, merchant);
   const shoppers = await openShoppers(place, merchant, calls);
   for (const [index, scene] of SCENES.entries()) {
     note(`somebody comes: ${scene}`);

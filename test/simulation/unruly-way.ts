@@ -1,16 +1,32 @@
 /**
- * The way between gateways and the card network, on which requests and answers are lost or late.
+ * The way between gateways and an upstream, on which requests and answers are lost or late.
  *
- * Invariant: a request arrives at most once, and no later than a minute after it was sent. The network carries out what it
+ * Invariant: a request arrives at most once, and no later than a minute after it was sent. The upstream carries out what it
  * has turned away only where that was planned.
  */
 import type { Clock, Outbound, OutboundAnswer, OutboundRequest } from '../../src/platform/platform.ts';
 import { pause } from '../../src/usecases/patience.ts';
 import type { Chance } from './chance.ts';
 
-/** A request for money: when it was sent, and when the network had answered it; infinity if it never arrived. */
+/** What a way has to know about the upstream at its end. */
+export interface Upstream {
+  /** Whether the request moves money if it is carried out. */
+  isMoney(request: OutboundRequest): boolean;
+  /** What the upstream knows the attempt by that a request is about. */
+  referenceOf(request: OutboundRequest): string;
+  /** What plans for that request are made by. */
+  orderOf(request: OutboundRequest): string | undefined;
+  /** How often a request is disturbed, as a share of the trouble. */
+  shareOf(request: OutboundRequest): number;
+  /** The body with which it turns a request away for now, beside 503. */
+  readonly busy: string;
+  /** The request in words, for the diary. */
+  nameOf(request: OutboundRequest): string;
+}
+
+/** A request for money: when it was sent, and when the upstream had answered it; infinity if it never arrived. */
 export interface Asked {
-  readonly attemptId: string;
+  readonly reference: string;
   readonly sentAt: number;
   answeredAt: number;
 }
@@ -22,21 +38,30 @@ export interface Plan {
 }
 
 /** An inquiry about an attempt, and when it was sent. */
-export type Inquired = Pick<Asked, 'attemptId' | 'sentAt'>;
+export type Inquired = Pick<Asked, 'reference' | 'sentAt'>;
+
+/**
+ * Whether one of these requests, which all moved money for one order, was sent although an earlier one could have been known to
+ * have moved it. A try that was turned away is inquired about before the next one, and found out unless the only inquiry came
+ * before the upstream carried it out.
+ */
+export function isAgainKnowingly(tries: readonly Asked[], inquired: readonly Inquired[]): boolean {
+  const isExcused = ({ reference, answeredAt }: Asked): boolean =>
+    inquired.some((inquiry) => inquiry.reference === reference && inquiry.sentAt <= answeredAt);
+  return tries.some((one) => !isExcused(one) && tries.some(({ sentAt }) => sentAt > one.answeredAt));
+}
 
 export interface Way {
   /** How likely it is that an inquiry goes wrong, 0 to 1; requests for money do so twice as often, others seldom. */
   trouble: number;
-  /** Every PAY and REFUND, in the order in which they were sent. */
+  /** Every request for money, in the order in which they were sent. */
   readonly asked: readonly Asked[];
   /** Every inquiry about one of them, as they were sent. */
   readonly inquired: readonly Inquired[];
-  /** The return addresses that the network was given, by order. */
-  readonly returns: ReadonlyMap<string, readonly string[]>;
-  /** The attempts whose requests were turned away, and carried out all the same. */
+  /** The references whose requests were turned away, and carried out all the same. */
   readonly lied: ReadonlySet<string>;
   /** Decides about the next request for that order's money, in place of chance. */
-  plan(orderId: string, plan: Plan): void;
+  plan(order: string, plan: Plan): void;
   /** Takes the place of a process's outbound calls. */
   request(outbound: Outbound, request: OutboundRequest): Promise<OutboundAnswer>;
   /** How many requests and answers are delayed. */
@@ -47,13 +72,11 @@ export interface Way {
 
 const LONGEST_MS = 60_000;
 const LOST: OutboundAnswer = { kind: 'lost', reason: 'simulated' };
-const MOVES_MONEY = /"apiOperation":"(PAY|REFUND)"/;
 
-export function openWay(clock: Clock, chance: Chance, note: (line: string) => void): Way {
+export function openWay(clock: Clock, upstream: Upstream, chance: Chance, note: (line: string) => void): Way {
   const waiting = new Set<() => void>();
   const asked: Asked[] = [];
   const inquired: Inquired[] = [];
-  const returns = new Map<string, string[]>();
   const lied = new Set<string>();
   const plans = new Map<string, Plan>();
   /** How many requests wait for the time that was planned. */
@@ -76,89 +99,62 @@ export function openWay(clock: Clock, chance: Chance, note: (line: string) => vo
     planned -= 1;
   };
   /** The plan for a request, which is used up. */
-  const planFor = ({ url }: OutboundRequest): Plan | undefined => {
-    const order = orderOf(url) ?? '';
+  const planFor = (request: OutboundRequest): Plan | undefined => {
+    const order = upstream.orderOf(request) ?? '';
     const plan = plans.get(order);
     plans.delete(order);
     return plan;
   };
-  const timeOut = ({ timeout }: OutboundRequest): Promise<OutboundAnswer> =>
-    new Promise((resolve) => void clock.after(timeout, () => resolve(LOST)));
 
   function byChance(request: OutboundRequest, isMoney: boolean) {
-    if (!chance.isOn(way.trouble * shareOf(request, isMoney))) return 'carried';
+    if (!chance.isOn(way.trouble * upstream.shareOf(request))) return 'carried';
     return chance.weighed({ refused: 1, dropped: 1, unheard: 3, heard_late: 3, sent_late: isMoney ? 6 : 3 });
-  }
-
-  function noteReturn({ url, body }: OutboundRequest): void {
-    const order = orderOf(url);
-    const address = /"redirectResponseUrl":"([^"]+)"/.exec(body ?? '')?.[1];
-    if (order !== undefined && address !== undefined) returns.set(order, [...(returns.get(order) ?? []), address]);
   }
 
   const way: Way = {
     trouble: 0,
     asked,
     inquired,
-    returns,
     lied,
-    plan: (orderId, plan) => void plans.set(orderId, plan),
+    plan: (order, plan) => void plans.set(order, plan),
     delayed: () => waiting.size + planned,
     arrive: () => [...waiting][Math.floor(chance.roll() * waiting.size)]?.(),
     async request(outbound, request) {
-      noteReturn(request);
-      const isMoney = MOVES_MONEY.test(request.body ?? '');
-      const order = { attemptId: request.url.split('/').at(-1) ?? '', sentAt: clock.now(), answeredAt: Infinity };
-      if (isMoney) asked.push(order);
-      if (request.method === 'GET') inquired.push(order);
+      const isMoney = upstream.isMoney(request);
+      const sent = { reference: upstream.referenceOf(request), sentAt: clock.now(), answeredAt: Infinity };
+      if (isMoney) asked.push(sent);
+      if (request.method === 'GET') inquired.push(sent);
       const send = async (): Promise<OutboundAnswer> => {
         const answer = await outbound.request(request);
-        order.answeredAt = clock.now();
+        sent.answeredAt = clock.now();
         return answer;
       };
       const plan = isMoney ? planFor(request) : undefined;
       const fate = plan?.fate ?? byChance(request, isMoney);
+      const timeOut = pause(clock, request.timeout).then(() => LOST);
+      const inTime = (answering: Promise<OutboundAnswer>): Promise<OutboundAnswer> =>
+        Promise.race([answering, timeOut]);
       const late = plan === undefined ? delay : () => until(plan);
-      note(`  ${nameOf(request)}: ${fate}`);
+      note(`  ${upstream.nameOf(request)}: ${fate}`);
       switch (fate) {
         case 'carried':
-          return send();
+          return inTime(send());
         case 'refused':
           return { kind: 'not_sent', reason: 'simulated' };
         case 'dropped':
-          return timeOut(request);
+          return timeOut;
         case 'unheard':
-          return send().then(() => LOST);
+          return inTime(send().then(() => LOST));
         case 'heard_late':
-          return Promise.race([send().then((answer) => delay().then(() => answer)), timeOut(request)]);
+          return inTime(send().then((answer) => delay().then(() => answer)));
         case 'sent_late':
-          return Promise.race([late().then(send), timeOut(request)]);
+          return inTime(late().then(send));
         case 'lied':
-          lied.add(order.attemptId);
+          lied.add(sent.reference);
           void late().then(send);
-          return { kind: 'answered', status: 503, headers: {}, body: BUSY };
+          return { kind: 'answered', status: 503, headers: {}, body: upstream.busy };
       }
     },
   };
   return way;
-}
-
-/**
- * How often a request is disturbed, as a share of the trouble. The form and the beginning of an authentication seldom are:
- * otherwise nobody would ever get to the money.
- */
-function shareOf({ method, url }: OutboundRequest, isMoney: boolean): number {
-  if (isMoney) return 2;
-  return method !== 'GET' || url.includes('/session/') ? 0.25 : 1;
-}
-
-const BUSY = JSON.stringify({ result: 'ERROR', error: { cause: 'SERVER_BUSY', explanation: 'busy' } });
-
-function orderOf(url: string): string | undefined {
-  return /\/order\/([^/]+)/.exec(url)?.[1];
-}
-
-function nameOf({ method, url, body }: OutboundRequest): string {
-  const operation = /"apiOperation":"(\w+)"/.exec(body ?? '')?.[1] ?? method;
-  return `${operation} ${url.replace(/^.*\/merchant\/[^/]+/, '')}`;
 }
