@@ -22,7 +22,7 @@ import { addSuspenseCommands } from './suspense-verbs.ts';
 import { attributionOf } from './this-user.ts';
 import type { Tools } from './tools.ts';
 import { addTransferCommands } from './transfer-verbs.ts';
-import { explainUsage, refuseTwice, refuseUnknownHelp, spelledOut } from './usage.ts';
+import { explainUsage, refuseBeforeVerb, refuseTwice, refuseUnknownHelp, spelledOut } from './usage.ts';
 import type { AddVerb, AddVerbOf, Ended } from './verb.ts';
 import { addWebhookCommands } from './webhook-verbs.ts';
 
@@ -102,6 +102,7 @@ function buildProgram(around: Surroundings, version: string, ended: Ended): Comm
   addBenchCommand(program, around, ended);
   for (const verb of verbs) if (!READING.has(verb.name())) sayWho(verb);
   refuseTwice(program);
+  refuseBeforeVerb(program);
   explainUsage(program);
   return program;
 }

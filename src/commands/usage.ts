@@ -59,3 +59,17 @@ export function refuseTwice(command: Command): void {
   }
   for (const verb of command.commands) refuseTwice(verb);
 }
+
+/**
+ * Refuses a noun's own options in front of one of its verbs: `archive --dry-run drop` would drop, since only `archive` by itself has
+ * a dry run.
+ */
+export function refuseBeforeVerb(command: Command): void {
+  command.hook('preSubcommand', (noun, verb) => {
+    const given = noun.options.find((option) => noun.getOptionValueSource(option.attributeName()) === 'cli');
+    if (given === undefined) return;
+    const see = `see \`${nameOf(verb)} --help\``;
+    noun.error(`error: option '${given.flags}' is not one of \`${nameOf(verb)}\`, which it stands before: ${see}`);
+  });
+  for (const verb of command.commands) refuseBeforeVerb(verb);
+}

@@ -43,6 +43,8 @@ test.each([
   ['archive --older-than 13d', 2, /not an age/],
   ['archive --older-than 1m', 2, /2 to 600 months/],
   ['archive drop --month may --yes', 2, /not a month/],
+  ['archive --older-than 13m list', 2, /option '--older-than <age>' is not one of `mbongo archive list`/],
+  ['archive --json list', 2, /option '--json' is not one of/],
   ['archive drop --month 2019-05 --yes', 1, /nothing of 2019-05/],
 ])('%s is not carried out, and says how to', async (words, exit, why) => {
   const { status, out, err } = await line.run(words);
@@ -115,6 +117,7 @@ test('moves what is old, lists it, and drops it when told to twice', async () =>
   const { payouts } = await line.json('payout list');
   expect(payouts).toContainEqual(expect.objectContaining({ batch_id: dated, ...counts }));
   await expectPreviewed(`archive drop --month ${MONTH}`);
+  expect((await line.run(`archive --dry-run drop --month ${MONTH} --yes`)).status).toBe(2);
   const refused = await line.run(`archive drop --month ${MONTH}`);
   expect([refused.status, refused.out]).toEqual([1, '']);
   expect(refused.err).toContain(`rows of ${MONTH} would be deleted for ever: add --yes`);
