@@ -6,7 +6,6 @@
  */
 
 import { Command, CommanderError, Help, Option } from 'commander';
-import type { Command as Named } from '../usecases/journal.ts';
 import { addArchiveCommands } from './archive-verbs.ts';
 import { addAttemptCommands } from './attempt-verbs.ts';
 import { addConnectorCommands } from './connector-verbs.ts';
@@ -20,7 +19,7 @@ import { addRefundCommands } from './refund-verbs.ts';
 import { type Role, readProcesses } from './serve-processes.ts';
 import { addSuspenseCommands } from './suspense-verbs.ts';
 import { attributionOf } from './this-user.ts';
-import type { Tools } from './tools.ts';
+import type { Given, Tools } from './tools.ts';
 import { addTransferCommands } from './transfer-verbs.ts';
 import { explainUsage, refuseBeforeVerb, refuseTwice, refuseUnknownHelp, spelledOut } from './usage.ts';
 import type { AddVerb, AddVerbOf, Ended } from './verb.ts';
@@ -100,15 +99,17 @@ function buildProgram(around: Surroundings, version: string, ended: Ended): Comm
   addClockCommands(program, addVerb, addVerbOf);
   addJournalCommands(program, addVerb);
   addBenchCommand(program, around, ended);
-  for (const verb of verbs) if (!READING.has(verb.name())) sayWho(verb);
+  for (const verb of verbs) if (!UNSAID.has(verb.name())) sayWho(verb);
   refuseTwice(program);
   refuseBeforeVerb(program);
   explainUsage(program);
   return program;
 }
 
+/** Verbs that change nothing. */
+const READING: ReadonlySet<string> = new Set(['list', 'show', 'lines', 'reconcile']);
 /** Verbs without --by and --why: they change nothing that the journal records. */
-const READING: ReadonlySet<string> = new Set(['list', 'show', 'lines', 'reconcile', 'archive']);
+const UNSAID: ReadonlySet<string> = new Set([...READING, 'archive']);
 
 /** Adds the options --by and --why, which the journal records, to a verb that lacks them. */
 function sayWho(verb: Command): void {
@@ -119,10 +120,10 @@ function sayWho(verb: Command): void {
 }
 
 /** The command as the journal names it: the verb, preceded by its nouns if any. */
-function commandOf(parent: Command, name: string, options: { readonly by?: string; readonly why?: string }): Named {
+function commandOf(parent: Command, name: string, options: { readonly by?: string; readonly why?: string }): Given {
   const nouns: string[] = [];
   for (let noun = parent; noun.parent !== null; noun = noun.parent) nouns.unshift(noun.name());
-  return { verb: [...nouns, name].join(' '), ...attributionOf(options) };
+  return { changes: !READING.has(name), verb: [...nouns, name].join(' '), ...attributionOf(options) };
 }
 
 function withJson(command: Command): Command {

@@ -15,6 +15,12 @@ export interface Tools {
   readonly input?: Surroundings['input'];
 }
 
+/** A command as it is given. */
+export interface Given extends Command {
+  /** Whether it may change anything. */
+  readonly changes: boolean;
+}
+
 /**
  * Carries a command out, under the name that the journal records, and prints its result. Returns the exit status: 0, 1 when it
  * was not carried out or its finding is negative, or 2 for wrong usage.
@@ -22,13 +28,14 @@ export interface Tools {
 export async function runWithTools(
   around: Surroundings,
   json: boolean,
-  name: Command,
+  { changes, ...name }: Given,
   command: (tools: Tools) => Promise<Output>,
 ): Promise<number> {
   return report(around, json, async () => {
-    const [{ journaled }, { requireAttribution }] = await Promise.all([
+    const [{ journaled }, { requireAttribution }, { requireRightClock }] = await Promise.all([
       import('../usecases/journal.ts'),
       import('../usecases/operator-input.ts'),
+      import('../usecases/clock-guard.ts'),
     ]);
     // Before anything else, so that a preview does not pass over what would be refused with --yes.
     requireAttribution(name);
@@ -36,6 +43,7 @@ export async function runWithTools(
     try {
       const { payoutText } = await import('../messages/payout-text.ts');
       const { clock, random, secrets, log, config, store } = world;
+      if (changes) await requireRightClock({ store, clock, mode: config.mode });
       const alarmed = (): void => undefined;
       const written = journaled({ store, clock, random }, name);
       return await command({

@@ -9,6 +9,7 @@
 import { isWithin } from '../domain/elapsed.ts';
 import { clockDifference, clockLead } from './clock-difference.ts';
 import type { Deps } from './deps.ts';
+import { OperatorError } from './operator-error.ts';
 
 /** 5 min, half of what is kept longer than it is valid because clocks differ (`idempotency-reap.ts`). */
 const WRONG_MOST_MS = 5 * 60_000;
@@ -36,6 +37,17 @@ export function openClockGuard(deps: ClockDeps & Pick<Deps, 'log'>): () => Promi
     wasBelieved = isBelieved;
     return isBelieved;
   });
+}
+
+/**
+ * Requires of an operator's command what `openClockGuard` tells: by a fast clock it would skip dates of a paused payout that are still
+ * to come, or close an attempt whose call is under way. @throws OperatorError
+ */
+export async function requireRightClock(deps: ClockDeps): Promise<void> {
+  const apart = deps.mode === 'production' ? await clockDifference(deps) : 0;
+  if (apart <= WRONG_MOST_MS) return;
+  const what = `this machine's clock is ${Math.floor(apart / 1_000)} seconds from the database's`;
+  throw new OperatorError(`${what}: set it right with NTP, or give the command on a machine whose clock is right`);
 }
 
 /** Whether this machine's clock is known to be too fast to change anything by it; asked anew each time. */
