@@ -128,29 +128,37 @@ export function readAmounts(text: string): ReadonlyMap<Currency, bigint | null> 
   const amounts = new Map<Currency, bigint | null>();
   for (const item of text.split(',')) {
     const [currency, amount] = readCurrencyPair(item);
-    amounts.set(currency, amount === 'default' ? null : requireAmount(amount, currency));
+    setOnce(amounts, currency, amount === 'default' ? null : requireAmount(amount, currency));
   }
   return amounts;
 }
 
+interface Limit {
+  readonly min?: bigint;
+  readonly max?: bigint;
+}
+
 /** `usd:1.00-5000.00` items between commas; either end may be missing, `usd:none` gives null for that currency. */
-export function readLimits(text: string): ReadonlyMap<Currency, { min?: bigint; max?: bigint } | null> {
-  const limits = new Map<Currency, { min?: bigint; max?: bigint } | null>();
+export function readLimits(text: string): ReadonlyMap<Currency, Limit | null> {
+  const limits = new Map<Currency, Limit | null>();
   for (const item of text.split(',')) {
     const [currency, range] = readCurrencyPair(item);
-    limits.set(currency, range === 'none' ? null : readRange(item, currency, range));
+    setOnce(limits, currency, range === 'none' ? null : readRange(item, currency, range));
   }
   return limits;
 }
 
 /** `wallet:usd:1.00-5000.00` items between commas: the same for single methods. */
 export function readMethodLimits(text: string): ReadonlyMap<PaymentMethod, ReturnType<typeof readLimits>> {
-  const byMethod = new Map<PaymentMethod, ReturnType<typeof readLimits>>();
+  const byMethod = new Map<PaymentMethod, Map<Currency, Limit | null>>();
   for (const item of text.split(',')) {
     const colon = item.indexOf(':');
     if (colon < 0) throw new UsageError(`${JSON.stringify(item)} is not a limit: write it like wallet:usd:1-5000`);
     const method = requireMethod(item.slice(0, colon).trim());
-    byMethod.set(method, new Map([...(byMethod.get(method) ?? []), ...readLimits(item.slice(colon + 1))]));
+    const limits = byMethod.get(method) ?? new Map<Currency, Limit | null>();
+    for (const [currency, limit] of readLimits(item.slice(colon + 1)))
+      setOnce(limits, currency, limit, `${method}:${currency}`);
+    byMethod.set(method, limits);
   }
   return byMethod;
 }
@@ -173,7 +181,7 @@ export function requireFeeMethod(text: string): NonNullable<FeeRule['method']> {
 const NO_LIMIT = ' (leave it out for no limit)';
 
 /** `1-5000`, `1..5000`, `1-` or `-5000`. */
-function readRange(item: string, currency: Currency, range: string): { min?: bigint; max?: bigint } {
+function readRange(item: string, currency: Currency, range: string): Limit {
   const [min = '', max, ...rest] = range.split(/\.\.|-/);
   if (max === undefined || rest.length > 0 || (min === '' && max === '')) {
     throw new UsageError(
@@ -192,9 +200,15 @@ export function readCounts(text: string): ReadonlyMap<string, number | null> {
   for (const item of text.split(',')) {
     const [name, count] = readPair(item);
     const most = requireLimit(name);
-    counts.set(name, count === 'default' ? null : readWhole(count, `limit ${JSON.stringify(name)}`, 1, most));
+    setOnce(counts, name, count === 'default' ? null : readWhole(count, `limit ${JSON.stringify(name)}`, 1, most));
   }
   return counts;
+}
+
+/** Refuses a second value for the same name: it would be unclear which one was meant. `said`: the name as it was written. */
+function setOnce<N extends string, V>(values: Map<N, V>, name: N, value: V, said: string = name): void {
+  if (values.has(name)) throw new UsageError(`${said} is named twice: name it once, with one value`);
+  values.set(name, value);
 }
 
 function readCurrencyPair(item: string): readonly [Currency, string] {

@@ -48,13 +48,20 @@ export function refuseUnknownHelp(program: Command, words: readonly string[]): v
   }
 }
 
-/** Refuses an option that is given twice: of two amounts, or two merchants, it is unclear which one was meant. */
+/**
+ * Refuses an option that is given twice, or beside its opposite (`--logo <file>`, `--no-logo`): of two amounts, or two merchants, it
+ * is unclear which one was meant.
+ */
 export function refuseTwice(command: Command): void {
+  const given = new Map<string, string>();
   for (const option of command.options) {
-    let isGiven = false;
+    const { flags } = option;
+    const name = option.attributeName();
     command.on(`option:${option.name()}`, () => {
-      if (isGiven && option.required) command.error(`error: option '${option.flags}' is given twice`);
-      isGiven = true;
+      const before = given.get(name) ?? flags;
+      if (before !== flags) command.error(`error: option '${before}' cannot be used with option '${flags}'`);
+      if (given.has(name) && option.required) command.error(`error: option '${flags}' is given twice`);
+      given.set(name, flags);
     });
   }
   for (const verb of command.commands) refuseTwice(verb);

@@ -96,3 +96,18 @@ it('lists merchants page by page, or all of them', async () => {
   );
   for (const wrong of ['--limit 0', '--after txn_1']) expect((await cli.run(`merchant list ${wrong}`)).status).toBe(2);
 });
+
+it.each<[string, RegExp]>([
+  ['brand --logo shop.png --no-logo', /option '--logo <file>' cannot be used with option '--no-logo'$/],
+  ['brand --no-logo --logo shop.png', /option '--no-logo' cannot be used with option '--logo <file>'$/],
+  ['set --limit usd:1-5,usd:2-6', /usd is named twice: /],
+  ['set --limit usd:1-5,usd:none', /usd is named twice: /],
+  ['set --method-limit wallet:usd:1-5,card:usd:1-,wallet:usd:-9', /wallet:usd is named twice: /],
+  ['set --code-threshold usd:100,cdf:5000,usd:1000', /usd is named twice: /],
+  ['set --rate-limit payments:240,payments:24', /payments is named twice: /],
+])('refuses what contradicts itself, and changes nothing: %s', async (words, why) => {
+  const [verb = '', ...rest] = words.split(' ');
+  const { status, out, err } = await cli.run(['merchant', verb, '--merchant', merchant.id, ...rest]);
+  expect([status, out, err.trimEnd()]).toEqual([2, '', expect.stringMatching(why)]);
+  expect((await cli.json(`merchant show --merchant ${merchant.id}`)).settings).toEqual({});
+});
