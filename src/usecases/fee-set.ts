@@ -43,9 +43,14 @@ export async function setFee(deps: OperatorDeps, command: FeeSetCommand): Promis
  * @throws OperatorError when there is no such rule
  */
 export async function removeFee(deps: OperatorDeps, command: FeePlace): Promise<Merchant> {
+  let wasThere = false;
   return changeSettings(deps, command.merchantId, (settings) => {
     const fees = rulesBeside(settings, command);
-    if (fees.length < (settings.fees ?? []).length) return { ...settings, fees };
+    const isThere = fees.length < (settings.fees ?? []).length;
+    // It is gone since: removed by this command, whose commit lost its answer, or by another one.
+    if (!isThere && wasThere) return undefined;
+    wasThere = isThere;
+    if (isThere) return { ...settings, fees };
     const what = `${command.method ?? 'every method'} in ${command.currency}`;
     throw new OperatorError(`there is no fee for ${what}: see \`mbongo fee list\``);
   });

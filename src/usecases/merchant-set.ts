@@ -63,18 +63,22 @@ export async function setMerchant(
   }));
 }
 
-/** Writes what `change` makes of a merchant's settings, applied again to fresh rows until the change commits. */
+/**
+ * Writes what `change` makes of a merchant's settings, applied again to fresh rows until the change commits; undefined: they stay as
+ * they are.
+ */
 export function changeSettings(
   deps: OperatorDeps,
   merchantId: string,
-  change: (settings: MerchantSettings) => { readonly [name: string]: unknown },
+  change: (settings: MerchantSettings) => { readonly [name: string]: unknown } | undefined,
 ): Promise<Merchant> {
   return commitDecisionKnown(
     deps,
     () => requireMerchant(deps, merchantId),
     (merchant) => {
-      const settings = withoutNulls(change(merchant.settings));
-      const { update, after } = revise('merchant', merchant, { settings });
+      const changed = change(merchant.settings);
+      if (changed === undefined) return { answer: merchant };
+      const { update, after } = revise('merchant', merchant, { settings: withoutNulls(changed) });
       return { change: { updates: [update] }, answer: after };
     },
     'see `mbongo merchant list`',

@@ -32,6 +32,9 @@ export interface WalletOpened {
 }
 
 const E164 = /^\+[1-9][0-9]{6,14}$/;
+const LOOK_BY_NUMBER = 'open it again: a number that is open already is refused';
+/** Nobody knows the number, and given again the command would open, and fill, a second one. */
+const LOOK_BY_PHONE = 'see `mbongo wallet list` with its --phone before you open another one';
 /** 10 tries: with a thousand million numbers per shard, repeated collisions mean that something else is wrong. */
 const NUMBERS_TRIED = 10;
 
@@ -59,13 +62,14 @@ export async function openWallet(deps: OperatorDeps, command: WalletOpenCommand)
       locked_until: null,
       created_at: deps.clock.now(),
     };
-    if (await commitWallet(deps, wallet, balance)) return { wallet, balance };
+    const look = number === undefined ? LOOK_BY_PHONE : LOOK_BY_NUMBER;
+    if (await commitWallet(deps, wallet, balance, look)) return { wallet, balance };
     if (number !== undefined) throw new OperatorError(`wallet ${number} is open already`);
   }
   throw new Error('no free wallet number was found');
 }
 
-async function commitWallet(deps: OperatorDeps, wallet: Wallet, balance: bigint): Promise<boolean> {
+async function commitWallet(deps: OperatorDeps, wallet: Wallet, balance: bigint, look: string): Promise<boolean> {
   const transferId = newId(deps, 'trf', wallet.shard);
   const transfer: Transfer = {
     shard: wallet.shard,
@@ -82,6 +86,5 @@ async function commitWallet(deps: OperatorDeps, wallet: Wallet, balance: bigint)
     claims: [{ table: 'wallet' as const, row: wallet }],
     transfers: balance > 0n ? [transfer] : [],
   };
-  const look = 'open it again: a number that is open already is refused';
   return (await commitOnce(deps, wallet.shard, transferId, change, look)) === 'won';
 }

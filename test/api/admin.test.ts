@@ -6,6 +6,7 @@ import { CURRENCIES } from '../../src/domain/currency.ts';
 import { feeOf, feeRuleFor } from '../../src/domain/fee.ts';
 import { SHARDS, shardOf } from '../../src/domain/ids.ts';
 import { merchantAccount } from '../../src/domain/ledger.ts';
+import { makeWalletNumber } from '../../src/domain/wallet.ts';
 import { CommitUnknown, StoreBusy, StoreUnavailable } from '../../src/store/errors.ts';
 import { creditBalance } from '../../src/usecases/balance-credit.ts';
 import { issueCredential } from '../../src/usecases/credential-issue.ts';
@@ -311,6 +312,23 @@ describe('a command whose database answer was lost', () => {
     const credit = creditBalance(failing('away'), merchant.id, 'usd', 100n);
     await expect(credit).rejects.toBeInstanceOf(StoreUnavailable);
     expect(await available(merchant.id, 'usd')).toBeUndefined();
+  });
+
+  it('says that a fee is removed, although its own removal is what it finds', async () => {
+    const { merchant } = await make();
+    const place = { merchantId: merchant.id, method: 'wallet', currency: 'usd' } as const;
+    await setFee(world.deps, { ...place, rate: '2.5', fixed: 0n, min: undefined, max: undefined });
+    const removed = await ended(removeFee(failing('lost'), place));
+    expect(removed.settings.fees).toEqual([]);
+    await expect(removeFee(world.deps, place)).rejects.toThrow('there is no fee for wallet in usd');
+  });
+
+  it('is not given again for a wallet whose number the gateway chooses: that would open, and fill, a second one', async () => {
+    const wallet = { pin: '1234', currency: 'usd', balance: 100n, phone: '+243810000042', kind: 'wallet' } as const;
+    const open = (number: string | undefined) =>
+      ended(openWallet(failing('lost', ...always('away')), { ...wallet, number }));
+    await expect(open(undefined)).rejects.toThrow(/may have taken effect: see `mbongo wallet list`/);
+    await expect(open(makeWalletNumber(7, 1))).rejects.toThrow(/may have taken effect: open it again: a number that/);
   });
 
   it('still shows the new secret of a rotation, which happened once', async () => {
