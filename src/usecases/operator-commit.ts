@@ -53,7 +53,10 @@ export function commitDecisionKnown<R, A>(
   return untilKnown(deps, () => commitDecision(deps.store, read, decide), look);
 }
 
-/** Reads what a command reports once it has taken effect: from then on no failure may look as if it had not. */
+/**
+ * Reads what a command reports, or does what may be done again, once it has taken effect: from then on no failure may look as if it
+ * had not.
+ */
 export function readAfter<A>(deps: Pick<Deps, 'clock'>, read: () => Promise<A>, look = LOOK_AT_BALANCE): Promise<A> {
   return untilKnown(deps, read, look, 'has');
 }

@@ -8,7 +8,7 @@
 import type { PayoutBatch } from '../domain/outgoing-records.ts';
 import { cancel } from '../domain/payout-batch.ts';
 import { hasMore } from '../domain/payout-order.ts';
-import { dueAtOnce } from './operator-commit.ts';
+import { dueAtOnce, readAfter } from './operator-commit.ts';
 import { OperatorError } from './operator-error.ts';
 import { type Attribution, requireAttribution } from './operator-input.ts';
 import { callOffWaiting } from './payout-close.ts';
@@ -27,7 +27,8 @@ export async function cancelPayout(
 ): Promise<PayoutBatch> {
   const said = requireAttribution(attribution);
   const found = await requireBatch(deps, batchId);
-  if (found.cancelled_at === null) {
+  const isCancelled = found.cancelled_at !== null;
+  if (!isCancelled) {
     await changeBatch(deps, batchId, async ({ batch }, { now }) => {
       await requireCancellable(deps, batch);
       return cancel(batch, now);
@@ -35,10 +36,13 @@ export async function cancelPayout(
     tell(deps, 'payout_cancelled', found, said);
   }
   if (notTaken) tell(deps, 'payout_not_taken', found, said);
-  // Takes back the lines that another process has leased to send again: its change then loses.
-  await deps.store.payoutBatch.recallTried(found.shard, found.id, deps.clock.now());
-  await callOffWaiting(deps, found, notTaken ? 'all' : 'untried', (change) => dueAtOnce(change, deps.clock.now()));
-  return requireBatch(deps, batchId);
+  const callOff = async (): Promise<PayoutBatch> => {
+    // Takes back the lines that another process has leased to send again: its change then loses.
+    await deps.store.payoutBatch.recallTried(found.shard, found.id, deps.clock.now());
+    await callOffWaiting(deps, found, notTaken ? 'all' : 'untried', (change) => dueAtOnce(change, deps.clock.now()));
+    return requireBatch(deps, batchId);
+  };
+  return isCancelled ? callOff() : readAfter(deps, callOff, 'give it again for the lines that still wait');
 }
 
 /** Refuses a batch that has nothing left to cancel. */

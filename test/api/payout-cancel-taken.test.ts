@@ -1,12 +1,13 @@
 /** A batch that is cancelled while a carrier may have taken one of its lines: that line is inquired about, and continues. */
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { StoreUnavailable } from '../../src/store/errors.ts';
 import { cancelPayout } from '../../src/usecases/payout-cancel.ts';
 import { startLine } from '../../src/usecases/payout-start.ts';
 import { numberEnding } from '../support/flows.ts';
 import { type OutDesk, openOutDesk } from '../support/late-out-desk.ts';
 import { availableOf, commitBatch, lineNow, openPayer } from '../support/payout-lines.ts';
-import { until } from '../support/waiting.ts';
+import { until, whileTimePasses } from '../support/waiting.ts';
 import { TURNED_AWAY } from '../support/wavering-carrier.ts';
 import type { World } from '../support/world.ts';
 
@@ -52,4 +53,38 @@ test('a line that was leased to be sent again before its batch was cancelled is 
   expect((await desk.attemptsOf(line.id)).map(({ status }) => status)).toEqual(['not_sent']);
   await desk.passMinutes(5);
   expect((await lineNow(world, line)).status).toBe('failed');
+});
+
+describe('a database that goes away once the cancellation is committed', () => {
+  /** A batch that is cancelled on a database that fails at the first lines that are read after that, as often as said. */
+  async function cancelledWhileAway(times: number) {
+    const payer = await openPayer(world, 10_10n);
+    desk.carrier.answer(TURNED_AWAY);
+    const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('42') }]);
+    await desk.lastAttempt(line.id, 'not_sent');
+    const { deps } = world.gateway;
+    const { payoutBatch } = deps.store;
+    let left = times;
+    const recallTried: typeof payoutBatch.recallTried = (...about) => {
+      left -= 1;
+      return left < 0 ? payoutBatch.recallTried(...about) : Promise.reject(new StoreUnavailable());
+    };
+    const store = { ...deps.store, payoutBatch: { ...payoutBatch, recallTried } };
+    const cancelling = cancelPayout({ ...deps, store }, line.batch_id, { ...SAY, notTaken: true });
+    return { line, cancelling: whileTimePasses(world, cancelling, 100) };
+  }
+
+  test('is waited for', async () => {
+    const { line, cancelling } = await cancelledWhileAway(2);
+    expect(await cancelling).toMatchObject({ cancelled_at: expect.any(Number) });
+    expect((await lineNow(world, line)).status).toBe('failed');
+  });
+
+  test('is no reason to say that nothing was done', async () => {
+    const { line, cancelling } = await cancelledWhileAway(100);
+    await expect(cancelling).rejects.toThrow(/but the command has taken effect, once: give it again/);
+    expect((await lineNow(world, line)).status).toBe('pending');
+    expect(await cancelPayout(world.gateway.deps, line.batch_id, { ...SAY, notTaken: true })).toBeDefined();
+    expect((await lineNow(world, line)).status).toBe('failed');
+  });
 });
