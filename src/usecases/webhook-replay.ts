@@ -13,7 +13,7 @@ import type { OperatorDeps } from './deps.ts';
 import { decideOnce } from './operator-commit.ts';
 import { OperatorError } from './operator-error.ts';
 import { requireId } from './operator-input.ts';
-import { commitDecision } from './perform.ts';
+import { commitDecision, isTransientFailure } from './perform.ts';
 
 type ReplayDeps = Pick<OperatorDeps, 'store' | 'clock'>;
 
@@ -77,14 +77,26 @@ export async function countRange(deps: Pick<ReplayDeps, 'store'>, range: EventRa
   return [...shares.values()].toSorted((one, other) => other.events - one.events);
 }
 
-/** Makes every event of the range due now. Returns how many there were; events archived meanwhile are left out. */
+/**
+ * Makes every event of the range due now. Returns how many there were; events archived meanwhile are left out.
+ *
+ * @throws OperatorError that says how many are due, when the database goes away before the others are; its own error when none is
+ */
 export async function replayRange(deps: ReplayDeps, range: EventRange): Promise<number> {
   let replayed = 0;
-  for await (const events of pagesOf(deps, range)) {
-    const sent = await Promise.all(events.map((event) => replayListed(deps, event)));
-    replayed += sent.filter(Boolean).length;
+  try {
+    for await (const events of pagesOf(deps, range)) {
+      const done = await Promise.allSettled(events.map((event) => replayListed(deps, event)));
+      replayed += done.filter((one) => one.status === 'fulfilled' && one.value).length;
+      const failed = done.find((one) => one.status === 'rejected');
+      if (failed !== undefined) throw failed.reason;
+    }
+    return replayed;
+  } catch (error) {
+    if (replayed === 0 || !isTransientFailure(error)) throw error;
+    const what = `only ${replayed} of the webhooks could be made due again: ${error.message}`;
+    throw new OperatorError(`${what}: give it again for the others; some may then be sent twice`);
   }
-  return replayed;
 }
 
 /** The events of a range that have a target, a page at a time. */

@@ -7,10 +7,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { shardOf } from '../../src/domain/ids.ts';
 import type { WebhookEvent } from '../../src/domain/records.ts';
 import { RETRY_WAITS_MS } from '../../src/domain/webhook.ts';
-import { CommitUnknown } from '../../src/store/errors.ts';
+import { CommitUnknown, StoreUnavailable } from '../../src/store/errors.ts';
 import type { Store } from '../../src/store/store.ts';
 import { newId } from '../../src/usecases/deps.ts';
 import { createMerchant, type MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { OperatorError } from '../../src/usecases/operator-error.ts';
 import { offerDue } from '../../src/usecases/webhook-claim.ts';
 import { type Courier, createCourier } from '../../src/usecases/webhook-deliver.ts';
 import { replayEvent, replayRange } from '../../src/usecases/webhook-replay.ts';
@@ -218,5 +219,27 @@ describe('replay', () => {
     await offerDue(world.deps, courier);
     await courier.idle();
     expect(receiver.hits.map((hit) => hit.headers['webhook-id'])).toEqual([left.id]);
+  });
+
+  it('says how many are due again if the database goes away before the others are', async () => {
+    const receiver = await desk.receiverOf();
+    const made = await Promise.all([1, 2, 3].map(() => desk.commitEvent(receiver.url)));
+    const { store } = world;
+    let left = 2;
+    const commit: Store['commit'] = async (change) => {
+      left -= 1;
+      if (left < 0) throw new StoreUnavailable();
+      return store.commit(change);
+    };
+    const deps = { ...world.deps, store: { ...store, commit } };
+    const from = Math.min(...made.map(({ created_at }) => created_at));
+    const range = { from, to: from + HOUR, merchantId: undefined, status: undefined };
+    const replaying = replayRange(deps, range);
+    await expect(replaying).rejects.toBeInstanceOf(OperatorError);
+    await expect(replaying).rejects.toThrow(
+      /^only 2 of the webhooks could be made due again: the database .*: give it/,
+    );
+    left = 0;
+    await expect(replayRange(deps, range)).rejects.toBeInstanceOf(StoreUnavailable);
   });
 });
