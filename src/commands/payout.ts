@@ -232,7 +232,8 @@ export async function payoutResume(
     const asks = whatPassed(datesPassed(operating({ deps }), batch), attribution.catchUp);
     if (asks !== undefined) throw new OperatorError(`${describe(batch)}; ${asks}`);
   }
-  const { batch, skipped } = await resumePayout(operating({ deps }), batchId, attribution);
+  const unlessPassed = options.yes !== true;
+  const { batch, skipped } = await resumePayout(operating({ deps }), batchId, { ...attribution, unlessPassed });
   const { document, lines } = await outputOf({ deps }, batch);
   const told = skipped === 0 ? [] : [`dates skipped because they passed during the pause: ${skipped}`];
   return { document: { ...document, left_out: skipped }, lines: [...lines, ...told] };

@@ -34,14 +34,15 @@ export interface Resumed {
 
 /**
  * `catchUp`: occurrences that came due during the pause are run now; otherwise they are skipped, and their lines called off.
- * Occurrences that were due before the pause are run in either case.
+ * Occurrences that were due before the pause are run in either case. `unlessPassed`: the operator has not confirmed what becomes of
+ * dates that have passed.
  *
- * @throws OperatorError when there is no such batch, or it is not paused
+ * @throws OperatorError when there is no such batch, or it is not paused, or, `unlessPassed`, a date has passed
  */
 export async function resumePayout(
   deps: PayoutOperatorDeps,
   batchId: string,
-  attribution: Attribution & { readonly catchUp: boolean },
+  attribution: Attribution & { readonly catchUp: boolean; readonly unlessPassed?: boolean },
 ): Promise<Resumed> {
   const said = requireAttribution(attribution);
   let skipped = 0;
@@ -49,7 +50,9 @@ export async function resumePayout(
     const taken: { step: Step } = { step: 'resume' };
     const batch = await changeBatch(deps, batchId, (rows, context) => {
       if (stateOf(rows.batch) !== 'paused') throw new OperatorError(whyNot(rows.batch, 'paused'));
-      taken.step = attribution.catchUp ? 'resume' : nextStep(rows.batch, context);
+      const next = nextStep(rows.batch, context);
+      if (attribution.unlessPassed === true && next !== 'resume') throw new OperatorError(JUST_PASSED);
+      taken.step = attribution.catchUp ? 'resume' : next;
       if (taken.step === 'resume') return resume(rows.batch, context);
       const { batch: found, first } = rows;
       return taken.step === 'run' ? runNext(found, first, context).change : skipNext(found, first, context);
@@ -73,6 +76,8 @@ export function datesPassed(
   const before = passed.filter((at) => at <= now && at <= (pausedAt ?? 0)).length;
   return { before, meanwhile: passed.filter((at) => at <= now).length - before };
 }
+
+const JUST_PASSED = 'a date has just passed: give it again, to be told what becomes of that';
 
 /** What to do with the next occurrence; `resume`: none is due, so the batch resumes. */
 type Step = 'skip' | 'run' | 'resume';

@@ -2,6 +2,7 @@
  * Pausing a schedule and resuming it: dates that passed meanwhile are skipped or made up for, and everything happens once.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { payoutResume } from '../../src/commands/payout.ts';
 import type { PayoutBatch } from '../../src/domain/outgoing-records.ts';
 import { skipNext } from '../../src/domain/payout-batch.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -134,6 +135,26 @@ describe('pausing', () => {
       await cancelPayout(deps, batch.id, SAY);
     }
   });
+});
+
+test('a resume that was not confirmed skips no date that passes after it has looked', async () => {
+  const { merchant, wallets } = await desk.payer();
+  const { deps } = world.gateway;
+  const batch = await makeBatch(world, merchant, { wallets, schedule: desk.daily(3) });
+  await pausePayout(deps, batch.id, SAY);
+  let looked = 0;
+  const now = (): number => {
+    looked += 1;
+    return deps.clock.now() + (looked === 1 ? 0 : DAY);
+  };
+  const tools = { deps: { ...deps, clock: { ...deps.clock, now } } };
+  for (const catchUp of [true, undefined]) {
+    looked = 0;
+    const resuming = payoutResume(tools, batch.id, { ...SAY, ...(catchUp && { catchUp }) });
+    await expect(resuming).rejects.toThrow(/a date has just passed: give it again/);
+  }
+  expect(await batchNow(world, batch)).toMatchObject({ next_occurrence: 1, paused_at: expect.any(Number) });
+  expect((await payoutResume({ deps }, batch.id, SAY)).document).toMatchObject({ state: 'scheduled', left_out: 0 });
 });
 
 describe('resuming, when another process changes the batch between the read and the commit', () => {
