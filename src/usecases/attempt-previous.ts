@@ -70,6 +70,6 @@ export async function inquirePreviousAttempt(deps: Deps, order: Order): Promise<
  * When the call that was turned away ended: a clock that was wrong when the attempt was written may have been set right while the
  * call was on its way. An attempt that inquiries have closed has been unknown for the settle delay already.
  */
-function turnedAwayAt({ inquiries, settled_at, created_at }: Attempt): number {
+export function turnedAwayAt({ inquiries, settled_at, created_at }: Attempt): number {
   return inquiries === 0 && settled_at !== null ? settled_at : created_at;
 }

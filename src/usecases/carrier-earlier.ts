@@ -10,8 +10,10 @@
 import type { InquiryAnswer } from '../domain/answer.ts';
 import { isFinal, isUntried } from '../domain/payment.ts';
 import type { Attempt, Payment, Session } from '../domain/records.ts';
+import { turnedAwayAt } from './attempt-previous.ts';
 import { settleByInquiry } from './attempt-settle.ts';
 import type { SessionCaller } from './callers.ts';
+import { isClockShared } from './clock-guard.ts';
 import type { Deps } from './deps.ts';
 import { isPaidAside } from './paid-aside.ts';
 import { hasOnePayment } from './session-payments.ts';
@@ -63,7 +65,7 @@ export async function askEarlierByPhone(
       ? { kind: 'unclear', attempt: taken.attempt }
       : { kind: 'taken', attempt: taken.attempt };
   }
-  const unclear = said.find((one) => holdsUp(one, at));
+  const unclear = await findUnclear(deps, said, at);
   if (unclear === undefined) return { kind: 'not_taken' };
   log(deps, 'earlier_attempt_unclear', unclear.attempt);
   return { kind: 'unclear', attempt: unclear.attempt };
@@ -88,8 +90,19 @@ function isTaken({ kind }: InquiryAnswer): boolean {
   return kind === 'approved' || kind === 'waiting';
 }
 
-function holdsUp({ attempt, answer }: AttemptAnswered, at: number): boolean {
-  return answer.kind === 'unknown' && at < attempt.created_at + PROMPT_LIFE_MS;
+/**
+ * An attempt whose outcome its carrier cannot tell, while its prompt may be open. By a clock that is not the database's no prompt is
+ * over: another process may have written when it began.
+ */
+async function findUnclear(
+  deps: Deps,
+  said: readonly AttemptAnswered[],
+  at: number,
+): Promise<AttemptAnswered | undefined> {
+  const unknown = said.filter(({ answer }) => answer.kind === 'unknown');
+  const open = unknown.find(({ attempt }) => at < turnedAwayAt(attempt) + PROMPT_LIFE_MS);
+  if (open !== undefined || unknown.length === 0) return open;
+  return (await isClockShared(deps)) ? undefined : unknown[0];
 }
 
 function log(deps: Pick<Deps, 'log'>, event: string, { id, connector, payment_id }: Attempt): void {

@@ -7,10 +7,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Attempt } from '../../src/domain/records.ts';
 import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import { inquireAttempt } from '../../src/usecases/attempt-inquire.ts';
+import { askEarlierByPhone } from '../../src/usecases/carrier-earlier.ts';
 import { distrustByClock } from '../../src/usecases/clock-distrust.ts';
 import { type Deps, newId } from '../../src/usecases/deps.ts';
 import { startLine } from '../../src/usecases/payout-start.ts';
 import { challenged } from '../support/card-payments.ts';
+import { callerOf } from '../support/direct-calls.ts';
 import { collect, numberEnding, type Paying, payByPhone } from '../support/flows.ts';
 import { commitBatch, lineNow, openPayer } from '../support/payout-lines.ts';
 import { rowsOf } from '../support/rows.ts';
@@ -77,6 +79,19 @@ test('a clock that is the database’s is believed', async () => {
   const worker: Deps = { ...right, connectors: distrustByClock(deps.connectors, right) };
   await inquireAttempt(worker, await attemptOf(paying), 'due');
   expect(await attemptOf(paying)).toMatchObject({ status: 'unknown', not_found_at: expect.any(Number) });
+});
+
+test('a prompt whose carrier cannot tell is not over by a clock that is six minutes fast', async () => {
+  carrier.answer(TURNED_AWAY);
+  const merchant = await world.merchant();
+  const paying = await collect(world, merchant, { method: 'mobile_money' });
+  expect((await payByPhone(world, paying, numberEnding('42'))).status).toBe(502);
+  const attempt = await attemptOf(paying);
+  carrier.say(attempt.reference, 'cannot_tell');
+  const payment = await world.gateway.store.payment.get(attempt.shard, paying.transaction_id);
+  if (payment === undefined) throw new Error('no payment');
+  const caller = await callerOf(world, merchant, paying);
+  expect(await askEarlierByPhone(workerApart(6 * 60_000), caller, payment)).toMatchObject({ kind: 'unclear' });
 });
 
 test('a challenge is not over by a clock that is eleven minutes fast; it is once they have passed', async () => {

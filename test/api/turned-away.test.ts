@@ -7,6 +7,7 @@ import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
 import { fillForm, openFormOf, submitCard } from '../support/card-payments.ts';
 import { expectRefusal } from '../support/envelope.ts';
 import { collect, collectWith, freshKey, numberEnding, payByPhone, payFromWallet, statusOf } from '../support/flows.ts';
+import { rowsOf } from '../support/rows.ts';
 import { openSecond, type Second, submitAt } from '../support/second-gateway.ts';
 import { whileTimePasses } from '../support/waiting.ts';
 import { type Said, TURNED_AWAY, type WaveringCarrier } from '../support/wavering-carrier.ts';
@@ -56,6 +57,15 @@ test('a turned-away attempt is not asked for again while its carrier cannot tell
   await world.clock.advance(60_000);
   expect((await again()).status).toBe(200);
   await desk.untilAttempt(paying.transaction_id, 1, 'waiting');
+});
+
+test('the life of a prompt is counted from when its call ended: a clock may have been set right while that was on its way', async () => {
+  const { paying, first } = await desk.turnedAway();
+  carrier.say(first.reference, 'cannot_tell');
+  const slow = "update attempt set created_at = created_at - interval '6 minutes' where id = $1";
+  await rowsOf(world, slow, [first.id]);
+  expectRefusal(await payByPhone(world, paying, numberEnding('42')), 502, '1404', 'EARLIER_PROMPT_OPEN');
+  expect(await desk.attemptsOf(paying.transaction_id)).toHaveLength(1);
 });
 
 test('a turned-away attempt is asked for again once its carrier says that it was not taken', async () => {
