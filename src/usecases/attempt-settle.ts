@@ -105,7 +105,7 @@ export async function settleByAnswer(
   deps: Deps,
   key: Attempt,
   answer: Exclude<AttemptAnswer, { kind: 'not_found' }>,
-  asked: Omit<Asked, 'inquiry'>,
+  { at, authentication, reason }: Omit<Asked, 'inquiry'>,
   atHand?: SettlementRows,
 ): Promise<Payment> {
   const connector = upstreamOf(deps, key);
@@ -113,7 +113,7 @@ export async function settleByAnswer(
   const read = atHand === undefined ? fresh : cachedFirst(atHand, fresh);
   const record = (settling: Settling): Promise<Settlement> =>
     commitDecision(deps.store, read, (rows) => {
-      const context = settlementContext(deps, connector, { inquiry: false, ...asked });
+      const context = settlementContext(deps, connector, { at, inquiry: false, authentication, reason });
       const settlement = settling(settleAttempt(rows, answer, context));
       return { change: settlement.change, answer: settlement };
     });
