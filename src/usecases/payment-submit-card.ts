@@ -153,7 +153,7 @@ async function actOn(submit: OpenSubmit, order: CardOrder, said: Authentication)
   switch (said.kind) {
     case 'authenticated': {
       const stopped = await stoppedMeanwhile(submit);
-      if (stopped !== undefined) return giveBack(submit, 'the session may not pay', stopped);
+      if (stopped !== undefined) return giveBack(submit, whyStopped(stopped), stopped);
       const answer = await callWithinDeadline(deps, attempt, () => card.pay(order), {
         limitMs: AUTHENTICATION_LIMIT_MS,
       });
@@ -193,6 +193,10 @@ async function stoppedMeanwhile({ deps, intended }: OpenSubmit): Promise<Unasked
     rethrowUnlessTransient(error);
     return NOT_ASKED;
   }
+}
+
+function whyStopped({ refusal }: Unasked): string {
+  return refusal === undefined ? 'it could not be read whether the session may pay' : 'the session may not pay';
 }
 
 /** Ends the attempt without having asked for the money: session and payment are the customer's again. */
