@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
 import { creditBalance } from '../../src/usecases/balance-credit.ts';
+import { holdConnector, resumeConnector } from '../../src/usecases/connector-hold.ts';
 import { callOffRefund, executeRefund } from '../../src/usecases/refund-decide.ts';
 import { startRefund } from '../../src/usecases/refund-start.ts';
 import { collect, numberEnding, payByPhone } from '../support/flows.ts';
@@ -134,6 +135,25 @@ test('a refund whose last attempt was turned away but taken all the same is not 
   const byHand = executeRefund(deps, other, { reference: 'BT-1' }, SAY);
   // The dispatcher inquires about the first one before it sends the other: the operator may come before or after its answer.
   await expect(byHand).rejects.toThrow(new RegExp(`turned ${refund_id} away|more of`));
+});
+
+test('nor is another refund of that payment, which no upstream has been asked for, until the operator has checked', async () => {
+  const { merchant, paying } = await paid();
+  desk.carrier.answer(TURNED_AWAY);
+  const { refund_id: first } = await refunded(world, merchant, paying);
+  const { connector } = await desk.lastAttempt(first, 'not_sent');
+  const { deps } = world.gateway;
+  await callOffRefund(deps, first, SAY, { notTaken: true });
+  await holdConnector(deps, connector, SAY);
+  // By then every process knows of the hold.
+  await world.clock.advance(1_000);
+  const { refund_id: second } = await refunded(world, merchant, paying);
+  await expect(executeRefund(deps, second, { reference: 'BT-1' }, SAY)).rejects.toThrow(`turned ${first} away`);
+  expect(await desk.attemptsOf(second)).toEqual([]);
+  await executeRefund(deps, second, { reference: 'BT-1', notTaken: true }, SAY);
+  expect((await readBack(world, merchant, second)).status).toBe('completed');
+  await resumeConnector(deps, connector);
+  await world.clock.advance(1_000);
 });
 
 test('a refund that was turned away, and that an operator has seen was not taken, is carried out by hand', async () => {

@@ -1,0 +1,77 @@
+/**
+ * An operator's decision on an attempt against what happens between its reads and its commit: the carrier's news, and another
+ * operator.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { merchantAccount } from '../../src/domain/ledger.ts';
+import type { Store } from '../../src/store/store.ts';
+import { bookLateMoney } from '../../src/usecases/attempt-book.ts';
+import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
+import type { Deps } from '../../src/usecases/deps.ts';
+import { numberEnding, payByPhone, statusOf } from '../support/flows.ts';
+import { openWaveringDesk, type WaveringDesk } from '../support/wavering-desk.ts';
+import type { World } from '../support/world.ts';
+
+let desk: WaveringDesk;
+let world: World;
+beforeAll(async () => {
+  desk = await openWaveringDesk();
+  ({ world } = desk);
+});
+afterAll(() => desk.close());
+
+const SAY = { by: 'amina', why: 'the carrier’s statement' };
+
+/** The dependencies of a command that reads an attempt, and reads it again once that has happened. */
+function readingAround(happens: () => Promise<void>): Deps {
+  const { deps } = world.gateway;
+  let reads = 0;
+  const get: Store['attempt']['get'] = async (shard, id) => {
+    reads += 1;
+    if (reads === 2) await happens();
+    return deps.store.attempt.get(shard, id);
+  };
+  return { ...deps, store: { ...deps.store, attempt: { ...deps.store.attempt, get } } };
+}
+
+/** The dependencies of a command whose first commit comes after another one's. */
+function beaten(happens: () => Promise<unknown>): Deps {
+  const { deps } = world.gateway;
+  let isFirst = true;
+  const commit: Store['commit'] = async (change) => {
+    const comesFirst = isFirst;
+    isFirst = false;
+    if (comesFirst) await happens();
+    return deps.store.commit(change);
+  };
+  return { ...deps, store: { ...deps.store, commit } };
+}
+
+test('a verdict about an attempt that was turned away is none about the prompt that its carrier has opened since', async () => {
+  const { paying, first } = await desk.turnedAway();
+  const deps = readingAround(() => desk.hearOf(first, 'PENDING'));
+  const deciding = decideAttempt(deps, first.id, { paid: true, providerReference: 'REF-1', ...SAY });
+  await expect(deciding).rejects.toThrow(`${first.id} was not_sent and is now waiting: look again`);
+  expect(await statusOf(world, paying)).toBe('pending_mobile_money_verification');
+});
+
+test('of two attempts that paid one order late, its merchant is given one, also if both are booked at once', async () => {
+  const merchant = await world.merchant();
+  const { paying, first } = await desk.turnedAway(merchant);
+  expect((await payByPhone(world, paying, numberEnding('42'))).status).toBe(200);
+  await desk.untilAttempt(paying.transaction_id, 1, 'waiting');
+  const second = await desk.attemptOf(paying.transaction_id, 1);
+  await desk.hearOf(second, 'FAILED');
+  for (const attempt of [second, first]) await desk.hearOf(attempt, 'SUCCESSFUL');
+  const { shard, id } = merchantAccount(merchant.merchant.id, 'available', 'usd');
+  const available = async () => (await world.gateway.store.account.get(shard, id))?.balance ?? 0n;
+  const before = await available();
+  const book = (deps: Deps, attempt: { readonly id: string }) =>
+    bookLateMoney(deps, attempt.id, { to: 'merchant', ...SAY });
+  const behind = beaten(() => book(world.gateway.deps, first));
+  await expect(book(behind, second)).rejects.toThrow(
+    `the order of ${paying.transaction_id} was paid by ${first.id}: return the money to the payer`,
+  );
+  expect((await available()) - before).toBe(12_50n);
+  expect(await world.gateway.store.audit()).toEqual([]);
+});
