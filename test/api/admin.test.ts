@@ -9,10 +9,12 @@ import { merchantAccount } from '../../src/domain/ledger.ts';
 import { makeWalletNumber } from '../../src/domain/wallet.ts';
 import { CommitUnknown, StoreBusy, StoreUnavailable } from '../../src/store/errors.ts';
 import { creditBalance } from '../../src/usecases/balance-credit.ts';
+import { holdConnector, resumeConnector } from '../../src/usecases/connector-hold.ts';
 import { issueCredential } from '../../src/usecases/credential-issue.ts';
 import { revokeCredential } from '../../src/usecases/credential-revoke.ts';
 import { rotateCredential } from '../../src/usecases/credential-rotate.ts';
 import { removeFee, setFee } from '../../src/usecases/fee-set.ts';
+import { readHold } from '../../src/usecases/holds.ts';
 import { createMerchant } from '../../src/usecases/merchant-create.ts';
 import { setMerchant } from '../../src/usecases/merchant-set.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
@@ -329,6 +331,15 @@ describe('a command whose database answer was lost', () => {
       ended(openWallet(failing('lost', ...always('away')), { ...wallet, number }));
     await expect(open(undefined)).rejects.toThrow(/may have taken effect: see `mbongo wallet list`/);
     await expect(open(makeWalletNumber(7, 1))).rejects.toThrow(/may have taken effect: open it again: a number that/);
+  });
+
+  it('holds a connector, and ends the hold, by whom it was said, and is not told of its own doing', async () => {
+    const said = { by: 'amina', why: 'pays twice' };
+    const hold = await ended(holdConnector(failing('lost'), 'mastercard', said));
+    expect(hold).toMatchObject(said);
+    expect(await readHold(world.deps, 'mastercard')).toEqual(hold);
+    await ended(resumeConnector(failing('lost'), 'mastercard'));
+    expect(await readHold(world.deps, 'mastercard')).toBeUndefined();
   });
 
   it('still shows the new secret of a rotation, which happened once', async () => {

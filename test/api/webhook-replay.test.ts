@@ -32,6 +32,18 @@ beforeEach(async () => {
 afterEach(() => desk.close());
 
 describe('rotation of the signing secret', () => {
+  it('without a grace period ends every older secret at once, also one whose own is not over', async () => {
+    const receiver = await desk.receiverOf();
+    await rotateWebhookSecret(world.deps, merchant.merchant.id, 24 * HOUR);
+    const { webhook_secret } = await rotateWebhookSecret(world.deps, merchant.merchant.id, 0);
+    await desk.post(await desk.commitEvent(receiver.url));
+    const [hit] = receiver.hits;
+    expect(String(hit?.headers['webhook-signature']).split(' ')).toHaveLength(1);
+    expect(verify(hit, webhook_secret)).toBeDefined();
+    const secrets = await world.store.webhookSecret.ofMerchant(merchant.merchant.shard, merchant.merchant.id);
+    expect(secrets.map(({ status }) => status).toSorted()).toEqual(['ALLOWED', 'REVOKED', 'REVOKED']);
+  });
+
   it('signs with both until the grace period is over, and with the new one alone from then on', async () => {
     const receiver = await desk.receiverOf();
     await desk.post(await desk.commitEvent(receiver.url));
