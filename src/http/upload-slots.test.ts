@@ -84,10 +84,15 @@ test('a thousand wait in all: a sender more is refused at once, and waits once o
   const senders = Array.from({ length: 9 }, (_, n) => ({ sender: `ses_${n}`, merchant: `mch_${n}` }));
   for (const { sender, merchant } of senders) for (const _ of [0, 1]) slots.take(sender, merchant);
   const [last, ...others] = senders;
+  let refused = 0;
   const waitFor = (of: typeof last) =>
-    slots.waitFor(of?.sender ?? '', of?.merchant ?? '').catch((error: Refusal) => error.code);
+    slots.waitFor(of?.sender ?? '', of?.merchant ?? '').catch((error: Refusal) => {
+      refused += 1;
+      return error.code;
+    });
   const waiting = others.flatMap((of) => Array.from({ length: 128 }, () => waitFor(of)));
   expect(await waitFor(last)).toBe(1301);
+  expect(refused).toBe(1);
   await clock.advance(10_000);
   expect(new Set(await Promise.all(waiting))).toEqual(new Set([1301]));
   let over = false;

@@ -2,11 +2,14 @@
  * One-time codes are texts that cost money: for one account only so many are sent in an hour, whatever payments ask for them.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bytesOfId, idOfBytes } from '../../src/domain/ids.ts';
+import { openSecrets } from '../../src/platform/secrets.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { host, stepOf, textOf, visitor } from '../support/checkout-flows.ts';
 import { expectRefusal } from '../support/envelope.ts';
 import { codeOn, collect, numberEnding, type Paying, payFromWallet, phoneState, statusOf } from '../support/flows.ts';
-import { type Answer, openWorld, type World } from '../support/world.ts';
+import { openSecond } from '../support/second-gateway.ts';
+import { type Answer, callAt, openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
 
 let world: World;
 let merchants: MerchantCreated[];
@@ -25,15 +28,15 @@ async function holder() {
 type Holder = Awaited<ReturnType<typeof holder>>;
 
 /** A payment for which a code is asked, at one of the merchants in turn. */
-async function ask(from: Holder, at = 0): Promise<{ readonly paying: Paying; readonly answer: Answer }> {
+async function ask(from: Holder, at = 0, of = world): Promise<{ readonly paying: Paying; readonly answer: Answer }> {
   const paying = await collect(world, merchants[at % 2] as MerchantCreated, {
     minted: { amount: '150.00', ttl_seconds: 86_400 },
   });
-  return { paying, answer: await payFromWallet(world, paying, from) };
+  return { paying, answer: await payFromWallet(of, paying, from) };
 }
 
-const resend = ({ token, payment_id }: Paying) =>
-  world.call('POST', '/payments/resend-otp', { bearer: token, body: { payment_id } });
+const resend = ({ token, payment_id }: Paying, at = world) =>
+  at.call('POST', '/payments/resend-otp', { bearer: token, body: { payment_id } });
 
 const sentTo = async ({ phone }: Holder): Promise<number> => (await phoneState(world, phone)).messages.length;
 
@@ -79,6 +82,27 @@ test('a call that is refused otherwise counts as no code, and another account ha
     for (const one of [wallet, other]) expect((await ask(one)).answer.json.status).toBe('pending_otp_verification');
   }
   expectRefusal((await ask(wallet)).answer, 429, '1301', 'TEXTS_USED');
+});
+
+test('codes count at every process while a new master key is rolled out, whichever of them sent one', async () => {
+  const secrets = openSecrets({
+    masterKeys: [Buffer.alloc(32, 8).toString('base64'), WORLD_MASTER_KEY],
+    random: world.gateway.deps.random,
+    transactionIds: { bytesOf: bytesOfId, idOf: (bytes) => idOfBytes('txn', bytes) },
+  });
+  const env = { CODES_PER_HOUR: '3' };
+  const second = await openSecond(world, world.clock, world.databaseUrl, { env, secrets });
+  const renewed: World = { ...world, call: (method, path, more = {}) => callAt(second.url, method, path, more) };
+  const wallet = await holder();
+  const { paying: one } = await ask(wallet, 0, renewed);
+  expect((await resend(one)).json).toMatchObject({ resend_count: 1 });
+  const { paying: other } = await ask(wallet, 0, renewed);
+  expectRefusal(await resend(other, renewed), 429, '1301', 'TEXTS_USED');
+  // The next hour begins at the process that has the old key alone.
+  await world.clock.advance(HOUR);
+  for (const paying of [one, one, other]) expect((await resend(paying)).status).toBe(200);
+  expectRefusal(await resend(other, renewed), 429, '1301', 'TEXTS_USED');
+  await second.close();
 });
 
 test('a payment that ends before its account may have another code is not to be tried again', async () => {
