@@ -9,7 +9,10 @@ import type { Setting } from '../../src/domain/records.ts';
 import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import { holdConnector, resumeConnector } from '../../src/usecases/connector-hold.ts';
 import { openHolds, readHolds } from '../../src/usecases/holds.ts';
+import { startDue } from '../../src/usecases/payout-claim.ts';
+import { createDispatcher } from '../../src/usecases/payout-dispatch.ts';
 import { startLine } from '../../src/usecases/payout-start.ts';
+import { createRefundDispatcher, startDueRefunds } from '../../src/usecases/refund-dispatch.ts';
 import { AGE_LIMITS_MS } from '../../src/watch/database-metrics.ts';
 import { creditsOnCard, readyToPay, submitCard } from '../support/card-payments.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
@@ -37,6 +40,9 @@ afterAll(() => world.close());
 async function passLeases(): Promise<void> {
   await world.pass(20_000, 4);
 }
+
+/** The parts of a process that has not asked about any hold yet. */
+const unasked = () => ({ ...world.gateway.deps, holds: openHolds(world.gateway.deps, SENDERS) });
 
 /** Holds the connector, and lets the second pass within which every process knows. */
 async function hold(connector = MOMO): Promise<void> {
@@ -168,6 +174,8 @@ describe('what a process knows', () => {
     await hold();
     await createPayout(world, payer, { beneficiaries: [{ phone_number: payee(71), amount: '1.00' }] });
     await world.pass(40_000);
+    const other = unasked();
+    expect(await startDue(other, createDispatcher(other))).toBe(0);
     // Leased here while the rounds pass it over; what this process knows of holds it has yet to read.
     const now = deps.clock.now();
     const [line] = await deps.store.payoutLine.leaseDue(now, now + 30_000, 1, []);
@@ -285,6 +293,8 @@ describe('refunds', () => {
     const toCard = await refunded(world, merchant, byCard, { amount: '5.00' });
     await untilRefund(world, merchant, toCard.refund_id, 'completed');
     await passLeases();
+    const other = unasked();
+    expect(await startDueRefunds(other, createRefundDispatcher(other))).toBe(0);
     expect((await readBack(world, merchant, toPhone.refund_id)).status).toBe('pending');
     expect(await rowsOf(world, 'select id from attempt where payment_id = $1', [toPhone.refund_id])).toEqual([]);
 
