@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { makeId } from './ids.ts';
 import {
   feesAccount,
+  floatAccount,
   merchantAccount,
   merchantShare,
   paymentTransfers,
@@ -55,6 +56,6 @@ test('what we owe never goes below zero; what is owed to us, or waits for a pers
     walletAccount('5707070000000425'),
   ];
   expect(owed.map(({ floored }) => floored)).toEqual([true, true, true, true]);
-  const ours = [source, feesAccount(SHARD, 'usd'), suspenseAccount(SHARD, 'usd')];
-  expect(ours.map(({ floored }) => floored)).toEqual([false, false, false]);
+  const ours = [source, feesAccount(SHARD, 'usd'), floatAccount(SHARD, 'usd'), suspenseAccount(SHARD, 'usd')];
+  expect(ours.map(({ floored }) => floored)).toEqual([false, false, false, false]);
 });
