@@ -12,7 +12,7 @@ import {
   submitCard,
 } from '../support/card-payments.ts';
 import { expectRefusal } from '../support/envelope.ts';
-import { statusOf, untilStatus } from '../support/flows.ts';
+import { collect, statusOf, untilStatus } from '../support/flows.ts';
 import { attemptOf, onlyHook, unsureOf } from '../support/phone-payments.ts';
 import { rowsOf } from '../support/rows.ts';
 import { openSecond } from '../support/second-gateway.ts';
@@ -145,6 +145,9 @@ describe('the callback is a hint', () => {
     expect(submitted.status).toBe(202);
     const answer = await postCallback(world, await answerChallenge(world, paying, 'pass'));
     expect(answer.json).toMatchObject({ status: 'approved' });
+    // A payment whose method has yet to be chosen may become a card's.
+    const open = await collect(world, merchant);
+    expect((await postCallback(world, callbackFor(world, open))).json).toMatchObject({ status: 'pending' });
   });
 
   test('after the end: a final payment never changes, whatever the callback says', async () => {

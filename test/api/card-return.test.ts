@@ -3,6 +3,8 @@
  */
 
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { shardOf } from '../../src/domain/ids.ts';
+import { takeCallback } from '../../src/usecases/card-callback.ts';
 import {
   answerChallenge,
   type CardName,
@@ -134,6 +136,29 @@ describe('once the money was asked for', () => {
       expect(answer.location).toBe(shopAt(path, paying, status));
     },
   );
+});
+
+test('a payment that was read just before its approval is one whose money has been asked for', async () => {
+  const paying = await challenged(world, merchant);
+  const { deps } = world.gateway;
+  const { payment } = deps.store;
+  const before = await payment.get(shardOf(paying.transaction_id), paying.transaction_id);
+  await postCallback(world, await answerChallenge(world, paying, 'pass'));
+  const slow: typeof deps = { ...deps, store: { ...deps.store, payment: { ...payment, get: async () => before } } };
+  const { order_id, transaction_id, result, timestamp, nonce, signature } = callbackFor(world, paying);
+  const posted = { order_id, transaction_id, result, timestamp, nonce, signature, networkOrder: undefined };
+  const proof = { t: undefined, e: undefined, n: undefined, s: undefined };
+  const told: unknown[] = [];
+  await takeCallback(
+    slow,
+    { ...posted, proof },
+    () => undefined,
+    ({ payment: { status }, isPaying }) => {
+      told.push({ status, isPaying });
+      return { status: 200, body: '' };
+    },
+  );
+  expect(told).toEqual([{ status: 'processing', isPaying: true }]);
 });
 
 describe('a shop that gave no address, and whose own page showed the form', () => {

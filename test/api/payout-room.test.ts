@@ -124,6 +124,9 @@ test('no more is claimed in a run once memory is full', async () => {
   expect(dispatcher.busy()).toEqual(['mtn-momo']);
   expect(await startDue({ ...deps, clock }, dispatcher)).toBe(0);
   open();
+  await dispatcher.idle();
+  // What it had no room for does not.
+  expect(dispatcher.busy()).toEqual([]);
   await dispatcher.close();
 });
 
