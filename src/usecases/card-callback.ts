@@ -116,11 +116,12 @@ async function answerOnce(deps: Deps, key: Payment, proven: Proven, replying: Re
   };
   const before = await untilAnswered();
   if (before !== undefined) return before;
-  const found = await readPayment(deps, key);
-  const own = receipt.begun() ? undefined : await answerFirst(deps, found, proven, replying);
-  // Another run may have begun since the memory was read, as the challenge ended: its reply then counts for all runs.
-  const answer = own ?? (await untilAnswered());
-  if (answer !== undefined) return answer;
+  if (!receipt.begun()) {
+    const own = await answerFirst(deps, await readPayment(deps, key), proven, replying);
+    // Another run may have begun since the memory was read, as the challenge ended: its reply then counts for all runs.
+    const answer = own ?? (await untilAnswered());
+    if (answer !== undefined) return answer;
+  }
   // That run died, or takes long: only it may store a reply. This one is rendered from the rows and not stored.
   return render(await readPayment(deps, key));
 }

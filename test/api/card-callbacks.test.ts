@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchant } from '../../src/usecases/merchant-set.ts';
+import { TURN_PATIENCE_MS } from '../../src/usecases/session-turns.ts';
 import {
   answerChallenge,
   callbackFor,
@@ -248,7 +249,9 @@ describe('again', () => {
       return world.clock.pending() > waiting ? true : undefined;
     });
     world.clock.setBack(3_600_000);
+    const at = world.clock.now();
     expect(await whileTimePasses(world, again, 500)).toMatchObject({ status: 200, json: { status: 'approved' } });
+    expect(world.clock.now() - at).toBeLessThan(TURN_PATIENCE_MS);
     expect(capturesOf(world, paying)).toMatchObject([{ times: 1 }]);
   });
 
