@@ -103,6 +103,16 @@ describe('headers given twice', () => {
     expect(statuses(await exchange(request([])))).toEqual([201]);
     const twoCredentials = await exchange(request(['authorization: Bearer other']));
     expect([statuses(twoCredentials), errorCode(twoCredentials)]).toEqual([[401], '1002']);
+    // Nor once it is read again, because the body took longer than a credential counts as current.
+    const slow = open(world);
+    const [head, end] = [request([`authorization: ${world.merchantAuth}`]).slice(0, -1), BODY.slice(-1)];
+    const reached = once(world.app.server, 'request');
+    slow.write(head);
+    await reached;
+    await world.clock.advance(1_000);
+    slow.write(end);
+    expect(statuses(String(await once(slow, 'data')))).toEqual([401]);
+    slow.destroy();
     const twoKeys = await exchange(request(['Idempotency-Key: a', 'idempotency-key: a']));
     expect([statuses(twoKeys), errorCode(twoKeys)]).toEqual([[400], '1110']);
     expect(twoKeys).toContain('"field":"Idempotency-Key"');
