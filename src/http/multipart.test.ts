@@ -69,6 +69,7 @@ describe('a form', () => {
 
 describe('a form is refused', () => {
   const many = Array.from({ length: 9 }, (_, i) => field(`f${i}`, 'x'));
+  const [long, shown] = ['n'.repeat(100), 'n'.repeat(64)];
 
   it.each<[string, string, Buffer]>([
     ['413 1403 file FILE_TOO_LARGE', 'a byte above the limit', Buffer.concat([file('x'.repeat(1_001)), END])],
@@ -77,6 +78,8 @@ describe('a form is refused', () => {
     ['400 1110 file DUPLICATE_KEY', 'two files', Buffer.concat([file('x'), file('y'), END])],
     ['400 1110 a DUPLICATE_KEY', 'a field twice', Buffer.concat([field('a', '1'), field('a', '2'), END])],
     ['400 1110 a TOO_LONG', 'a long field', Buffer.concat([field('a', 'x'.repeat(4_097)), END])],
+    [`400 1110 ${shown} TOO_LONG`, 'a long name', Buffer.concat([field(long, 'x'.repeat(4_097)), END])],
+    [`400 1110 ${shown} DUPLICATE_KEY`, 'a long name twice', Buffer.concat([field(long, ''), field(long, ''), END])],
     ['400 1110 body INVALID_FORM', 'many fields', Buffer.concat([...many, END])],
     ['400 1110 body INVALID_FORM', 'no end', file('x')],
     ['400 1110 body INVALID_FORM', 'an end in the middle of a head', Buffer.from('--b\r\nContent-Disp')],
@@ -148,11 +151,11 @@ describe('a form is refused', () => {
     expect(await outcome(source)).toBe('400 1403 request NOT_HTTP');
   });
 
-  it('if its sender disconnects in the middle', async () => {
+  it.each([undefined, new Error('aborted')])('if its sender disconnects in the middle (%s)', async (error) => {
     const source = Object.assign(new PassThrough(), { headers: { 'content-type': TYPE } });
     const left = outcome(source);
     source.write(file('x').subarray(0, -4));
-    source.destroy();
+    source.destroy(error);
     expect(await left).toBe('400 1403 request NOT_HTTP');
   });
 });
@@ -187,5 +190,7 @@ it('a form is recognised by its type, and must not be compressed', () => {
     expect(isForm({ 'content-type': type })).toBe(false);
   }
   expect(isForm({ 'content-type': TYPE, 'content-encoding': 'gzip' })).toBe(false);
-  expect(isForm({ 'content-type': TYPE, 'content-encoding': 'identity' })).toBe(true);
+  for (const plain of ['identity', 'Identity']) {
+    expect(isForm({ 'content-type': TYPE, 'content-encoding': plain })).toBe(true);
+  }
 });
