@@ -201,9 +201,15 @@ async function runInitdb(binaries: string, draft: string, user: ServerUser): Pro
     });
   } catch (cause) {
     const said = typeof cause === 'object' && cause !== null && 'stderr' in cause ? String(cause.stderr).trim() : '';
-    const last = said.split('\n').at(-1) || String(cause);
-    throw new Error(`PostgreSQL's initdb failed (${last}): set DATABASE_URL to use another server`, { cause });
+    const reason = reasonIn(said) || String(cause);
+    throw new Error(`PostgreSQL's initdb failed (${reason}): set DATABASE_URL to use another server`, { cause });
   }
+}
+
+/** The line that says why initdb failed, without its time; the last line often says only what was removed afterwards. */
+function reasonIn(said: string): string | undefined {
+  const [reason] = /(?:FATAL|PANIC|ERROR|error): .*/.exec(said) ?? [];
+  return reason ?? said.split('\n').at(-1);
 }
 
 /** What the server inherits: nothing of ours but the search path, so that no PG… or LD_… setting leaks in. */

@@ -15,7 +15,8 @@ import {
   query,
 } from '../../test/support/database-desk.ts';
 import { openEmbeddedDatabase } from './embedded-database.ts';
-import { NOBODY, reachableBy } from './embedded-database-binaries.ts';
+import { NOBODY, prepareBinaries, reachableBy } from './embedded-database-binaries.ts';
+import { createCluster, newServerUser } from './embedded-database-cluster.ts';
 import { findServer } from './embedded-database-server.ts';
 
 /** Only root can act as another user, who cannot run a program in a folder closed to that user. */
@@ -47,6 +48,23 @@ test(
     const second = await desk.open();
     expect(await query(second.url, 'select n from kept')).toEqual([{ n: 7 }]);
     await second.close();
+  },
+  limit,
+);
+
+test(
+  'a database that cannot be made says why, not what was cleaned up after it',
+  async () => {
+    const real = prepareBinaries(newServerUser(), desk.dataDir);
+    const limited = join(desk.dataDir, 'limited');
+    mkdirSync(join(limited, 'bin'), { recursive: true });
+    // As on a full disk: no file may grow beyond 50 KiB.
+    const script = `#!/bin/sh\nulimit -f 100\nexec ${join(real, 'bin', 'initdb')} "$@"\n`;
+    writeFileSync(join(limited, 'bin', 'initdb'), script);
+    for (const path of [desk.dataDir, limited, join(limited, 'bin'), join(limited, 'bin', 'initdb')])
+      chmodSync(path, 0o755);
+    const making = createCluster(desk.dataDir, limited);
+    await expect(making).rejects.toThrow(/initdb failed \(FATAL: +could not .*: File too large\): set DATABASE_URL/);
   },
   limit,
 );
