@@ -48,6 +48,19 @@ it('a start that cannot listen says in one line which variable to set, before an
   expect(await refused({ PORT: 'eighty' })).toEqual(inOneLine('PORT is not a port number: set it to 0 to 65535'));
 });
 
+it('a start whose sandbox would listen where the gateway does not call it says so', async () => {
+  const wrong = 'SANDBOX_HOST is 127.0.0.2, but the gateway calls the sandbox at 127.0.0.1';
+  expect(await refused({ PORT: '0', SANDBOX_HOST: '127.0.0.2', SANDBOX_PORT: taken })).toEqual([
+    1,
+    '',
+    `mbongo: ${wrong}: unset it, or set it to 0.0.0.0 for all addresses\n`,
+  ]);
+  for (const host of ['0.0.0.0', 'localhost']) {
+    const [, , complained] = (await refused({ PORT: '0', SANDBOX_HOST: host, SANDBOX_PORT: taken })) as string[];
+    expect(complained).toBe(`mbongo: port ${taken} is taken by another program: set SANDBOX_PORT to a free one\n`);
+  }
+});
+
 it('a start at the ports of an Mbongo that runs already says so, and the way out', async () => {
   const running = createWebServer(({ url }, response) =>
     response.end(

@@ -11,15 +11,20 @@ import { text } from 'node:stream/consumers';
 import { build, ROOT } from './build.ts';
 import { complain, type Program, say, supervise } from './supervisor.ts';
 
+/** This machine's own address. */
+const LOCAL = '127.0.0.1';
+
 async function main(): Promise<number> {
-  const named = variable('HOST', '127.0.0.1');
-  const host = named === 'localhost' ? '127.0.0.1' : named;
+  const host = hostFrom('HOST');
+  const sandboxHost = hostFrom('SANDBOX_HOST');
   const port = variable('PORT', '8080');
   const mode = variable('GATEWAY_MODE', 'sandbox');
   // Before the build, which takes time, so that a user who has to choose another port learns it at once.
   await demandFree(GATEWAY, host, port);
-  if (mode !== 'production')
-    await demandFree(SANDBOX, variable('SANDBOX_HOST', '127.0.0.1'), variable('SANDBOX_PORT', '8090'));
+  if (mode !== 'production') {
+    demandCalled(sandboxHost);
+    await demandFree(SANDBOX, sandboxHost, variable('SANDBOX_PORT', '8090'));
+  }
   say((await build()) ? 'built' : 'already built');
   // The gateway stops first: while it finishes what is in flight it may still need the networks.
   const programs: Program[] = [
@@ -38,6 +43,7 @@ async function main(): Promise<number> {
       file: join(ROOT, 'dist/sandbox/main.js'),
       args: [],
       env: {
+        SANDBOX_HOST: sandboxHost,
         GATEWAY_URL: variable('PUBLIC_URL', listenUrl(host, port)),
         // With an external database, nobody knows whether it is still the one that the recorded books belong to.
         SANDBOX_DATA_DIR: variable(
@@ -53,6 +59,19 @@ async function main(): Promise<number> {
 /** An empty variable counts as unset, as in the gateway. */
 function variable(name: string, otherwise: string): string {
   return process.env[name]?.trim() || otherwise;
+}
+
+/** One address: the name `localhost` may stand for two. */
+function hostFrom(name: 'HOST' | 'SANDBOX_HOST'): string {
+  const host = variable(name, LOCAL);
+  return host === 'localhost' ? LOCAL : host;
+}
+
+/** The gateway calls the sandbox at this machine's usual address, so the sandbox must listen there. */
+function demandCalled(sandboxHost: string): void {
+  if ([LOCAL, '0.0.0.0', '::'].includes(sandboxHost)) return;
+  const wayOut = 'unset it, or set it to 0.0.0.0 for all addresses';
+  throw new Error(`SANDBOX_HOST is ${sandboxHost}, but the gateway calls the sandbox at ${LOCAL}: ${wayOut}`);
 }
 
 /** The gateway's address for a browser on this machine. */
