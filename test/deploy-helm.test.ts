@@ -102,6 +102,8 @@ describe('templates', () => {
     expect(pods.map(([name]) => name).sort()).toEqual(['api.yaml', 'archive.yaml', 'migrate.yaml', 'worker.yaml']);
     for (const [name, text] of pods) {
       expect(text).toContain('automountServiceAccountToken: false');
+      // Otherwise a Service of that namespace named `worker` or `sandbox` would set WORKER_PORT or SANDBOX_PORT.
+      expect(text).toContain('enableServiceLinks: false');
       expect(text).toContain('include "mbongo.podSecurity"');
       expect(text).toContain('include "mbongo.containerSecurity"');
       // They end by themselves.
