@@ -5,13 +5,12 @@
  */
 
 import { signsAt } from '../domain/webhook.ts';
-import { readMigrations } from '../store/migrate.ts';
+import { OLDEST_POSTGRES, postgresOf, readMigrations } from '../store/migrate.ts';
 import type { Server, Slot } from '../store/server-reads.ts';
 import type { Store } from '../store/store.ts';
 import { type Check, fail, looking, ok, spanOf, warn } from './doctor-check.ts';
 import type { World } from './world.ts';
 
-const OLDEST_POSTGRES = 150_000;
 const CLOCK_SKEW_MOST_MS = 1_000;
 const MOST_FINDINGS_SHOWN = 100;
 const MOST_MERCHANTS_NAMED = 5;
@@ -53,7 +52,7 @@ export function checkServer(store: Store): Promise<readonly Check[]> {
   return looking('database', async () => {
     const server = await store.server();
     const { version, size, unsafe, stalled = 0, migrations } = server;
-    const said = `PostgreSQL ${Math.floor(version / 10_000)}.${version % 10_000}, ${Math.ceil(size / 1_024 ** 2)} MiB`;
+    const said = `${postgresOf(version)}, ${Math.ceil(size / 1_024 ** 2)} MiB`;
     return [
       stalled > 0 ? stalledCheck(stalled) : serverCheck(said, version, unsafe),
       ...replicationChecks(server),

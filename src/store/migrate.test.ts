@@ -138,6 +138,19 @@ test('a database whose encoding lacks most of the world’s letters is refused b
   }
 });
 
+test('a server that is too old is refused before anything is written', async () => {
+  const { rows } = await database.pool.query<{ name: string }>('select current_database() as name');
+  await database.pool.query(`create schema aged;
+    create function aged.current_setting(text) returns text language sql as $$
+      select case $1 when 'server_version_num' then '140023' else pg_catalog.current_setting($1) end $$;
+    alter database ${rows[0]?.name} set search_path = aged, pg_catalog, public`);
+  const all = [...readMigrations(), made('9001-one.sql', 'create table one (n int)')];
+  await expect(migrate(database.url, all)).rejects.toThrow(
+    /^the server is PostgreSQL 14\.23: version 15 or newer is needed.*DATABASE_URL/,
+  );
+  expect(await read("select to_regclass('aged.one') as one")).toEqual([{ one: null }]);
+});
+
 test('older code leaves a newer database as it is', async () => {
   const all = readMigrations();
   await migrate(database.url, [...all, made('9001-one.sql', 'create table one (n int)')]);

@@ -33,8 +33,8 @@ export type Migration = { name: string; sql: string; checksum: string };
  * left as it is: during a deployment both versions run.
  *
  * @param url connection string of the database; its role must own the database
- * @throws Error when the database's encoding cannot hold every text, or its tables lie in another schema; Error that names the file when one was edited after it was
- *   applied, comes too late, or fails
+ * @throws Error when the server is too old, the database's encoding cannot hold every text, or its tables lie in another schema;
+ *   Error that names the file when one was edited after it was applied, comes too late, or fails
  */
 export async function migrate(url: string, migrations: Migration[] = readMigrations()): Promise<string[]> {
   const client = new pg.Client({
@@ -45,7 +45,7 @@ export async function migrate(url: string, migrations: Migration[] = readMigrati
   client.on('error', () => undefined); // The query that was under way reports it.
   await client.connect();
   try {
-    await requireEncoding(client);
+    await requireServer(client);
     await requireSchema(client);
     const applied: string[] = [];
     for (const migration of migrations) {
@@ -75,14 +75,31 @@ export function readMigrations(): Migration[] {
 /** Encodings that hold every text; the second one stores whatever bytes it is given. */
 const ENCODINGS: readonly unknown[] = ['UTF8', 'SQL_ASCII'];
 
-/** In another encoding the server would refuse a change for one letter in it, and with it what has become of the money. */
-async function requireEncoding(client: pg.Client): Promise<void> {
-  const { rows } = await client.query<{ server_encoding: string }>('show server_encoding');
-  const encoding = rows[0]?.server_encoding;
+/** `server_version_num` of the oldest server that is good enough. */
+export const OLDEST_POSTGRES = 150_000;
+
+/**
+ * An older server may refuse the settings of our connections, which looks as if it could not be reached. In another encoding it would
+ * refuse a change for one letter in it, and with it what has become of the money.
+ */
+async function requireServer(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ encoding: string; version: number }>(
+    "select current_setting('server_encoding') as encoding, current_setting('server_version_num')::int4 as version",
+  );
+  const { encoding = '', version = 0 } = rows[0] ?? {};
+  if (version < OLDEST_POSTGRES) {
+    const wayOut = 'upgrade the server, or name another one in DATABASE_URL';
+    throw new Error(`the server is ${postgresOf(version)}: version 15 or newer is needed, ${wayOut}`);
+  }
   if (ENCODINGS.includes(encoding)) return;
   throw new Error(
     `the database has the encoding ${encoding}: create one with the encoding UTF8, and name that in DATABASE_URL`,
   );
+}
+
+/** A `server_version_num` in words: `PostgreSQL 15.18`. */
+export function postgresOf(version: number): string {
+  return `PostgreSQL ${Math.floor(version / 10_000)}.${version % 10_000}`;
 }
 
 /**
