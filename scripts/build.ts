@@ -70,7 +70,6 @@ export async function runTool(name: string, args: string[]): Promise<string> {
 async function rebuild(state: string): Promise<void> {
   const drafts = join(ROOT, 'node_modules', '.cache', 'mbongo');
   const draft = join(drafts, `dist-${process.pid}`);
-  const old = join(drafts, `old-${process.pid}`);
   rmSync(draft, { recursive: true, force: true });
   mkdirSync(draft, { recursive: true });
   try {
@@ -79,12 +78,32 @@ async function rebuild(state: string): Promise<void> {
     // Before the swap: a command may be given while a build is under way.
     chmodSync(join(draft, PROGRAM), 0o755);
     writeFileSync(join(draft, '.built-from'), state);
-    const dist = join(ROOT, 'dist');
-    if (existsSync(dist)) renameSync(dist, old);
-    renameSync(draft, dist);
+    swapIn(draft, join(ROOT, 'dist'), join(drafts, `old-${process.pid}`));
   } finally {
     rmSync(draft, { recursive: true, force: true });
-    rmSync(old, { recursive: true, force: true });
+  }
+}
+
+/** What the system says when another build has put its own folder there, or has taken the old one away, in this very moment. */
+const MEANWHILE: readonly unknown[] = ['ENOTEMPTY', 'EEXIST', 'ENOENT'];
+const TRIES = 100;
+
+/** Puts a folder in the place of another one, which is put aside meanwhile and then removed. Of several at once one stays. */
+export function swapIn(draft: string, place: string, aside: string): void {
+  mkdirSync(aside, { recursive: true });
+  try {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        if (existsSync(place)) renameSync(place, join(aside, String(tries)));
+        renameSync(draft, place);
+        return;
+      } catch (error) {
+        const code = error instanceof Error && 'code' in error ? error.code : undefined;
+        if (tries === TRIES || !MEANWHILE.includes(code)) throw error;
+      }
+    }
+  } finally {
+    rmSync(aside, { recursive: true, force: true });
   }
 }
 
@@ -124,8 +143,10 @@ function linkCommand(): void {
   const target = join('..', '..', main);
   const present = lstatSync(link, { throwIfNoEntry: false });
   if (present?.isSymbolicLink() && readlinkSync(link) === target) return;
-  rmSync(link, { force: true });
-  symlinkSync(target, link);
+  const draft = `${link}.${process.pid}`;
+  rmSync(draft, { force: true });
+  symlinkSync(target, draft);
+  renameSync(draft, link);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
