@@ -77,7 +77,7 @@ ${code('Shell', 'mbongo doctor')}
 <ul>
 <li>Archive the write-ahead log continuously, so that you can restore to any second. Everything that the gateway has acknowledged is in the database, and nowhere else.</li>
 <li>Keep <code>MASTER_KEY</code> in another place. Without it the gateway refuses a restored database, and nothing that is sealed there can be opened.</li>
-<li>Restore a backup, start a gateway on it that cannot reach the upstreams, and run <code>mbongo doctor</code>. A backup that has never been restored is no backup.</li>
+<li>Restore a backup where neither the upstreams nor the merchants’ receivers can be reached, and run <code>mbongo doctor</code> there. A gateway on such a copy that reaches the receivers would tell them that payments have expired which were paid after the backup. A backup that has never been restored is no backup.</li>
 <li>After a real restore, compare the books with the upstreams’ statements before payouts continue: <code>mbongo reconcile statement.csv --connector mtn-momo</code>.</li>
 </ul></li>
 <li><h2 id="running">Running it</h2>
