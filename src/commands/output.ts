@@ -46,9 +46,13 @@ export function printError(to: Surroundings, error: unknown, json: boolean): num
   return error instanceof Error && error.name === 'UsageError' ? WRONGLY_ASKED : 1;
 }
 
+/** What Node.js says when it is so old that it lacks something of its own that the program imports. */
+const LACKING = /^The requested module 'node:[a-z/_]+' does not provide an export named/;
+
 /** The first line of an error's message; its code or name if the message is empty. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return 'something that is not an error was thrown';
+  if (LACKING.test(error.message)) return `Node.js ${process.versions.node} is too old: install 20.19.4 or newer`;
   const inner: unknown = error instanceof AggregateError ? error.errors[0] : undefined;
   const text = error.message !== '' || inner === undefined ? error.message : messageOf(inner);
   const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
