@@ -15,7 +15,7 @@ export const REPLACED_MS = 3_000;
 /** Resolves with the reason: a signal, or the end of the process that started this one. */
 export function whenToldToStop(): Promise<string> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve(signal));
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => resolve(signal));
     process.on('disconnect', () => resolve('the parent process has ended'));
   });
 }

@@ -51,6 +51,15 @@ describe('mbongo serve', () => {
     expect(await ended(second)).toBe(0);
   });
 
+  it.each([[], ['--processes', '2']])('stops in order when its terminal is closed (%s)', async (...words) => {
+    const child = desk.startAlone({ LOG_LEVEL: 'info' }, '--json', ...words);
+    const err = said(child.stderr);
+    if (child.stdout !== null) await once(child.stdout, 'data');
+    child.kill('SIGHUP');
+    expect(await ended(child)).toBe(0);
+    expect(await err).toContain('"reason":"SIGHUP","event":"stopping"');
+  });
+
   it.each([[], ['--processes', '2']])(
     'prints one JSON document on request (%s), and its log beside that',
     async (...words) => {
