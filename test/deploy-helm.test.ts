@@ -129,6 +129,16 @@ describe('templates', () => {
     }
   });
 
+  test('a pod that migrates itself has as long as the Job would have', () => {
+    for (const name of ['api.yaml', 'worker.yaml']) {
+      const [, startup = ''] = /startupProbe:\n((?: {12}.*\n)+)/.exec(readText(`${CHART}/templates/${name}`)) ?? [];
+      expect(startup).toContain('periodSeconds: 2\n');
+      const limit =
+        '{{ if .Values.migrate.enabled }}60{{ else }}{{ div .Values.migrate.activeDeadlineSeconds 2 }}{{ end }}';
+      expect(startup).toContain(`failureThreshold: ${limit}\n`);
+    }
+  });
+
   test('the migration runs first and depends on nothing that the chart creates', () => {
     const job = readText(`${CHART}/templates/migrate.yaml`);
     expect(job).toContain('helm.sh/hook: pre-install,pre-upgrade');
