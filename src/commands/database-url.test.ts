@@ -5,8 +5,8 @@ import { migrate } from '../store/migrate.ts';
 import { usingDatabaseUrl } from './database-url.ts';
 
 /** What is said of an address when its first use fails with that code. */
-async function saidOf(url: string, code: string): Promise<string> {
-  const failing = (): Promise<never> => Promise.reject(Object.assign(new Error('no'), { code }));
+async function saidOf(url: string, code: string, message = 'no'): Promise<string> {
+  const failing = (): Promise<never> => Promise.reject(Object.assign(new Error(message), { code }));
   return usingDatabaseUrl(url, failing).catch((error: unknown) => (error instanceof Error ? error.message : ''));
 }
 
@@ -44,6 +44,15 @@ test.each([
     expect(await saidOf(url, code)).toMatch(line);
   },
 );
+
+test('a server that lets users in by TLS alone is said to, with the setting that asks for it', async () => {
+  const url = 'postgresql://u:p@db.example/mbongo';
+  const refusal = 'no pg_hba.conf entry for host "10.0.0.9", user "u", database "mbongo"';
+  expect(await saidOf(url, '28000', `${refusal}, no encryption`)).toMatch(
+    /: db\.example: the server does not let this user connect from here without TLS: add \?sslmode=verify-full/,
+  );
+  expect(await saidOf(url, '28000', `${refusal}, SSL encryption`)).toMatch(/connect from here$/);
+});
 
 test('a role that owns only a schema learns that it needs the database as well', async () => {
   const database = await createTestDatabase();

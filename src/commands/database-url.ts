@@ -76,7 +76,7 @@ function reasonOf(error: unknown, url: string): string | undefined {
   const code = codeIn(error);
   const state = stateOf(error) ?? stateOf(error.cause);
   if (state !== undefined) return state;
-  const known = code === undefined ? undefined : REASONS[code];
+  const known = refusalWithoutTls(error) ?? (code === undefined ? undefined : REASONS[code]);
   if (known === undefined && inner !== undefined) return reasonOf(inner, url);
   const said = known ?? reasonOfText(error);
   if (said === undefined) return undefined;
@@ -86,6 +86,12 @@ function reasonOf(error: unknown, url: string): string | undefined {
   const isAboutForm = error instanceof URIError || code === 'ERR_INVALID_URL';
   if (isAboutForm || isAboutPassword) return `${said}; ${HINT}`;
   return server.name === undefined ? said : `${server.name}: ${said}`;
+}
+
+/** A server's refusal of a connection that is not encrypted; its rules may let the same user in over TLS. */
+function refusalWithoutTls(error: Error): string | undefined {
+  if (codeIn(error) !== NOT_LET_IN || !error.message.endsWith(', no encryption')) return undefined;
+  return `${REASONS[NOT_LET_IN]} without TLS: add ?sslmode=verify-full`;
 }
 
 /** What the server's code says of its state, or of a pooler's; a failed migration's cause has one. */
@@ -102,6 +108,7 @@ function codeIn(error: unknown): string | undefined {
 }
 
 const WRONG_PASSWORD = '28P01';
+const NOT_LET_IN = '28000';
 
 /**
  * The server that an address certainly names; undefined if the host or the port may be parts of a password. Without its name if
