@@ -12,6 +12,7 @@ import {
   CommitsStalled,
   ConnectionLost,
   codeOf,
+  isAilment,
   isUnprepared,
   READ_ONLY,
   Refused,
@@ -60,8 +61,8 @@ const PATIENT_LIMIT_MS = 600_000;
 const SERVER_SHARE = 0.75;
 /** How long the server may take to close the connection; then its socket is destroyed. */
 const GOODBYE_MS = 1_000;
-/** A minute, after which it is reported again that the server accepts no changes. */
-const READ_ONLY_TOLD_MS = 60_000;
+/** A minute, after which it is reported again that the server accepts no changes, or is in the same trouble. */
+const TOLD_AGAIN_MS = 60_000;
 
 /** `sent`: the pipeline may have reached the server. */
 type Reach = Pick<ConnectionLost, 'sent'>;
@@ -124,6 +125,8 @@ export function openConnection(options: ConnectionOptions): Connection {
     const refused = new Refused(server);
     // Our prepared statements are gone or outdated, or a standby now answers at this address: reconnect.
     if (isUnprepared(server.code) || server.code === READ_ONLY) drop(connection, refused);
+    // The callers learn only that they have to wait.
+    else if (isAilment(server.code) && isNews(refused)) options.onError(refused);
     return refused;
   };
 
@@ -163,15 +166,16 @@ export function ping(connection: Connection): Promise<void> {
 }
 
 /**
- * Whether a lost connection is worth a report: a server that accepts no changes refuses each, and answers the next new connection all
- * the same.
+ * Whether a failure is worth a report: a server that accepts no changes, or whose disk is full, refuses each, and answers the next
+ * statement all the same.
  */
 function newsFilter(): (reason: Error) => boolean {
-  let readOnlyToldAt = Number.NEGATIVE_INFINITY;
+  const toldAt = new Map<string, number>();
   return (reason) => {
-    if (!(reason instanceof Refused) || reason.server.code !== READ_ONLY) return true;
-    const isLong = performance.now() - readOnlyToldAt >= READ_ONLY_TOLD_MS;
-    if (isLong) readOnlyToldAt = performance.now();
+    const code = reason instanceof Refused ? reason.server.code : '';
+    if (code !== READ_ONLY && !isAilment(code)) return true;
+    const isLong = performance.now() - (toldAt.get(code) ?? Number.NEGATIVE_INFINITY) >= TOLD_AGAIN_MS;
+    if (isLong) toldAt.set(code, performance.now());
     return isLong;
   };
 }

@@ -164,6 +164,11 @@ export function isTrouble(code: string): boolean {
   return /^(25|53|55|57|58|F0|XX)/.test(code);
 }
 
+/** Trouble that an operator has to end: the server lacks disk or memory, cannot read or write its files, or contradicts itself. */
+export function isAilment(code: string): boolean {
+  return /^(53|58|F0|XX)/.test(code);
+}
+
 /** The error for the callers of a pipeline that has failed without writing anything. */
 export function answerFor(failure: unknown, purpose: 'read' | 'write'): Error {
   if (failure instanceof ConnectionLost) {

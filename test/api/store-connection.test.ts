@@ -86,6 +86,17 @@ test('that the server takes no changes is reported once, however often it refuse
   expect(errors).toHaveLength(1);
 });
 
+test('that the server lacks disk is reported once with its code, and the connection stays', async () => {
+  const line = open('full');
+  const pid = await pidOf(line);
+  for (let tries = 0; tries < 3; tries += 1)
+    expect(await failureOf(line.run([failing('53100')]))).toBeInstanceOf(Refused);
+  expect(errors.map(({ message }) => message)).toEqual(['SQLSTATE 53100']);
+  await failureOf(line.run([failing('53200')]));
+  expect(errors).toHaveLength(2);
+  expect(await pidOf(line)).toBe(pid);
+});
+
 test('any other refusal leaves the connection as it is', async () => {
   const line = open('kept');
   const pid = await pidOf(line);
