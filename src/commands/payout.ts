@@ -19,7 +19,7 @@ import { requireId, requireMerchant } from '../usecases/operator-input.ts';
 import { searchLines } from '../usecases/order-search.ts';
 import { approvePayout, rejectPayout, requireApprovable, requireWaiting } from '../usecases/payout-approve.ts';
 import { cancelPayout, requireCancellable } from '../usecases/payout-cancel.ts';
-import { type PayoutOperatorDeps, requireBatch, seeBatch } from '../usecases/payout-operate.ts';
+import { missedRuns, type PayoutOperatorDeps, requireBatch, seeBatch } from '../usecases/payout-operate.ts';
 import { datesPassed, pausePayout, resumePayout } from '../usecases/payout-pause.ts';
 import { linesOf } from '../usecases/payout-read.ts';
 import { readLimit, readStatus, readWhole } from './options.ts';
@@ -175,7 +175,9 @@ export interface WordOptions {
 export async function payoutApprove({ deps }: Tools, batchId: string, options: WordOptions): Promise<Output> {
   if (options.yes !== true) {
     const batch = await requireApprovable(operating({ deps }), batchId);
-    throw new OperatorError(`${describe(batch)}: add --yes to approve it`);
+    const missed = missedRuns(operating({ deps }), batch).length;
+    const atOnce = missed === 0 ? '' : `; ${counted(missed, 'date')} passed while it waited, and will be paid at once`;
+    throw new OperatorError(`${describe(batch)}${atOnce}: add --yes to approve it`);
   }
   const batch = await approvePayout(operating({ deps }), batchId, attributionOf(options));
   const { merchant_id } = batch;

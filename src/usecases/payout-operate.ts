@@ -53,6 +53,13 @@ export async function changeBatch(
   return readAfter(deps, () => requireBatch(deps, id), LOOK);
 }
 
+/** When the dates of a batch that have passed without being run were due, in milliseconds, oldest first. */
+export function missedRuns({ clock, calendar }: PayoutOperatorDeps, batch: PayoutBatch): number[] {
+  const { dates, next_occurrence: next, run_hour: hour, time_zone: zone } = batch;
+  const due = (dates ?? []).slice(next - 1).map((date) => calendar.instantOf(date, hour, zone));
+  return due.filter((at) => at <= clock.now());
+}
+
 /** Logs what an operator did to a batch, with who and why. */
 export function tell(deps: Pick<Deps, 'log'>, event: string, batch: PayoutBatch, { by, why }: Attribution): void {
   deps.log.warn(event, { batch_id: batch.id, merchant_id: batch.merchant_id, by, why });

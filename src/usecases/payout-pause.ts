@@ -9,7 +9,7 @@ import type { PayoutBatch } from '../domain/outgoing-records.ts';
 import { type BatchContext, pause, resume, runNext, runsAt, skipNext, stateOf } from '../domain/payout-batch.ts';
 import { OperatorError } from './operator-error.ts';
 import { type Attribution, requireAttribution } from './operator-input.ts';
-import { changeBatch, type PayoutOperatorDeps, tell } from './payout-operate.ts';
+import { changeBatch, missedRuns, type PayoutOperatorDeps, tell } from './payout-operate.ts';
 
 /** @throws OperatorError when there is no such batch, or none of its dates is to come. */
 export async function pausePayout(
@@ -66,15 +66,13 @@ export async function resumePayout(
 
 /** How many dates of a paused batch have passed without being run: due before the pause, and since. */
 export function datesPassed(
-  { clock, calendar }: PayoutOperatorDeps,
+  deps: PayoutOperatorDeps,
   batch: PayoutBatch,
 ): { readonly before: number; readonly meanwhile: number } {
-  const { dates, next_occurrence: next, run_hour: hour, time_zone: zone, paused_at: pausedAt } = batch;
-  if (stateOf(batch) !== 'paused' || dates === null) return { before: 0, meanwhile: 0 };
-  const now = clock.now();
-  const passed = dates.slice(next - 1).map((date) => calendar.instantOf(date, hour, zone));
-  const before = passed.filter((at) => at <= now && at <= (pausedAt ?? 0)).length;
-  return { before, meanwhile: passed.filter((at) => at <= now).length - before };
+  if (stateOf(batch) !== 'paused') return { before: 0, meanwhile: 0 };
+  const missed = missedRuns(deps, batch);
+  const before = missed.filter((at) => at <= (batch.paused_at ?? 0)).length;
+  return { before, meanwhile: missed.length - before };
 }
 
 const JUST_PASSED = 'a date has just passed: give it again, to be told what becomes of that';

@@ -26,9 +26,9 @@ afterAll(async () => {
 });
 
 const date = (days: number): string => new Date(world.clock.now() + days * DAY).toISOString().slice(0, 10);
-const weekly = (): BatchWish['schedule'] => ({
+const weekly = (days = 3): BatchWish['schedule'] => ({
   sending_type: 'recurring',
-  start: date(3),
+  start: date(days),
   frequency: 'weekly',
   occurrences: 4,
 });
@@ -183,6 +183,16 @@ describe('mbongo payout', () => {
     expect(await refused(`payout approve ${batch.id} --yes`)).toContain('has already been approved');
     await untilPaid(batch, 2);
     expect(await refused(`payout cancel ${batch.id}`)).toContain('there is nothing to cancel');
+  });
+
+  test('approve says which dates it will pay at once, because they passed while the batch waited', async () => {
+    const batch = await makeBatch(world, await careful('5.00'), {
+      msisdns: [numberEnding('11')],
+      schedule: weekly(-10),
+    });
+    expect(await refused(`payout approve ${batch.id}`)).toContain(
+      '; 2 dates passed while it waited, and will be paid at once: add --yes to approve it\n',
+    );
   });
 
   test('approve says that a suspended merchant’s batch is held; one person is not “1 people”', async () => {
