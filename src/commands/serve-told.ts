@@ -4,6 +4,8 @@
  * Invariant: it listens from the start, so that no signal ends a process in the middle of its work.
  */
 
+import { onStopSignal } from '../platform/stop-signals.ts';
+
 /** 10 s that a stop may take (contract §10). */
 export const STOP_LIMIT_MS = 10_000;
 
@@ -15,7 +17,7 @@ export const REPLACED_MS = 3_000;
 /** Resolves with the reason: a signal, or the end of the process that started this one. */
 export function whenToldToStop(): Promise<string> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => resolve(signal));
+    onStopSignal(resolve);
     process.on('disconnect', () => resolve('the parent process has ended'));
   });
 }
