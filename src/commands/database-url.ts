@@ -88,10 +88,10 @@ function reasonOf(error: unknown, url: string): string | undefined {
   return server.name === undefined ? said : `${server.name}: ${said}`;
 }
 
-/** A server's refusal of a connection that is not encrypted; its rules may let the same user in over TLS. */
+/** A server's refusal of a connection that is not encrypted; its rules, if it has TLS at all, may let the same user in over that. */
 function refusalWithoutTls(error: Error): string | undefined {
   if (codeIn(error) !== NOT_LET_IN || !error.message.endsWith(', no encryption')) return undefined;
-  return `${REASONS[NOT_LET_IN]} without TLS: add ?sslmode=verify-full`;
+  return `${REASONS[NOT_LET_IN]}, at least not without TLS: add ?sslmode=verify-full, or see its pg_hba.conf`;
 }
 
 /** What the server's code says of its state, or of a pooler's; a failed migration's cause has one. */
