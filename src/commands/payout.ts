@@ -14,6 +14,7 @@ import { payoutText } from '../messages/payout-text.ts';
 import { calendar } from '../platform/calendar.ts';
 import type { OccurrenceCounts } from '../store/payout-batch-reads.ts';
 import { findCounts } from '../usecases/archive-find.ts';
+import { readAfter } from '../usecases/operator-commit.ts';
 import { OperatorError } from '../usecases/operator-error.ts';
 import { requireId, requireMerchant } from '../usecases/operator-input.ts';
 import { searchLines } from '../usecases/order-search.ts';
@@ -257,8 +258,10 @@ function operating({ deps }: Tools): PayoutOperatorDeps {
   return { ...deps, calendar, payoutText };
 }
 
+/** What a command reports that has taken effect. */
 async function outputOf({ deps }: Tools, batch: PayoutBatch) {
-  const document = documentOf(batch, await countsOf({ deps }, batch));
+  const found = await readAfter(deps, () => countsOf({ deps }, batch), 'see `mbongo payout show`');
+  const document = documentOf(batch, found);
   const { batch_id, state, pending_count, processing_count, completed_count, failed_count, next_run_at } = document;
   const counts = `${pending_count} pending, ${processing_count} processing, ${completed_count} completed, ${failed_count} failed`;
   const next = next_run_at === null ? [] : [`runs next at ${next_run_at}`];

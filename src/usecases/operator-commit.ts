@@ -10,7 +10,7 @@ import { CommitUnknown } from '../store/errors.ts';
 import { type Deps, newId } from './deps.ts';
 import { OperatorError } from './operator-error.ts';
 import { pause } from './patience.ts';
-import { commitDecision } from './perform.ts';
+import { commitDecision, isTransientFailure } from './perform.ts';
 
 /** Pauses before each further try once an outcome was lost: some ten seconds in all, which covers a database's restart. */
 const PAUSES_MS = [200, 500, 1_000, 2_500, 5_500];
@@ -36,6 +36,7 @@ async function untilKnown<A>(
     } catch (error) {
       inDoubt ||= error instanceof CommitUnknown;
       if (!inDoubt || error instanceof OperatorError) throw error;
+      if (happened === 'has' && !isTransientFailure(error)) throw error;
     }
     if (milliseconds !== undefined) await pause(deps.clock, milliseconds);
   }
@@ -54,8 +55,8 @@ export function commitDecisionKnown<R, A>(
 }
 
 /**
- * Reads what a command reports, or does what may be done again, once it has taken effect: from then on no failure may look as if it
- * had not.
+ * Reads what a command reports, or does what may be done again, once it has taken effect: from then on no failure of the database
+ * may look as if it had not.
  */
 export function readAfter<A>(deps: Pick<Deps, 'clock'>, read: () => Promise<A>, look = LOOK_AT_BALANCE): Promise<A> {
   return untilKnown(deps, read, look, 'has');

@@ -57,7 +57,7 @@ test('a line that was leased to be sent again before its batch was cancelled is 
 
 describe('a database that goes away once the cancellation is committed', () => {
   /** A batch that is cancelled on a database that fails at the first lines that are read after that, as often as said. */
-  async function cancelledWhileAway(times: number) {
+  async function cancelledWhileAway(times: number, failure: Error = new StoreUnavailable()) {
     const payer = await openPayer(world, 10_10n);
     desk.carrier.answer(TURNED_AWAY);
     const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('42') }]);
@@ -67,7 +67,7 @@ describe('a database that goes away once the cancellation is committed', () => {
     let left = times;
     const recallTried: typeof payoutBatch.recallTried = (...about) => {
       left -= 1;
-      return left < 0 ? payoutBatch.recallTried(...about) : Promise.reject(new StoreUnavailable());
+      return left < 0 ? payoutBatch.recallTried(...about) : Promise.reject(failure);
     };
     const store = { ...deps.store, payoutBatch: { ...payoutBatch, recallTried } };
     const cancelling = cancelPayout({ ...deps, store }, line.batch_id, { ...SAY, notTaken: true });
@@ -78,6 +78,11 @@ describe('a database that goes away once the cancellation is committed', () => {
     const { line, cancelling } = await cancelledWhileAway(2);
     expect(await cancelling).toMatchObject({ cancelled_at: expect.any(Number) });
     expect((await lineNow(world, line)).status).toBe('failed');
+  });
+
+  test('is not blamed for a fault of ours', async () => {
+    const { cancelling } = await cancelledWhileAway(1, new TypeError('no such field'));
+    await expect(cancelling).rejects.toThrow('no such field');
   });
 
   test('is no reason to say that nothing was done', async () => {
