@@ -108,6 +108,8 @@ function buildProgram(around: Surroundings, version: string, ended: Ended): Comm
 
 /** Verbs that change nothing. */
 const READING: ReadonlySet<string> = new Set(['list', 'show', 'lines', 'reconcile']);
+/** What only stops something, whatever the time is, and must not have to wait until a clock is right. */
+const STOPPING: ReadonlySet<string> = new Set(['merchant suspend', 'credential revoke', 'connector hold']);
 /** Verbs without --by and --why: they change nothing that the journal records. */
 const UNSAID: ReadonlySet<string> = new Set([...READING, 'archive']);
 
@@ -123,7 +125,8 @@ function sayWho(verb: Command): void {
 function commandOf(parent: Command, name: string, options: { readonly by?: string; readonly why?: string }): Given {
   const nouns: string[] = [];
   for (let noun = parent; noun.parent !== null; noun = noun.parent) nouns.unshift(noun.name());
-  return { changes: !READING.has(name), verb: [...nouns, name].join(' '), ...attributionOf(options) };
+  const verb = [...nouns, name].join(' ');
+  return { changes: !READING.has(name) && !STOPPING.has(verb), verb, ...attributionOf(options) };
 }
 
 function withJson(command: Command): Command {

@@ -17,7 +17,7 @@ export interface Tools {
 
 /** A command as it is given. */
 export interface Given extends Command {
-  /** Whether it may change anything. */
+  /** Whether it may change anything by the time. */
   readonly changes: boolean;
 }
 

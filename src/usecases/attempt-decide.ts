@@ -19,6 +19,7 @@ import { type FindDeps, findAttempt, isOrderLive } from './archive-find.ts';
 import { soundAlarm } from './attempt-answer.ts';
 import { readOrder, readOutgoing } from './attempt-outgoing.ts';
 import { readSettlement } from './attempt-settle.ts';
+import { requireSharedClock } from './clock-guard.ts';
 import { type Deps, idsOf, type OperatorDeps } from './deps.ts';
 import { decideOnce, readAfter } from './operator-commit.ts';
 import { OperatorError, UsageError } from './operator-error.ts';
@@ -41,7 +42,10 @@ export interface Decided {
 
 const LOOK = 'see `mbongo attempt list`';
 
-/** @throws OperatorError when there is no such attempt, it is closed, its call is in flight, or the verdict contradicts it. */
+/**
+ * @throws OperatorError when there is no such attempt, it is closed, its call is in flight, or the verdict contradicts it; or when
+ *   this machine's clock cannot tell whether its call is in flight
+ */
 export async function decideAttempt(
   deps: OperatorDeps & Pick<Deps, 'log' | 'alarmed' | 'payoutText'>,
   attemptId: string,
@@ -49,6 +53,7 @@ export async function decideAttempt(
 ): Promise<Decided> {
   const answer = answerOf(verdict);
   const said = { ...verdict, ...requireAttribution(verdict) };
+  await requireSharedClock(deps);
   const key = await requireAttempt(deps, attemptId);
   if (!(await isOrderLive(deps, key)))
     throw new OperatorError(`what ${key.id} moved money for has been archived: see \`mbongo ${key.purpose} show\``);

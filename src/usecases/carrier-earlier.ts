@@ -13,7 +13,7 @@ import type { Attempt, Payment, Session } from '../domain/records.ts';
 import { turnedAwayAt } from './attempt-previous.ts';
 import { settleByInquiry } from './attempt-settle.ts';
 import type { SessionCaller } from './callers.ts';
-import { isClockShared } from './clock-guard.ts';
+import { isClockShared, WRONG_MOST_MS } from './clock-guard.ts';
 import type { Deps } from './deps.ts';
 import { isPaidAside } from './paid-aside.ts';
 import { hasOnePayment } from './session-payments.ts';
@@ -91,8 +91,8 @@ function isTaken({ kind }: InquiryAnswer): boolean {
 }
 
 /**
- * An attempt whose outcome its carrier cannot tell, while its prompt may be open. By a clock that is not the database's no prompt is
- * over: another process may have written when it began.
+ * An attempt whose outcome its carrier cannot tell, while its prompt may be open. By a clock that is not the database's it may be
+ * for longer: another process, whose clock is wrong too, may have written when it began.
  */
 async function findUnclear(
   deps: Deps,
@@ -100,9 +100,10 @@ async function findUnclear(
   at: number,
 ): Promise<AttemptAnswered | undefined> {
   const unknown = said.filter(({ answer }) => answer.kind === 'unknown');
-  const open = unknown.find(({ attempt }) => at < turnedAwayAt(attempt) + PROMPT_LIFE_MS);
-  if (open !== undefined || unknown.length === 0) return open;
-  return (await isClockShared(deps)) ? undefined : unknown[0];
+  const openFor = (life: number) => unknown.find(({ attempt }) => at < turnedAwayAt(attempt) + life);
+  const open = openFor(PROMPT_LIFE_MS);
+  const perhaps = open ?? openFor(PROMPT_LIFE_MS + 2 * WRONG_MOST_MS);
+  return perhaps === open || !(await isClockShared(deps)) ? perhaps : undefined;
 }
 
 function log(deps: Pick<Deps, 'log'>, event: string, { id, connector, payment_id }: Attempt): void {

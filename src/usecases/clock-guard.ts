@@ -12,7 +12,7 @@ import type { Deps } from './deps.ts';
 import { OperatorError } from './operator-error.ts';
 
 /** 5 min, half of what is kept longer than it is valid because clocks differ (`idempotency-reap.ts`). */
-const WRONG_MOST_MS = 5 * 60_000;
+export const WRONG_MOST_MS = 5 * 60_000;
 /** 5 s: two clocks that far from the database's shorten the minute for which an order must be unknown by a sixth. */
 const APART_MOST_MS = 5_000;
 /** 10 s for which an answer is used again. A clock that leaps further ends it, so the leap is noticed at once. */
@@ -43,11 +43,20 @@ export function openClockGuard(deps: ClockDeps & Pick<Deps, 'log'>): () => Promi
  * Requires of an operator's command what `openClockGuard` tells: by a fast clock it would skip dates of a paused payout that are still
  * to come, or close an attempt whose call is under way. @throws OperatorError
  */
-export async function requireRightClock(deps: ClockDeps): Promise<void> {
+export function requireRightClock(deps: ClockDeps): Promise<void> {
+  return requireWithin(WRONG_MOST_MS, deps);
+}
+
+/** Requires a clock that can tell whether what another process has begun may still be under way. @throws OperatorError */
+export function requireSharedClock(deps: ClockDeps): Promise<void> {
+  return requireWithin(APART_MOST_MS, deps);
+}
+
+async function requireWithin(most: number, deps: ClockDeps): Promise<void> {
   const apart = deps.mode === 'production' ? await clockDifference(deps) : 0;
-  if (apart <= WRONG_MOST_MS) return;
+  if (apart <= most) return;
   const what = `this machine's clock is ${Math.floor(apart / 1_000)} seconds from the database's`;
-  throw new OperatorError(`${what}: set it right with NTP, or give the command on a machine whose clock is right`);
+  throw new OperatorError(`${what}: set the wrong one right with NTP, or give the command where the two clocks agree`);
 }
 
 /** Whether this machine's clock is known to be too fast to change anything by it; asked anew each time. */

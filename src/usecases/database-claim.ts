@@ -62,14 +62,15 @@ export async function claimDatabase(deps: Needs): Promise<void> {
 }
 
 async function readRows(deps: Needs): Promise<Rows> {
-  const { store, clock, secrets } = deps;
-  const [mode, check, older] = await Promise.all([MODE, KEY_CHECK, OLDER_KEYS].map((id) => readSetting(deps, id)));
+  const { store, clock, secrets, mode } = deps;
+  const [modeFound, check, older] = await Promise.all([MODE, KEY_CHECK, OLDER_KEYS].map((id) => readSetting(deps, id)));
   const ring = ringOf(secrets);
   const gone = keysOf(older).filter(({ mark }) => !ring.some((key) => key.mark === mark));
-  // This reads every wallet, so it is done only when a key has been taken away.
-  const needs = gone.length === 0 ? [] : await store.keyNeeds(clock.now());
+  // This reads every wallet, so it is done only when a key has been taken away. By a fast clock of ours, secrets that still sign would
+  // need their key no more; and whatever is forgotten here stays so.
+  const needs = gone.length === 0 ? [] : await store.keyNeeds(mode === 'production' ? await store.time() : clock.now());
   const lacking = needsInWords(needs, (needed) => gone.some(({ id }) => id === needed));
-  return { mode, check, older, lacking };
+  return { mode: modeFound, check, older, lacking };
 }
 
 function requireMode({ mode }: Needs, found: Setting | undefined): void {

@@ -6,6 +6,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Attempt } from '../../src/domain/records.ts';
 import { manualClock } from '../../src/platform/testing/manual-clock.ts';
+import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
 import { inquireAttempt } from '../../src/usecases/attempt-inquire.ts';
 import { askEarlierByPhone } from '../../src/usecases/carrier-earlier.ts';
 import { distrustByClock } from '../../src/usecases/clock-distrust.ts';
@@ -81,6 +82,18 @@ test('a clock that is the database’s is believed', async () => {
   expect(await attemptOf(paying)).toMatchObject({ status: 'unknown', not_found_at: expect.any(Number) });
 });
 
+test('an operator’s verdict does not count by a clock that is ten seconds fast: the carrier may be being asked', async () => {
+  carrier.answer({ status: 500, body: '' });
+  const paying = await collect(world, await world.merchant(), { method: 'mobile_money' });
+  await payByPhone(world, paying, numberEnding('42'));
+  const { id } = await attemptOf(paying);
+  const verdict = { paid: false, providerReference: null, by: 'amina', why: 'statement' };
+  await expect(decideAttempt(workerApart(10_000), id, verdict)).rejects.toThrow(
+    /clock is \d+ seconds from the database/,
+  );
+  expect((await attemptOf(paying)).status).toBe('unknown');
+});
+
 test('a prompt whose carrier cannot tell is not over by a clock that is six minutes fast', async () => {
   carrier.answer(TURNED_AWAY);
   const merchant = await world.merchant();
@@ -92,6 +105,8 @@ test('a prompt whose carrier cannot tell is not over by a clock that is six minu
   if (payment === undefined) throw new Error('no payment');
   const caller = await callerOf(world, merchant, paying);
   expect(await askEarlierByPhone(workerApart(6 * 60_000), caller, payment)).toMatchObject({ kind: 'unclear' });
+  // Both clocks may be five minutes off; after that no prompt is open, and the customer may pay.
+  expect(await askEarlierByPhone(workerApart(16 * 60_000), caller, payment)).toEqual({ kind: 'not_taken' });
 });
 
 test('a challenge is not over by a clock that is eleven minutes fast; it is once they have passed', async () => {

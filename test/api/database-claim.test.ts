@@ -10,6 +10,8 @@ import { OperatorError } from '../../src/usecases/operator-error.ts';
 import { openWallet } from '../../src/usecases/wallet-open.ts';
 import { type OperatorWorld, openOperatorWorld } from '../support/operator-world.ts';
 
+const DAY = 86_400_000;
+
 let world: OperatorWorld;
 
 beforeEach(async () => {
@@ -101,6 +103,23 @@ it('is refused without a key that a wallet, a proof or a signing secret still ne
     updates: [{ table: 'wallet', shard, id, version: 2, row: { pin_hash } }],
   });
   await claim(3);
+});
+
+it('asks by the database’s clock, in production, which keys are still needed', async () => {
+  const { store, clock, deps } = world;
+  const aheadBy = (milliseconds: number, ...keys: number[]) => {
+    const ahead = { ...clock, now: () => clock.now() + milliseconds };
+    return claimDatabase({ ...deps, mode: 'production', clock: ahead, secrets: ring(...keys) });
+  };
+  await aheadBy(0, 1);
+  const { merchant } = await createMerchant({ ...deps, secrets: ring(1) }, { name: 'Kivu', noFloat: true });
+  const [secret] = await store.webhookSecret.ofMerchant(merchant.shard, merchant.id);
+  const row = { status: 'RETIRING', retires_at: clock.now() + DAY } as const;
+  await store.commit({
+    updates: [{ table: 'webhook_secret', shard: merchant.shard, id: secret?.id ?? '', version: 1, row }],
+  });
+  await aheadBy(0, 2, 1);
+  await expect(aheadBy(2 * DAY, 2)).rejects.toThrow('the database still needs (1 signing secret)');
 });
 
 it('remembers an older key behind the comma, even if that key made no check value', async () => {
