@@ -9,6 +9,7 @@ import { stillness } from '../support/stillness.ts';
 import type { Chance } from './chance.ts';
 import type { Member } from './gateway-pair.ts';
 import type { Place } from './race-calls.ts';
+import { LONGEST_STEP_MS } from './unruly-way.ts';
 
 /** Steps that chance may take, each with how often it does. */
 export interface Acts {
@@ -19,6 +20,7 @@ export interface Acts {
 export const TROUBLES = [0.1, 0.2, 0.4] as const;
 /** How often each time passes, by its milliseconds. */
 const WAITS = { 1000: 6, 3000: 6, 6000: 6, 20000: 3, 300000: 0.3, 610000: 0.3 };
+const STEP_MS = 5_000;
 /** 40 turns of the event loop: the longest for which the database's answers to commits are held up. */
 const HELD_TURNS = 40;
 
@@ -37,7 +39,7 @@ export function troublesOf({ pair, way, chance, note, pass }: Place): Acts {
   async function wait(): Promise<void> {
     const milliseconds = Number(chance.weighed(WAITS));
     note(`${milliseconds} ms pass`);
-    await pass(milliseconds, Math.max(Math.min(milliseconds, 5_000), milliseconds / 10));
+    await pass(milliseconds, milliseconds > LONGEST_STEP_MS ? LONGEST_STEP_MS : Math.min(milliseconds, STEP_MS));
   }
 
   /**
