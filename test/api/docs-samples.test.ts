@@ -235,7 +235,7 @@ echo json_encode(array_map(fn ($c) => is_from_mbongo($c['headers'], $c['body'], 
     await judge('judge.php', harness, 'php', ['judge.php']);
   });
 
-  // The first run of Go compiles its whole standard library.
+  // The first run of Go compiles what is imported of its standard library: without inlining, in two thirds of the time.
   test('in Go does the same, if it is installed', { timeout: 900_000 }, async ({ skip }) => {
     if (!(await isThere('go', 'version'))) skip();
     const [sample = ''] = await blocks('/docs/webhooks', 'Go');
@@ -244,7 +244,6 @@ echo json_encode(array_map(fn ($c) => is_from_mbongo($c['headers'], $c['body'], 
 
 import (
 	"encoding/json"
-	"net/http"
 	"os"
 	"time"
 )
@@ -261,16 +260,13 @@ func main() {
 	}
 	believed := []bool{}
 	for _, one := range cases {
-		headers := http.Header{}
-		for name, value := range one.Headers {
-			headers.Set(name, value)
-		}
-		believed = append(believed, isFromMbongo(headers, []byte(one.Body), one.Secret, time.Unix(one.Now, 0)))
+		header := func(name string) string { return one.Headers[name] }
+		believed = append(believed, isFromMbongo(header, []byte(one.Body), one.Secret, time.Unix(one.Now, 0)))
 	}
 	json.NewEncoder(os.Stdout).Encode(believed)
 }
 `;
-    await judge('main.go', harness, 'go', ['run', 'verify.go', 'main.go']);
+    await judge('main.go', harness, 'go', ['run', '-gcflags=all=-l', 'verify.go', 'main.go']);
   });
 });
 

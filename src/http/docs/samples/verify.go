@@ -4,15 +4,15 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
-	"net/http"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// isFromMbongo takes the body as it came, before anything parses it; secret is whsec_….
-func isFromMbongo(headers http.Header, body []byte, secret string, now time.Time) bool {
-	id, at := headers.Get("webhook-id"), headers.Get("webhook-timestamp")
+// isFromMbongo: header reads one of the request's headers (request.Header.Get), body is as it came, before
+// anything parses it, and secret is whsec_….
+func isFromMbongo(header func(name string) string, body []byte, secret string, now time.Time) bool {
+	id, at := header("webhook-id"), header("webhook-timestamp")
 	seconds, err := strconv.ParseInt(at, 10, 64)
 	if err != nil || now.Unix()-seconds > 300 || seconds-now.Unix() > 300 {
 		return false
@@ -25,7 +25,7 @@ func isFromMbongo(headers http.Header, body []byte, secret string, now time.Time
 	mac.Write([]byte(id + "." + at + "."))
 	mac.Write(body)
 	expected := []byte("v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil)))
-	for _, signature := range strings.Split(headers.Get("webhook-signature"), " ") {
+	for _, signature := range strings.Split(header("webhook-signature"), " ") {
 		if hmac.Equal([]byte(signature), expected) {
 			return true
 		}
