@@ -99,13 +99,11 @@ export function readStatus<S extends string>(text: string, statuses: readonly S[
   throw new UsageError(`${JSON.stringify(text)} is not a status of ${noun}: use one of ${statuses.join(', ')}`);
 }
 
-/** Items between commas; `word` alone means no restriction and gives null. */
+/** Items between commas, each once; `word` alone means no restriction and gives null. */
 export function readList(text: string, word: string): readonly string[] | null {
   if (text === word) return null;
-  return text
-    .split(',')
-    .map((item) => item.trim())
-    .filter((item) => item !== '');
+  const items = text.split(',').map((item) => item.trim());
+  return [...new Set(items)].filter((item) => item !== '');
 }
 
 /** IP addresses and networks between commas; `any` gives null. */

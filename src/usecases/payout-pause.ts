@@ -37,7 +37,8 @@ export interface Resumed {
  * Occurrences that were due before the pause are run in either case. `unlessPassed`: the operator has not confirmed what becomes of
  * dates that have passed.
  *
- * @throws OperatorError when there is no such batch, or it is not paused, or, `unlessPassed`, a date has passed
+ * @throws OperatorError when there is no such batch, or it is not paused, or, `unlessPassed`, a date has passed. It reports the
+ *   dates that this call skipped before another operator was quicker
  */
 export async function resumePayout(
   deps: PayoutOperatorDeps,
@@ -49,7 +50,8 @@ export async function resumePayout(
   for (;;) {
     const taken: { step: Step } = { step: 'resume' };
     const batch = await changeBatch(deps, batchId, (rows, context) => {
-      if (stateOf(rows.batch) !== 'paused') throw new OperatorError(whyNot(rows.batch, 'paused'));
+      if (stateOf(rows.batch) !== 'paused')
+        throw new OperatorError(whyNot(rows.batch, 'paused') + skippedBefore(skipped));
       const next = nextStep(rows.batch, context);
       if (attribution.unlessPassed === true && next !== 'resume') throw new OperatorError(JUST_PASSED);
       taken.step = attribution.catchUp ? 'resume' : next;
@@ -76,6 +78,10 @@ export function datesPassed(
 }
 
 const JUST_PASSED = 'a date has just passed: give it again, to be told what becomes of that';
+
+function skippedBefore(dates: number): string {
+  return dates === 0 ? '' : `; dates that were skipped first, because they passed during the pause: ${dates}`;
+}
 
 /** What to do with the next occurrence; `resume`: none is due, so the batch resumes. */
 type Step = 'skip' | 'run' | 'resume';

@@ -50,7 +50,7 @@ it('shows a merchant’s settings in a fixed order, as their options write them,
   await cli.json(
     `merchant set ${set} --methods wallet,card --method-limit wallet:usd:1-500 --limit usd:1-5000,cdf:500-`,
   );
-  await cli.json(`merchant set ${set} --currencies usd,cdf --code-threshold usd:20`);
+  await cli.json(`merchant set ${set} --currencies usd,cdf,usd --code-threshold usd:20`);
   const { out } = await cli.run(`merchant show ${set}`);
   const settings = out.split('\n').slice(4, -1);
   expect(settings.map((line) => line.split(/ +/))).toEqual([

@@ -192,6 +192,18 @@ describe('resuming, when another process changes the batch between the read and 
     expect(await failedOf(batch)).toEqual([0, 0]);
   });
 
+  test('one that has skipped a date before another was quicker says so', async () => {
+    const batch = await overdue();
+    const ahead = () => resumePayout(world.gateway.deps, batch.id, { ...SAY, catchUp: true });
+    const second = resumePayout(beaten(ahead, 2), batch.id, { ...SAY, catchUp: false });
+    await expect(second).rejects.toThrow(
+      'it is not paused; dates that were skipped first, because they passed during the pause: 1',
+    );
+    await world.pass(1_000);
+    await desk.untilFinal(batch, 2);
+    expect(await failedOf(batch)).toEqual([3, 0]);
+  });
+
   test('a batch that is cancelled meanwhile is not resumed', async () => {
     const batch = await overdue();
     const behind = beaten(() => cancelPayout(world.gateway.deps, batch.id, SAY));
@@ -202,14 +214,13 @@ describe('resuming, when another process changes the batch between the read and 
   });
 });
 
-/** The dependencies of a process whose first commit comes after another one's work. */
-function beaten(work: () => Promise<unknown>): PayoutOperatorDeps {
+/** The dependencies of a process of whose commits the first, or that one, comes after another one's work. */
+function beaten(work: () => Promise<unknown>, which = 1): PayoutOperatorDeps {
   const { deps } = world.gateway;
-  let isFirst = true;
+  let commits = 0;
   const commit: Store['commit'] = async (change) => {
-    const comesFirst = isFirst;
-    isFirst = false;
-    if (comesFirst) await work();
+    commits += 1;
+    if (commits === which) await work();
     return deps.store.commit(change);
   };
   return { ...deps, store: { ...deps.store, commit } };
