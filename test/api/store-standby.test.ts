@@ -5,7 +5,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Change } from '../../src/domain/change.ts';
 import type { EmbeddedDatabase } from '../../src/platform/embedded-database.ts';
+import { type Connection, openConnection } from '../../src/store/connection.ts';
 import { migrate } from '../../src/store/migrate.ts';
+import { newStall, type Stall } from '../../src/store/stall.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { type DatabaseDesk, limit, makeFiles, openDatabaseDesk, query } from '../support/database-desk.ts';
 import { anAnswer, aTransfer, moving, NOON } from '../support/store-records.ts';
@@ -48,6 +50,18 @@ async function setStandby(name: string): Promise<void> {
   });
 }
 
+/** To the store it is a change, and the server has nothing to confirm: it is answered even while no standby is there. */
+const EMPTY_CHANGE = { name: 'empty_change', text: 'select', writes: true } as const;
+
+/** A connection that has met silence before, and what it reports. */
+function suspicious(): { line: Connection; stall: Stall; told: string[]; change: () => Promise<string> } {
+  const told: string[] = [];
+  const stall: Stall = { ...newStall(), suspected: true };
+  const line = openConnection({ url, name: 'commit', onError: ({ message }) => told.push(message), stall });
+  const change = () => line.run([{ statement: EMPTY_CHANGE, values: () => [] }]).then(() => 'sent', nameOf);
+  return { line, stall, told, change };
+}
+
 const waiting = () => query(url, "select pid from pg_stat_activity where wait_event = 'SyncRep'");
 
 test(
@@ -75,12 +89,44 @@ test(
     const both = await Promise.all([reap(), store.idempotency.get(0, 'doubtful')]);
     expect(both).toEqual(['StoreUnavailable', undefined]);
 
+    const { line, stall, told: reported, change } = suspicious();
+    expect([await change(), await change()]).toEqual(['StoreUnavailable', 'StoreUnavailable']);
+    expect(reported).toHaveLength(1);
+
     await setStandby('');
+    // Nothing is left of the outage: the next one is found and reported anew.
+    await until(async () => ((await change()) === 'sent' ? true : undefined));
+    expect(stall).toEqual(newStall());
+    await line.close();
     await until(async () => ((await commit('after')) === 'won' ? true : undefined));
     expect(await commit('doubtful')).toBe('lost');
     expect(await waiting()).toEqual([]);
     await store.ping();
     expect((await store.server()).stalled).toBe(0);
+  },
+  limit,
+);
+
+test(
+  'a commit that has only just begun to wait turns none away: with a standby that is well, each waits a little',
+  async () => {
+    await setStandby('slow');
+    const { line, stall, change } = suspicious();
+    let tries = 0;
+    // A slow machine may take longer over one try than a commit may wait: a later try is as good.
+    await until(async () => {
+      tries += 1;
+      stall.suspected = true;
+      const commit = query(url, `create table waits_${tries} ()`);
+      await until(async () => ((await waiting()).length > 0 ? true : undefined));
+      const answer = await change();
+      // The commit has been made, and its client learns so.
+      await query(url, "select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'");
+      await commit;
+      return answer === 'sent' ? true : undefined;
+    });
+    await line.close();
+    await setStandby('');
   },
   limit,
 );
