@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { shardOf } from '../../src/domain/ids.ts';
 import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
+import { cardOf, openCardForm } from '../../src/usecases/card-form.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { submitPayment } from '../../src/usecases/payment-submit.ts';
 import {
@@ -17,7 +18,7 @@ import {
 import { type Shown, stepOf, textOf, visitor } from '../support/checkout-flows.ts';
 import { callerOf, plainly, submitOf } from '../support/direct-calls.ts';
 import { expectRefusal } from '../support/envelope.ts';
-import { collect, statusOf } from '../support/flows.ts';
+import { collect, payFromWallet, statusOf } from '../support/flows.ts';
 import { expectNothingWritten, rowsOf } from '../support/rows.ts';
 import { collectBody, mint, openWorld, type World } from '../support/world.ts';
 
@@ -125,6 +126,28 @@ describe('forms that may not pay', () => {
     expect(capturesOf(world, paying)).toEqual([]);
     expect((await submitCard(world, { ...paying, form: opened ?? '' })).json).toMatchObject({ status: 'approved' });
     expect(capturesOf(world, paying)).toMatchObject([{ times: 1 }]);
+  });
+
+  test('a form that the network opens while the payment is paid otherwise is not bound to it', async () => {
+    const paying = await collect(world, merchant);
+    const wallet = await world.wallet();
+    const caller = await callerOf(world, merchant, paying);
+    const { deps } = world.gateway;
+    const card = cardOf(deps);
+    const openForm: typeof card.openForm = async (order) => {
+      expect((await payFromWallet(world, paying, wallet)).json).toMatchObject({ status: 'approved' });
+      return card.openForm(order);
+    };
+    const meanwhile = { ...deps, connectors: { ...deps.connectors, card: { ...card, openForm } } };
+    await expect(openCardForm(meanwhile, caller, paying.transaction_id)).rejects.toMatchObject({ code: 1001 });
+    const payment = await deps.store.payment.get(shardOf(paying.transaction_id), paying.transaction_id);
+    expect(payment).toMatchObject({ status: 'approved', method: 'wallet', hosted_session_id: null });
+    // Neither for it nor for another session's payment is the network asked from now on.
+    const asked = { ...deps, connectors: { ...deps.connectors, card: undefined } };
+    await expect(openCardForm(asked, caller, paying.transaction_id)).rejects.toMatchObject({ code: 1001 });
+    const other = await collect(world, merchant);
+    const strange = await callerOf(world, merchant, await collect(world, merchant));
+    await expect(openCardForm(asked, strange, other.transaction_id)).rejects.toMatchObject({ code: 1204 });
   });
 
   test('a form that has paid pays nothing more', async () => {
