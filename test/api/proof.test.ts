@@ -228,6 +228,16 @@ describe('an upload', () => {
   });
 });
 
+test('a file that was put in another proof’s place is not shown as that proof’s', async () => {
+  const [one, other] = [await proven(), await proven()];
+  await rowsOf(world, 'update proof_file set sealed = (select sealed from proof_file where id = $2) where id = $1', [
+    one.proofId,
+    other.proofId,
+  ]);
+  const { proof } = await readProof(operator(), one.proofId);
+  await expect(openProofFile(operator(), proof)).rejects.toThrow('cannot be opened');
+});
+
 describe('a file that is used twice', () => {
   test('is accepted, and flagged with the other payments, including other merchants’', async () => {
     const other = await world.merchant('Librairie Goma');
