@@ -6,12 +6,14 @@ import { closeBankAccount } from '../../src/usecases/bank-close.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchant } from '../../src/usecases/merchant-set.ts';
 import { submitByTransfer } from '../../src/usecases/payment-submit-bank.ts';
+import { approveProof } from '../../src/usecases/proof-decide.ts';
+import { readProof } from '../../src/usecases/proof-read.ts';
 import { callerOf, plainly } from '../support/direct-calls.ts';
 import { expectRefusal } from '../support/envelope.ts';
 import { collect, collectWith, detailOf, hooksAbout, neighbourOf, payFromWallet, statusOf } from '../support/flows.ts';
 import { onlyHook } from '../support/phone-payments.ts';
 import { expectNothingWritten } from '../support/rows.ts';
-import { addAccount, payByTransfer, promise } from '../support/transfer-flows.ts';
+import { addAccount, payByTransfer, pdfFile, promise, upload } from '../support/transfer-flows.ts';
 import { type Answer, collectBody, mint, openWorld, type World } from '../support/world.ts';
 
 const DAY = 24 * 60 * 60_000;
@@ -220,4 +222,29 @@ test('a transfer without a proof expires after seven days, and the merchant is t
   expect(detail.message).toBe('No proof of the bank transfer came in time.');
   await world.receiver.about(paying.transaction_id);
   expect(hooksAbout(world, paying.transaction_id).map(({ body }) => body.status)).toEqual(['expired']);
+});
+
+test('a payment keeps the account that it chose before the account was closed, and its proof is decided', async () => {
+  const { deps } = world.gateway;
+  const own = await world.merchant();
+  const paying = await promise(world, own);
+  const open = await collect(world, own);
+  const { id } = paying.account;
+  expect(await closeBankAccount(deps, id)).toMatchObject({ id, status: 'CLOSED' });
+  // Closing it once more changes nothing.
+  await expectNothingWritten(world, async () => {
+    expect(await closeBankAccount(deps, id)).toMatchObject({ id, status: 'CLOSED', version: 2 });
+  });
+  expectRefusal(await payByTransfer(world, open, id), 400, '1103', 'METHOD_NOT_AVAILABLE');
+  const proofId = (await upload(world, paying, pdfFile())).json.proof.id;
+  expect((await readProof(deps, proofId)).payment.bank_account_id).toBe(id);
+  await approveProof(deps, proofId, null);
+  expect(await statusOf(world, paying)).toBe('approved');
+});
+
+test('no account is closed that there is not: its operator is told so', async () => {
+  const { deps } = world.gateway;
+  const { id } = await addAccount(world, merchant);
+  await expect(closeBankAccount(deps, id.replace(/.{6}$/, '000000'))).rejects.toThrow('there is no bank account');
+  await expect(closeBankAccount(deps, 'bka_nothing')).rejects.toThrow('the bank account id is not valid');
 });

@@ -4,6 +4,7 @@
 
 import { afterAll, describe, expect, test } from 'vitest';
 import { LANGUAGES } from '../../src/messages/messages.ts';
+import { closeBankAccount } from '../../src/usecases/bank-close.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { listProofs } from '../../src/usecases/proof-read.ts';
 import {
@@ -295,7 +296,7 @@ describe('mobile money', () => {
 
 test('a bank transfer: the account, the proof, and waiting for the operator’s decision', async () => {
   const other = await world.merchant('Librairie Goma');
-  await addAccount(world, other);
+  const { account_number } = await addAccount(world, other);
   const { url, transaction_id } = await host(world, other);
   const me = visitor(world);
   const page = await me.open(url);
@@ -305,6 +306,9 @@ test('a bank transfer: the account, the proof, and waiting for the operator’s 
   expect(promised.html, 'the deadline is shown in the reader’s own time').toMatch(
     /until <time datetime="[^"]+" data-moment>/,
   );
+  // Closed for others: this customer may be about to transfer the money there.
+  await closeBankAccount(world.gateway.deps, account);
+  expect(textOf(await me.open(url))).toContain(account_number);
   const send = async (bytes: Uint8Array): Promise<Shown> => {
     const form = new FormData();
     form.set('file', new File([new Uint8Array(bytes)], 'receipt.pdf'));
