@@ -1,8 +1,10 @@
 /** Large bodies share one budget over all connections; small ones pass whatever other clients send. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { Type } from 'typebox';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { portOf } from '../../test/support/listening.ts';
+import { connectTo, portOf } from '../../test/support/listening.ts';
+import { defineRoute } from './route.ts';
 import { type SmallWorld, smallWorld } from './testing/small-world.ts';
 
 /** Pieces of 256 KiB that fit into 32 MiB, and into the quarter of one address. */
@@ -115,4 +117,50 @@ test('a body that has arrived gives its share back once, and leaves nothing on i
   const beyond = await promise(`Content-Length: ${LARGE}`);
   beyond.write('x'.repeat(LARGE));
   expect(await statusOf(beyond)).toBe(503);
+});
+
+/** A route that takes a file. */
+const filed = defineRoute({
+  method: 'POST',
+  path: '/filed',
+  operationId: 'filed',
+  summary: 'Filed',
+  description: 'Takes a file.',
+  credential: 'merchant',
+  limit: 'none',
+  loadClass: 'finish',
+  allowConsumed: true,
+  upload: { field: 'file', most: LARGE },
+  answers: { 200: Type.Object({}) },
+  refusals: [],
+  run: async (call) => call.reply(200, {}),
+});
+
+/** Sends the head of a request to that world, as a proxy does for the client at `address`. */
+async function promiseFor(proxied: SmallWorld, address: string, path = '/orders', type = 'application/json') {
+  const reached = once(proxied.app.server, 'request');
+  const socket = connectTo(proxied.app.server);
+  socket.on('error', () => undefined);
+  sockets.push(socket);
+  const lines = ['Host: x', `X-Forwarded-For: ${address}`, `Content-Type: ${type}`, `Content-Length: ${LARGE}`];
+  socket.write(`POST /api/v1${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
+  await reached;
+  return socket;
+}
+
+test('all addresses of one IPv6 network have one share; a file needs none, and what is no file does on its route', async () => {
+  const proxied = smallWorld({ rateLimitScale: 0, trustProxy: ['127.0.0.1/32'], routes: [filed] });
+  await proxied.app.listen({ port: 0, host: '127.0.0.1' });
+  // Whoever has one address of such a network has as many as they like.
+  for (let count = 0; count < OF_ADDRESS; count += 1) await promiseFor(proxied, `2001:db8::${count}`, '/filed');
+  expect(await statusOf(await promiseFor(proxied, '2001:db8::ffff'))).toBe(503);
+  expect(await statusOf(await promiseFor(proxied, '2001:db8::ffff', '/filed'))).toBe(503);
+  // Its sender is looked up before it is read.
+  const form = 'multipart/form-data; boundary=x';
+  expect(await statusOf(await promiseFor(proxied, '2001:db8::ffff', '/filed', form))).toBe(401);
+  const neighbour = await promiseFor(proxied, '2001:db8:0:1::1');
+  neighbour.write('x'.repeat(LARGE));
+  expect(await statusOf(neighbour)).toBe(401);
+  for (const socket of sockets) socket.destroy();
+  await proxied.app.close();
 });
