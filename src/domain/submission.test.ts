@@ -1,11 +1,13 @@
 /** Whether a session may pay a payment now, and by which method. */
 import { describe, expect, test } from 'vitest';
 import { methodId } from './method.ts';
-import type { Merchant, Payment, Session } from './records.ts';
+import type { Merchant, Payment, PaymentMethod, Session } from './records.ts';
 import { Refusal } from './refusal.ts';
 import {
   chooseMeans,
   type Means,
+  methodColumns,
+  refuseNotMine,
   requireMine,
   requireSubmittable,
   SubmitUnderWay,
@@ -17,6 +19,15 @@ const NOW = 10;
 const payment: Payment = { ...collected, status: 'pending', method: 'none', attempt_id: null, submitted_at: null };
 const session: Session = { ...minted, submitting_payment_id: null, expires_at: NOW + 1 };
 const other = `${payment.id}2`;
+const merchant: Merchant = {
+  shard: payment.shard,
+  id: payment.merchant_id,
+  version: 1,
+  name: 'Boutique Kivu',
+  status: 'ALLOWED',
+  settings: {},
+  created_at: 1,
+};
 
 /** What the check answers: the refusal's code, the payment that holds the session, or nothing. */
 function outcomeOf(check: () => void): number | string | undefined {
@@ -65,18 +76,17 @@ describe('a submit of a payment', () => {
       expect(outcomeOf(() => requireMine(foreign, session))).toBe(1204);
     }
   });
+
+  test('of another session says so within one merchant; that another merchant has such a payment is told to nobody', () => {
+    const { transactionId, details } = refuseNotMine({ ...payment, session_id: 'ses_2' }, session).more;
+    expect([transactionId, details?.[0]?.code]).toEqual([payment.id, 'OTHER_SESSION']);
+    for (const foreign of [undefined, { ...payment, merchant_id: 'mch_2' }]) {
+      expect(refuseNotMine(foreign, session).more).toEqual({});
+    }
+  });
 });
 
 describe('the method of a submit', () => {
-  const merchant: Merchant = {
-    shard: payment.shard,
-    id: payment.merchant_id,
-    version: 1,
-    name: 'Boutique Kivu',
-    status: 'ALLOWED',
-    settings: {},
-    created_at: 1,
-  };
   const wallet = `wallet (${methodId(merchant.id, 'wallet')})`;
   const phone: Means = { method: 'mobile_money', msisdn: '+243810000042' };
   const refusalOf = (of: Partial<Payment>, means: Means, offered: Parameters<typeof chooseMeans>[3]) => {
@@ -104,4 +114,12 @@ describe('the method of a submit', () => {
     // Beside other faults, before it is known what can be offered.
     expect(unknownMethod(merchant, ['wallet', 'google_pay'])).toMatchObject(unknown);
   });
+});
+
+test('a fee on top may make a payment more than the method that is chosen can carry', () => {
+  const settings: Merchant['settings'] = { fees: [{ currency: payment.currency, rate_ppm: 1 }] };
+  // Card networks take twelve digits before the decimal point.
+  const large = { ...payment, amount_minor: 10n ** 14n - 1n };
+  const by = (method: PaymentMethod) => outcomeOf(() => methodColumns(large, { ...merchant, settings }, method));
+  expect([by('card'), by('mobile_money')]).toEqual([1202, undefined]);
 });
