@@ -55,7 +55,19 @@ describe('a round', () => {
     await round.stop();
   });
 
-  it('reports once that the database is unreachable, and once that it is back', async () => {
+  it('keeps its pace however often it is asked to run at once', async () => {
+    const clock = manualClock(0);
+    let runs = 0;
+    const round = repeat('test', 1_000, async () => (runs += 1), { clock, log: memoryLog() });
+    await clock.advance(0);
+    await Promise.all([round.runNow(), round.runNow(), round.runNow()]);
+    expect([runs, clock.pending()]).toEqual([4, 1]);
+    await clock.advance(3_000);
+    expect([runs, clock.pending()]).toEqual([7, 1]);
+    await round.stop();
+  });
+
+  it('reports each time once that the database is unreachable, and once that it is back', async () => {
     const clock = manualClock(0);
     const log = memoryLog(clock);
     let isAway = true;
@@ -63,15 +75,19 @@ describe('a round', () => {
       if (isAway) throw new StoreUnavailable();
     };
     const round = repeat('test', 1_000, run, { clock, log });
-    await clock.advance(20_000);
-    isAway = false;
-    await clock.advance(20_000);
+    for (let outages = 0; outages < 2; outages += 1) {
+      isAway = true;
+      await clock.advance(20_000);
+      isAway = false;
+      await clock.advance(20_000);
+    }
     await round.stop();
     const told = log.lines.map((line) => JSON.parse(line));
-    expect(told).toMatchObject([
+    const outage = [
       { level: 'warn', event: 'round_waits', round: 'test', reason: 'the database cannot be reached' },
       { level: 'info', event: 'round_goes_on', round: 'test' },
-    ]);
+    ];
+    expect(told).toMatchObject([...outage, ...outage]);
   });
 
   it('logs an error and goes on', async () => {
@@ -110,6 +126,18 @@ describe('a round', () => {
     expect(stopping?.aborted).toBe(true);
     work.end();
     await stop;
+  });
+
+  it('begins no run that was asked for before it was stopped', async () => {
+    const clock = manualClock(0);
+    const work = heldWork();
+    const round = repeat('test', 10, work.run, { clock, log: memoryLog() });
+    await clock.advance(0);
+    const asked = round.runNow();
+    const stop = round.stop();
+    work.end();
+    await Promise.all([asked, stop]);
+    expect([work.begun(), clock.pending()]).toEqual([1, 0]);
   });
 
   it('is stopped only when the current run has ended', async () => {
