@@ -78,6 +78,60 @@ describe('rotation of the signing secret', () => {
     const secrets = await world.store.webhookSecret.ofMerchant(merchant.merchant.shard, merchant.merchant.id);
     expect(secrets.map(({ status }) => status).toSorted()).toEqual(['ALLOWED', ...Array(8).fill('RETIRING')]);
   });
+
+  it('with a grace period leaves each older secret the one that was given with it', async () => {
+    const { id, shard } = merchant.merchant;
+    const graces = [HOUR, 24 * HOUR, 2 * HOUR];
+    const given: (number | null)[] = [];
+    for (const grace of graces) given.push((await rotateWebhookSecret(world.deps, id, grace)).old_retires_at);
+    const secrets = await world.store.webhookSecret.ofMerchant(shard, id);
+    const retiring = secrets.filter(({ status }) => status === 'RETIRING').map(({ retires_at }) => retires_at);
+    expect(retiring.toSorted()).toEqual(given.toSorted());
+    expect(new Set(given).size).toBe(graces.length);
+  });
+
+  it('happens once even if the database’s answer is lost: the secret that is shown is the one that signs', async () => {
+    const { store } = world.deps;
+    let isLost = false;
+    const commit: Store['commit'] = async (change) => {
+      const outcome = await store.commit(change);
+      if (isLost) return outcome;
+      isLost = true;
+      throw new CommitUnknown();
+    };
+    const rotating = rotateWebhookSecret({ ...world.deps, store: { ...store, commit } }, merchant.merchant.id, HOUR);
+    while (!isLost) await world.clock.advance(200);
+    await world.clock.advance(200);
+    const { webhook_secret } = await rotating;
+    const secrets = await store.webhookSecret.ofMerchant(merchant.merchant.shard, merchant.merchant.id);
+    expect(secrets.map(({ status }) => status).toSorted()).toEqual(['ALLOWED', 'RETIRING']);
+    const receiver = await desk.receiverOf();
+    await desk.post(await desk.commitEvent(receiver.url));
+    expect(verify(receiver.hits[0], webhook_secret)).toBeDefined();
+  });
+
+  it('leaves a courier that could not read the secrets to read them again for the next event', async () => {
+    const { store } = world.deps;
+    let isAway = true;
+    const ofMerchant: typeof store.webhookSecret.ofMerchant = async (...key) => {
+      if (isAway) throw new StoreUnavailable();
+      return store.webhookSecret.ofMerchant(...key);
+    };
+    const own = createCourier({
+      ...world.deps,
+      store: { ...store, webhookSecret: { ...store.webhookSecret, ofMerchant } },
+    });
+    const receiver = await desk.receiverOf();
+    const [first, second] = [await desk.commitEvent(receiver.url), await desk.commitEvent(receiver.url)];
+    own.offer(first);
+    await own.idle();
+    expect(await desk.readEvent(first)).toMatchObject({ status: 'waiting', attempts: 0 });
+    isAway = false;
+    own.offer(second);
+    await own.idle();
+    expect(await desk.readEvent(second)).toMatchObject({ status: 'delivered', attempts: 1 });
+    await own.close();
+  });
 });
 
 describe('replay', () => {
