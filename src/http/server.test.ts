@@ -33,6 +33,16 @@ function faults(answer: { statusCode: number; json(): unknown }): string {
   return [answer.statusCode, error_code, ...named].join(' ');
 }
 
+it('gives each client the time and the connections that docs/overload.md promises', () => {
+  const { server } = open().app;
+  expect(server.headersTimeout).toBe(10_000);
+  expect(server.requestTimeout).toBe(120_000);
+  expect(server.timeout).toBe(60_000);
+  // Longer than the 60 s of common load balancers: a connection that we closed under a request of theirs would be a 502.
+  expect(server.keepAliveTimeout).toBe(65_000);
+  expect(server.maxConnections).toBe(10_000);
+});
+
 describe('every answer', () => {
   it('has its headers, and none that reveals the software', async () => {
     const world = open();
