@@ -86,17 +86,6 @@ export function requireCarried(method: PaymentMethod | 'none', totalMinor: bigin
   throw limit('AMOUNT_ABOVE_MAXIMUM', { maximum: formatMinor(most, currency), currency });
 }
 
-/** Whether `requireWithinLimits` would let an amount pass. */
-export function isWithinLimits(...of: Parameters<typeof requireWithinLimits>): boolean {
-  try {
-    requireWithinLimits(...of);
-    return true;
-  } catch (error) {
-    if (error instanceof Refusal) return false;
-    throw error;
-  }
-}
-
 function limit(code: 'AMOUNT_BELOW_MINIMUM' | 'AMOUNT_ABOVE_MAXIMUM', words: { [name: string]: string }): Refusal {
   return new Refusal(1202, { details: [{ field: 'amount', code, words }] });
 }

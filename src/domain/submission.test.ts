@@ -5,6 +5,7 @@ import type { Merchant, Payment, PaymentMethod, Session } from './records.ts';
 import { Refusal } from './refusal.ts';
 import {
   chooseMeans,
+  isChoosable,
   type Means,
   methodColumns,
   refuseNotMine,
@@ -116,10 +117,13 @@ describe('the method of a submit', () => {
   });
 });
 
-test('a fee on top may make a payment more than the method that is chosen can carry', () => {
+test('a method that cannot carry a payment with its fee on top is refused, and is not one to choose', () => {
   const settings: Merchant['settings'] = { fees: [{ currency: payment.currency, rate_ppm: 1 }] };
+  const asking = { ...merchant, settings };
   // Card networks take twelve digits before the decimal point.
   const large = { ...payment, amount_minor: 10n ** 14n - 1n };
-  const by = (method: PaymentMethod) => outcomeOf(() => methodColumns(large, { ...merchant, settings }, method));
+  const by = (method: PaymentMethod) => outcomeOf(() => methodColumns(large, asking, method));
   expect([by('card'), by('mobile_money')]).toEqual([1202, undefined]);
+  const canChoose = (method: PaymentMethod) => isChoosable(large, asking, method, NOW);
+  expect([canChoose('card'), canChoose('mobile_money')]).toEqual([false, true]);
 });

@@ -8,7 +8,6 @@
 import { feeColumns } from './fee.ts';
 import {
   isNative,
-  isWithinLimits,
   methodId,
   type NativeMethod,
   requireCarried,
@@ -202,10 +201,20 @@ export function refuseUnderWay(paymentId: string): Refusal {
 export function isChoosable(payment: Payment, merchant: Merchant, method: PaymentMethod, now: number): boolean {
   if (payment.status !== 'pending' || payment.expires_at <= now || !isSubmitted(method)) return false;
   if (payment.method !== 'none') return payment.method === method;
-  return isWithinLimits(merchant, method, payment.amount_minor, payment.currency);
+  try {
+    methodColumns(payment, merchant, method);
+    return true;
+  } catch (error) {
+    if (error instanceof Refusal) return false;
+    throw error;
+  }
 }
 
-/** The columns that a payment takes over with the method chosen at submit. */
+/**
+ * The columns that a payment takes over with the method chosen at submit.
+ *
+ * @throws Refusal 1202 when the amount, or the total with that method's fee, is out of limits.
+ */
 export function methodColumns(
   payment: Payment,
   merchant: Merchant,
