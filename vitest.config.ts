@@ -19,6 +19,8 @@ export default defineConfig({
     passWithNoTests: true,
     expect: { poll: { timeout: 60_000 } },
     reporters: ['default', failedList],
+    // What a file is translated to is kept in node_modules, by its digest, until the lockfile changes (docs/performance.md).
+    experimental: { fsModuleCache: true },
     // Half of the time is waiting for PostgreSQL: two files at once use two cores.
     maxWorkers: 2,
     projects: [
