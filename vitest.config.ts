@@ -3,6 +3,9 @@
  */
 import { defineConfig } from 'vitest/config';
 import { failedList } from './test/support/failed-list.ts';
+import { translationsFolder } from './test/support/translations.ts';
+
+const translations = translationsFolder(import.meta.dirname);
 
 /**
  * A limit is there for what hangs, and is never near to what a test takes: a build server may be many times slower than a
@@ -19,8 +22,8 @@ export default defineConfig({
     passWithNoTests: true,
     expect: { poll: { timeout: 60_000 } },
     reporters: ['default', failedList],
-    // What a file is translated to is kept in node_modules, by its digest, until the lockfile changes (docs/performance.md).
-    experimental: { fsModuleCache: true },
+    // What a file is translated to is kept by its digest, until the lockfile changes (docs/performance.md).
+    experimental: translations === undefined ? {} : { fsModuleCache: true, fsModuleCachePath: translations },
     // Half of the time is waiting for PostgreSQL: two files at once use two cores.
     maxWorkers: 2,
     projects: [
