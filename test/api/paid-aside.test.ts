@@ -109,35 +109,29 @@ test('a refused call is not remembered under its key: once the money has been gi
   ]);
 });
 
-test('the operator who decides on the proof of a transfer sees that the order has been paid aside', async () => {
-  const { world, carrier } = desk;
-  const account = await addAccount(world, merchant);
-  const paying = await collect(world, merchant);
-  carrier.answer(TURNED_AWAY);
-  expectRefusal(await payByPhone(world, paying, numberEnding('42')), 502, '1404');
-  await payByTransfer(world, paying, account.id);
-  const { id } = (await upload(world, paying, pdfFile())).json.proof;
-  const { deps } = world.gateway;
-  expect(await readProof(deps, id)).toMatchObject({ paidAsideBy: null });
-  const first = await desk.attemptOf(paying.transaction_id, 0);
-  await desk.hearOf(first, 'SUCCESSFUL');
-  expect(await readProof(deps, id)).toMatchObject({ paidAsideBy: first.id });
-  const listed = await listProofs(deps, { merchantId: merchant.merchant.id, limit: 10 });
-  expect(listed).toMatchObject([{ proof: { id }, paidAsideBy: first.id }]);
-});
-
-test('and sees it as well if it has been paid by another payment of its session', async () => {
-  const { world, carrier } = desk;
-  const account = await addAccount(world, merchant);
-  const paying = await collect(world, merchant);
-  const sibling = { ...paying, ...(await collectWith(world, paying.token)) };
-  carrier.answer(TURNED_AWAY);
-  expectRefusal(await payByPhone(world, sibling, numberEnding('42')), 502, '1404');
-  await payByTransfer(world, paying, account.id);
-  const { id } = (await upload(world, paying, pdfFile())).json.proof;
-  const { deps } = world.gateway;
-  expect(await readProof(deps, id)).toMatchObject({ paidAsideBy: null });
-  const first = await desk.attemptOf(sibling.transaction_id, 0);
-  await desk.hearOf(first, 'SUCCESSFUL');
-  expect(await readProof(deps, id)).toMatchObject({ paidAsideBy: first.id });
-});
+test.each<[string, (paying: Paying) => Promise<Paying>]>([
+  ['itself', async (paying) => paying],
+  [
+    'another payment of its session',
+    async (paying) => ({ ...paying, ...(await collectWith(desk.world, paying.token)) }),
+  ],
+])(
+  'the operator who decides on the proof of a transfer sees that the order has been paid aside by %s',
+  async (_, paidBy) => {
+    const { world, carrier } = desk;
+    const account = await addAccount(world, merchant);
+    const paying = await collect(world, merchant);
+    const other = await paidBy(paying);
+    carrier.answer(TURNED_AWAY);
+    expectRefusal(await payByPhone(world, other, numberEnding('42')), 502, '1404');
+    await payByTransfer(world, paying, account.id);
+    const { id } = (await upload(world, paying, pdfFile())).json.proof;
+    const { deps } = world.gateway;
+    expect(await readProof(deps, id)).toMatchObject({ paidAsideBy: null });
+    const first = await desk.attemptOf(other.transaction_id, 0);
+    await desk.hearOf(first, 'SUCCESSFUL');
+    expect(await readProof(deps, id)).toMatchObject({ paidAsideBy: first.id });
+    const listed = await listProofs(deps, { merchantId: merchant.merchant.id, limit: 10 });
+    expect(listed.at(-1)).toMatchObject({ proof: { id }, paidAsideBy: first.id });
+  },
+);
