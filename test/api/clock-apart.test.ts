@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Attempt } from '../../src/domain/records.ts';
-import { manualClock } from '../../src/platform/testing/manual-clock.ts';
+import { type ManualClock, manualClock } from '../../src/platform/testing/manual-clock.ts';
 import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
 import { inquireAttempt } from '../../src/usecases/attempt-inquire.ts';
 import { askEarlierByPhone } from '../../src/usecases/carrier-earlier.ts';
@@ -46,10 +46,21 @@ async function attemptOf({ transaction_id }: Paying): Promise<Attempt> {
 }
 
 /** A production worker of the same gateway whose clock differs by that many milliseconds. */
-function workerApart(milliseconds: number): Deps {
+function workerApart(milliseconds: number): Deps & { readonly clock: ManualClock } {
   const { deps } = world.gateway;
-  const apart: Deps = { ...deps, mode: 'production', clock: manualClock(Date.now() + milliseconds) };
-  return { ...apart, connectors: distrustByClock(deps.connectors, apart) };
+  const clock = manualClock(Date.now() + milliseconds);
+  const apart: Deps = { ...deps, mode: 'production', clock };
+  return { ...apart, clock, connectors: distrustByClock(deps.connectors, apart) };
+}
+
+/** Such a worker, whose clock is set right while the carrier is asked about that order. */
+function workerSetRight(milliseconds: number, reference: string): Deps {
+  const worker = workerApart(milliseconds);
+  carrier.beforeWordOf(reference, async () => {
+    if (milliseconds > 0) worker.clock.setBack(milliseconds);
+    else await worker.clock.advance(-milliseconds);
+  });
+  return worker;
 }
 
 test.each([
@@ -67,6 +78,24 @@ test.each([
   const { not_found_at } = await attemptOf(paying);
   expect(not_found_at).not.toBeNull();
   await ask(worker);
+  expect(await attemptOf(paying)).toMatchObject({ status: 'unknown', not_found_at });
+});
+
+test.each([
+  ['ahead', 90_000],
+  ['behind', -90_000],
+])('nor by one that was %s until the carrier answered', async (_which, apart) => {
+  carrier.answer({ status: 500, body: '' });
+  const paying = await collect(world, await world.merchant(), { method: 'mobile_money' });
+  await payByPhone(world, paying, numberEnding('42'));
+  const { reference } = await attemptOf(paying);
+  const ask = async (deps: Deps) => inquireAttempt(deps, await attemptOf(paying), 'due');
+  await ask(workerSetRight(apart, reference));
+  expect(await attemptOf(paying)).toMatchObject({ status: 'unknown', not_found_at: null });
+  await ask(world.gateway.deps);
+  const { not_found_at } = await attemptOf(paying);
+  expect(not_found_at).not.toBeNull();
+  await ask(workerSetRight(apart, reference));
   expect(await attemptOf(paying)).toMatchObject({ status: 'unknown', not_found_at });
 });
 
@@ -109,6 +138,20 @@ test('a prompt whose carrier cannot tell is not over by a clock that is six minu
   expect(await askEarlierByPhone(workerApart(16 * 60_000), caller, payment)).toEqual({ kind: 'not_taken' });
 });
 
+test('nor by one that was as fast until the carrier answered', async () => {
+  carrier.answer(TURNED_AWAY);
+  const merchant = await world.merchant();
+  const paying = await collect(world, merchant, { method: 'mobile_money' });
+  expect((await payByPhone(world, paying, numberEnding('42'))).status).toBe(502);
+  const { shard, reference } = await attemptOf(paying);
+  carrier.say(reference, 'cannot_tell');
+  const payment = await world.gateway.store.payment.get(shard, paying.transaction_id);
+  if (payment === undefined) throw new Error('no payment');
+  const caller = await callerOf(world, merchant, paying);
+  const worker = workerSetRight(6 * 60_000, reference);
+  expect(await askEarlierByPhone(worker, caller, payment)).toMatchObject({ kind: 'unclear' });
+});
+
 test('a challenge is not over by a clock that is eleven minutes fast; it is once they have passed', async () => {
   const paying = await challenged(world, await world.merchant(), 'challenge', { minted: { ttl_seconds: 7_200 } });
   await inquireAttempt(workerApart(11 * 60_000), await attemptOf(paying), 'due');
@@ -144,6 +187,21 @@ test.each([
     expect(await world.gateway.store.audit()).toEqual([]);
   },
 );
+
+test('a payout that was turned away is not sent again by a clock that was fast until its carrier did not know it', async () => {
+  const payer = await openPayer(world);
+  const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('42') }], { nextStartAt: null });
+  carrier.answer(TURNED_AWAY);
+  await (await startLine(workerApart(0), line, payer.merchant)).written;
+  const [tried] = await triesOf(line.id);
+  const reference = tried?.reference ?? '';
+  const again = await startLine(workerSetRight(90_000, reference), await lineNow(world, line), payer.merchant);
+  await again.written;
+  expect(await triesOf(line.id)).toHaveLength(1);
+  carrier.say(reference, 'SUCCESSFUL');
+  await world.pass(60_000, 2);
+  expect(await lineNow(world, line)).toMatchObject({ status: 'completed', tries: 1 });
+});
 
 test('that the card network turned a refund away is believed only by the database’s clock', async () => {
   const { deps } = world.gateway;
