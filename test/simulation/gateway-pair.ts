@@ -1,9 +1,11 @@
 /**
  * Two gateways on one database, each behind a wire of its own, that can be killed, cut off, or left waiting at any moment.
  *
- * Invariant: one that was killed reaches nobody any more, and another one has taken its place. Their clocks differ by a few
- * seconds, and so do their rings of keys, as while a new master key is rolled out.
+ * Invariant: one that was killed reaches nobody any more, and another one has taken its place. They work as in production, where
+ * clocks are compared with the database's. Their clocks differ, and so do their rings of keys, as while a new master key is rolled
+ * out.
  */
+import { fileURLToPath } from 'node:url';
 import { bytesOfId, idOfBytes } from '../../src/domain/ids.ts';
 import type { Outbound, OutboundAnswer, OutboundRequest, Secrets } from '../../src/platform/platform.ts';
 import { openSecrets } from '../../src/platform/secrets.ts';
@@ -12,6 +14,7 @@ import { openSecond, type Second } from '../support/second-gateway.ts';
 import { openWire, type Wire } from '../support/wire.ts';
 import { WORLD_MASTER_KEY, type World } from '../support/world.ts';
 import { ONLOOKERS } from './mortal.ts';
+import { type Clocks, openClocks, type Which } from './pair-clocks.ts';
 
 export interface Member {
   readonly url: string;
@@ -23,9 +26,10 @@ export interface Member {
 }
 
 export interface Pair {
+  readonly clocks: Clocks;
   /** Those that live: always two. */
   members(): readonly [Member, Member];
-  kill(which: 0 | 1): Promise<void>;
+  kill(which: Which): Promise<void>;
   /** Starts every round of both once; does not wait for them. */
   runRounds(): void;
   /** Ends the wires' faults. */
@@ -37,8 +41,8 @@ export interface Pair {
 /** The sender of what a member calls. */
 export type Through = (outbound: Outbound, request: OutboundRequest) => Promise<OutboundAnswer>;
 
-/** How far each clock is off, in milliseconds. */
-const SKEWS_MS = [-1_500, 1_500] as const;
+/** The sandbox's numbers, of which production knows none. */
+const ROUTES = fileURLToPath(new URL('../../src/connectors/routes/sandbox.json', import.meta.url));
 const NEW_KEY = Buffer.alloc(32, 8).toString('base64');
 const DEAD: OutboundAnswer = { kind: 'lost', reason: 'dead' };
 /** The first byte of a pipeline that executes something (PostgreSQL's protocol: Bind). */
@@ -51,17 +55,18 @@ export async function openPair(world: World, through: Through): Promise<Pair> {
   const transactionIds = { bytesOf: bytesOfId, idOf: (bytes: Uint8Array) => idOfBytes('txn', bytes) };
   const ring = (...masterKeys: string[]): Secrets => openSecrets({ masterKeys, random: deps.random, transactionIds });
   const rings = [ring(WORLD_MASTER_KEY, NEW_KEY), ring(NEW_KEY, WORLD_MASTER_KEY)] as const;
+  const clocks = await openClocks(world);
   const ends: Promise<unknown>[] = [];
   let born = 0;
 
-  async function start(which: 0 | 1): Promise<Running> {
+  async function start(which: Which): Promise<Running> {
     const wire = await openWire(world.databaseUrl);
-    const skew = SKEWS_MS[which];
-    const clock = { ...deps.clock, now: () => deps.clock.now() + skew };
-    const there = { ...world, gateway: { ...world.gateway, deps: { ...deps, clock } } };
     const fate = { loseCommit: false, isDead: false };
-    const second = await openSecond(there, manualClock(0), wire.url, {
+    const second = await openSecond(world, manualClock(0), wire.url, {
       role: 'all',
+      mode: 'production',
+      env: { CARRIER_ROUTES: ROUTES },
+      clock: clocks.of(which),
       secrets: rings[which],
       through: (outbound) => ({
         ...outbound,
@@ -89,6 +94,7 @@ export async function openPair(world: World, through: Through): Promise<Pair> {
   const running: [Running, Running] = [await start(0), await start(1)];
 
   return {
+    clocks,
     members: () => running,
     async kill(which) {
       const one = running[which];

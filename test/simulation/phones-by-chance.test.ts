@@ -13,6 +13,7 @@ import { whileTimePasses } from '../support/waiting.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { chanceOf } from './chance.ts';
 import { openPair, type Pair } from './gateway-pair.ts';
+import { skewsByChance } from './pair-clocks.ts';
 import { isOfCarrier, PHONE_NETWORK } from './phone-network.ts';
 import { openPayers, unlessTold } from './phone-payers.ts';
 import { judgePhones } from './phone-verdict.ts';
@@ -53,6 +54,8 @@ test.each(SEEDS)('race %i: all money moves once, and is booked', async (seed) =>
   const chance = chanceOf(`${seed}: deeds`);
   way = openWay(world.gateway.deps.clock, PHONE_NETWORK, chanceOf(`${seed}: way`), note);
   way.trouble = chance.pick(TROUBLES);
+  pair.clocks.set(skewsByChance(chanceOf(`${seed}: clocks`)));
+  note(`the clocks are ${pair.clocks.skews.join(' and ')} ms off`);
   const merchant = await world.merchant();
   const opening = OPENING_MINOR;
   await creditBalance(world.gateway.deps, merchant.merchant.id, 'usd', opening);
@@ -64,6 +67,8 @@ test.each(SEEDS)('race %i: all money moves once, and is booked', async (seed) =>
   note('the race is over');
   await pass(150_000, 15_000);
   for (const leap of LEAPS_MS) {
+    // What a wrong clock has left open, a right one finishes.
+    if (leap === HOUR_MS) pair.clocks.set([0, 0]);
     await world.leap(leap);
     pair.runRounds();
     await pass(2_500, 2_500);
@@ -78,7 +83,10 @@ test.each(SEEDS)('race %i: all money moves once, and is booked', async (seed) =>
 });
 
 async function pass(milliseconds: number, stepMs: number): Promise<void> {
-  for (let left = milliseconds; left > 0; left -= stepMs) await world.clock.advance(Math.min(left, stepMs));
+  for (let left = milliseconds; left > 0; left -= stepMs) {
+    await world.clock.advance(Math.min(left, stepMs));
+    await pair.clocks.strike();
+  }
   await stillness();
 }
 

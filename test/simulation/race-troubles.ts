@@ -1,6 +1,6 @@
 /**
- * What befalls the gateways of a race, whoever takes part in it: time passes, answers of the database are late or lost, a
- * database is gone, a process is killed.
+ * What befalls the gateways of a race, whoever takes part in it: time passes, clocks are set, answers of the database are late or
+ * lost, a database is gone, a process is killed.
  *
  * Invariant: nothing here ends a race; whatever is out of order can be healed.
  */
@@ -8,6 +8,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { stillness } from '../support/stillness.ts';
 import type { Chance } from './chance.ts';
 import type { Member } from './gateway-pair.ts';
+import { stepByChance } from './pair-clocks.ts';
 import type { Place } from './race-calls.ts';
 import { LONGEST_STEP_MS } from './unruly-way.ts';
 
@@ -54,6 +55,12 @@ export function troublesOf({ pair, way, chance, note, pass }: Place): Acts {
     wire.release();
   }
 
+  function setClock(): void {
+    const skews = stepByChance(pair.clocks, chance);
+    note(`the clocks are set: ${skews.join(' and ')} ms off`);
+    pair.clocks.set(skews);
+  }
+
   function harm(name: string, doing: (member: Member) => void): void {
     const member = anyMember();
     note(`${member.name} ${name}`);
@@ -75,6 +82,7 @@ export function troublesOf({ pair, way, chance, note, pass }: Place): Acts {
 
   return {
     wait: [20, wait],
+    setClock: [2, setClock],
     arrive: [3, () => way.arrive()],
     disturb: [2, disturb],
     loseCommit: [5, loseCommit],

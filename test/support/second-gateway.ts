@@ -5,7 +5,7 @@
  */
 
 import { assembleGateway, type Gateway, type Role } from '../../src/assemble.ts';
-import { readConfig } from '../../src/config.ts';
+import { type Config, readConfig } from '../../src/config.ts';
 import { openMetrics } from '../../src/platform/metrics.ts';
 import { createOutbound } from '../../src/platform/outbound.ts';
 import type { Clock, Outbound, Secrets } from '../../src/platform/platform.ts';
@@ -35,6 +35,8 @@ export interface Otherwise {
   readonly through?: (outbound: Outbound) => Outbound;
   /** `api`, which runs no rounds, if absent. */
   readonly role?: Role;
+  /** The mode in which it works, whatever its configuration was read in: so it may keep the sandbox's credentials. */
+  readonly mode?: Config['mode'];
 }
 
 /**
@@ -51,6 +53,7 @@ export async function openSecond(
     secrets = world.gateway.deps.secrets,
     through = (outbound) => outbound,
     role = 'api',
+    mode,
   }: Otherwise = {},
 ): Promise<Second> {
   const { calendar, random, log } = world.gateway.deps;
@@ -66,7 +69,11 @@ export async function openSecond(
   });
   const metrics = openMetrics({ ofProcess: false });
   const platform = { clock, calendar, random, log, metrics, secrets, outbound };
-  const gateway = await assembleGateway(config, platform, { databaseUrl, role, elapsed: unhurried });
+  const gateway = await assembleGateway(mode === undefined ? config : { ...config, mode }, platform, {
+    databaseUrl,
+    role,
+    elapsed: unhurried,
+  });
   const url = await gateway.listen();
   const close = async (): Promise<void> => {
     await gateway.stop();
