@@ -94,8 +94,9 @@ export async function lookAtChallenge(
   switch (said.kind) {
     case 'authenticated': {
       const heard = { three_ds_status: said.status, eci: said.eci };
-      // Too late: the network could not be asked in time, and the customer, sent away without an answer, has left.
-      if (askedAt >= attempt.created_at + RETURN_LIFE_MS) {
+      // Too late: the network could not be asked in time, and the customer, sent away without an answer, has left. A fast clock may
+      // have been set right while it was asked.
+      if (Math.min(askedAt, deps.clock.now()) >= attempt.created_at + RETURN_LIFE_MS) {
         return endUnlessPaid(looking, await overdue(deps, askedAt, heard));
       }
       return payUnlessPaid(looking, heard);

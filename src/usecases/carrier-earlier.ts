@@ -65,7 +65,7 @@ export async function askEarlierByPhone(
       ? { kind: 'unclear', attempt: taken.attempt }
       : { kind: 'taken', attempt: taken.attempt };
   }
-  const unclear = await findUnclear(deps, said);
+  const unclear = await findUnclear(deps, said, at);
   if (unclear === undefined) return { kind: 'not_taken' };
   log(deps, 'earlier_attempt_unclear', unclear.attempt);
   return { kind: 'unclear', attempt: unclear.attempt };
@@ -92,13 +92,17 @@ function isTaken({ kind }: InquiryAnswer): boolean {
 
 /**
  * An attempt whose outcome its carrier cannot tell, while its prompt may be open. By a clock that is not the database's it may be
- * for longer: another process, whose clock is wrong too, may have written when it began. What counts is the time now: a clock that
- * was fast before its carrier was asked may have been set right.
+ * for longer: another process, whose clock is wrong too, may have written when it began. A clock that was set while its carrier
+ * was asked counts by the earlier of its two times.
  */
-async function findUnclear(deps: Deps, said: readonly AttemptAnswered[]): Promise<AttemptAnswered | undefined> {
+async function findUnclear(
+  deps: Deps,
+  said: readonly AttemptAnswered[],
+  askedAt: number,
+): Promise<AttemptAnswered | undefined> {
   const unknown = said.filter(({ answer }) => answer.kind === 'unknown');
-  const now = deps.clock.now();
-  const openFor = (life: number) => unknown.find(({ attempt }) => now < turnedAwayAt(attempt) + life);
+  const at = Math.min(askedAt, deps.clock.now());
+  const openFor = (life: number) => unknown.find(({ attempt }) => at < turnedAwayAt(attempt) + life);
   const open = openFor(PROMPT_LIFE_MS);
   const perhaps = open ?? openFor(PROMPT_LIFE_MS + 2 * WRONG_MOST_MS);
   return perhaps === open || !(await isClockShared(deps)) ? perhaps : undefined;

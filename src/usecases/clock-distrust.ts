@@ -52,10 +52,9 @@ const APART = "this machine's clock is not known to be the database's";
 /** How upstreams of each kind are distrusted. */
 function doubtsOf(deps: Pick<Deps, 'store' | 'clock' | 'mode'>) {
   const isShared = openSharedClock(deps);
-  /** Looked at before the call, too: by a clock that is set right meanwhile, the instant at which the upstream was asked is wrong. */
-  const doubt = async (wasShared: Promise<boolean>): Promise<string | undefined> => {
+  const doubt = async (wasShared: boolean): Promise<string | undefined> => {
     if (hasLeapt(deps.clock)) return 'the clock was set forward a moment ago';
-    if (!(await wasShared)) return APART;
+    if (!wasShared) return APART;
     const isBelieved = await isShared().catch((error: unknown) => {
       rethrowUnlessTransient(error);
       return false;
@@ -76,7 +75,8 @@ function doubtsOf(deps: Pick<Deps, 'store' | 'clock' | 'mode'>) {
     doubting: <U extends Upstream>(upstream: U): U => ({
       ...upstream,
       inquire: async (order) => {
-        const wasShared = isShared().catch(() => false);
+        // Looked at before the call, too: the instant at which it is made is wrong by a clock that is set right meanwhile.
+        const wasShared = await isShared().catch(() => false);
         const answer = await upstream.inquire(order);
         const reason = answer.kind === 'not_found' ? await doubt(wasShared) : undefined;
         return reason === undefined ? answer : { kind: 'unknown', reason };

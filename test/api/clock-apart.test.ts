@@ -12,7 +12,7 @@ import { askEarlierByPhone } from '../../src/usecases/carrier-earlier.ts';
 import { distrustByClock } from '../../src/usecases/clock-distrust.ts';
 import { type Deps, newId } from '../../src/usecases/deps.ts';
 import { startLine } from '../../src/usecases/payout-start.ts';
-import { challenged } from '../support/card-payments.ts';
+import { answerChallenge, challenged } from '../support/card-payments.ts';
 import { callerOf } from '../support/direct-calls.ts';
 import { collect, numberEnding, type Paying, payByPhone } from '../support/flows.ts';
 import { commitBatch, lineNow, openPayer } from '../support/payout-lines.ts';
@@ -150,6 +150,25 @@ test('nor by one that was as fast until the carrier answered', async () => {
   const caller = await callerOf(world, merchant, paying);
   const worker = workerSetRight(6 * 60_000, reference);
   expect(await askEarlierByPhone(worker, caller, payment)).toMatchObject({ kind: 'unclear' });
+});
+
+test('a challenge that was passed in time is not too late by a clock that was fast until the network said so', async () => {
+  const paying = await challenged(world, await world.merchant(), 'challenge');
+  await answerChallenge(world, paying, 'pass');
+  const worker = workerApart(16 * 60_000);
+  const { card } = worker.connectors;
+  if (card === undefined) throw new Error('no card network');
+  const authentication: typeof card.authentication = async (order) => {
+    const said = await card.authentication(order);
+    worker.clock.setBack(16 * 60_000);
+    return said;
+  };
+  await inquireAttempt(
+    { ...worker, connectors: { ...worker.connectors, card: { ...card, authentication } } },
+    await attemptOf(paying),
+    'due',
+  );
+  expect(await attemptOf(paying)).toMatchObject({ status: 'approved' });
 });
 
 test('a challenge is not over by a clock that is eleven minutes fast; it is once they have passed', async () => {
