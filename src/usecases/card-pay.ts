@@ -94,9 +94,11 @@ export async function lookAtChallenge(
   switch (said.kind) {
     case 'authenticated': {
       const heard = { three_ds_status: said.status, eci: said.eci };
-      // Too late: the network could not be asked in time, and the customer, sent away without an answer, has left. A fast clock may
-      // have been set right while it was asked.
-      if (Math.min(askedAt, deps.clock.now()) >= attempt.created_at + RETURN_LIFE_MS) {
+      const isLate = (at: number): boolean => at >= attempt.created_at + RETURN_LIFE_MS;
+      if (isLate(askedAt)) {
+        // A clock was set back while the network was asked, right or wrong: the next look tells.
+        if (!isLate(deps.clock.now())) return { kind: 'unheard' };
+        // The network could not be asked in time, and the customer, sent away without an answer, has left.
         return endUnlessPaid(looking, await overdue(deps, askedAt, heard));
       }
       return payUnlessPaid(looking, heard);

@@ -52,14 +52,14 @@ const APART = "this machine's clock is not known to be the database's";
 /** How upstreams of each kind are distrusted. */
 function doubtsOf(deps: Pick<Deps, 'store' | 'clock' | 'mode'>) {
   const isShared = openSharedClock(deps);
-  const doubt = async (wasShared: boolean): Promise<string | undefined> => {
-    if (hasLeapt(deps.clock)) return 'the clock was set forward a moment ago';
-    if (!wasShared) return APART;
-    const isBelieved = await isShared().catch((error: unknown) => {
+  const isTrue = (looked: Promise<boolean>): Promise<boolean> =>
+    looked.catch((error: unknown) => {
       rethrowUnlessTransient(error);
       return false;
     });
-    return isBelieved ? undefined : APART;
+  const doubt = async (before: Promise<boolean>): Promise<string | undefined> => {
+    if (hasLeapt(deps.clock)) return 'the clock was set forward a moment ago';
+    return (await isTrue(before)) && (await isTrue(isShared())) ? undefined : APART;
   };
   /**
    * An order that was turned away is sent again once the settle delay since then is over, by whichever process finds it due. By the
@@ -76,9 +76,9 @@ function doubtsOf(deps: Pick<Deps, 'store' | 'clock' | 'mode'>) {
       ...upstream,
       inquire: async (order) => {
         // Looked at before the call, too: the instant at which it is made is wrong by a clock that is set right meanwhile.
-        const wasShared = await isShared().catch(() => false);
+        const before = isShared();
         const answer = await upstream.inquire(order);
-        const reason = answer.kind === 'not_found' ? await doubt(wasShared) : undefined;
+        const reason = answer.kind === 'not_found' ? await doubt(before) : undefined;
         return reason === undefined ? answer : { kind: 'unknown', reason };
       },
     }),

@@ -7,7 +7,7 @@
  */
 
 import { isWithin } from '../domain/elapsed.ts';
-import { clockDifference, clockLead } from './clock-difference.ts';
+import { clockDifference, clockDifferenceAtMost, clockLead } from './clock-difference.ts';
 import type { Deps } from './deps.ts';
 import { OperatorError } from './operator-error.ts';
 
@@ -64,9 +64,9 @@ export async function isClockFast(deps: ClockDeps): Promise<boolean> {
   return deps.mode === 'production' && (await clockLead(deps)) > WRONG_MOST_MS;
 }
 
-/** Whether what this machine's clock has written can be compared by the clocks of others; asked anew each time. */
+/** Whether what this machine's clock writes can certainly be compared by the clocks of others; asked anew each time. */
 export async function isClockShared(deps: ClockDeps): Promise<boolean> {
-  return deps.mode !== 'production' || (await clockDifference(deps)) <= APART_MOST_MS;
+  return deps.mode !== 'production' || (await clockDifferenceAtMost(deps)) <= APART_MOST_MS;
 }
 
 /**

@@ -8,8 +8,10 @@ import type { Attempt } from '../../src/domain/records.ts';
 import { type ManualClock, manualClock } from '../../src/platform/testing/manual-clock.ts';
 import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
 import { inquireAttempt } from '../../src/usecases/attempt-inquire.ts';
+import { inquirePreviousAttempt } from '../../src/usecases/attempt-previous.ts';
 import { askEarlierByPhone } from '../../src/usecases/carrier-earlier.ts';
 import { distrustByClock } from '../../src/usecases/clock-distrust.ts';
+import { isClockShared } from '../../src/usecases/clock-guard.ts';
 import { type Deps, newId } from '../../src/usecases/deps.ts';
 import { startLine } from '../../src/usecases/payout-start.ts';
 import { answerChallenge, challenged } from '../support/card-payments.ts';
@@ -99,6 +101,17 @@ test.each([
   expect(await attemptOf(paying)).toMatchObject({ status: 'unknown', not_found_at });
 });
 
+test('a clock that is set right while the database is asked for its own does not pass as right', async () => {
+  const worker = workerApart(-90_000);
+  const time = async (): Promise<number> => {
+    const there = await worker.store.time();
+    await worker.clock.advance(90_000);
+    return there;
+  };
+  expect(await isClockShared({ ...worker, store: { ...worker.store, time } })).toBe(false);
+  expect(await isClockShared(worker)).toBe(true);
+});
+
 test('a clock that is the database’s is believed', async () => {
   carrier.answer({ status: 500, body: '' });
   const paying = await collect(world, await world.merchant(), { method: 'mobile_money' });
@@ -168,7 +181,9 @@ test('a challenge that was passed in time is not too late by a clock that was fa
     await attemptOf(paying),
     'due',
   );
-  expect(await attemptOf(paying)).toMatchObject({ status: 'approved' });
+  expect((await attemptOf(paying)).status).toBe('challenged');
+  await inquireAttempt(world.gateway.deps, await attemptOf(paying), 'due');
+  expect((await attemptOf(paying)).status).toBe('approved');
 });
 
 test('a challenge is not over by a clock that is eleven minutes fast; it is once they have passed', async () => {
@@ -214,6 +229,8 @@ test('a payout that was turned away is not sent again by a clock that was fast u
   await (await startLine(workerApart(0), line, payer.merchant)).written;
   const [tried] = await triesOf(line.id);
   const reference = tried?.reference ?? '';
+  const believing: Deps = { ...workerSetRight(90_000, reference), connectors: world.gateway.deps.connectors };
+  expect(await inquirePreviousAttempt(believing, await lineNow(world, line))).toMatchObject({ kind: 'unclear' });
   const again = await startLine(workerSetRight(90_000, reference), await lineNow(world, line), payer.merchant);
   await again.written;
   expect(await triesOf(line.id)).toHaveLength(1);
