@@ -6,7 +6,7 @@
  * may have been.
  */
 
-import type { Inquired, SettlementContext } from '../domain/attempt-settlement.ts';
+import type { SettlementContext } from '../domain/attempt-settlement.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import type { Settlement } from '../domain/settlement.ts';
 import { isUnwritten } from '../store/errors.ts';
@@ -17,11 +17,6 @@ import { retryWhileUnavailable } from './perform.ts';
 export interface Asked extends Pick<SettlementContext, 'inquiry' | 'authentication' | 'reason'> {
   /** Milliseconds. */
   readonly at: number;
-}
-
-/** When and why an inquiry was made. */
-export interface AskedAgain extends Asked {
-  readonly inquiry: Inquired;
 }
 
 /**

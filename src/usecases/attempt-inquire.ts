@@ -4,44 +4,42 @@
  * Invariant: nothing counts but an inquiry's answer. An attempt is inquired about until it is settled.
  */
 
-import type { InquiryAnswer } from '../domain/answer.ts';
 import { isBeingAsked } from '../domain/attempt.ts';
 import type { Inquired } from '../domain/attempt-settlement.ts';
 import type { Attempt } from '../domain/records.ts';
 import { findAttempt, isOrderLive } from './archive-find.ts';
 import { attemptOfSegment } from './attempt-address.ts';
-import type { AskedAgain } from './attempt-answer.ts';
 import { settleOutgoingInquiry } from './attempt-outgoing.ts';
 import { openOrder, settleByInquiry } from './attempt-settle.ts';
 import { resumeChallenge } from './card-pay.ts';
 import type { Deps } from './deps.ts';
-import { inquireUpstream } from './upstream-inquire.ts';
+import { inquireUpstream, type UpstreamSaid } from './upstream-inquire.ts';
 
 /** Inquires about one attempt and writes what the upstream says. */
 export async function inquireAttempt(deps: Deps, attempt: Attempt, inquiry: Inquired = 'hint'): Promise<void> {
   if (attempt.status === 'challenged') return inquireChallenge(deps, attempt, inquiry);
-  const asked = { at: deps.clock.now(), inquiry };
   const asking = inquireUpstream(deps, attempt);
   if (attempt.purpose !== 'payment') {
-    const answer = await asking;
-    if (saysNothing(answer, attempt, asked)) return;
-    const settled = await settleOutgoingInquiry(deps, attempt, answer, asked);
+    const said = await asking;
+    if (saysNothing(said, attempt, inquiry)) return;
+    const settled = await settleOutgoingInquiry(deps, attempt, said, inquiry);
     const fields = { purpose: attempt.purpose, attempt_status: settled.attempt.status };
-    deps.log.debug('attempt_inquired', { attempt_id: attempt.id, answer: answer.kind, ...fields });
+    deps.log.debug('attempt_inquired', { attempt_id: attempt.id, answer: said.answer.kind, ...fields });
     return;
   }
   const known = openOrder(deps, attempt) ?? deps.store.payment.get(attempt.shard, attempt.payment_id);
-  const [answer, order] = await Promise.all([asking, known]);
-  if (saysNothing(answer, attempt, asked)) return;
-  const payment = await settleByInquiry(deps, attempt, order, answer, asked);
-  deps.log.debug('attempt_inquired', { attempt_id: attempt.id, answer: answer.kind, payment_status: payment.status });
+  const [said, order] = await Promise.all([asking, known]);
+  if (saysNothing(said, attempt, inquiry)) return;
+  const payment = await settleByInquiry(deps, attempt, order, said, inquiry);
+  const fields = { answer: said.answer.kind, payment_status: payment.status };
+  deps.log.debug('attempt_inquired', { attempt_id: attempt.id, ...fields });
 }
 
 /**
  * "Not found" proves nothing while our own call may not have reached the upstream, nor if that call has been answered
  * meanwhile. Only a round that finds the attempt due takes it as evidence.
  */
-function saysNothing(answer: InquiryAnswer, attempt: Attempt, { at, inquiry }: AskedAgain): boolean {
+function saysNothing({ answer, at }: UpstreamSaid, attempt: Attempt, inquiry: Inquired): boolean {
   return answer.kind === 'not_found' && inquiry === 'hint' && isBeingAsked(attempt, at);
 }
 

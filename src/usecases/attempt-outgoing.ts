@@ -5,7 +5,8 @@
  * need be, until its change commits; a later one finds the attempt settled.
  */
 
-import type { AttemptAnswer, InquiryAnswer } from '../domain/answer.ts';
+import type { AttemptAnswer } from '../domain/answer.ts';
+import type { Inquired } from '../domain/attempt-settlement.ts';
 import {
   NOTHING_REMEMBERED,
   type Outgoing,
@@ -19,7 +20,6 @@ import type { Attempt, AttemptPurpose } from '../domain/records.ts';
 import { refundOrder } from '../domain/refund-outgoing.ts';
 import {
   type Asked,
-  type AskedAgain,
   type Settling,
   settlementContext,
   upstreamOf,
@@ -30,6 +30,7 @@ import { recorded, whileRecording } from './attempt-record.ts';
 import { cachedFirst, type Deps } from './deps.ts';
 import { commitDecision } from './perform.ts';
 import { refundOfAttempt } from './refund-read.ts';
+import type { UpstreamSaid } from './upstream-inquire.ts';
 
 type Needs = Pick<Deps, 'store' | 'payoutText'>;
 type Key = Pick<Attempt, 'shard' | 'payment_id'>;
@@ -115,11 +116,12 @@ export function recordOutgoing(
 export async function settleOutgoingInquiry(
   deps: Deps,
   attempt: Attempt,
-  answer: InquiryAnswer,
-  asked: AskedAgain,
+  { answer, at }: UpstreamSaid,
+  inquiry: Inquired,
 ): Promise<OutgoingSettlement> {
   await recorded(deps, attempt.id);
   const read = (): Promise<OutgoingRows> => readOutgoing(deps, attempt);
+  const asked = { at, inquiry };
   return writeInquiryAnswer(deps, (settling) => settleOn(deps, attempt, read, { answer, asked }, settling));
 }
 

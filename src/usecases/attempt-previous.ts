@@ -40,19 +40,18 @@ export async function inquirePreviousAttempt(deps: Deps, order: Order): Promise<
   const { shard, attempt_id } = order;
   const attempt = attempt_id === null ? undefined : await deps.store.attempt.get(shard, attempt_id);
   if (attempt === undefined || attempt.status === 'declined') return { kind: 'over' };
-  const at = deps.clock.now();
   const about = { attempt_id: attempt.id, connector: attempt.connector, transaction_id: attempt.payment_id };
   // It was accepted after the order was leased, so the order resumes with it; in any case nothing else is sent now.
   if (attempt.status !== 'not_sent') {
     deps.log.warn('earlier_attempt_unclear', { ...about, attempt_status: attempt.status });
-    return { kind: 'unclear', until: nextLookBackAt(order, at), outcome: 'not_called' };
+    return { kind: 'unclear', until: nextLookBackAt(order, deps.clock.now()), outcome: 'not_called' };
   }
-  const answer = await inquireUpstream(deps, attempt);
-  switch (answer.kind) {
+  const said = await inquireUpstream(deps, attempt);
+  switch (said.answer.kind) {
     case 'approved':
     case 'waiting':
       deps.log.warn('earlier_attempt_taken', about);
-      await settleOutgoingInquiry(deps, attempt, answer, { at, inquiry: 'hint' });
+      await settleOutgoingInquiry(deps, attempt, said, 'hint');
       return { kind: 'taken' };
     case 'unknown':
       deps.log.warn('earlier_attempt_unclear', about);
@@ -60,7 +59,7 @@ export async function inquirePreviousAttempt(deps: Deps, order: Order): Promise<
     case 'not_found': {
       const until = turnedAwayAt(attempt) + upstreamOf(deps, attempt).settleDelayMs;
       // A fast clock may have been set right since; the time after the answer would count what the upstream took to give it.
-      const isEarly = Math.min(at, deps.clock.now()) < until;
+      const isEarly = Math.min(said.at, deps.clock.now()) < until;
       return isEarly ? { kind: 'unclear', until, outcome: 'not_called' } : { kind: 'over' };
     }
     case 'declined':

@@ -4,12 +4,12 @@
  * Invariant: an answer is decided, again on fresh rows if need be, until its change commits; a later one finds the attempt settled.
  */
 
-import type { AttemptAnswer, InquiryAnswer } from '../domain/answer.ts';
+import type { AttemptAnswer } from '../domain/answer.ts';
+import type { Inquired } from '../domain/attempt-settlement.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import { needsSession, type Settlement, type SettlementRows, settleAttempt } from '../domain/settlement.ts';
 import {
   type Asked,
-  type AskedAgain,
   type Settling,
   settlementContext,
   upstreamOf,
@@ -19,6 +19,7 @@ import {
 import { cachedFirst, type Deps } from './deps.ts';
 import { commitDecision } from './perform.ts';
 import { readSessionPayments } from './session-payments.ts';
+import type { UpstreamSaid } from './upstream-inquire.ts';
 
 /** Reads the rows that a settlement needs. The session matters only while this attempt may still have to consume it. */
 export async function readSettlement(
@@ -36,7 +37,7 @@ export async function readSettlement(
 }
 
 /**
- * Settles an attempt by the answer to an inquiry that began at `asked.at`. Returns the payment as it is afterwards. `payment` was
+ * Settles an attempt by the answer to an inquiry. Returns the payment as it is afterwards. `payment` was
  * read while the inquiry ran; if it is stale, the guards find out and it is read again. If the attempt has moved on meanwhile,
  * the inquiry no longer counts as due for its new state, only as a hint.
  */
@@ -44,15 +45,15 @@ export async function settleByInquiry(
   deps: Deps,
   attempt: Attempt,
   payment: Payment | undefined,
-  answer: InquiryAnswer,
-  asked: AskedAgain,
+  { answer, at }: UpstreamSaid,
+  why: Inquired,
 ): Promise<Payment> {
   const upstream = upstreamOf(deps, attempt);
   const fresh = (): Promise<SettlementRows> => readSettlement(deps, attempt);
   const settleOn = (read: () => Promise<SettlementRows>, settling: Settling): Promise<Settlement> =>
     commitDecision(deps.store, read, (rows) => {
-      const inquiry = rows.attempt.status === attempt.status ? asked.inquiry : 'hint';
-      const context = settlementContext(deps, upstream, { at: asked.at, inquiry });
+      const inquiry = rows.attempt.status === attempt.status ? why : 'hint';
+      const context = settlementContext(deps, upstream, { at, inquiry });
       const settlement = settling(settleAttempt(rows, answer, context));
       return { change: settlement.change, answer: settlement };
     });

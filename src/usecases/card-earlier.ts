@@ -23,7 +23,8 @@ import { askAboutAll } from './upstream-inquire.ts';
 export interface PaidEarlier {
   readonly attempt: Attempt;
   readonly answer: Extract<AttemptAnswer, { kind: 'approved' }>;
-  readonly askedAt: number;
+  /** When the network was asked. */
+  readonly at: number;
 }
 
 export type Earlier =
@@ -60,12 +61,11 @@ async function askOrder(
   const left = attempts.filter(isNotGivenBack);
   if (left.length === 0) return { kind: 'none' };
   if (left.some(({ status }) => status === 'approved')) return { kind: 'paid_aside' };
-  const askedAt = deps.clock.now();
   const [order, said] = await Promise.all([card.orderStatus(newest.payment_id), askAboutAll(deps, left)]);
-  for (const { attempt, answer } of said) {
+  for (const { attempt, answer, at } of said) {
     if (answer.kind !== 'approved') continue;
     deps.log.warn('earlier_attempt_paid', { attempt_id: attempt.id, transaction_id: attempt.payment_id });
-    return { kind: 'paid', attempt, answer, askedAt };
+    return { kind: 'paid', attempt, answer, at };
   }
   const isOpen = said.some(({ answer }) => answer.kind === 'unknown' || answer.kind === 'waiting');
   // What was given back is still in the order's status.
@@ -102,8 +102,7 @@ export async function askEarlierInSession(
     const earlier = await askOrder(deps, card, { newest, attempts, isItsOwn: false });
     if (earlier.kind === 'none') continue;
     if (earlier.kind !== 'paid') return earlier.kind;
-    const { attempt, answer, askedAt } = earlier;
-    const after = await settleByInquiry(deps, attempt, undefined, answer, { at: askedAt, inquiry: 'hint' });
+    const after = await settleByInquiry(deps, earlier.attempt, undefined, earlier, 'hint');
     if (isPaid(after)) return 'taken';
     return isFinal(after.status) ? 'paid_aside' : 'unclear';
   }
@@ -161,7 +160,7 @@ export async function readWithEarlier(deps: Deps, key: Attempt, { attempt }: Pai
 }
 
 /** Decides what the network's answer about the earlier attempt writes. */
-export function settleEarlier(deps: Deps, rows: EarlierRows, { answer, askedAt }: PaidEarlier): Settlement {
-  const context = settlementContext(deps, upstreamOf(deps, rows.earlier), { at: askedAt, inquiry: false });
+export function settleEarlier(deps: Deps, rows: EarlierRows, { answer, at }: PaidEarlier): Settlement {
+  const context = settlementContext(deps, upstreamOf(deps, rows.earlier), { at, inquiry: false });
   return settleByEarlier(rows, rows.earlier, answer, context);
 }

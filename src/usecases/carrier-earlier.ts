@@ -52,7 +52,6 @@ export async function askEarlierByPhone(
   const attempts = await earlierAttempts(deps, session, payment);
   if (attempts.length === 0) return { kind: 'none' };
   if (attempts.some(isPaidAside)) return { kind: 'paid_aside' };
-  const at = deps.clock.now();
   // An attempt known to be waiting is inquired about, however many attempts followed it.
   const waiting = attempts.filter(({ status }) => status === 'waiting');
   const turnedAway = attempts.filter(({ status }) => status === 'not_sent').slice(-ASKED_MOST);
@@ -60,12 +59,12 @@ export async function askEarlierByPhone(
   const taken = said.find(({ answer }) => answer.kind === 'approved') ?? said.find(({ answer }) => isTaken(answer));
   if (taken !== undefined) {
     log(deps, 'earlier_attempt_taken', taken.attempt);
-    const after = await settleByInquiry(deps, taken.attempt, undefined, taken.answer, { at, inquiry: 'hint' });
+    const after = await settleByInquiry(deps, taken.attempt, undefined, taken, 'hint');
     return isLeft(taken, after, payment)
       ? { kind: 'unclear', attempt: taken.attempt }
       : { kind: 'taken', attempt: taken.attempt };
   }
-  const unclear = await findUnclear(deps, said, at);
+  const unclear = await findUnclear(deps, said);
   if (unclear === undefined) return { kind: 'not_taken' };
   log(deps, 'earlier_attempt_unclear', unclear.attempt);
   return { kind: 'unclear', attempt: unclear.attempt };
@@ -95,14 +94,10 @@ function isTaken({ kind }: InquiryAnswer): boolean {
  * for longer: another process, whose clock is wrong too, may have written when it began. A clock that was set while its carrier
  * was asked counts by the earlier of its two times.
  */
-async function findUnclear(
-  deps: Deps,
-  said: readonly AttemptAnswered[],
-  askedAt: number,
-): Promise<AttemptAnswered | undefined> {
+async function findUnclear(deps: Deps, said: readonly AttemptAnswered[]): Promise<AttemptAnswered | undefined> {
   const unknown = said.filter(({ answer }) => answer.kind === 'unknown');
-  const at = Math.min(askedAt, deps.clock.now());
-  const openFor = (life: number) => unknown.find(({ attempt }) => at < turnedAwayAt(attempt) + life);
+  const now = deps.clock.now();
+  const openFor = (life: number) => unknown.find(({ attempt, at }) => Math.min(at, now) < turnedAwayAt(attempt) + life);
   const open = openFor(PROMPT_LIFE_MS);
   const perhaps = open ?? openFor(PROMPT_LIFE_MS + 2 * WRONG_MOST_MS);
   return perhaps === open || !(await isClockShared(deps)) ? perhaps : undefined;

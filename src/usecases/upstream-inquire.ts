@@ -1,7 +1,8 @@
 /**
  * Inquires at upstreams about attempts, without writing anything.
  *
- * Invariant: an upstream that cannot be asked counts as answering `unknown`; nothing here settles an attempt.
+ * Invariant: an upstream that cannot be asked counts as answering `unknown`; nothing here settles an attempt. Between the instant
+ * of an inquiry and its call nothing is awaited: what the distrust of clocks sees at the call is the clock that gave the instant.
  */
 
 import type { Inquiry } from '../connectors/connector.ts';
@@ -10,12 +11,23 @@ import type { Attempt } from '../domain/records.ts';
 import type { Deps } from './deps.ts';
 import { refundOfAttempt } from './refund-read.ts';
 
+/** What an upstream answered to an inquiry. */
+export interface UpstreamSaid {
+  readonly answer: InquiryAnswer;
+  /** When it was asked: milliseconds by this machine's clock. */
+  readonly at: number;
+}
+
 /** Asks the upstream about an attempt; `unknown` if the upstream is no longer configured. */
-export async function inquireUpstream(deps: Deps, attempt: Attempt): Promise<InquiryAnswer> {
+export async function inquireUpstream(deps: Deps, attempt: Attempt): Promise<UpstreamSaid> {
   const connector = deps.connectors.upstream(attempt.connector);
-  if (connector !== undefined) return connector.inquire(await inquiryOf(deps, attempt));
-  deps.log.error('inquiry_connector_missing', { attempt_id: attempt.id, connector: attempt.connector });
-  return { kind: 'unknown', reason: 'its upstream is not configured' };
+  if (connector === undefined) {
+    deps.log.error('inquiry_connector_missing', { attempt_id: attempt.id, connector: attempt.connector });
+    return { at: deps.clock.now(), answer: { kind: 'unknown', reason: 'its upstream is not configured' } };
+  }
+  const inquiry = await inquiryOf(deps, attempt);
+  const at = deps.clock.now();
+  return { at, answer: await connector.inquire(inquiry) };
 }
 
 /** The question about an attempt. To an upstream, a refund is a movement of the order that it gives back. */
@@ -28,9 +40,8 @@ async function inquiryOf(deps: Deps, attempt: Attempt): Promise<Inquiry> {
 }
 
 /** An attempt, and what its upstream said of it. */
-export interface AttemptAnswered {
+export interface AttemptAnswered extends UpstreamSaid {
   readonly attempt: Attempt;
-  readonly answer: InquiryAnswer;
 }
 
 /** 4 inquiries at once: an upstream's capacity is shared by all merchants. */
@@ -42,7 +53,7 @@ export async function askAboutAll(deps: Deps, attempts: readonly Attempt[]): Pro
   for (let from = 0; from < attempts.length; from += AT_ONCE) {
     const some = attempts.slice(from, from + AT_ONCE);
     said.push(
-      ...(await Promise.all(some.map(async (attempt) => ({ attempt, answer: await inquireUpstream(deps, attempt) })))),
+      ...(await Promise.all(some.map(async (attempt) => ({ attempt, ...(await inquireUpstream(deps, attempt)) })))),
     );
   }
   return said;

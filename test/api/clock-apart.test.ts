@@ -14,11 +14,13 @@ import { distrustByClock } from '../../src/usecases/clock-distrust.ts';
 import { isClockShared } from '../../src/usecases/clock-guard.ts';
 import { type Deps, newId } from '../../src/usecases/deps.ts';
 import { startLine } from '../../src/usecases/payout-start.ts';
-import { answerChallenge, challenged } from '../support/card-payments.ts';
+import { answerChallenge, challenged, readyToPay, submitCard } from '../support/card-payments.ts';
 import { callerOf } from '../support/direct-calls.ts';
 import { collect, numberEnding, type Paying, payByPhone } from '../support/flows.ts';
 import { commitBatch, lineNow, openPayer } from '../support/payout-lines.ts';
+import { refunded } from '../support/refund-flows.ts';
 import { rowsOf } from '../support/rows.ts';
+import { until } from '../support/waiting.ts';
 import { openWaveringCarrier, TURNED_AWAY, type WaveringCarrier } from '../support/wavering-carrier.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -237,6 +239,33 @@ test('a payout that was turned away is not sent again by a clock that was fast u
   carrier.say(reference, 'SUCCESSFUL');
   await world.pass(60_000, 2);
   expect(await lineNow(world, line)).toMatchObject({ status: 'completed', tries: 1 });
+});
+
+test('a refund is not given up by a clock that was fast until the refund was read, before the network was asked', async () => {
+  const merchant = await world.merchant();
+  const paid = await readyToPay(world, merchant, 'frictionless');
+  expect((await submitCard(world, paid)).json.status).toBe('approved');
+  world.sandbox.faults.set('cardnet', { error_rate: 1 });
+  const { refund_id } = await refunded(world, merchant, paid);
+  const tried = () => attemptOf({ ...paid, transaction_id: refund_id });
+  const unknown = `select id from attempt where payment_id = $1 and status = 'unknown'`;
+  await until(async () => (await rowsOf(world, unknown, [refund_id]))[0]);
+  world.sandbox.faults.clear();
+  await inquireAttempt(workerApart(0), await tried(), 'due');
+  const { not_found_at } = await tried();
+  expect(not_found_at).not.toBeNull();
+  const worker = workerApart(90_000);
+  const attempt = await tried();
+  const other = await world.database.connect();
+  await other.query('begin; lock table refund in access exclusive mode');
+  const inquiring = inquireAttempt(worker, attempt, 'due');
+  const held = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  await until(async () => (await rowsOf(world, held))[0]);
+  worker.clock.setBack(90_000);
+  await other.query('rollback');
+  other.release();
+  await inquiring;
+  expect(await tried()).toMatchObject({ status: 'unknown', not_found_at });
 });
 
 test('that the card network turned a refund away is believed only by the database’s clock', async () => {
