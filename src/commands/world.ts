@@ -69,7 +69,7 @@ export async function openWorld(around: Surroundings, logTo: LogTo): Promise<Wor
     const testClock = config.mode === 'sandbox' ? shiftableClock() : undefined;
     const clock = testClock ?? systemClock();
     const opened = await usingDatabaseUrl(config.databaseUrl, async () => {
-      store = await openStore({ url: database.url });
+      store = await openStore({ url: database.url, brief: true });
       await claim({ clock, secrets, mode: config.mode, store }, testClock);
       return store;
     });

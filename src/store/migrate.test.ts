@@ -10,8 +10,19 @@ beforeEach(async () => {
 });
 afterEach(() => database.drop());
 
-test('a migrated database needs no further migration', async () => {
-  expect(await migrate(database.url)).toEqual([]);
+test('a migrated database needs no further migration, and waits for nobody who migrates it further', async () => {
+  const other = await connected();
+  await other.query('select pg_advisory_lock(7262646)');
+  try {
+    expect(await migrate(database.url)).toEqual([]);
+  } finally {
+    await other.end();
+  }
+});
+
+test('a database that accepts no changes is refused, although it needs no migration', async () => {
+  const url = `${database.url}?options=-c%20default_transaction_read_only%3Don`;
+  await expect(migrate(url)).rejects.toMatchObject({ code: '25006' });
 });
 
 test('missing migrations are applied in order, once, however many processes start at the same moment', async () => {

@@ -47,8 +47,10 @@ export async function migrate(url: string, migrations: Migration[] = readMigrati
   try {
     await requireServer(client);
     await requireSchema(client);
+    const known = await appliedBefore(client);
     const applied: string[] = [];
     for (const migration of migrations) {
+      if (known.get(migration.name) === migration.checksum) continue;
       if (await applyPatiently(client, migration)) applied.push(migration.name);
     }
     await makeRowTypes(client);
@@ -108,14 +110,29 @@ export function postgresOf(version: number): string {
  */
 async function requireSchema(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ schema: string | null; elsewhere: boolean }>(
-    `select current_schema() as schema, to_regclass('archive.payment') is not null and not exists (
-      select from pg_tables where tablename = 'schema_migration' and schemaname = current_schema()) as elsewhere`,
+    `select current_schema() as schema, to_regclass('archive.payment') is not null
+       and to_regclass(quote_ident(current_schema()) || '.schema_migration') is null as elsewhere`,
   );
   if (rows[0]?.elsewhere !== true) return;
   const schema = rows[0].schema === null ? 'no schema' : `the schema ${rows[0].schema}`;
   throw new Error(
     `the search_path of the database's role leads to ${schema}, but the gateway's tables lie in another one: set the search_path so that it begins with that one`,
   );
+}
+
+/**
+ * What has been applied, with its checksum, by one look that takes no lock: what is recorded stays as it is. Whatever is not found here
+ * is looked for again under the lock.
+ */
+async function appliedBefore(client: pg.Client): Promise<ReadonlyMap<string, string>> {
+  const table = await client.query<{ known: boolean }>("select to_regclass('schema_migration') is not null as known");
+  if (table.rows[0]?.known !== true) return new Map();
+  // Locks no row. A standby, and a server that has been set to read-only, refuse it, as they would a change.
+  await client.query('select from schema_migration where false for update');
+  const { rows } = await client.query<{ name: string; checksum: string }>(
+    'select name, checksum from schema_migration',
+  );
+  return new Map(rows.map(({ name, checksum }) => [name, checksum]));
 }
 
 /** Makes the row types that are missing. Usually none are, and then the lock is not taken. */

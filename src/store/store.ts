@@ -23,7 +23,7 @@ import { type ArchiveReads, openArchiveReads } from './archive-reads.ts';
 import { type Audited, type AuditFinding, auditAll, auditRecent } from './audit.ts';
 import { columnList, NO_COLUMNS } from './columns.ts';
 import { openCommitter } from './commit.ts';
-import { openConnection, ping } from './connection.ts';
+import { type Connection, type ConnectionOptions, openConnection, ping } from './connection.ts';
 import { type EventPageFilter, pageOfEvents } from './event-lists.ts';
 import { type KeyNeed, readKeyNeeds } from './key-reads.ts';
 import { readAttemptsOf, readFamily, readPaidBy } from './late-reads.ts';
@@ -156,19 +156,24 @@ export interface StoreOptions {
   readonly url: string;
   /** Called with lost connections; the errors hold no values. */
   readonly onError?: (error: Error) => void;
+  /** For a command, which soon ends: all reads share one connection, and none for commits is opened before there is one. */
+  readonly brief?: boolean;
 }
 
 /** Opens the store. @throws StoreUnavailable when the database cannot be reached within about two seconds. */
-export async function openStore({ url, onError = () => undefined }: StoreOptions): Promise<Store> {
+export async function openStore({ url, onError = () => undefined, brief = false }: StoreOptions): Promise<Store> {
   const stall = newStall();
-  const commitConnection = openConnection({ url, onError, name: 'commit', stall });
-  const readConnections = [1, 2].map(() => openConnection({ url, onError, name: 'read', stall }));
-  const listConnections = [1, 2].map(() => openConnection({ url, onError, name: 'lists', limitMs: LIST_LIMIT_MS }));
-  const patient = openLender(() => openConnection({ url, onError, name: 'patient', patient: true }));
+  const connect = (name: string, more: Pick<ConnectionOptions, 'stall' | 'limitMs' | 'patient'>): Connection =>
+    openConnection({ url, onError, name, ...more });
+  const commitConnection = connect('commit', { stall });
+  const readConnection = connect('read', brief ? { stall, limitMs: LIST_LIMIT_MS } : { stall });
+  const readConnections = brief ? [readConnection] : [readConnection, connect('read', { stall })];
+  const listConnections = brief ? [] : [1, 2].map(() => connect('lists', { limitMs: LIST_LIMIT_MS }));
+  const patient = openLender(() => connect('patient', { patient: true }));
   const recent = openRecent();
   const committer = openCommitter(commitConnection, recent.note);
   const readers = openReaders(readConnections);
-  const lists = openReaders(listConnections);
+  const lists = brief ? readers : openReaders(listConnections);
   const close = async (): Promise<void> => {
     await committer.close();
     await Promise.all([readers.close(), lists.close()]);
@@ -178,7 +183,7 @@ export async function openStore({ url, onError = () => undefined }: StoreOptions
   };
   try {
     // The others connect at their first use.
-    await ping(commitConnection);
+    await ping(brief ? readConnection : commitConnection);
   } catch (error) {
     await close();
     throw error;

@@ -206,3 +206,26 @@ test('expired payments are found, and no others', async () => {
   expect(await store.payment.toExpire(NOON - 1, 10, due.expires_at)).toEqual([due]);
   expect(await store.payment.toExpire(NOON - 1, 10, NOON)).toEqual([]);
 });
+
+test('a brief store reads everything over one connection, and opens another only for what it commits', async () => {
+  const own = await createTestDatabase();
+  const brief = await openStore({ url: own.url, brief: true });
+  const open = async () => {
+    const { rows } = await own.pool.query<{ name: string }>(
+      `select application_name as name from pg_stat_activity
+       where datname = current_database() and pid <> pg_backend_pid() order by 1`,
+    );
+    return rows.map(({ name }) => name);
+  };
+  try {
+    await Promise.all([brief.merchant.get(0, 'mch'), brief.wallet.get(0, 'w'), brief.server(), brief.time()]);
+    expect(await brief.failingReceivers()).toEqual([]);
+    await brief.ping();
+    expect(await open()).toEqual(['mbongo read']);
+    expect(await brief.commit({ claims: [{ table: 'merchant', row: aMerchant(1) }] })).toBe('won');
+    expect(await open()).toEqual(['mbongo commit', 'mbongo read']);
+  } finally {
+    await brief.close();
+    await own.drop();
+  }
+});
