@@ -6,12 +6,12 @@
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import axe from 'axe-core';
+import type axe from 'axe-core';
 import type { Browser, BrowserContext, Page, Request } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type CardClient, cardClient, type Opened, transactionPath } from '../../sandbox/testing/cardnet-client.ts';
 import { type RunningSandbox, startSandbox } from '../../sandbox/testing/start-sandbox.ts';
-import { findBarriers, findBrowser, openBrowser, openWindow, type Watched } from '../support/browser.ts';
+import { bringAxe, findBarriers, findBrowser, openBrowser, openWindow, type Watched } from '../support/browser.ts';
 import { portOf } from '../support/listening.ts';
 import { plainText } from '../support/plain-text.ts';
 
@@ -220,7 +220,7 @@ describe.runIf(browserPath !== undefined)('the hosted card form', () => {
     await openForm();
     expect(await findBarriers(page)).toEqual([]);
     for (const frame of page.frames().slice(1)) {
-      await frame.evaluate(axe.source);
+      await bringAxe(frame);
       // A field is not a page: its heading is outside.
       const alone = "axe.run({ preload: false, rules: { 'page-has-heading-one': { enabled: false } } })";
       const { violations } = await frame.evaluate<axe.AxeResults>(alone);

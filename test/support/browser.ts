@@ -4,10 +4,11 @@
  * Invariant: whatever a page complains about is kept: errors in its console, what its policy blocked, what could not be
  * loaded, and requests to any other origin.
  */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import axe from 'axe-core';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type axe from 'axe-core';
+import { type Browser, chromium, type Frame, type Page } from 'playwright-core';
 
 /** The headless shell first: the same browser without its desktop parts takes two thirds of the CPU time. */
 const PLACES = [
@@ -125,14 +126,21 @@ export async function keepPicture(page: Page, name: string): Promise<void> {
   if (folder !== '') await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
 }
 
+/** The checker of accessibility, made small: it is sent to each document. */
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** Brings the checker into a document, once. It comes from outside the page, which the page's policy does not forbid. */
+export async function bringAxe(document: Page | Frame): Promise<void> {
+  if (!(await document.evaluate<boolean>("'axe' in window"))) await document.evaluate(AXE);
+}
+
 /**
  * The page's accessibility violations in both colour schemes, one line each. Frames are left out: they belong to other
  * origins, which a script of this one cannot see into.
  */
 export async function findBarriers(page: Page): Promise<string[]> {
   const findings: string[] = [];
-  // Injected from outside the page, which the page's policy does not forbid.
-  await page.evaluate(axe.source);
+  await bringAxe(page);
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
     // In dark mode only the colours differ. Passed checks are not reported, since they are the majority.
