@@ -70,6 +70,19 @@ export async function usingDatabaseUrl<V>(url: string | undefined, run: () => Pr
   }
 }
 
+/**
+ * Runs what comes after the first use, when more connections may be opened: only the store's errors can be about the database.
+ *
+ * @throws Error as `usingDatabaseUrl`
+ */
+export function stillUsingDatabaseUrl<V>(url: string | undefined, run: () => Promise<V>): Promise<V> {
+  // Checked by its name, so that the store need not be loaded for it.
+  return run().catch((error: unknown) => {
+    const isOfStore = error instanceof Error && error.name === 'StoreUnavailable';
+    return isOfStore ? usingDatabaseUrl(url, () => Promise.reject(error)) : Promise.reject(error);
+  });
+}
+
 function reasonOf(error: unknown, url: string): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const inner: unknown = error instanceof AggregateError ? error.errors[0] : undefined;

@@ -6,6 +6,7 @@
 
 import type { Deps, OperatorDeps } from '../usecases/deps.ts';
 import type { Command } from '../usecases/journal.ts';
+import { stillUsingDatabaseUrl } from './database-url.ts';
 import { type Output, printError, printOutput, type Surroundings } from './output.ts';
 import { openWorld } from './world.ts';
 
@@ -46,10 +47,8 @@ export async function runWithTools(
       if (changes) await requireRightClock({ store, clock, mode: config.mode });
       const alarmed = (): void => undefined;
       const written = journaled({ store, clock, random }, name);
-      return await command({
-        deps: { store: written, clock, random, secrets, log, alarmed, payoutText, mode: config.mode },
-        input: around.input,
-      });
+      const deps = { store: written, clock, random, secrets, log, alarmed, payoutText, mode: config.mode };
+      return await stillUsingDatabaseUrl(config.databaseUrl, () => command({ deps, input: around.input }));
     } finally {
       await world.close();
     }

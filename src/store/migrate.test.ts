@@ -149,6 +149,34 @@ test('a database whose encoding lacks most of the world’s letters is refused b
   }
 });
 
+test('another application’s table of the same name, in a later schema of the search path, is not taken for ours', async () => {
+  const name = `mbongo_test_beside_${Date.now()}`;
+  await database.pool.query(`create database ${name} template template0`);
+  const url = Object.assign(new URL(database.url), { pathname: `/${name}` });
+  const client = new pg.Client({ connectionString: url.href });
+  try {
+    await client.connect();
+    await client.query('create schema mb; create table schema_migration (version int)');
+    url.search = '?options=-c%20search_path%3Dmb,public';
+    expect(await migrate(url.href)).toEqual(readMigrations().map((one) => one.name));
+    expect(await migrate(url.href)).toEqual([]);
+  } finally {
+    await client.end();
+    await database.pool.query(`drop database ${name} with (force)`);
+  }
+});
+
+test('a role that may not create tables is refused, although no migration is missing', async () => {
+  const role = `mbongo_reader_${Date.now()}`;
+  await database.pool.query(`create role ${role} login password 'x'; grant select on schema_migration to ${role}`);
+  try {
+    const url = Object.assign(new URL(database.url), { username: role, password: 'x' });
+    await expect(migrate(url.href)).rejects.toMatchObject({ code: '42501' });
+  } finally {
+    await database.pool.query(`drop owned by ${role}; drop role ${role}`);
+  }
+});
+
 test('a server that is too old is refused before anything is written', async () => {
   const { rows } = await database.pool.query<{ name: string }>('select current_database() as name');
   await database.pool.query(`create schema aged;

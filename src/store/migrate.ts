@@ -104,14 +104,17 @@ export function postgresOf(version: number): string {
   return `PostgreSQL ${Math.floor(version / 10_000)}.${version % 10_000}`;
 }
 
+/** SQL: whether migrations have been applied to the schema in which tables are made. */
+const BEGUN = `exists (select from pg_class where relname = 'schema_migration' and relkind = 'r'
+  and relnamespace = to_regnamespace(quote_ident(current_schema())))`;
+
 /**
  * Tables are made in the first schema of the role's search path. If that has become another one since (a schema named after the role is
  * enough), empty tables there would hide those with the money, from every gateway that connects.
  */
 async function requireSchema(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ schema: string | null; elsewhere: boolean }>(
-    `select current_schema() as schema, to_regclass('archive.payment') is not null
-       and to_regclass(quote_ident(current_schema()) || '.schema_migration') is null as elsewhere`,
+    `select current_schema() as schema, to_regclass('archive.payment') is not null and not ${BEGUN} as elsewhere`,
   );
   if (rows[0]?.elsewhere !== true) return;
   const schema = rows[0].schema === null ? 'no schema' : `the schema ${rows[0].schema}`;
@@ -121,14 +124,16 @@ async function requireSchema(client: pg.Client): Promise<void> {
 }
 
 /**
- * What has been applied, with its checksum, by one look that takes no lock: what is recorded stays as it is. Whatever is not found here
- * is looked for again under the lock.
+ * What has been applied, with its checksum, by one look that waits for nobody: what is recorded stays as it is. Whatever is not found
+ * here is looked for again under the lock. On a standby, and for a role that may not create tables, nothing is: then the first
+ * migration is refused, and says so before one is needed.
  */
 async function appliedBefore(client: pg.Client): Promise<ReadonlyMap<string, string>> {
-  const table = await client.query<{ known: boolean }>("select to_regclass('schema_migration') is not null as known");
-  if (table.rows[0]?.known !== true) return new Map();
-  // Locks no row. A standby, and a server that has been set to read-only, refuse it, as they would a change.
-  await client.query('select from schema_migration where false for update');
+  const { rows: looks } = await client.query<{ knows: boolean }>(
+    `select ${BEGUN} and current_setting('transaction_read_only') = 'off'
+       and has_schema_privilege(current_schema(), 'create') as knows`,
+  );
+  if (looks[0]?.knows !== true) return new Map();
   const { rows } = await client.query<{ name: string; checksum: string }>(
     'select name, checksum from schema_migration',
   );

@@ -160,7 +160,11 @@ export interface StoreOptions {
   readonly brief?: boolean;
 }
 
-/** Opens the store. @throws StoreUnavailable when the database cannot be reached within about two seconds. */
+/**
+ * Opens the store.
+ *
+ * @throws StoreUnavailable when the database cannot be reached within about two seconds, or takes a connection and does not answer
+ */
 export async function openStore({ url, onError = () => undefined, brief = false }: StoreOptions): Promise<Store> {
   const stall = newStall();
   const connect = (name: string, more: Pick<ConnectionOptions, 'stall' | 'limitMs' | 'patient'>): Connection =>

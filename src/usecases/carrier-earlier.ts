@@ -91,13 +91,13 @@ function isTaken({ kind }: InquiryAnswer): boolean {
 
 /**
  * An attempt whose outcome its carrier cannot tell, while its prompt may be open. By a clock that is not the database's it may be
- * for longer: another process, whose clock is wrong too, may have written when it began. A clock that was set while its carrier
- * was asked counts by the earlier of its two times.
+ * for longer: another process, whose clock is wrong too, may have written when it began. A clock that was set while carriers
+ * were asked counts by the earliest of its times.
  */
 async function findUnclear(deps: Deps, said: readonly AttemptAnswered[]): Promise<AttemptAnswered | undefined> {
   const unknown = said.filter(({ answer }) => answer.kind === 'unknown');
-  const now = deps.clock.now();
-  const openFor = (life: number) => unknown.find(({ attempt, at }) => Math.min(at, now) < turnedAwayAt(attempt) + life);
+  const at = Math.min(...said.map((one) => one.at), deps.clock.now());
+  const openFor = (life: number) => unknown.find(({ attempt }) => at < turnedAwayAt(attempt) + life);
   const open = openFor(PROMPT_LIFE_MS);
   const perhaps = open ?? openFor(PROMPT_LIFE_MS + 2 * WRONG_MOST_MS);
   return perhaps === open || !(await isClockShared(deps)) ? perhaps : undefined;

@@ -111,3 +111,20 @@ it.each<[string, RegExp]>([
   expect([status, out, err.trimEnd()]).toEqual([2, '', expect.stringMatching(why)]);
   expect((await cli.json(`merchant show --merchant ${merchant.id}`)).settings).toEqual({});
 });
+
+it('says that its role may open no more connections, also if only a change needs the one too many', async () => {
+  const { rows } = await database.pool.query<{ name: string }>('select current_user as name');
+  const role = `mbongo_few_${Date.now()}`;
+  await database.pool.query(`create role ${role} login password 'x' connection limit 1 in role ${rows[0]?.name}`);
+  try {
+    const { href } = Object.assign(new URL(database.url), { username: role, password: 'x' });
+    expect(await cli.run('merchant list', { DATABASE_URL: href })).toMatchObject({ status: 0, err: '' });
+    const { status, err } = await cli.run('merchant create --name Kivu', { DATABASE_URL: href });
+    expect(status).toBe(1);
+    expect(err).toMatch(
+      /^mbongo: DATABASE_URL cannot be used: the server, or this role, has as many connections [^\n]+\n$/,
+    );
+  } finally {
+    await database.pool.query(`drop role ${role}`);
+  }
+});
