@@ -9,7 +9,7 @@
 import type pg from 'pg';
 import { left } from './deadline.ts';
 import { serverErrorOf } from './errors.ts';
-import { type Execution, prepare, runPipeline } from './pipeline.ts';
+import { type Execution, prepare, runPipeline, type Statement } from './pipeline.ts';
 
 export interface Connected {
   readonly client: pg.Client;
@@ -30,17 +30,20 @@ export function newConnected(client: pg.Client): Connected {
   return { client, prepared: new Set(), runs: 0, replanAt: FIRST_RUNS };
 }
 
-/** Prepares those statements that the server does not know yet. Rejects with what the driver reports. */
+/** Prepares those statements that the server does not know yet, in one round trip. Rejects with what the driver reports. */
 export async function prepareMissing(
   connection: Connected,
   executions: readonly Execution[],
   deadline: number,
 ): Promise<void> {
+  let missing: Map<string, Statement> | undefined;
   for (const { statement } of executions) {
     if (connection.prepared.has(statement.name)) continue;
-    await prepare(connection.client, statement, left(deadline));
-    connection.prepared.add(statement.name);
+    missing ??= new Map();
+    missing.set(statement.name, statement);
   }
+  if (missing === undefined) return;
+  await prepare(connection.client, [...missing.values()], left(deadline), ({ name }) => connection.prepared.add(name));
 }
 
 /** Counts a run, and tells whether the plans are discarded before it. */

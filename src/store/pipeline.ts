@@ -76,12 +76,33 @@ export function runPipeline(client: pg.Client, executions: readonly Execution[],
   });
 }
 
-/** Prepares a statement, in a Sync of its own: a refused pipeline would skip the Parse with the rest. */
-export function prepare(client: pg.Client, { name, text }: Statement, stallMs: number): Promise<void> {
-  return submit(client, stallMs, [], (connection) => {
-    connection.parse({ name, text, types: [] }, true);
-    connection.sync();
-  });
+/**
+ * Prepares statements in one round trip, in a Sync of their own: a refused pipeline would skip every Parse after the refused one. Calls
+ * `onPrepared` with each statement that the server has taken, in order. Rejects with what the driver reports; then those that it has
+ * taken stay prepared.
+ */
+export async function prepare(
+  client: pg.Client,
+  statements: readonly Statement[],
+  stallMs: number,
+  onPrepared: (statement: Statement) => void,
+): Promise<void> {
+  const left = statements.values();
+  const onParsed = (): void => {
+    const { value } = left.next();
+    if (value !== undefined) onPrepared(value);
+  };
+  client.connection.on('parseComplete', onParsed);
+  try {
+    await submit(client, stallMs, [], (connection) => {
+      connection.stream.cork();
+      for (const { name, text } of statements) connection.parse({ name, text, types: [] }, true);
+      connection.sync();
+      connection.stream.uncork();
+    });
+  } finally {
+    client.connection.off('parseComplete', onParsed);
+  }
 }
 
 function submit(

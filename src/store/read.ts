@@ -40,8 +40,8 @@ export interface Readers {
 }
 
 /**
- * 8 statements are planned in one run: each takes a round trip of its own, and all of them together would take a run's whole time
- * where a database is 100 ms away.
+ * 8 statements are planned in one run, which takes two round trips. All of them in one would hold locks on most tables and indexes
+ * at once, and on a slow server take a run's whole time.
  */
 const PLANNED_AT_ONCE = 8;
 

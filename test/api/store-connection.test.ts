@@ -3,6 +3,7 @@
  */
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { newConnected, prepareMissing } from '../../src/store/connected.ts';
 import { type Connection, openConnection } from '../../src/store/connection.ts';
 import { ConnectionLost, Refused, StoreUnavailable } from '../../src/store/errors.ts';
 import { type Execution, prepare, runPipeline, Untranslatable } from '../../src/store/pipeline.ts';
@@ -130,6 +131,33 @@ test('closing while it connects: nothing is sent, and no connection stays', asyn
   expect((await database.pool.query('select from sent')).rows).toEqual([]);
 });
 
+test('statements are prepared in one round trip; when one is refused, those before it stay prepared', async () => {
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  try {
+    const [one, two, wrong, three] = [
+      doing('one', 'select 1'),
+      doing('two', 'select 2'),
+      doing('wrong', 'select nothing'),
+      doing('three', 'select 3'),
+    ];
+    const connection = newConnected(client);
+    let trips = 0;
+    client.connection.on('readyForQuery', () => (trips += 1));
+    const deadline = performance.now() + STALL_MS;
+    const failure = await failureOf(prepareMissing(connection, [one, two, one, wrong, three], deadline));
+    expect(failure).toMatchObject({ code: '42703' });
+    expect([trips, ...connection.prepared]).toEqual([1, 'one', 'two']);
+    await prepareMissing(connection, [one, three, two], deadline);
+    expect([trips, ...connection.prepared]).toEqual([2, 'one', 'two', 'three']);
+    await prepareMissing(connection, [three, two, one], deadline);
+    await runPipeline(client, [one, two, three], STALL_MS);
+    expect(trips).toBe(3);
+  } finally {
+    await client.end();
+  }
+});
+
 test('a pipeline that is refused, or has a row that cannot be written, does nothing and leaves no listener', async () => {
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
@@ -138,7 +166,7 @@ test('a pipeline that is refused, or has a row that cannot be written, does noth
     await database.pool.query('create table done (n int)');
     const insert = doing('insert', 'insert into done values (1)');
     const divide = doing('divide', 'select 1 / 0');
-    for (const { statement } of [insert, divide]) await prepare(client, statement, STALL_MS);
+    await prepare(client, [insert.statement, divide.statement], STALL_MS, () => undefined);
     const unwritable: Execution = {
       statement: insert.statement,
       values: () => {
