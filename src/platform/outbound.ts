@@ -4,11 +4,12 @@
  * Invariant: `not_sent` is reported only for a request of which no byte was written, or ever will be; everything else without the
  * answer that was asked for is `lost`. No request outlives its deadline, follows a redirect or uses a proxy.
  */
-import { Agent, type Dispatcher } from 'undici';
+import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { systemClock } from './clock.ts';
 import { createMemory } from './memory.ts';
 import { BLOCKED, CONNECT_LIMIT_MS, guardedConnector, nameServers, type Resolve } from './outbound-dial.ts';
 import { createLanes, LANE_WIDTH, type Lanes } from './outbound-lanes.ts';
+import { SIP_BYTES, sipping } from './outbound-sips.ts';
 import { type DialRules, type Target, targetOfMerchant, targetOfUpstream } from './outbound-url.ts';
 import type { Clock, Outbound, OutboundAnswer, OutboundRequest } from './platform.ts';
 import { VERSION } from './version.ts';
@@ -29,10 +30,18 @@ export interface OutboundOptions extends DialRules {
  */
 const MOST_RESTS = 64;
 
+/** How many interim responses (1xx) may come before an answer; more are sent only to keep the gateway busy. */
+const MOST_INTERIM = 16;
+/** Of an answer's header; half of the library's default is more than receivers behind large proxies send. */
+const HEADER_BYTES = 8_192;
+/** How many more pieces an answer may have than twice those in which one of the longest is read. */
+const PIECES_BESIDES = 1_024;
+
 /** Idle connections are closed after 4 s; the receiver may ask for less, or for more, up to 30 s. */
 const POOLS = {
   connections: LANE_WIDTH,
   pipelining: 1,
+  maxHeaderSize: HEADER_BYTES,
   keepAliveTimeout: 4000,
   keepAliveMaxTimeout: 30_000,
   // The deadline of a request covers these, with one timer instead of two.
@@ -48,8 +57,8 @@ export function createOutbound(options: OutboundOptions): Outbound {
   const resolve = options.resolve ?? nameServers({ alsoSystem: rules.allowLoopback });
   // Two sets of pools: a merchant's request must never travel over a connection that was made without the guard.
   const ways = {
-    merchant: openWay(new Agent({ ...POOLS, connect: guardedConnector(rules, resolve) })),
-    upstream: openWay(new Agent({ ...POOLS, connect: { timeout: CONNECT_LIMIT_MS, rejectUnauthorized: true } })),
+    merchant: openWay(guardedConnector(rules, resolve)),
+    upstream: openWay(buildConnector({ timeout: CONNECT_LIMIT_MS, rejectUnauthorized: true })),
   };
   const judged = remembering((url) => targetOfMerchant(url, rules));
   const judgedForBrowsers = remembering((url) => targetOfMerchant(url, rules, 'browser'));
@@ -97,8 +106,8 @@ interface Way {
   readonly rests: Set<() => void>;
 }
 
-function openWay(agent: Agent): Way {
-  return { agent, lanes: createLanes(), rests: new Set() };
+function openWay(dial: buildConnector.connector): Way {
+  return { agent: new Agent({ ...POOLS, connect: sipping(dial) }), lanes: createLanes(), rests: new Set() };
 }
 
 interface Exchange {
@@ -154,6 +163,7 @@ function exchange(parts: Exchange): void {
   const isOverdue = (): boolean => Math.abs(clock.wall() - begun) > request.timeout;
 
   const answer = createAnswerReader(request.answerLimit);
+  let interim = 0;
   const start = (): void => {
     agent.dispatch(dispatchOptions(origin, path, request), {
       // Called on an established connection, right before the first byte. Aborting here keeps it from being written.
@@ -163,7 +173,12 @@ function exchange(parts: Exchange): void {
         if (settled || controller !== undefined) started.abort(new Error('not to be sent'));
         else controller = started;
       },
-      onResponseStart(_, status, headers) {
+      onResponseStart(current, status, headers) {
+        if (status < 200) interim += 1;
+        if (interim > MOST_INTERIM) {
+          current.abort(new Error('interim responses without end'));
+          return;
+        }
         answer.start(status, headers);
         if (request.enough !== 'status' || status < 200) return;
         rests.add(cut);
@@ -203,7 +218,7 @@ function dispatchOptions(origin: string, path: string, request: OutboundRequest)
 
 interface AnswerReader {
   start(status: number, headers: { readonly [name: string]: string | string[] | undefined }): void;
-  /** False when the limit is exceeded: what came is kept up to it, and the rest is not wanted. */
+  /** False when the limit is exceeded, or it comes in shreds: what came is kept up to there, and the rest is not wanted. */
   data(chunk: Buffer): boolean;
   whole(): OutboundAnswer;
 }
@@ -213,6 +228,7 @@ function createAnswerReader(limit: number): AnswerReader {
   let headers: { readonly [name: string]: string } = {};
   const chunks: Buffer[] = [];
   let size = 0;
+  const mostPieces = PIECES_BESIDES + (2 * limit) / SIP_BYTES;
   return {
     start(newStatus, newHeaders) {
       // Called for interim responses (103 Early Hints) too; the final answer comes after them and replaces them.
@@ -223,7 +239,7 @@ function createAnswerReader(limit: number): AnswerReader {
       const wanted = chunk.length <= limit - size ? chunk : chunk.subarray(0, limit - size);
       chunks.push(wanted);
       size += wanted.length;
-      return wanted.length === chunk.length;
+      return wanted.length === chunk.length && chunks.length < mostPieces;
     },
     whole: () => ({ kind: 'answered', status, headers, body: Buffer.concat(chunks).toString() }),
   };
