@@ -124,6 +124,7 @@ export type DetailCode =
   | 'WRONG_METHOD'
   | 'BODY_TOO_LARGE'
   | 'NOT_HTTP'
+  | 'TOO_MANY_CHUNKS'
   | 'HEADERS_TOO_LARGE'
   | 'REQUEST_LATE'
   | 'UNKNOWN_EXPECTATION'

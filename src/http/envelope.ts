@@ -171,6 +171,11 @@ const FRAMING: { readonly [http: number]: RefusalDetail } = {
   431: { field: 'headers', code: 'HEADERS_TOO_LARGE' },
 };
 
+/** The refusal of a body that comes in so many chunks that it is not read to its end. */
+export function tooManyChunks(): Refusal {
+  return new Refusal(1403, { http: 400, details: [{ field: 'body', code: 'TOO_MANY_CHUNKS' }] });
+}
+
 /** The refusal of malformed HTTP: no field of a body is to blame. */
 export function badFraming(http = 400): Refusal {
   const detail = FRAMING[http] ?? { field: 'request', code: 'NOT_HTTP' };

@@ -68,6 +68,16 @@ describe('a form', () => {
 });
 
 describe('a form is refused', () => {
+  it('that comes byte by byte', async () => {
+    const body = Buffer.concat([
+      file('x'.repeat(900)),
+      ...Array.from({ length: 4 }, (_, i) => field(`f${i}`, 'x'.repeat(500))),
+      END,
+    ]);
+    expect(await outcome(sent(body, 1))).toBe('400 1403 body TOO_MANY_CHUNKS');
+    expect(await outcome(sent(body, 16))).toHaveProperty('file');
+  });
+
   const many = Array.from({ length: 9 }, (_, i) => field(`f${i}`, 'x'));
   const [long, shown] = ['n'.repeat(100), 'n'.repeat(64)];
 

@@ -9,9 +9,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
+import { isShredded } from '../domain/pieces.ts';
 import { Refusal, refuseField } from '../domain/refusal.ts';
 import type { Clock } from '../platform/platform.ts';
-import { badFraming } from './envelope.ts';
+import { badFraming, tooManyChunks } from './envelope.ts';
 import { faultIn } from './json-body.ts';
 
 /** The one file that a form may carry. */
@@ -61,7 +62,7 @@ export function isForm(headers: IncomingHttpHeaders): boolean {
  * Reads the form of a request. A form that is refused midway is not read to its end here: the code that answers discards the
  * rest.
  *
- * @throws Refusal 1403 for a file above the limit (413) or a sender who falls silent (408), 1110 for what is no such
+ * @throws Refusal 1403 for a file above the limit (413) or a sender who falls silent (408) or in shreds, 1110 for what is no such
  *   form or holds card data, 1109 for a file under another name.
  */
 export async function readForm(source: FormSource, rule: FileRule, clock: Pick<Clock, 'after'>): Promise<Form> {
@@ -87,6 +88,7 @@ export async function readForm(source: FormSource, rule: FileRule, clock: Pick<C
       most,
       tooMuch: () => fail(tooLarge(rule)),
       silent: () => fail(stalled(rule)),
+      shredded: () => fail(tooManyChunks()),
     });
     parser.on('field', (name: string | undefined, value, _nameCut, valueCut) => {
       if (name === undefined) return fail(malformed());
@@ -134,15 +136,18 @@ type FormSource = Readable & { readonly headers: IncomingHttpHeaders };
 function watch(
   source: Readable,
   clock: Pick<Clock, 'after'>,
-  rule: { readonly most: number; tooMuch(): void; silent(): void },
+  rule: { readonly most: number; tooMuch(): void; silent(): void; shredded(): void },
 ): () => void {
   let bytes = 0;
+  let pieces = 0;
   let cancel = clock.after(SILENCE_MOST_MS, rule.silent);
   const count = (chunk: Buffer): void => {
     cancel();
     cancel = clock.after(SILENCE_MOST_MS, rule.silent);
     bytes += chunk.length;
+    pieces += 1;
     if (bytes > rule.most) rule.tooMuch();
+    else if (isShredded(pieces, bytes)) rule.shredded();
   };
   source.on('data', count);
   return () => {

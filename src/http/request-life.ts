@@ -20,9 +20,9 @@ import type { Places } from './places.ts';
 import { hasOneHost } from './request-headers.ts';
 import type { CountAnswer } from './request-metrics.ts';
 import { addTraces } from './request-traces.ts';
-import { answerLateBody } from './socket-errors.ts';
+import { answerLateBody, answerShreddedBody } from './socket-errors.ts';
 import type { TurnAway } from './turn-away.ts';
-import { answerBeforeRest, limitBodyTime, limitRestTime } from './unread-body.ts';
+import { answerBeforeRest, limitBodyPieces, limitBodyTime, limitRestTime } from './unread-body.ts';
 
 export interface LifeParts extends ExchangeParts {
   readonly clock: Pick<Clock, 'now' | 'after'>;
@@ -55,6 +55,13 @@ export function addRequestLife(app: FastifyInstance, parts: LifeParts): void {
   app.decorateRequest('exchange', undefined);
   if (parts.traces !== undefined) addTraces(app, parts.traces);
   app.addHook('onRequest', receiver(parts));
+  app.addHook('preParsing', (request, _reply, _payload, done) => {
+    // A file is read by the pipeline, which counts its pieces itself.
+    if (!bringsFile(request)) {
+      limitBodyPieces(request.raw, () => answerShreddedBody(parts, exchangeOf(request).requestId, request.raw));
+    }
+    done(null);
+  });
   app.addHook('onSend', (request, reply, payload, done) => {
     // Requests in flight are finished, and their connections are closed: a kept one would hold up the stop.
     if (parts.isStopping() || parts.isDraining?.() === true) reply.header('Connection', 'close');

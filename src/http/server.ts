@@ -95,6 +95,8 @@ export function createServer(parts: ServerParts): FastifyInstance {
   const life: LifeParts = { turnAway, bodies: createBodyBudget(), addressOf, ...shared };
 
   const app = createApp(life, sockets);
+  // Node.js would drop whatever comes after some thousand, unseen: their size is bounded anyway.
+  app.server.maxHeadersCount = 0;
   // Before the framework, which sees only the requests that are not turned away.
   app.server.removeAllListeners('request').on('request', (request: IncomingMessage, response: ServerResponse) => {
     if (!turnAway.takes(request, response)) app.routing(request, response);

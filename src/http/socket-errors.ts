@@ -11,7 +11,7 @@ import { REFUSALS, type Refusal } from '../domain/refusal.ts';
 import { DEFAULT_LANGUAGE, type Language } from '../messages/messages.ts';
 import { negotiate } from '../messages/negotiate.ts';
 import type { Clock } from '../platform/platform.ts';
-import { badFraming, renderEnvelope, wrongMethod } from './envelope.ts';
+import { badFraming, renderEnvelope, tooManyChunks, wrongMethod } from './envelope.ts';
 import { ANSWER_HEADERS, type ExchangeParts, JSON_TYPE } from './exchange.ts';
 import { afterOwedAnswers } from './pipelining.ts';
 
@@ -19,6 +19,9 @@ const STATUSES: { readonly [code: string]: number } = {
   HPE_HEADER_OVERFLOW: 431,
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
+
+/** The code of our own error about a body in too many pieces. */
+const SHREDDED = 'TOO_MANY_CHUNKS';
 
 const REASONS: { readonly [status: number]: string } = {
   400: 'Bad Request',
@@ -56,7 +59,8 @@ function endWith(
     socket.destroy();
     return;
   }
-  write(parts, { requestId, language }, badFraming(STATUSES[error.code ?? ''] ?? 400), socket);
+  const refusal = error.code === SHREDDED ? tooManyChunks() : badFraming(STATUSES[error.code ?? ''] ?? 400);
+  write(parts, { requestId, language }, refusal, socket);
 }
 
 /** CONNECT: nobody here tunnels anything. */
@@ -91,9 +95,18 @@ function write(
 }
 
 /** Answers a body that has not come whole in time as Node.js answers a request that is late, but in its sender's language. */
-export function answerLateBody(parts: EndParts, requestId: string, { headers, socket }: IncomingMessage): void {
-  const late = Object.assign(new Error('a body that is late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
-  answerClientError(parts, requestId, late, socket, negotiate(headers['accept-language']));
+export function answerLateBody(parts: EndParts, requestId: string, request: IncomingMessage): void {
+  endRequest(parts, requestId, request, 'ERR_HTTP_REQUEST_TIMEOUT');
+}
+
+/** Answers a body whose pieces are not worth being put together, and ends its connection. */
+export function answerShreddedBody(parts: EndParts, requestId: string, request: IncomingMessage): void {
+  endRequest(parts, requestId, request, SHREDDED);
+}
+
+function endRequest(parts: EndParts, requestId: string, { headers, socket }: IncomingMessage, code: string): void {
+  const fault = Object.assign(new Error('a body that is not read to its end'), { code });
+  answerClientError(parts, requestId, fault, socket, negotiate(headers['accept-language']));
 }
 
 /** An `Expect` other than `100-continue`: Node.js hands it over before it becomes a request. */

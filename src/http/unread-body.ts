@@ -8,6 +8,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isShredded } from '../domain/pieces.ts';
 import type { Clock } from '../platform/platform.ts';
 import { hasBody } from './request-headers.ts';
 
@@ -71,6 +72,25 @@ function restOf(clock: Pick<Clock, 'after'>, raw: IncomingMessage): Promise<void
     raw.once('close', enough);
     raw.resume();
   });
+}
+
+/**
+ * Calls `shredded` once a body of undeclared length comes in too many pieces. To be called right before the body is read: from then on
+ * it flows.
+ */
+export function limitBodyPieces(raw: IncomingMessage, shredded: () => void): void {
+  // Bytes of a declared length come as the network hands them over, not as their sender has cut them.
+  if (raw.headers['transfer-encoding'] === undefined) return;
+  let pieces = 0;
+  let bytes = 0;
+  const count = (piece: Buffer): void => {
+    pieces += 1;
+    bytes += piece.length;
+    if (!isShredded(pieces, bytes)) return;
+    raw.off('data', count);
+    shredded();
+  };
+  raw.on('data', count);
 }
 
 /** Calls `late` when a request's body has not come whole within that many milliseconds. */

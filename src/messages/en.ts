@@ -155,6 +155,7 @@ export const en = {
     WRONG_METHOD: 'This path does not take that HTTP method. It takes: {options}.',
     BODY_TOO_LARGE: 'The body is too large. Send at most {maximum} KiB.',
     NOT_HTTP: 'The request is not well-formed HTTP/1.1. Send it with an HTTP library.',
+    TOO_MANY_CHUNKS: 'The body comes in too many small chunks. Send it with a Content-Length, or in larger chunks.',
     HEADERS_TOO_LARGE: 'The headers are larger than this server takes. Send fewer and shorter ones.',
     REQUEST_LATE: 'The request did not arrive completely in time. Send it again, all of it at once.',
     UNKNOWN_EXPECTATION: 'The header {field} asks for something that this server does not know. Leave it out.',

@@ -167,6 +167,8 @@ export const es = {
     WRONG_METHOD: 'Esta ruta no admite ese método HTTP. Admite: {options}.',
     BODY_TOO_LARGE: 'El cuerpo es demasiado grande. Envíe como máximo {maximum} KiB.',
     NOT_HTTP: 'La solicitud no es HTTP/1.1 bien formado. Envíela con una biblioteca HTTP.',
+    TOO_MANY_CHUNKS:
+      'El cuerpo llega en demasiados trozos pequeños. Envíelo con un Content-Length o en trozos más grandes.',
     HEADERS_TOO_LARGE: 'Los encabezados son más grandes de lo que este servidor acepta. Envíe menos y más cortos.',
     REQUEST_LATE: 'La solicitud no llegó completa a tiempo. Envíela de nuevo, toda de una vez.',
     UNKNOWN_EXPECTATION: 'El encabezado {field} pide algo que este servidor no conoce. No lo envíe.',

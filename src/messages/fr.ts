@@ -190,6 +190,8 @@ export const fr = {
     WRONG_METHOD: 'Ce chemin ne prend pas cette méthode HTTP. Il prend : {options}.',
     BODY_TOO_LARGE: 'Le corps est trop grand. Envoyez au plus {maximum} Kio.',
     NOT_HTTP: 'La requête n’est pas du HTTP/1.1 bien formé. Envoyez-la avec une bibliothèque HTTP.',
+    TOO_MANY_CHUNKS:
+      'Le corps arrive en trop de petits morceaux. Envoyez-le avec un Content-Length ou en morceaux plus grands.',
     HEADERS_TOO_LARGE:
       'Les en-têtes sont plus grands que ce serveur n’en accepte. Envoyez-en moins, et de plus courts.',
     REQUEST_LATE: 'La requête n’est pas arrivée entière à temps. Renvoyez-la, toute d’un coup.',

@@ -175,6 +175,7 @@ export const WORDS: { readonly [code in DetailCode]: readonly string[] } = {
   WRONG_METHOD: ['options'],
   BODY_TOO_LARGE: ['maximum'],
   NOT_HTTP: [],
+  TOO_MANY_CHUNKS: [],
   HEADERS_TOO_LARGE: [],
   REQUEST_LATE: [],
   UNKNOWN_EXPECTATION: ['field'],

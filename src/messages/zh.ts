@@ -118,6 +118,7 @@ export const zh = {
     WRONG_METHOD: '此路径不接受该 HTTP 方法。可接受：{options}。',
     BODY_TOO_LARGE: '请求体过大。最多可发送 {maximum} KiB。',
     NOT_HTTP: '请求不是格式正确的 HTTP/1.1。请使用 HTTP 库发送。',
+    TOO_MANY_CHUNKS: '请求体被拆成了过多的小块。请附带 Content-Length 发送，或使用更大的块。',
     HEADERS_TOO_LARGE: '请求头超出了本服务器接受的大小。请减少并缩短请求头。',
     REQUEST_LATE: '请求未能按时完整到达。请一次性重新发送。',
     UNKNOWN_EXPECTATION: '请求头 {field} 要求了本服务器不支持的内容。请去掉它。',
