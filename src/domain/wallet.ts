@@ -18,6 +18,11 @@ const PIN_TRIES = 5;
  * §3), can come to lock it.
  */
 const CODE_TRIES = 20;
+/**
+ * 20 wrong PINs in a row in one session, at whatever accounts: nobody mistypes that often, but somebody who tries one PIN at many
+ * accounts does, and no account's own count notices.
+ */
+const SESSION_PIN_TRIES = 20;
 export const PIN_LOCK_MS = 15 * 60_000;
 /**
  * Milliseconds after which a wrong PIN is forgotten if no other followed. It has to be: counts for numbers that are no account
@@ -101,6 +106,11 @@ export function afterWrongPin(
   const locked_until = left === 0 ? now + PIN_LOCK_MS : null;
   const pin_failed_at = Math.max(now, Math.min(count?.pin_failed_at ?? now, now + CLOCKS_APART_MS));
   return { row: { pin_failures: failures, pin_failed_at, locked_until }, left };
+}
+
+/** The count after one more wrong PIN in a session, over all accounts: twenty end its tries for fifteen minutes. */
+export function afterWrongPinOfSession(count: PinCount | undefined, now: number): ReturnType<typeof afterWrongPin> {
+  return afterWrongPin(count, now, SESSION_PIN_TRIES);
 }
 
 /** The count after one more wrong one-time code of an account: twenty lock its codes for fifteen minutes. */

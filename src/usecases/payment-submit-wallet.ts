@@ -37,10 +37,13 @@ import {
   renewPinHash,
 } from './pin-check.ts';
 import { readSessionPayments } from './session-payments.ts';
+import { guardOfSessionPins, readSessionPins, type SessionPins, sessionPinFailed } from './session-pins.ts';
 import { readTextCounts, type TextCounts, textCounted } from './text-guard.ts';
 import { approvedStep, type Step } from './wallet-approve.ts';
 
 interface Rows extends PinRows {
+  /** The wrong PINs of the session, at whatever accounts. */
+  readonly sessionPins: SessionPins;
   readonly session: (Session & MintedBy) | undefined;
   readonly payment: Payment | undefined;
   readonly sessionPayments: readonly Payment[];
@@ -54,7 +57,7 @@ interface Rows extends PinRows {
  * Pays from a wallet or flash account with its PIN; from the merchant's threshold on, a one-time code is sent and asked for
  * first (contract §4).
  *
- * @throws Refusal 1302 for a wrong PIN, with the tries that are left; 1303 while the account is locked, or a code would be asked
+ * @throws Refusal 1302 for a wrong PIN, with the tries that are left; 1303 while the account or the session is locked, or a code would be asked
  * for and too many were wrong, with the seconds; 1102 for a wallet of another currency; 1201 when the balance does not cover the
  * total; 1301 when a code would be asked for and too many were sent; 1402 when a code would be asked for and no texts can be
  * sent; 1202 when the amount is out of limits; and as `requireSubmittable`, for the session and the payment.
@@ -72,7 +75,8 @@ export async function submitFromWallet(
     requireSubmittable(first.session ?? caller.session, first.payment ?? payment, deps.clock.now()),
   );
   if (closed !== undefined) return refuse(deps.store, answering, closed);
-  const verdict = await judgePin(deps, first, means.pin, caller.merchant.id);
+  const isOpen = lockedFor(first.sessionPins, deps.clock.now()) === undefined;
+  const verdict = isOpen ? await judgePin(deps, first, means.pin, caller.merchant.id) : 'unverified';
   const { wallet } = first;
   const codeAsked = (): CodeAsked | undefined =>
     asked && wallet && { payment: asked, text: { phone: wallet.phone, code, language: means.language } };
@@ -94,16 +98,17 @@ export async function submitFromWallet(
 
 async function readRows(deps: Deps, caller: SessionCaller, paymentId: string, means: AccountMeans): Promise<Rows> {
   const { shard, id } = caller.session;
-  const [session, payment, pinRows] = await Promise.all([
+  const [session, payment, pinRows, sessionPins] = await Promise.all([
     deps.store.session.caller(shard, id),
     deps.store.payment.get(shard, paymentId),
     readPinRows(deps, means.number, means.method),
+    readSessionPins(deps, caller.session),
   ]);
   // For numbers without an account, too: how long an answer takes must not tell whether there is one.
   const asking = payment !== undefined && asksForCode(caller.merchant, payment) ? means.number : null;
   const [codeCounts, textCounts] = await Promise.all([readCodeCounts(deps, asking), readTextCounts(deps, asking)]);
   const sessionPayments = await readSessionPayments(deps, session);
-  return { session, payment, ...pinRows, sessionPayments, codeCounts, textCounts };
+  return { session, payment, ...pinRows, sessionPins, sessionPayments, codeCounts, textCounts };
 }
 
 function decide(submit: AccountSubmit, rows: Rows, verdict: PinVerdict): Decision<Submitted> {
@@ -116,15 +121,16 @@ function decide(submit: AccountSubmit, rows: Rows, verdict: PinVerdict): Decisio
   const payment = requireMine(rows.payment, session);
   requireSubmittable(session, payment, now);
   // If a lock ended between the two reads, the PIN was not verified: nothing is counted.
-  const seconds = lockedFor(countOf(rows, now), now) ?? (verdict === 'unverified' ? 1 : undefined);
+  const locks = [countOf(rows, now), rows.sessionPins].flatMap((count) => lockedFor(count, now) ?? []);
+  const seconds = locks.length > 0 ? Math.max(...locks) : verdict === 'unverified' ? 1 : undefined;
   if (seconds !== undefined) throw locked(seconds, payment, now, payment.expires_at);
   const { wallet } = rows;
-  if (verdict !== 'right' || wallet === undefined) return wrongPin(submit, rows, payment, now);
+  if (verdict !== 'right' || wallet === undefined) return wrongPin(submit, { ...rows, session, payment }, now);
   const decision = weigh(() => pay(submit, { ...rows, session, payment, wallet }, now));
   if (decision.refusal === undefined) return decision;
   // The wallet, because of many guesses verified at once, one made after the lock would otherwise learn from this refusal that it
   // was right; the payment, because another submit may have paid it before the account was read.
-  const updates = [guard('wallet', wallet), guard('payment', payment)];
+  const updates = [guard('wallet', wallet), guard('payment', payment), ...guardOfSessionPins(rows.sessionPins)];
   return { change: { updates }, refusal: decision.refusal };
 }
 
@@ -167,15 +173,28 @@ function pay(submit: AccountSubmit, opened: Opened, now: number): Decision<Submi
   const consumed = consumeSession({ payment, sessionPayments }, session, { now, newId: idsOf(deps) });
   const change = codeAsked ? askCode(submit, paying, now) : approve(submit, paying, now);
   return {
-    change: merged({ updates: [unlocked] }, counted, consumed, change.change),
+    change: merged(
+      { updates: [unlocked, ...guardOfSessionPins(opened.sessionPins)] },
+      counted,
+      consumed,
+      change.change,
+    ),
     answer: { payment: change.payment },
   };
 }
 
-function wrongPin({ deps, means }: AccountSubmit, rows: Rows, payment: Payment, now: number): Decision<Submitted> {
-  const { change, left } = countWrongPin(deps, rows, means.number, means.method, now);
+function wrongPin(
+  { deps, means }: AccountSubmit,
+  rows: Rows & Pick<Opened, 'session' | 'payment'>,
+  now: number,
+): Decision<Submitted> {
+  const { payment, session, sessionPins } = rows;
+  const ofAccount = countWrongPin(deps, rows, means.number, means.method, now);
+  const ofSession = sessionPinFailed(sessionPins, session, now);
+  const left = Math.min(ofAccount.left, ofSession.left);
   const details = [{ field: means.pinField, code: 'INVALID_PIN', words: { left } }] as const;
-  return { change, refusal: new Refusal(1302, { transactionId: payment.id, details }) };
+  const refusal = new Refusal(1302, { transactionId: payment.id, details });
+  return { change: merged(ofAccount.change, ofSession.change), refusal };
 }
 
 /** Whether the amount reaches the merchant's threshold for the currency (contract §4). */

@@ -257,3 +257,45 @@ describe('a refusal names the field that was sent', () => {
     expect(fields).toEqual(['ewallet_number', 'ewallet_pin']);
   });
 });
+
+describe('one session at many accounts', () => {
+  /** 20 wrong PINs in a row, over all accounts. */
+  const MOST = 20;
+  const leftIn = ({ json }: Answer): number =>
+    Number(/(\d) attempts? (is|are) left/.exec(json.details[0].message)?.[1] ?? 0);
+
+  test('twenty wrong PINs lock the session, not the accounts, for fifteen minutes, and are told as they come near', async () => {
+    const [mine, others] = [await world.wallet(), await world.wallet()];
+    const paying = await collect(world, merchant, { minted: { ttl_seconds: 86_400 } });
+    const left: number[] = [];
+    for (let tries = 1; tries <= MOST; tries += 1) {
+      const wrong = await submit(paying, 'wallet', tries === 1 ? others.number : unknownNumber(), WRONG);
+      expectRefusal(wrong, 400, '1302', 'INVALID_PIN');
+      left.push(leftIn(wrong));
+    }
+    expect(left).toEqual([...Array.from({ length: MOST - 4 }, () => 4), 3, 2, 1, 0]);
+    for (const number of [mine.number, others.number, unknownNumber()]) {
+      const locked = await submit(paying, 'wallet', number, mine.pin);
+      expectRefusal(locked, 403, '1303');
+      expect(locked.headers.get('retry-after')).toBe('900');
+    }
+    // Whoever holds these accounts does not notice.
+    const elsewhere = await collect(world, merchant);
+    expect((await payFromWallet(world, elsewhere, others)).json).toMatchObject({ status: 'approved' });
+    await world.clock.advance(LOCK);
+    expect((await payFromWallet(world, paying, mine)).json).toMatchObject({ status: 'approved' });
+  });
+
+  test('a right PIN between wrong ones is not told once the session is locked, however many arrive at once', async () => {
+    const mine = await world.wallet();
+    const paying = await collect(world, merchant);
+    for (let tries = 1; tries < MOST; tries += 1) await submit(paying, 'wallet', unknownNumber(), WRONG);
+    const numbers = Array.from({ length: 8 }, unknownNumber);
+    const answers = await Promise.all(numbers.map((number) => submit(paying, 'wallet', number, WRONG)));
+    expect(answers.map(({ json }) => json.error_code).sort()).toEqual([
+      '1302',
+      ...Array.from({ length: 7 }, () => '1303'),
+    ]);
+    expectRefusal(await submit(paying, 'wallet', mine.number, mine.pin), 403, '1303');
+  });
+});
