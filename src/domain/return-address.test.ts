@@ -11,6 +11,14 @@ test.each([
   ['https://shop.example/?cart=7', 'https://shop.example/?cart=7&transaction_id=txn_1&status=approved'],
   ['https://shop.example/?', 'https://shop.example/?transaction_id=txn_1&status=approved'],
   ['https://shop.example/?a=1&', 'https://shop.example/?a=1&transaction_id=txn_1&status=approved'],
+  [
+    'https://shop.example/?transaction_id=txn_0&a=1&status=approved&statuses=2&%73tatus=x&status#status=y',
+    'https://shop.example/?a=1&statuses=2&transaction_id=txn_1&status=approved#status=y',
+  ],
+  [
+    'https://shop.example/?a=b?status=1&c=%20+',
+    'https://shop.example/?a=b?status=1&c=%20+&transaction_id=txn_1&status=approved',
+  ],
   ['https://shop.example/a#top?x', 'https://shop.example/a?transaction_id=txn_1&status=approved#top?x'],
   [
     'https://shop.example/заказ',

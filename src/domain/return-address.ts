@@ -1,8 +1,8 @@
 /**
  * Addresses of shops that browsers are sent back to.
  *
- * Invariant: the shop's own address stays as it is, and what it needs to know is added to its query; whatever the address,
- * what comes out fits into a header.
+ * Invariant: the shop's own address stays as it is but for what the shop needs to know, which its query says once; whatever the
+ * address, what comes out fits into a header.
  */
 
 import { isPaid } from './payment.ts';
@@ -19,22 +19,25 @@ export function isPlainAddress(address: string): boolean {
   return !/[\p{Z}\p{Cc}\\]/u.test(address);
 }
 
-/** Adds to an address's query, before its fragment. Written as a browser would send it, because it goes into headers too. */
-export function withQuery(address: string, more: { readonly [name: string]: string }): string {
+/**
+ * Sets fields of an address's query, before its fragment: fields of the same names, which whoever made the payment may have put there,
+ * are dropped, so that a shop that reads the first of two is not told somebody else's. Written as a browser would send it, because
+ * it goes into headers too.
+ */
+export function withQuery(address: string, fields: { readonly [name: string]: string }): string {
   const hash = address.indexOf('#');
   const [place, fragment] = hash < 0 ? [address, ''] : [address.slice(0, hash), address.slice(hash)];
-  return new URL(`${place}${markAfter(place)}${new URLSearchParams(more)}${fragment}`).href;
-}
-
-/** What must stand between an address and a further field of its query. */
-function markAfter(place: string): string {
-  if (!place.includes('?')) return '?';
-  return /[?&]$/.test(place) ? '' : '&';
+  const mark = place.indexOf('?');
+  const [path, query] = mark < 0 ? [place, ''] : [place.slice(0, mark), place.slice(mark + 1)];
+  const isKept = (pair: string): boolean =>
+    pair !== '' && ![...new URLSearchParams(pair).keys()].some((name) => Object.hasOwn(fields, name));
+  const pairs = [...query.split('&').filter(isKept), new URLSearchParams(fields)];
+  return new URL(`${path}?${pairs.join('&')}${fragment}`).href;
 }
 
 /**
  * Where to send a payment's customer back to: the shop's success address if the payment was paid, or `mayBePaid`, and its failure
- * address otherwise. `transaction_id` and `status` are added (contract §4). Undefined if the shop gave no such address.
+ * address otherwise. `transaction_id` and `status` are set in its query (contract §4). Undefined if the shop gave no such address.
  *
  * Shops treat an arrival at their success address as a paid order. So an unpaid one goes there only when money may have moved, or has
  * come too late to count, because then the shop has to check, and must not ask for it again.
