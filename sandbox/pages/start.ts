@@ -69,7 +69,8 @@ function commands(gateway: string, sandbox: string): SafeHtml {
     <li><p>Mint a session with the merchant's credential, and keep its <code>session_token</code> as <code>$SESSION</code>.</p>
       <pre tabindex="0">curl -X POST ${gateway}/api/v1/internal/sessions/create \\
   -H "Authorization: Bearer $CREDENTIAL" -H 'Content-Type: application/json' \\
-  -d '{"amount":"45.90","currency":"usd","customer_reference":"order-2041"}'</pre></li>
+  -d '{"amount":"45.90","currency":"usd","customer_reference":"order-2041",
+       "scope":"collect"}'</pre></li>
     <li><p>Collect by mobile money, and keep the <code>payment_id</code> as <code>$PAYMENT</code>.</p>
       <pre tabindex="0">curl -X POST ${gateway}/api/v1/payments/collect \\
   -H "Authorization: Bearer $SESSION" -H 'Content-Type: application/json' \\

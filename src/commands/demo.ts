@@ -183,7 +183,7 @@ function pasteNotes(demo: Demo, url: string, sandboxUrl: string): string[] {
   const field = (name: string): string => `sed -n 's/.*"${name}":"\\([^"]*\\)".*/\\1/p'`;
   const post = (path: string, bearer: string, body: string): string =>
     `curl -s ${api}${path} -H "Authorization: Bearer ${bearer}" -H 'Content-Type: application/json' -H 'Accept-Language: en' -d ${body}`;
-  const mint = `'{"amount":"12.50","currency":"usd","customer_reference":"order-1"}'`;
+  const mint = `'{"amount":"12.50","currency":"usd","customer_reference":"order-1","scope":"collect"}'`;
   const collect = `'${JSON.stringify({
     payment_method: 'wallet',
     user_info: 'full',
