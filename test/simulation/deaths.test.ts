@@ -44,16 +44,20 @@ import { rowsOf } from '../support/rows.ts';
 import { addAccount, FORM_TYPE, formOf, payByTransfer, pngFile } from '../support/transfer-flows.ts';
 import { until, whileTimePasses } from '../support/waiting.ts';
 import { type Answer, type CallOptions, collectBody, mint, openWorld, type World } from '../support/world.ts';
-import { type Death, type Mortal, openMortal } from './mortal.ts';
+import { type Death, type Heir, type Mortal, openHeir, openMortal } from './mortal.ts';
 
 let world: World;
+let heir: Heir;
 beforeAll(async () => {
   world = await openWorld({ role: 'api', env: { RATE_LIMIT_SCALE: '0' } });
+  heir = await openHeir(world);
 });
 /** What is left of the dead gateways ends by itself, and is awaited only at the end. */
 const mortals: Mortal[] = [];
 afterAll(async () => {
-  await whileTimePasses(world, Promise.all(mortals.map((mortal) => mortal.close())), PATIENT_MS);
+  heir.wake();
+  const all = [heir, ...mortals];
+  await whileTimePasses(world, Promise.all(all.map((one) => one.close())), PATIENT_MS);
   await world.close();
 });
 
@@ -334,7 +338,7 @@ describe('whichever step is the last', () => {
   async function live(death: Death, flow: Flow): Promise<string> {
     const merchant = await world.merchant();
     const heard: Heard[] = [];
-    const mortal = await openMortal(world, death);
+    const mortal = await openMortal(world, heir, death);
     mortals.push(mortal);
     const { moved, owed, told } = await flow(repeating(mortal, heard), merchant, operating(mortal));
     const statesOf = ([transactionId, status]: Ended['told'][number]): Promise<string[]> =>

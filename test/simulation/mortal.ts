@@ -7,8 +7,9 @@
  * what it had begun.
  */
 
-import type { Outbound } from '../../src/platform/platform.ts';
+import type { Clock, Outbound } from '../../src/platform/platform.ts';
 import { manualClock } from '../../src/platform/testing/manual-clock.ts';
+import type { Round } from '../../src/rounds/round.ts';
 import type { Deps } from '../../src/usecases/deps.ts';
 import { type Otherwise, openSecond, type Second } from '../support/second-gateway.ts';
 import { type Fate, openWire } from '../support/wire.ts';
@@ -27,11 +28,20 @@ export interface Mortal {
   operate<T>(command: (deps: Deps) => Promise<T>): Promise<T | undefined>;
   /** The step at which it died, in words; undefined while it lives. */
   end(): string | undefined;
-  /** Moves the clock, then runs every round once: its own or, after its death, those of the worker started in its place. */
+  /** Moves the clock, then runs every round once: its own or, after its death, its heir's. */
   pass(milliseconds: number): Promise<void>;
-  /** Ends the process that runs the rounds. What is left of the dead gateway is not awaited. */
+  /** Ends it, or puts its heir to sleep. What is left of the dead gateway is not awaited. */
   rest(): Promise<void>;
   /** Resolves when nothing of it is left, for which time may have to pass. */
+  close(): Promise<void>;
+}
+
+/** The worker that takes a dead gateway's place. It sleeps while a mortal lives: then none of its rounds runs. */
+export interface Heir {
+  readonly rounds: readonly Round[];
+  /** What has fallen due while it slept runs when it wakes. */
+  wake(): void;
+  sleep(): void;
   close(): Promise<void>;
 }
 
@@ -43,11 +53,40 @@ const TOOK_LEASES = /UPDATE [1-9]/;
 /** Rounds that take no part in any flow. */
 export const ONLOOKERS = ['audit', 'close_days', 'reap'];
 
+/** One for all mortals of a world, one after the other: opening one for each would take longer than all else. */
+export async function openHeir(world: World): Promise<Heir> {
+  const { clock } = world.gateway.deps;
+  const due = new Set<() => void>();
+  let isAwake = false;
+  const sleepy: Clock = {
+    ...clock,
+    after(milliseconds, task) {
+      const cancel = clock.after(milliseconds, () => (isAwake ? task() : due.add(task)));
+      return () => {
+        due.delete(task);
+        cancel();
+      };
+    },
+  };
+  const { gateway, close } = await openWorking(world, world.databaseUrl, { role: 'worker', clock: sleepy });
+  return {
+    rounds: gateway.rounds,
+    wake() {
+      isAwake = true;
+      for (const task of due) task();
+      due.clear();
+    },
+    sleep() {
+      isAwake = false;
+    },
+    close,
+  };
+}
+
 /** The world itself must have the role `api`, or it would run the rounds too. */
-export async function openMortal(world: World, death: Death): Promise<Mortal> {
+export async function openMortal(world: World, heir: Heir, death: Death): Promise<Mortal> {
   const wire = await openWire(world.databaseUrl);
   let isAsked = false;
-  let heir: Promise<Second> | undefined;
   let closing: Promise<void> | undefined;
   let steps = 0;
   let end: string | undefined;
@@ -63,6 +102,7 @@ export async function openMortal(world: World, death: Death): Promise<Mortal> {
     wire.cut();
     second.gateway.app.server.closeAllConnections();
     closing = second.close();
+    heir.wake();
     tellEnd();
   };
 
@@ -104,13 +144,6 @@ export async function openMortal(world: World, death: Death): Promise<Mortal> {
   const second = await openWorking(world, wire.url, { through: mortal, role: 'all' });
   wire.judge = judge;
 
-  /** The gateway that runs the rounds. */
-  const working = (): Promise<Second> => {
-    if (end === undefined) return Promise.resolve(second);
-    heir ??= openWorking(world, world.databaseUrl, { role: 'worker' });
-    return heir;
-  };
-
   return {
     call(method, path, options) {
       isAsked = true;
@@ -123,13 +156,15 @@ export async function openMortal(world: World, death: Death): Promise<Mortal> {
     end: () => end,
     async pass(milliseconds) {
       await world.clock.advance(milliseconds);
-      const { gateway } = await working();
-      const over = Promise.all(gateway.rounds.map((round) => round.runNow()));
+      const { rounds } = end === undefined ? second.gateway : heir;
+      const over = Promise.all(rounds.map((round) => round.runNow()));
       await (end === undefined ? Promise.race([ended, over]) : over);
     },
     async rest() {
-      if (end === undefined) closing = second.close();
-      await (end === undefined ? closing : (await heir)?.close());
+      heir.sleep();
+      if (end !== undefined) return;
+      closing = second.close();
+      await closing;
     },
     async close() {
       await closing;
