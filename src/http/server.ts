@@ -145,12 +145,18 @@ function createApp(life: LifeParts, sockets: SocketLimits): FastifyInstance {
     // While closing, our own answer is sent, which has a Retry-After.
     return503OnClosing: false,
     routerOptions: { maxParamLength: LONGEST_PARAMETER },
+    // No route has a schema of the framework's, so its compilers are not even loaded.
+    schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
     clientErrorHandler: (error, socket) => answerClientError(life, life.nextRequestId(), error, socket),
     frameworkErrors: (error, request, reply) => {
       beginExchange(life, request, reply);
       failRequest(life, request, reply, error);
     },
   });
+}
+
+function noCompiler(): never {
+  throw new Error('a route with a schema of the framework’s');
 }
 
 /** JSON is kept as bytes, which the pipeline parses once it knows their sender. Any other type was refused before, or is taken as text. */
