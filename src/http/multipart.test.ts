@@ -71,7 +71,7 @@ describe('a form is refused', () => {
   it('that comes byte by byte', async () => {
     const body = Buffer.concat([
       file('x'.repeat(900)),
-      ...Array.from({ length: 4 }, (_, i) => field(`f${i}`, 'x'.repeat(500))),
+      ...Array.from({ length: 4 }, (_, i) => field(`f${i}`, 'x'.repeat(1_000))),
       END,
     ]);
     expect(await outcome(sent(body, 1))).toBe('400 1403 body TOO_MANY_CHUNKS');

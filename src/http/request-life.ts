@@ -15,12 +15,13 @@ import type { clientAddressReader } from './client-address.ts';
 import { PAGES_HEADERS } from './cors.ts';
 import { badFraming, unknownPath, wrongMethod } from './envelope.ts';
 import { beginExchange, type ExchangeParts, exchangeOf, logExchange } from './exchange.ts';
+import { isForm } from './multipart.ts';
 import { failRequest } from './page-routes.ts';
 import type { Places } from './places.ts';
 import { hasOneHost } from './request-headers.ts';
 import type { CountAnswer } from './request-metrics.ts';
 import { addTraces } from './request-traces.ts';
-import { answerLateBody, answerShreddedBody } from './socket-errors.ts';
+import { answerLateBody, answerShreddedBody, refusalOfEnded } from './socket-errors.ts';
 import type { TurnAway } from './turn-away.ts';
 import { answerBeforeRest, limitBodyPieces, limitBodyTime, limitRestTime } from './unread-body.ts';
 
@@ -56,11 +57,15 @@ export function addRequestLife(app: FastifyInstance, parts: LifeParts): void {
   if (parts.traces !== undefined) addTraces(app, parts.traces);
   app.addHook('onRequest', receiver(parts));
   app.addHook('preParsing', (request, _reply, _payload, done) => {
-    // A file is read by the pipeline, which counts its pieces itself.
-    if (!bringsFile(request)) {
+    if (isReadHere(request)) {
       limitBodyPieces(request.raw, () => answerShreddedBody(parts, exchangeOf(request).requestId, request.raw));
     }
     done(null);
+  });
+  app.addHook('preValidation', (request, reply, done) => {
+    const ended = refusalOfEnded(request.raw);
+    if (ended !== undefined) reply.header('Connection', 'close');
+    done(ended);
   });
   app.addHook('onSend', (request, reply, payload, done) => {
     // Requests in flight are finished, and their connections are closed: a kept one would hold up the stop.
@@ -80,6 +85,11 @@ export function addRequestLife(app: FastifyInstance, parts: LifeParts): void {
     const left = error.code === 'ECONNRESET' && !request.raw.complete;
     return failRequest(parts, request, reply, left ? badFraming() : error);
   });
+}
+
+/** Whether the framework reads the body: nobody reads that of a GET, and a form is read by the pipeline. */
+function isReadHere({ method, headers }: FastifyRequest): boolean {
+  return (method === 'POST' || method === 'PUT') && !isForm(headers);
 }
 
 /** Answers a request that no route takes. */

@@ -1,7 +1,10 @@
 /** Bodies in chunks of a byte each, and headers without number: senders who want to keep the process busy, or something unseen. */
 import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { Type } from 'typebox';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectTo } from '../../test/support/listening.ts';
+import { defineRoute } from './route.ts';
 import { type SmallWorld, smallWorld } from './testing/small-world.ts';
 
 const world: SmallWorld = smallWorld({ rateLimitScale: 0 });
@@ -41,16 +44,76 @@ const sent = (body: string, size: number, ...lines: readonly string[]): Promise<
     `${head([`Authorization: ${world.merchantAuth}`, 'Transfer-Encoding: chunked', ...lines])}\r\n\r\n${inChunks(body, size)}`,
   );
 
+const keyed = (nth: number): string => `Idempotency-Key: key-${nth}`;
+
 describe('a body in chunks', () => {
-  it('of a byte each is refused without being read to its end, and nothing is done', async () => {
-    const before = world.rows.runs;
-    const answer = await sent(ORDER.padEnd(20_000), 1, 'Accept-Language: en');
+  // The last chunk of the first two comes in one read with the others: the body is whole when the refusal has been written.
+  it.each([4_600, 9_000, 20_000])('of a byte each is refused, and nothing is done (%i bytes)', async (size) => {
+    const { runs } = world.rows;
+    const answer = await sent(ORDER.padEnd(size), 1, 'Accept-Language: en', keyed(size));
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
     expect(answer).toContain('"error_code":"1403"');
     expect(answer).toContain('"field":"body","message":"The body comes in too many small chunks.');
     expect(answer).toMatch(/\r\nconnection: close\r\n/i);
     expect(answer.match(/HTTP\/1\.1/g)).toHaveLength(1);
-    expect(world.rows.runs).toBe(before);
+    expect(world.rows.runs).toBe(runs);
+    expect(await sent(ORDER, 16, keyed(size))).toMatch(/^HTTP\/1\.1 201 /);
+    expect(world.rows.runs).toBeGreaterThan(runs);
+  });
+
+  it('is refused in its turn, and the connection is closed, if others came before it and behind it', async () => {
+    const order = (body: string, ...lines: readonly string[]) =>
+      `${head([`Authorization: ${world.merchantAuth}`, ...lines]).replace('Connection: close\r\n', '')}\r\n\r\n${body}`;
+    const whole = (nth: number) => order(ORDER, `Content-Length: ${ORDER.length}`, keyed(nth));
+    const shredded = order(inChunks(ORDER.padEnd(4_600), 1), 'Transfer-Encoding: chunked', keyed(2));
+    const answer = await answerTo(`${whole(1)}${shredded}${whole(3)}`);
+    expect([...answer.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(['201', '400']);
+    // It is carried out now, and not answered as one that has been.
+    const { runs } = world.rows;
+    const again = order(ORDER, 'Connection: close', `Content-Length: ${ORDER.length}`, keyed(2));
+    expect(await answerTo(again)).toMatch(/^HTTP\/1\.1 201 /);
+    expect(world.rows.runs).toBeGreaterThan(runs);
+  });
+
+  it('that nobody reads does not flow while its request is worked at', async () => {
+    let goOn = (): void => undefined;
+    const going = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    let begin = (): void => undefined;
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    const route = defineRoute({
+      method: 'GET',
+      path: '/slow',
+      operationId: 'slow',
+      summary: 'Slow',
+      description: 'Is answered when the test says so.',
+      credential: 'none',
+      limit: 'none',
+      loadClass: 'read',
+      allowConsumed: true,
+      answers: { 200: Type.Object({}) },
+      refusals: [],
+      run: async (call) => {
+        begin();
+        await going;
+        return call.reply(200, {});
+      },
+    });
+    const { app } = smallWorld({ routes: [route] });
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    const asked = once(app.server, 'request') as Promise<[IncomingMessage]>;
+    const socket = connectTo(app.server);
+    socket.on('error', () => undefined);
+    socket.write('GET /api/v1/slow HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n');
+    const [request] = await asked;
+    await begun;
+    expect(request.readableFlowing).not.toBe(true);
+    goOn();
+    socket.destroy();
+    await app.close();
   });
 
   it.each([

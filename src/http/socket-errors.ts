@@ -20,9 +20,6 @@ const STATUSES: { readonly [code: string]: number } = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
-/** The code of our own error about a body in too many pieces. */
-const SHREDDED = 'TOO_MANY_CHUNKS';
-
 const REASONS: { readonly [status: number]: string } = {
   400: 'Bad Request',
   405: 'Method Not Allowed',
@@ -40,27 +37,25 @@ export function answerClientError(
   requestId: string,
   error: NodeJS.ErrnoException,
   socket: Socket,
-  language: Language = DEFAULT_LANGUAGE,
 ): void {
   // The client is gone: there is nobody to tell.
-  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) socket.destroy();
-  else afterOwedAnswers(socket, parts.clock, () => endWith(parts, requestId, error, socket, language));
+  if (error.code === 'ECONNRESET') socket.destroy();
+  else {
+    const refusal = badFraming(STATUSES[error.code ?? ''] ?? 400);
+    endConnection(parts, { requestId, language: DEFAULT_LANGUAGE }, refusal, socket);
+  }
+}
+
+/** Refuses what came last on a connection, once the answers before it have left, and closes it. */
+function endConnection(parts: EndParts, about: About, refusal: Refusal, socket: Socket): void {
+  if (socket.destroyed || !socket.writable) socket.destroy();
+  else afterOwedAnswers(socket, parts.clock, () => endWith(parts, about, refusal, socket));
 }
 
 /** Says what was wrong, unless the very request that is at fault is being answered, and closes the connection. */
-function endWith(
-  parts: ExchangeParts,
-  requestId: string,
-  error: NodeJS.ErrnoException,
-  socket: Socket,
-  language: Language,
-): void {
-  if (isAnswering(socket)) {
-    socket.destroy();
-    return;
-  }
-  const refusal = error.code === SHREDDED ? tooManyChunks() : badFraming(STATUSES[error.code ?? ''] ?? 400);
-  write(parts, { requestId, language }, refusal, socket);
+function endWith(parts: ExchangeParts, about: About, refusal: Refusal, socket: Socket): void {
+  if (isAnswering(socket)) socket.destroy();
+  else write(parts, about, refusal, socket);
 }
 
 /** CONNECT: nobody here tunnels anything. */
@@ -94,19 +89,31 @@ function write(
   socket.destroySoon();
 }
 
+/** Requests that were ended before their body was whole, and why. */
+const ENDED = new WeakMap<IncomingMessage, Refusal>();
+
+/**
+ * The refusal with which a request was ended. Its body may have become whole nevertheless, with what had arrived by then: such a
+ * request must not be carried out, because its sender is told, and believes, that it was refused.
+ */
+export function refusalOfEnded(request: IncomingMessage): Refusal | undefined {
+  return ENDED.get(request);
+}
+
 /** Answers a body that has not come whole in time as Node.js answers a request that is late, but in its sender's language. */
 export function answerLateBody(parts: EndParts, requestId: string, request: IncomingMessage): void {
-  endRequest(parts, requestId, request, 'ERR_HTTP_REQUEST_TIMEOUT');
+  endRequest(parts, requestId, request, badFraming(408));
 }
 
 /** Answers a body whose pieces are not worth being put together, and ends its connection. */
 export function answerShreddedBody(parts: EndParts, requestId: string, request: IncomingMessage): void {
-  endRequest(parts, requestId, request, SHREDDED);
+  endRequest(parts, requestId, request, tooManyChunks());
 }
 
-function endRequest(parts: EndParts, requestId: string, { headers, socket }: IncomingMessage, code: string): void {
-  const fault = Object.assign(new Error('a body that is not read to its end'), { code });
-  answerClientError(parts, requestId, fault, socket, negotiate(headers['accept-language']));
+function endRequest(parts: EndParts, requestId: string, request: IncomingMessage, refusal: Refusal): void {
+  const { headers, socket } = request;
+  ENDED.set(request, refusal);
+  endConnection(parts, { requestId, language: negotiate(headers['accept-language']) }, refusal, socket);
 }
 
 /** An `Expect` other than `100-continue`: Node.js hands it over before it becomes a request. */
