@@ -49,8 +49,8 @@ describe.each(['merchant', 'upstream'] as const)('to a %s', (trust) => {
     flood = (socket) => socket.write(`HTTP/1.1 200 OK\r\n${'a:\r\n'.repeat(32_000)}`);
     expect(await send(trust)).toEqual({ kind: 'lost', reason: 'the connection failed: UND_ERR_HEADERS_OVERFLOW' });
     expect(Math.max(...pieces)).toBe(SIP_BYTES);
-    // 'a' of each line is counted: 8 192 lines, 32 KiB, and the piece in which the last of them is.
-    expect(pieces.length).toBeLessThan(36);
+    // 'a' of each line is counted: a line for each byte allowed, and the piece in which the last of them is.
+    expect(pieces.length).toBeLessThan(trust === 'merchant' ? 36 : 72);
   });
 
   test('a header of 7 KiB is read', async () => {
@@ -66,12 +66,12 @@ describe.each(['merchant', 'upstream'] as const)('to a %s', (trust) => {
       };
       more();
     };
-    expect(await send(trust)).toMatchObject({ kind: 'lost' });
+    expect(await send(trust)).toEqual({ kind: 'lost', reason: 'the connection failed: INTERIM_WITHOUT_END' });
   });
 
   test('a few interim responses are', async () => {
     flood = (socket) => {
-      const hints = 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'.repeat(16);
+      const hints = 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'.repeat(64);
       socket.write(`${hints}HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok`);
     };
     expect(await send(trust)).toMatchObject({ kind: 'answered', status: 201, body: 'ok' });

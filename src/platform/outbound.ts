@@ -31,8 +31,8 @@ export interface OutboundOptions extends DialRules {
 const MOST_RESTS = 64;
 
 /** How many interim responses (1xx) may come before an answer; more are sent only to keep the gateway busy. */
-const MOST_INTERIM = 16;
-/** Of an answer's header; half of the library's default is more than receivers behind large proxies send. */
+const MOST_INTERIM = 64;
+/** Of an answer's header: more than receivers behind large proxies send. An upstream may send twice as much. */
 const HEADER_BYTES = 8_192;
 /** How many more pieces an answer may have than twice those in which one of the longest is read. */
 const PIECES_BESIDES = 1_024;
@@ -41,7 +41,6 @@ const PIECES_BESIDES = 1_024;
 const POOLS = {
   connections: LANE_WIDTH,
   pipelining: 1,
-  maxHeaderSize: HEADER_BYTES,
   keepAliveTimeout: 4000,
   keepAliveMaxTimeout: 30_000,
   // The deadline of a request covers these, with one timer instead of two.
@@ -57,8 +56,8 @@ export function createOutbound(options: OutboundOptions): Outbound {
   const resolve = options.resolve ?? nameServers({ alsoSystem: rules.allowLoopback });
   // Two sets of pools: a merchant's request must never travel over a connection that was made without the guard.
   const ways = {
-    merchant: openWay(guardedConnector(rules, resolve)),
-    upstream: openWay(buildConnector({ timeout: CONNECT_LIMIT_MS, rejectUnauthorized: true })),
+    merchant: openWay(guardedConnector(rules, resolve), HEADER_BYTES),
+    upstream: openWay(buildConnector({ timeout: CONNECT_LIMIT_MS, rejectUnauthorized: true }), 2 * HEADER_BYTES),
   };
   const judged = remembering((url) => targetOfMerchant(url, rules));
   const judgedForBrowsers = remembering((url) => targetOfMerchant(url, rules, 'browser'));
@@ -106,8 +105,9 @@ interface Way {
   readonly rests: Set<() => void>;
 }
 
-function openWay(dial: buildConnector.connector): Way {
-  return { agent: new Agent({ ...POOLS, connect: sipping(dial) }), lanes: createLanes(), rests: new Set() };
+function openWay(dial: buildConnector.connector, maxHeaderSize: number): Way {
+  const agent = new Agent({ ...POOLS, maxHeaderSize, connect: sipping(dial) });
+  return { agent, lanes: createLanes(), rests: new Set() };
 }
 
 interface Exchange {
@@ -176,7 +176,7 @@ function exchange(parts: Exchange): void {
       onResponseStart(current, status, headers) {
         if (status < 200) interim += 1;
         if (interim > MOST_INTERIM) {
-          current.abort(new Error('interim responses without end'));
+          current.abort(Object.assign(new Error('too many interim responses'), { code: 'INTERIM_WITHOUT_END' }));
           return;
         }
         answer.start(status, headers);
