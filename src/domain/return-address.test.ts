@@ -19,6 +19,11 @@ test.each([
     'https://shop.example/?a=b?status=1&c=%20+',
     'https://shop.example/?a=b?status=1&c=%20+&transaction_id=txn_1&status=approved',
   ],
+  [
+    'https://shop.example/??status=1&&b=2&',
+    'https://shop.example/??status=1&&b=2&transaction_id=txn_1&status=approved',
+  ],
+  ['https://shop.example/?a=1;status=x;b', 'https://shop.example/?a=1;b&transaction_id=txn_1&status=approved'],
   ['https://shop.example/a#top?x', 'https://shop.example/a?transaction_id=txn_1&status=approved#top?x'],
   [
     'https://shop.example/заказ',

@@ -29,10 +29,18 @@ export function withQuery(address: string, fields: { readonly [name: string]: st
   const [place, fragment] = hash < 0 ? [address, ''] : [address.slice(0, hash), address.slice(hash)];
   const mark = place.indexOf('?');
   const [path, query] = mark < 0 ? [place, ''] : [place.slice(0, mark), place.slice(mark + 1)];
-  const isKept = (pair: string): boolean =>
-    pair !== '' && ![...new URLSearchParams(pair).keys()].some((name) => Object.hasOwn(fields, name));
-  const pairs = [...query.split('&').filter(isKept), new URLSearchParams(fields)];
+  const pairs = query.split('&').flatMap((pair) => withoutFields(pair, fields) ?? []);
+  if (pairs.at(-1) === '') pairs.pop();
+  pairs.push(String(new URLSearchParams(fields)));
   return new URL(`${path}?${pairs.join('&')}${fragment}`).href;
+}
+
+/** A pair of a query without those parts that give a field; undefined if nothing is left. Some shops read `;` like `&`. */
+function withoutFields(pair: string, fields: { readonly [name: string]: string }): string | undefined {
+  // The mark in front keeps the parser from dropping a question mark that begins a name.
+  const names = (part: string): string[] => [...new URLSearchParams(`&${part}`).keys()];
+  const kept = pair.split(';').filter((part) => !names(part).some((name) => Object.hasOwn(fields, name)));
+  return kept.length === 0 ? undefined : kept.join(';');
 }
 
 /**

@@ -19,8 +19,8 @@ const PIN_TRIES = 5;
  */
 const CODE_TRIES = 20;
 /**
- * 20 wrong PINs in a row in one session, at whatever accounts: nobody mistypes that often, but somebody who tries one PIN at many
- * accounts does, and no account's own count notices.
+ * 20 wrong PINs in one session, at whatever accounts, none more than an hour after the one before: nobody mistypes that often, but
+ * somebody who tries one PIN at many accounts does, and no account's own count notices.
  */
 const SESSION_PIN_TRIES = 20;
 export const PIN_LOCK_MS = 15 * 60_000;

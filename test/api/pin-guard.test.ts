@@ -259,7 +259,7 @@ describe('a refusal names the field that was sent', () => {
 });
 
 describe('one session at many accounts', () => {
-  /** 20 wrong PINs in a row, over all accounts. */
+  /** 20 wrong PINs, over all accounts. */
   const MOST = 20;
   const leftIn = ({ json }: Answer): number =>
     Number(/(\d) attempts? (is|are) left/.exec(json.details[0].message)?.[1] ?? 0);
