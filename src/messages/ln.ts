@@ -155,8 +155,7 @@ export const ln = {
     WRONG_METHOD: 'Nzela oyo endimaka méthode HTTP wana te. Endimaka: {options}.',
     BODY_TOO_LARGE: 'Body eleki monene. Ekoki koleka {maximum} KiB te.',
     NOT_HTTP: 'Bosenga ezali HTTP/1.1 ya malamu te. Tinda yango na bibliothèque HTTP.',
-    TOO_MANY_CHUNKS:
-      'Nzoto ya bosenga ekatani na biteni mike mingi. Tinda yango na Content-Length to na biteni minene.',
+    TOO_MANY_CHUNKS: 'Body ekatani na biteni mike mingi. Tinda yango na Content-Length to na biteni minene.',
     HEADERS_TOO_LARGE: 'Ba-en-tête ezali minene koleka oyo serveur oyo endimaka. Tinda mingi te, mpe ya mikuse.',
     REQUEST_LATE: 'Bosenga ekomi mobimba na ntango te. Tinda yango lisusu, nyonso mbala moko.',
     UNKNOWN_EXPECTATION: 'En-tête {field} ezali kosenga likambo oyo serveur oyo eyebi te. Kotinda yango te.',
