@@ -20,7 +20,7 @@ import {
   requireSubmittable,
   type Submitted,
 } from '../domain/submission.ts';
-import { lockedFor } from '../domain/wallet.ts';
+import { decidingCount, lockedFor } from '../domain/wallet.ts';
 import type { SessionCaller } from './callers.ts';
 import { type CodeCounts, locked, readCodeCounts, requireCodesOpen } from './code-guard.ts';
 import { type CodeAsked, sendingCode } from './code-send.ts';
@@ -57,9 +57,9 @@ interface Rows extends PinRows {
  * Pays from a wallet or flash account with its PIN; from the merchant's threshold on, a one-time code is sent and asked for
  * first (contract §4).
  *
- * @throws Refusal 1302 for a wrong PIN, with the tries that are left; 1303 while the account or the session is locked, or a code would be asked
- * for and too many were wrong, with the seconds; 1102 for a wallet of another currency; 1201 when the balance does not cover the
- * total; 1301 when a code would be asked for and too many were sent; 1402 when a code would be asked for and no texts can be
+ * @throws Refusal 1302 for a wrong PIN, with the tries that are left; 1303 while the account or the session is locked, or a code
+ * would be asked for and too many were wrong, with the seconds; 1102 for a wallet of another currency; 1201 when the balance does not
+ * cover the total; 1301 when a code would be asked for and too many were sent; 1402 when a code would be asked for and no texts can be
  * sent; 1202 when the amount is out of limits; and as `requireSubmittable`, for the session and the payment.
  */
 export async function submitFromWallet(
@@ -75,8 +75,8 @@ export async function submitFromWallet(
     requireSubmittable(first.session ?? caller.session, first.payment ?? payment, deps.clock.now()),
   );
   if (closed !== undefined) return refuse(deps.store, answering, closed);
-  const isOpen = lockedFor(first.sessionPins, deps.clock.now()) === undefined;
-  const verdict = isOpen ? await judgePin(deps, first, means.pin, caller.merchant.id) : 'unverified';
+  const isLocked = secondsLocked(first, deps.clock.now()) !== undefined;
+  const verdict = isLocked ? 'unverified' : await judgePin(deps, first, means.pin, caller.merchant.id);
   const { wallet } = first;
   const codeAsked = (): CodeAsked | undefined =>
     asked && wallet && { payment: asked, text: { phone: wallet.phone, code, language: means.language } };
@@ -111,7 +111,15 @@ async function readRows(deps: Deps, caller: SessionCaller, paymentId: string, me
   return { session, payment, ...pinRows, sessionPins, sessionPayments, codeCounts, textCounts };
 }
 
-function decide(submit: AccountSubmit, rows: Rows, verdict: PinVerdict): Decision<Submitted> {
+/** Until the account and the session are both open to tries; undefined if they are. */
+function secondsLocked(rows: Pick<Rows, keyof PinRows | 'sessionPins'>, now: number): number | undefined {
+  return lockedFor(decidingCount([countOf(rows, now), rows.sessionPins], now), now);
+}
+
+/** The result for a PIN; `unverified` if account or session was locked, so that no hash was computed. */
+type Verdict = PinVerdict | 'unverified';
+
+function decide(submit: AccountSubmit, rows: Rows, verdict: Verdict): Decision<Submitted> {
   const { deps } = submit;
   const now = deps.clock.now();
   const { session } = rows;
@@ -121,8 +129,7 @@ function decide(submit: AccountSubmit, rows: Rows, verdict: PinVerdict): Decisio
   const payment = requireMine(rows.payment, session);
   requireSubmittable(session, payment, now);
   // If a lock ended between the two reads, the PIN was not verified: nothing is counted.
-  const locks = [countOf(rows, now), rows.sessionPins].flatMap((count) => lockedFor(count, now) ?? []);
-  const seconds = locks.length > 0 ? Math.max(...locks) : verdict === 'unverified' ? 1 : undefined;
+  const seconds = secondsLocked(rows, now) ?? (verdict === 'unverified' ? 1 : undefined);
   if (seconds !== undefined) throw locked(seconds, payment, now, payment.expires_at);
   const { wallet } = rows;
   if (verdict !== 'right' || wallet === undefined) return wrongPin(submit, { ...rows, session, payment }, now);

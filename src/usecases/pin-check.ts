@@ -9,14 +9,7 @@
 
 import { type Change, guardedUpdate } from '../domain/change.ts';
 import type { Account, PinCount, PinGuard, Wallet, WalletKind } from '../domain/records.ts';
-import {
-  afterWrongPin,
-  decidingCount,
-  isWalletNumber,
-  lockedFor,
-  shardOfGuard,
-  shardOfWallet,
-} from '../domain/wallet.ts';
+import { afterWrongPin, decidingCount, isWalletNumber, shardOfGuard, shardOfWallet } from '../domain/wallet.ts';
 import type { Deps } from './deps.ts';
 import { keepUnderKeys } from './key-memory.ts';
 import { commitDecision } from './perform.ts';
@@ -44,18 +37,15 @@ export async function readPinRows(
   return wallet?.kind === kind ? { wallet, account, guards } : { wallet: undefined, account: undefined, guards };
 }
 
-/** The result for a PIN; `unverified` if the account was locked, so that no hash was computed. */
-export type PinVerdict = 'right' | 'wrong' | 'unverified';
+export type PinVerdict = 'right' | 'wrong';
 
-/** Verifies the PIN, once. `turn`: the owner of the queue in which the hash is computed (fair queueing). */
+/** Verifies the PIN, once; not to be called while it is locked. `turn`: the owner of the queue in which the hash is computed. */
 export async function judgePin(
-  deps: Pick<Deps, 'secrets' | 'clock'>,
+  deps: Pick<Deps, 'secrets'>,
   rows: PinRows,
   pin: string,
   turn: string,
 ): Promise<PinVerdict> {
-  const now = deps.clock.now();
-  if (lockedFor(countOf(rows, now), now) !== undefined) return 'unverified';
   return (await deps.secrets.verifyPin(pin, rows.wallet?.pin_hash, turn)) ? 'right' : 'wrong';
 }
 
