@@ -62,17 +62,11 @@ class LastMessage extends Error {
 /** Sends the executions on a connection that has prepared their statements. Rejects with what the driver reports. */
 export function runPipeline(client: pg.Client, executions: readonly Execution[], stallMs: number): Promise<void> {
   return submit(client, stallMs, executions, (connection) => {
-    // One write: several would each wake the server, which is expensive when all processes share a few cores.
-    connection.stream.cork();
-    try {
-      for (const { statement, values } of executions) {
-        connection.bind({ statement: statement.name, values: [...values()] }, true);
-        connection.execute(null, true);
-      }
-      connection.sync();
-    } finally {
-      connection.stream.uncork();
+    for (const { statement, values } of executions) {
+      connection.bind({ statement: statement.name, values: [...values()] }, true);
+      connection.execute(null, true);
     }
+    connection.sync();
   });
 }
 
@@ -95,10 +89,8 @@ export async function prepare(
   client.connection.on('parseComplete', onParsed);
   try {
     await submit(client, stallMs, [], (connection) => {
-      connection.stream.cork();
       for (const { name, text } of statements) connection.parse({ name, text, types: [] }, true);
       connection.sync();
-      connection.stream.uncork();
     });
   } finally {
     client.connection.off('parseComplete', onParsed);
@@ -126,7 +118,13 @@ function submit(
     client.query(
       handlersFor(executions, done, (given) => {
         connection = given;
-        write(given);
+        // One write: several would each wake the server, which is expensive when all processes share a few cores.
+        given.stream.cork();
+        try {
+          write(given);
+        } finally {
+          given.stream.uncork();
+        }
       }),
     );
   });
