@@ -44,6 +44,38 @@ const sent = (body: string, size: number, ...lines: readonly string[]): Promise<
     `${head([`Authorization: ${world.merchantAuth}`, 'Transfer-Encoding: chunked', ...lines])}\r\n\r\n${inChunks(body, size)}`,
   );
 
+/** A world in which `GET /slow` is answered only when the test says so. */
+async function waiting() {
+  let [begin, goOn] = [(): void => undefined, (): void => undefined];
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  const going = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const slow = defineRoute({
+    method: 'GET',
+    path: '/slow',
+    operationId: 'slow',
+    summary: 'Slow',
+    description: 'Waits.',
+    credential: 'none',
+    limit: 'none',
+    loadClass: 'read',
+    allowConsumed: true,
+    answers: { 200: Type.Object({}) },
+    refusals: [],
+    run: async (call) => {
+      begin();
+      await going;
+      return call.reply(200, {});
+    },
+  });
+  const small = smallWorld({ routes: [slow] });
+  await small.app.listen({ port: 0, host: '127.0.0.1' });
+  return { ...small, begun, goOn };
+}
+
 const keyed = (nth: number): string => `Idempotency-Key: key-${nth}`;
 
 describe('a body in chunks', () => {
@@ -76,37 +108,9 @@ describe('a body in chunks', () => {
   });
 
   it('that nobody reads does not flow while its request is worked at', async () => {
-    let goOn = (): void => undefined;
-    const going = new Promise<void>((resolve) => {
-      goOn = resolve;
-    });
-    let begin = (): void => undefined;
-    const begun = new Promise<void>((resolve) => {
-      begin = resolve;
-    });
-    const route = defineRoute({
-      method: 'GET',
-      path: '/slow',
-      operationId: 'slow',
-      summary: 'Slow',
-      description: 'Is answered when the test says so.',
-      credential: 'none',
-      limit: 'none',
-      loadClass: 'read',
-      allowConsumed: true,
-      answers: { 200: Type.Object({}) },
-      refusals: [],
-      run: async (call) => {
-        begin();
-        await going;
-        return call.reply(200, {});
-      },
-    });
-    const { app } = smallWorld({ routes: [route] });
-    await app.listen({ port: 0, host: '127.0.0.1' });
+    const { app, begun, goOn } = await waiting();
     const asked = once(app.server, 'request') as Promise<[IncomingMessage]>;
     const socket = connectTo(app.server);
-    socket.on('error', () => undefined);
     socket.write('GET /api/v1/slow HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n');
     const [request] = await asked;
     await begun;
@@ -121,6 +125,33 @@ describe('a body in chunks', () => {
     ['a large one in lines', ORDER.padEnd(200_000), 16],
   ])('is taken: %s', async (_name, body, size) => {
     expect(await sent(body, size)).toMatch(/^HTTP\/1\.1 201 /);
+  });
+});
+
+describe('a body that was refused as late', () => {
+  it('is not carried out if its rest comes while that still waits to be said', async () => {
+    const { app, clock, rows, merchantAuth, begun, goOn } = await waiting();
+    const requests: IncomingMessage[] = [];
+    const both = new Promise<void>((resolve) => {
+      app.server.on('request', (request) => requests.push(request) === 2 && resolve());
+    });
+    const socket = connectTo(app.server);
+    let answer = '';
+    socket.on('data', (chunk) => {
+      answer += chunk.toString();
+    });
+    const order = `${head([`Authorization: ${merchantAuth}`, `Content-Length: ${ORDER.length}`, keyed(1)])}\r\n\r\n${ORDER}`;
+    socket.write(`GET /api/v1/slow HTTP/1.1\r\nHost: x\r\n\r\n${order.slice(0, -1)}`);
+    await Promise.all([both, begun]);
+    const whole = once(requests[1] as IncomingMessage, 'end');
+    await clock.advance(28_000);
+    socket.write(ORDER.slice(-1));
+    await whole;
+    goOn();
+    await once(socket, 'close');
+    expect([...answer.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(['200', '408']);
+    expect(rows.runs).toBe(0);
+    await app.close();
   });
 });
 
