@@ -5,8 +5,8 @@
  */
 
 import { statesOf } from '../domain/machine.ts';
-import type { WebhookEvent } from '../domain/records.ts';
 import { DELIVERY } from '../domain/webhook.ts';
+import type { WebhookEvent } from '../domain/webhook-records.ts';
 import { seeEvent } from '../usecases/events-read.ts';
 import { OperatorError, UsageError } from '../usecases/operator-error.ts';
 import { requireId, requireMerchant, requireSpan } from '../usecases/operator-input.ts';

@@ -25,13 +25,11 @@ import type {
   Setting,
   Versioned,
   Wallet,
-  WebhookAttempt,
-  WebhookEvent,
-  WebhookSecret,
 } from './records.ts';
 import type { TransferCause } from './transfer-cause.ts';
 import type { BankAccount, Proof, ProofFile } from './transfer-records.ts';
 import type { TransferReference } from './transfer-reference.ts';
+import type { WebhookAttempt, WebhookEvent, WebhookSecret } from './webhook-records.ts';
 
 /** Every table that a change may write, and its record type. */
 export interface Tables {

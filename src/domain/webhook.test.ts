@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { statesOf, step } from './machine.ts';
-import type { WebhookEvent } from './records.ts';
 import { paymentWith } from './testing/payments.ts';
 import {
   afterReplay,
@@ -15,6 +14,7 @@ import {
   signsAt,
   type Try,
 } from './webhook.ts';
+import type { WebhookEvent } from './webhook-records.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00.000Z');
 const DAY = 86_400_000;

@@ -10,7 +10,8 @@ import type { NewId } from './ids.ts';
 import { type Machine, step } from './machine.ts';
 import { formatMinor } from './money.ts';
 import type { PayoutLine, Refund } from './outgoing-records.ts';
-import type { EventStatus, Payment, WebhookAttempt, WebhookEvent, WebhookSecret } from './records.ts';
+import type { Payment } from './records.ts';
+import type { EventStatus, WebhookAttempt, WebhookEvent, WebhookSecret } from './webhook-records.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

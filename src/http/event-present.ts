@@ -4,7 +4,7 @@
  * Invariant: a body is shown as it is posted: the same JSON value, whatever has become of its transaction since.
  */
 
-import type { WebhookAttempt, WebhookEvent } from '../domain/records.ts';
+import type { WebhookAttempt, WebhookEvent } from '../domain/webhook-records.ts';
 import type { EventDetail } from '../usecases/events-read.ts';
 import type { RangeReplayed } from '../usecases/events-replay.ts';
 import { timestamp } from './present.ts';

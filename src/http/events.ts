@@ -4,8 +4,8 @@
 
 import { DAY_MS } from '../domain/durations.ts';
 import { isId } from '../domain/ids.ts';
-import type { WebhookEvent } from '../domain/records.ts';
 import type { RefusalDetail } from '../domain/refusal.ts';
+import type { WebhookEvent } from '../domain/webhook-records.ts';
 import type { Deps } from '../usecases/deps.ts';
 import { type EventListing, listEvents, readEvent } from '../usecases/events-read.ts';
 import { type RangeReplayed, type ReplayRange, replayOwnEvent, replayOwnRange } from '../usecases/events-replay.ts';

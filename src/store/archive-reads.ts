@@ -7,8 +7,9 @@
 
 import type { Tables } from '../domain/change.ts';
 import type { PayoutBatch, PayoutLine, Refund } from '../domain/outgoing-records.ts';
-import type { Attempt, Payment, PaymentHistory, WebhookAttempt, WebhookEvent } from '../domain/records.ts';
+import type { Attempt, Payment, PaymentHistory } from '../domain/records.ts';
 import type { Proof } from '../domain/transfer-records.ts';
+import type { WebhookAttempt, WebhookEvent } from '../domain/webhook-records.ts';
 import type { ArchivedTable } from './archive-tables.ts';
 import { type EventPageFilter, pageOfEvents } from './event-lists.ts';
 import { keyedShape } from './keyed-shape.ts';

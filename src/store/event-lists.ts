@@ -4,7 +4,7 @@
  * Invariant: every page has an equality on the merchant or on the shard, which an index serves.
  */
 
-import type { EventStatus, WebhookEvent } from '../domain/records.ts';
+import type { EventStatus, WebhookEvent } from '../domain/webhook-records.ts';
 import type { Place } from './place.ts';
 import type { Readers } from './read.ts';
 import { createdWithin, idsWithin, type ScannedPage, scanPage } from './scanned-page.ts';

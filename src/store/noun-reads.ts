@@ -7,8 +7,9 @@
 import type { TableName } from '../domain/change.ts';
 import type { CredentialWithStanding, MintedBy, SessionWithStanding } from '../domain/credential.ts';
 import { SHARDS, shardOf } from '../domain/ids.ts';
-import type { Account, Attempt, Merchant, Payment, Wallet, WebhookEvent } from '../domain/records.ts';
+import type { Account, Attempt, Merchant, Payment, Wallet } from '../domain/records.ts';
 import type { Proof } from '../domain/transfer-records.ts';
+import type { WebhookEvent } from '../domain/webhook-records.ts';
 import { openAttemptReads } from './attempt-reads.ts';
 import { bothLists, columnList, listOf } from './columns.ts';
 import { listJournal, readOwners } from './journal-reads.ts';

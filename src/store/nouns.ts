@@ -13,7 +13,6 @@ import type {
   Account,
   Attempt,
   Credential,
-  EventStatus,
   IdempotencyRecord,
   JournalEntry,
   Merchant,
@@ -23,12 +22,10 @@ import type {
   PinGuard,
   Setting,
   Wallet,
-  WebhookAttempt,
-  WebhookEvent,
-  WebhookSecret,
 } from '../domain/records.ts';
 import type { BankAccount, Proof, ProofFile, ProofStatus } from '../domain/transfer-records.ts';
 import type { TransferReference } from '../domain/transfer-reference.ts';
+import type { EventStatus, WebhookAttempt, WebhookEvent, WebhookSecret } from '../domain/webhook-records.ts';
 import type { AttemptReads } from './attempt-reads.ts';
 import type { JournalFilter } from './journal-reads.ts';
 import type { PayoutBatchReads } from './payout-batch-reads.ts';

@@ -8,7 +8,8 @@
 import type { TableName } from '../domain/change.ts';
 import { SHARDS } from '../domain/ids.ts';
 import type { PayoutBatch, PayoutLine, Refund } from '../domain/outgoing-records.ts';
-import type { Attempt, Payment, WebhookEvent } from '../domain/records.ts';
+import type { Attempt, Payment } from '../domain/records.ts';
+import type { WebhookEvent } from '../domain/webhook-records.ts';
 import { columnList, listOf, NO_COLUMNS } from './columns.ts';
 import { DUE, type Due, isDue } from './due.ts';
 import type { Statement } from './pipeline.ts';

@@ -7,7 +7,8 @@
 
 import type { Change, Outcome } from '../domain/change.ts';
 import type { PayoutLine, Refund } from '../domain/outgoing-records.ts';
-import type { Attempt, JournalEntry, LedgerTransfer, Payment, WebhookEvent } from '../domain/records.ts';
+import type { Attempt, JournalEntry, LedgerTransfer, Payment } from '../domain/records.ts';
+import type { WebhookEvent } from '../domain/webhook-records.ts';
 import { closeAccountDays, firstTransferDay, LAST_CLOSED_DAY } from './account-days.ts';
 import {
   type Droppable,

@@ -8,8 +8,9 @@
 import { mayBeArchived } from '../domain/archive.ts';
 import { SHARDS, timeOfId } from '../domain/ids.ts';
 import type { PayoutBatch, PayoutLine, Refund } from '../domain/outgoing-records.ts';
-import type { Attempt, Payment, WebhookEvent } from '../domain/records.ts';
+import type { Attempt, Payment } from '../domain/records.ts';
 import type { Proof } from '../domain/transfer-records.ts';
+import type { WebhookEvent } from '../domain/webhook-records.ts';
 import type { BatchFilter } from '../store/payout-list-reads.ts';
 import type { ScannedPage } from '../store/scanned-page.ts';
 import type { Deps } from './deps.ts';

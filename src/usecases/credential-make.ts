@@ -5,7 +5,8 @@
  * recovered to sign (contract §1, §6).
  */
 
-import type { Credential, WebhookSecret } from '../domain/records.ts';
+import type { Credential } from '../domain/records.ts';
+import type { WebhookSecret } from '../domain/webhook-records.ts';
 import { newId, type OperatorDeps } from './deps.ts';
 import { sealWebhookSecret } from './webhook-sign.ts';
 

@@ -6,8 +6,9 @@
  */
 
 import { isId, shardOf } from '../domain/ids.ts';
-import type { Merchant, WebhookAttempt, WebhookEvent } from '../domain/records.ts';
+import type { Merchant } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
+import type { WebhookAttempt, WebhookEvent } from '../domain/webhook-records.ts';
 import type { EventPageFilter } from '../store/event-lists.ts';
 import type { ScannedPage } from '../store/scanned-page.ts';
 import { type FindDeps, findEvent, findRows, pageOfBoth } from './archive-find.ts';

@@ -5,9 +5,10 @@
  * if this process dies. A call replays a bounded number of events, and says where it stopped.
  */
 
-import type { EventStatus, Merchant, WebhookEvent } from '../domain/records.ts';
+import type { Merchant } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { afterReplay, LEASE_MS } from '../domain/webhook.ts';
+import type { EventStatus, WebhookEvent } from '../domain/webhook-records.ts';
 import type { FindDeps } from './archive-find.ts';
 import type { MerchantCaller } from './callers.ts';
 import { readOwnEvent } from './events-read.ts';

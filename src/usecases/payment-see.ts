@@ -7,16 +7,9 @@
 
 import { isId, shardOf } from '../domain/ids.ts';
 import type { Refund } from '../domain/outgoing-records.ts';
-import type {
-  Attempt,
-  LedgerTransfer,
-  Merchant,
-  OneTimeCode,
-  Payment,
-  PaymentHistory,
-  WebhookEvent,
-} from '../domain/records.ts';
+import type { Attempt, LedgerTransfer, Merchant, OneTimeCode, Payment, PaymentHistory } from '../domain/records.ts';
 import type { Proof } from '../domain/transfer-records.ts';
+import type { WebhookEvent } from '../domain/webhook-records.ts';
 import { type FindDeps, findAttempt, findPayment, findRows, pageOfBoth } from './archive-find.ts';
 import type { Deps } from './deps.ts';
 import { OperatorError, UsageError } from './operator-error.ts';

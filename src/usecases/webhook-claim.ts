@@ -9,8 +9,8 @@
  */
 
 import { guardedUpdate } from '../domain/change.ts';
-import type { WebhookEvent } from '../domain/records.ts';
 import { LEASE_MS } from '../domain/webhook.ts';
+import type { WebhookEvent } from '../domain/webhook-records.ts';
 import type { Deps } from './deps.ts';
 import type { Courier } from './webhook-deliver.ts';
 

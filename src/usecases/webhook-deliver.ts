@@ -6,8 +6,8 @@
  * receiver that hangs delays no other merchant's events, not even those for the same host.
  */
 
-import type { WebhookEvent } from '../domain/records.ts';
 import { afterLateTry, afterTry, DELIVERY_TIMEOUT_MS, readRetryAfter, type Try } from '../domain/webhook.ts';
+import type { WebhookEvent } from '../domain/webhook-records.ts';
 import type { OutboundAnswer } from '../platform/platform.ts';
 import type { CallOutcome } from './call-outcome.ts';
 import { cachedFirst, type Deps, idsOf } from './deps.ts';

@@ -6,8 +6,8 @@
  */
 
 import { SHARDS, shardOf } from '../domain/ids.ts';
-import type { EventStatus, WebhookEvent } from '../domain/records.ts';
 import { afterReplay } from '../domain/webhook.ts';
+import type { EventStatus, WebhookEvent } from '../domain/webhook-records.ts';
 import { findEvent } from './archive-find.ts';
 import type { OperatorDeps } from './deps.ts';
 import { decideOnce } from './operator-commit.ts';

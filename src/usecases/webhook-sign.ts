@@ -6,8 +6,8 @@
  */
 
 import { isWithin } from '../domain/elapsed.ts';
-import type { WebhookEvent, WebhookSecret } from '../domain/records.ts';
 import { signsAt } from '../domain/webhook.ts';
+import type { WebhookEvent, WebhookSecret } from '../domain/webhook-records.ts';
 import type { Secrets } from '../platform/platform.ts';
 import type { Deps } from './deps.ts';
 

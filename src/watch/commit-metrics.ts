@@ -6,7 +6,7 @@
 
 import type { Change, Insert, Outcome, Update } from '../domain/change.ts';
 import { timeOfId } from '../domain/ids.ts';
-import type { WebhookAttempt } from '../domain/records.ts';
+import type { WebhookAttempt } from '../domain/webhook-records.ts';
 import type { Metrics } from '../platform/platform.ts';
 
 export interface CommitWatch {

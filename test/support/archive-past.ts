@@ -7,7 +7,8 @@ import type pg from 'pg';
 import { expect } from 'vitest';
 import type { Insert } from '../../src/domain/change.ts';
 import { makeId, type Prefix } from '../../src/domain/ids.ts';
-import type { Payment, WebhookEvent } from '../../src/domain/records.ts';
+import type { Payment } from '../../src/domain/records.ts';
+import type { WebhookEvent } from '../../src/domain/webhook-records.ts';
 import type { Store } from '../../src/store/store.ts';
 import { aMerchant, anEvent, aPayment } from './store-records.ts';
 

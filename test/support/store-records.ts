@@ -5,7 +5,8 @@
  */
 
 import type { Change, Transfer } from '../../src/domain/change.ts';
-import type { IdempotencyRecord, Merchant, Payment, Session, WebhookEvent } from '../../src/domain/records.ts';
+import type { IdempotencyRecord, Merchant, Payment, Session } from '../../src/domain/records.ts';
+import type { WebhookEvent } from '../../src/domain/webhook-records.ts';
 
 export const NOON = Date.UTC(2026, 10, 20, 12, 0, 0, 123);
 

@@ -4,8 +4,8 @@
 
 import { Webhook } from 'standardwebhooks';
 import { expect } from 'vitest';
-import type { WebhookEvent } from '../../src/domain/records.ts';
 import { LEASE_MS } from '../../src/domain/webhook.ts';
+import type { WebhookEvent } from '../../src/domain/webhook-records.ts';
 import { newId } from '../../src/usecases/deps.ts';
 import { createMerchant, type MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { offerDue } from '../../src/usecases/webhook-claim.ts';

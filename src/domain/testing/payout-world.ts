@@ -16,7 +16,8 @@ import { type OutgoingSettlement, settleOutgoing } from '../outgoing.ts';
 import type { PayoutLine } from '../outgoing-records.ts';
 import { costOf, isLineOver } from '../payout.ts';
 import { intendLine, type LineContext, lineOrder } from '../payout-outgoing.ts';
-import type { Attempt, WebhookEvent } from '../records.ts';
+import type { Attempt } from '../records.ts';
+import type { WebhookEvent } from '../webhook-records.ts';
 import { attemptWith } from './attempts.ts';
 import { updatedRow } from './updates.ts';
 
