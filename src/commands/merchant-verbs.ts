@@ -68,6 +68,18 @@ function addSettingCommands(merchant: Command, addVerb: AddVerb): void {
     .addOption(
       new Option('--scope-required <on|off>', 'whether every session must state its scope').choices(['on', 'off']),
     )
+    .addOption(
+      new Option(
+        '--fee-covered-by <who>',
+        'who covers the fees of its payments; any: whoever collects says so',
+      ).choices(['buyer', 'merchant', 'any']),
+    )
+    .addOption(
+      new Option(
+        '--delivery-behaviour <when>',
+        'when the funds of its payments become available; any: whoever collects says so',
+      ).choices(['direct_delivery', 'delayed_delivery', 'any']),
+    )
     .option('--url-hosts <list>', 'hosts that notify and redirect URLs may name: shop.example; or any');
   addVerb(
     merchant,

@@ -6,7 +6,7 @@ import { open } from 'node:fs/promises';
 import { type Currency, isCurrency } from '../domain/currency.ts';
 import { LOGO_BYTES_MOST } from '../domain/file-type.ts';
 import { formatMinor } from '../domain/money.ts';
-import type { Merchant, MerchantSettings } from '../domain/records.ts';
+import type { DeliveryBehaviour, FeeCoveredBy, Merchant, MerchantSettings } from '../domain/records.ts';
 import { setBrand } from '../usecases/merchant-brand.ts';
 import { createMerchant } from '../usecases/merchant-create.ts';
 import { type MerchantSettingsChange, setMerchant } from '../usecases/merchant-set.ts';
@@ -89,6 +89,8 @@ export interface MerchantSetOptions {
   readonly codeThreshold?: string;
   readonly rateLimit?: string;
   readonly scopeRequired?: string;
+  readonly feeCoveredBy?: FeeCoveredBy | 'any';
+  readonly deliveryBehaviour?: DeliveryBehaviour | 'any';
   readonly urlHosts?: string;
 }
 
@@ -181,6 +183,7 @@ async function readLogo(path: string): Promise<Uint8Array> {
 
 function readChange(options: MerchantSetOptions): MerchantSettingsChange {
   const { currencies, limit, methodLimit, methods, codeThreshold, rateLimit, scopeRequired, urlHosts } = options;
+  const { feeCoveredBy, deliveryBehaviour } = options;
   return {
     ...(currencies === undefined
       ? {}
@@ -191,6 +194,10 @@ function readChange(options: MerchantSetOptions): MerchantSettingsChange {
     ...(codeThreshold === undefined ? {} : { code_thresholds: readAmounts(codeThreshold) }),
     ...(rateLimit === undefined ? {} : { rate_limits: readCounts(rateLimit) }),
     ...(scopeRequired === undefined ? {} : { scope_required: scopeRequired === 'on' }),
+    ...(feeCoveredBy === undefined ? {} : { fee_covered_by: feeCoveredBy === 'any' ? null : feeCoveredBy }),
+    ...(deliveryBehaviour === undefined
+      ? {}
+      : { delivery_behaviour: deliveryBehaviour === 'any' ? null : deliveryBehaviour }),
     ...(urlHosts === undefined ? {} : { url_hosts: readList(urlHosts, 'any') }),
   };
 }
@@ -227,6 +234,8 @@ const SETTINGS = {
   code_thresholds: true,
   rate_limits: true,
   scope_required: true,
+  fee_covered_by: true,
+  delivery_behaviour: true,
   url_hosts: true,
   payout_hour: true,
   payout_time_zone: true,

@@ -6,7 +6,7 @@
  */
 
 import { secondsUntil } from './elapsed.ts';
-import type { Session } from './records.ts';
+import type { MerchantSettings, Payment, Session } from './records.ts';
 import { Refusal, type RefusalDetail, refuseField } from './refusal.ts';
 
 /** Refuses a session that was minted for payouts only (contract §3). @throws Refusal 1003. */
@@ -62,4 +62,21 @@ export function bindingFaults(
     return repeated[field] !== undefined && repeated[field] !== bound;
   };
   return BOUND_FIELDS.filter(differs).map((field) => ({ field, code: 'BINDING_DRIFT' }));
+}
+
+const TERMS = ['fee_covered_by', 'delivery_behaviour'] as const;
+
+/**
+ * Terms that differ from those that the merchant has fixed, in field order. A session's token is on the customer's device (contract
+ * §3), so that otherwise a customer could move the fee to the merchant.
+ */
+export function termFaults(
+  { settings }: { readonly settings: MerchantSettings },
+  asked: Pick<Payment, (typeof TERMS)[number]>,
+): RefusalDetail[] {
+  return TERMS.flatMap((field) => {
+    const fixed = settings[field];
+    if (fixed === undefined || fixed === asked[field]) return [];
+    return [{ field, code: 'NOT_AN_OPTION', words: { options: fixed } } as const];
+  });
 }

@@ -73,6 +73,10 @@ export interface MerchantSettings {
    * waits for an operator's approval. Absent: none does.
    */
   readonly payout_approval_from?: { readonly [currency in Currency]?: string };
+  /** Who covers the fees of its payments; absent: whoever collects says so. */
+  readonly fee_covered_by?: FeeCoveredBy;
+  /** When the funds of its payments become available; absent: whoever collects says so. */
+  readonly delivery_behaviour?: DeliveryBehaviour;
   /** Hosts that notify and redirect URLs may name; absent or empty: any (contract §6). */
   readonly url_hosts?: readonly string[];
   /** Calls per window, by limit, in place of the contract's (contract §8). */

@@ -8,7 +8,14 @@
 import { revise } from '../domain/change.ts';
 import type { Currency } from '../domain/currency.ts';
 import { PAYMENT_METHODS } from '../domain/payment.ts';
-import type { AmountLimits, Merchant, MerchantSettings, PaymentMethod } from '../domain/records.ts';
+import type {
+  AmountLimits,
+  DeliveryBehaviour,
+  FeeCoveredBy,
+  Merchant,
+  MerchantSettings,
+  PaymentMethod,
+} from '../domain/records.ts';
 import { LIMIT_NAMES, mostCalls } from '../domain/traffic-limit.ts';
 import type { OperatorDeps } from './deps.ts';
 import { commitDecisionKnown } from './operator-commit.ts';
@@ -20,6 +27,8 @@ export interface MerchantSettingsChange {
   readonly currencies?: readonly Currency[] | null;
   readonly scope_required?: boolean;
   readonly url_hosts?: readonly string[] | null;
+  readonly fee_covered_by?: FeeCoveredBy | null;
+  readonly delivery_behaviour?: DeliveryBehaviour | null;
   /** By currency; an undefined `min` or `max` means no limit on that side; `null` removes the currency's limits. */
   readonly limits?: ReadonlyMap<Currency, { readonly min?: bigint; readonly max?: bigint } | null>;
   /** Limits of single methods, in addition to `limits`; a currency that is not named stays as it is. */
@@ -50,6 +59,8 @@ export async function setMerchant(
     ...replaced('currencies', wanted.currencies),
     ...replaced('scope_required', wanted.scope_required),
     ...replaced('url_hosts', wanted.url_hosts?.map((host) => host.toLowerCase()) ?? wanted.url_hosts),
+    ...replaced('fee_covered_by', wanted.fee_covered_by),
+    ...replaced('delivery_behaviour', wanted.delivery_behaviour),
     ...replaced('methods', wanted.methods && PAYMENT_METHODS.filter((method) => wanted.methods?.includes(method))),
     ...merged('limits', settings.limits, wanted.limits, limitRow),
     ...mergedByMethod(settings.method_limits, wanted.method_limits),

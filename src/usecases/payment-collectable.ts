@@ -5,7 +5,7 @@
  * to the byte (specification, rule 1).
  */
 
-import { requireBinding, requireCollector, requirePaymentsLeft } from '../domain/collection.ts';
+import { requireBinding, requireCollector, requirePaymentsLeft, termFaults } from '../domain/collection.ts';
 import { feeColumns } from '../domain/fee.ts';
 import { requireCarried, requireOffered, requireWithinLimits } from '../domain/method.ts';
 import type { DeliveryBehaviour, FeeCoveredBy, Merchant, Payment, PaymentMethod, Session } from '../domain/records.ts';
@@ -61,7 +61,7 @@ export interface Collect {
 export function requireCollectable({ deps, merchant, command, offered }: Collect, session: Session, now: number): void {
   requireCollector(session);
   requireBinding(session, command);
-  requireUrls(deps, merchant, command);
+  requireTermsAndUrls(deps, merchant, command);
   if (command.method !== 'none') requireOffered(command.method, 'payment_method', offered);
   requireOpen(session, now);
   requirePaymentsLeft(session, now);
@@ -70,8 +70,8 @@ export function requireCollectable({ deps, merchant, command, offered }: Collect
   requireCarried(command.method, total_minor, session.currency);
 }
 
-function requireUrls(deps: Deps, merchant: Merchant, command: PaymentCollectCommand): void {
-  const details = urlFaults(deps, merchant, command);
+function requireTermsAndUrls(deps: Deps, merchant: Merchant, command: PaymentCollectCommand): void {
+  const details = [...termFaults(merchant, command), ...urlFaults(deps, merchant, command)];
   if (details.length > 0) throw new Refusal(1110, { details });
 }
 

@@ -51,6 +51,7 @@ it('shows a merchant’s settings in a fixed order, as their options write them,
     `merchant set ${set} --methods wallet,card --method-limit wallet:usd:1-500 --limit usd:1-5000,cdf:500-`,
   );
   await cli.json(`merchant set ${set} --currencies usd,cdf,usd --code-threshold usd:20`);
+  await cli.json(`merchant set ${set} --fee-covered-by buyer --delivery-behaviour delayed_delivery`);
   const { out } = await cli.run(`merchant show ${set}`);
   const settings = out.split('\n').slice(4, -1);
   expect(settings.map((line) => line.split(/ +/))).toEqual([
@@ -61,6 +62,8 @@ it('shows a merchant’s settings in a fixed order, as their options write them,
     ['code_thresholds', 'usd:20.00'],
     ['rate_limits', 'payments:500'],
     ['scope_required', 'on'],
+    ['fee_covered_by', 'buyer'],
+    ['delivery_behaviour', 'delayed_delivery'],
     ['url_hosts', 'shop.example'],
     ['payout_hour', '22'],
     ['payout_approval_from', 'usd:500.00'],

@@ -174,6 +174,22 @@ describe('what a merchant may set', () => {
     }
   });
 
+  test('who covers the fee, and when the funds are available', async () => {
+    const fixed = await merchantWith({ fee_covered_by: 'buyer', delivery_behaviour: 'delayed_delivery' });
+    const { token } = await mint(world, fixed);
+    const agreed = { fee_covered_by: 'buyer', delivery_behaviour: 'delayed_delivery' };
+    const both = await collectFrom(token, { fee_covered_by: 'merchant', delivery_behaviour: 'direct_delivery' });
+    expectRefusal(both, 400, '1110', 'NOT_AN_OPTION');
+    expect(both.json.details).toMatchObject([
+      { field: 'fee_covered_by', message: expect.stringContaining('buyer') },
+      { field: 'delivery_behaviour', message: expect.stringContaining('delayed_delivery') },
+    ]);
+    expectRefusal(await collectFrom(token, { ...agreed, fee_covered_by: 'merchant' }), 400, '1110', 'NOT_AN_OPTION');
+    expect((await collectFrom(token, agreed)).status).toBe(200);
+    await setMerchant(world.gateway.deps, fixed.merchant.id, { fee_covered_by: null, delivery_behaviour: null });
+    expect((await collectFrom(token, { ...agreed, fee_covered_by: 'merchant' })).status).toBe(200);
+  });
+
   test('fees: on top for the buyer, deducted for the merchant, half-even, to the exact digit', async () => {
     const shop = await world.merchant('Pharmacie Bukavu');
     const rule = { merchantId: shop.merchant.id, method: undefined, currency: 'usd' as const };

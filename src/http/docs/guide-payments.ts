@@ -131,6 +131,7 @@ ${heading('fees', 'Fees and delivery')}
 <ul>
 <li><code>fee_covered_by</code>: <code>buyer</code> adds the fee to what the customer pays (<code>total_amount</code>); <code>merchant</code> deducts it from what you receive.</li>
 <li><code>delivery_behaviour</code>: <code>direct_delivery</code> makes the money available at once; <code>delayed_delivery</code> holds it until you <a href="/docs/reference#releaseDelivery">release it</a>.</li>
+<li>A customer with a session token can choose both. Your operator can fix them for you: see <a href="/docs/going-live#merchants">Going live</a>.</li>
 <li>A payment can be <a href="/docs/refunds">refunded</a> in whole or in part, by the method that paid, and one call can <a href="/docs/payouts">pay out</a> to up to a hundred people.</li>
 </ul>`;
   const sections = [
