@@ -26,13 +26,22 @@ export interface Surroundings {
 const WRONGLY_ASKED = 2;
 
 export function printOutput(to: Surroundings, output: Output, json: boolean): void {
-  if (json) to.write(`${JSON.stringify(output.document)}\n`);
+  if (json) to.write(`${jsonLine(output.document)}\n`);
   else to.write(output.lines.map((line) => `${visible(line)}\n`).join(''));
 }
 
-/** Writes characters that move the cursor, change the reading order, end a line or are invisible as their code points. */
+/** Characters that move the cursor, change the reading order, end a line or are invisible. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** Writes what cannot be seen as its code point. */
 function visible(line: string): string {
-  return line.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`);
+  return line.replaceAll(UNSEEN, (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`);
+}
+
+/** A document in one line, in which what cannot be seen is escaped (RFC 8259, section 7): it may be read on a terminal, too. */
+function jsonLine(document: object): string {
+  const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return JSON.stringify(document).replaceAll(UNSEEN, (char) => char.split('').map(escaped).join(''));
 }
 
 /**
@@ -41,7 +50,7 @@ function visible(line: string): string {
  */
 export function printError(to: Surroundings, error: unknown, json: boolean): number {
   const message = messageOf(error);
-  to.writeError(json ? `${JSON.stringify({ error: true, message })}\n` : `mbongo: ${visible(message)}\n`);
+  to.writeError(json ? `${jsonLine({ error: true, message })}\n` : `mbongo: ${visible(message)}\n`);
   // Checked by its name, so that printing help does not load the use cases.
   return error instanceof Error && error.name === 'UsageError' ? WRONGLY_ASKED : 1;
 }
