@@ -69,9 +69,9 @@ export async function proofShow({ deps }: Tools, proofId: string, options: { rea
 export async function proofApprove(
   { deps }: Tools,
   proofId: string,
-  options: { readonly note?: string },
+  { note, bankReference }: { readonly note?: string; readonly bankReference?: string },
 ): Promise<Output> {
-  return outputOf(await approveProof(deps, proofId, options.note ?? null));
+  return outputOf(await approveProof(deps, proofId, note ?? null, bankReference ?? null));
 }
 
 export async function proofDecline(
@@ -99,6 +99,7 @@ function outputOf({ proof, payment }: ProofDecided): Output {
     proof_id: proof.id,
     status: proof.status,
     note: proof.note,
+    bank_reference: payment.provider_reference,
     transaction_id: payment.id,
     payment_status: status,
     amount: payment.amount,
@@ -120,6 +121,7 @@ function documentOf({ proof, payment, duplicateOf, paidAsideBy }: ProofSeen) {
     total_amount: formatMinor(payment.total_minor, payment.currency),
     currency: payment.currency,
     bank_account_id: payment.bank_account_id,
+    bank_reference: payment.provider_reference,
     content_type: proof.content_type,
     size: proof.size,
     duplicate_of: duplicateOf,

@@ -42,12 +42,9 @@ export function addTransferCommands(program: Command, addVerb: AddVerb, addVerbO
     '--out <file>',
     'save the uploaded file here; open it in a viewer that runs no scripts',
   );
-  addVerbOf(
-    proof,
-    'approve',
-    'approve a proof: the transfer has arrived',
-    async () => (await loadProof()).proofApprove,
-  ).option('--note <text>', 'a note for operators');
+  addVerbOf(proof, 'approve', 'approve a proof: the transfer has arrived', async () => (await loadProof()).proofApprove)
+    .option('--bank-reference <reference>', "the transfer's reference on the bank's statement: it pays once")
+    .option('--note <text>', 'a note for operators');
   addVerbOf(
     proof,
     'decline',

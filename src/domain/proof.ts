@@ -4,12 +4,13 @@
  * Invariant: a proof is decided once. The payment, its money and its event move with the decision, in one change.
  */
 
+import { bankCredit } from './bank-credit.ts';
 import { type Change, revise } from './change.ts';
 import { DAY_MS } from './durations.ts';
 import { paymentTransfers, transitAccount } from './ledger.ts';
 import { type Machine, StateConflict, step } from './machine.ts';
 import { advancePayment } from './payment.ts';
-import type { Payment } from './records.ts';
+import type { Keyed, Payment } from './records.ts';
 import type { Proof, ProofStatus } from './transfer-records.ts';
 import { collectEvent, eventInsert } from './webhook.ts';
 
@@ -38,6 +39,14 @@ export interface ProofVerdict {
   readonly verdict: 'approved' | 'declined';
   /** Shown to operators only. */
   readonly note: string | null;
+  /** The credit on the bank's statement that an approval names, if it names one. */
+  readonly credit?: BankCreditNamed | undefined;
+}
+
+export interface BankCreditNamed {
+  readonly key: Keyed;
+  /** As the operator wrote it. */
+  readonly reference: string;
 }
 
 /** Ids made before deciding, so that deciding twice writes the same. */
@@ -60,22 +69,30 @@ export interface Decided {
 export function decideProof(
   proof: Proof,
   payment: Payment,
-  { verdict, note }: ProofVerdict,
+  { verdict, note, credit }: ProofVerdict,
   { ids, now }: { readonly ids: DecisionIds; readonly now: number },
 ): Decided {
   const decided: ProofFact = verdict === 'approved' ? 'accepted' : 'rejected';
   const next = step(PROOF, proof.status, decided);
   if (next.kind !== 'moved') throw new StateConflict('proof', proof, decided);
   const fact = verdict === 'approved' ? 'proof_approved' : 'proof_declined';
-  const moved = advancePayment(payment, fact, verdict === 'approved' ? null : 'proof_declined', now);
+  const columns = credit === undefined ? {} : { provider_reference: credit.reference };
+  const moved = advancePayment(payment, fact, verdict === 'approved' ? null : 'proof_declined', now, columns);
   const { update, after } = revise('proof', proof, { status: next.to, note, decided_at: now });
   const event = eventInsert(collectEvent(moved.payment, ids.event, now));
   const source = transitAccount(payment.shard, BANK_TRANSFER, payment.currency);
+  const transfers = verdict === 'approved' ? paymentTransfers(moved.payment, source, ids.transfers, now) : [];
+  const [line] = transfers;
+  const claims =
+    credit === undefined || line === undefined
+      ? []
+      : [{ table: 'transfer_reference', row: bankCredit(credit.key, payment, line.id, now) } as const];
   return {
     change: {
+      claims,
       updates: [update, moved.update],
       inserts: [moved.history, event],
-      transfers: verdict === 'approved' ? paymentTransfers(moved.payment, source, ids.transfers, now) : [],
+      transfers,
     },
     proof: after,
     payment: moved.payment,

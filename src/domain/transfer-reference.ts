@@ -15,7 +15,7 @@ export interface TransferReference extends Keyed {
   readonly created_at: number;
 }
 
-/** The key of a reference in the account's shard. */
+/** The key of a reference; of money that operators move, in the account's shard. */
 export function referenceKey(cause: TransferCause, accountId: string, reference: string): string {
   return `${cause}:${accountId}:${reference}`;
 }

@@ -5,6 +5,7 @@
  * payments refer to it: a wrong one is closed, and another one added.
  */
 
+import { identityOf } from '../domain/bank-credit.ts';
 import type { Currency } from '../domain/currency.ts';
 import type { BankAccount } from '../domain/transfer-records.ts';
 import { newId, type OperatorDeps } from './deps.ts';
@@ -78,16 +79,6 @@ function requireNew(others: readonly BankAccount[]): void {
   throw new OperatorError(
     `that account already exists: ${same.id}; to replace it, close it first with \`mbongo bank close\``,
   );
-}
-
-/** By what a merchant's accounts are told apart: the bank, the currency, and the number without blanks and dashes. */
-function identityOf({ bank_id, currency, account_number }: BankAccount): readonly string[] {
-  return [bank_id, currency, plain(account_number)];
-}
-
-/** An account number as banks compare it, without blanks and dashes. */
-function plain(number: string): string {
-  return number.replaceAll(/[^0-9A-Za-z]/g, '').toUpperCase();
 }
 
 /** Banks group digits in their own ways, so the number is kept as the operator wrote it. */

@@ -1,17 +1,19 @@
 /**
  * An operator's decision about the proof of a bank transfer.
  *
- * Invariant: a proof is decided once, however many operators decide at the same time; the second one is told what was decided.
+ * Invariant: a proof is decided once, however many operators decide at the same time; the second one is told what was decided. A
+ * credit at the bank that an approval names pays no other payment, ever.
  */
 
-import { transferIds } from '../domain/ids.ts';
-import { decideProof, type ProofVerdict } from '../domain/proof.ts';
+import { bankCreditKey } from '../domain/bank-credit.ts';
+import { shardOf, transferIds } from '../domain/ids.ts';
+import { type BankCreditNamed, decideProof, type ProofVerdict } from '../domain/proof.ts';
 import type { Payment } from '../domain/records.ts';
 import type { Proof } from '../domain/transfer-records.ts';
 import { idsOf, newId, type OperatorDeps } from './deps.ts';
 import { decideOnce } from './operator-commit.ts';
 import { OperatorError } from './operator-error.ts';
-import { requireLine } from './operator-input.ts';
+import { requireLine, requireReference } from './operator-input.ts';
 import { requirePaymentOf, requireProof } from './proof-read.ts';
 
 export interface ProofDecided {
@@ -19,9 +21,26 @@ export interface ProofDecided {
   readonly payment: Payment;
 }
 
-/** Approves: the transfer has arrived, and the money is the merchant's. `note` is for operators only. */
-export async function approveProof(deps: OperatorDeps, proofId: string, note: string | null): Promise<ProofDecided> {
-  return decide(deps, proofId, { verdict: 'approved', note: note === null ? null : requireNote(note, '--note') });
+/**
+ * Approves: the transfer has arrived, and the money is the merchant's. `note` is for operators only. `bankReference`: how the bank's
+ * statement names the transfer; it becomes the payment's `provider_reference`.
+ *
+ * @throws OperatorError also when the transfer of that reference has paid for another payment.
+ */
+export async function approveProof(
+  deps: OperatorDeps,
+  proofId: string,
+  note: string | null,
+  bankReference: string | null = null,
+): Promise<ProofDecided> {
+  const verdict = { verdict: 'approved', note: note === null ? null : requireNote(note, '--note') } as const;
+  if (bankReference === null) return decide(deps, proofId, verdict);
+  const reference = requireReference(bankReference);
+  const proof = await requireProof(deps, proofId);
+  const { bank_account_id: accountId } = await requirePaymentOf(deps, proof);
+  const account = accountId === null ? undefined : await deps.store.bankAccount.get(proof.shard, accountId);
+  if (account === undefined) throw new Error('a proof of a transfer to no account');
+  return decide(deps, proofId, { ...verdict, credit: { key: bankCreditKey(account, reference), reference } });
 }
 
 /** Declines: the transfer has not arrived, or the file proves nothing. */
@@ -43,9 +62,21 @@ async function decide(deps: OperatorDeps, proofId: string, verdict: ProofVerdict
     if (proof.status !== 'waiting') {
       throw new OperatorError(`${proof.id} has already been ${proof.status}: a proof is decided once`);
     }
+    if (verdict.credit !== undefined) await requireUnused(deps, verdict.credit);
     const { change, ...answer } = decideProof(proof, payment, verdict, { ids, now: deps.clock.now() });
     return { change, answer };
   });
+}
+
+async function requireUnused({ store }: OperatorDeps, { key, reference }: BankCreditNamed): Promise<void> {
+  const used = await store.transferReference.get(key.shard, key.id);
+  if (used === undefined) return;
+  const line = await store.ledgerTransfer.get(shardOf(used.transfer_id), used.transfer_id);
+  const paid = line === undefined ? `a payment (ledger line ${used.transfer_id})` : line.cause_id;
+  const when = new Date(used.created_at).toISOString();
+  throw new OperatorError(
+    `the transfer ${reference} to this account paid for ${paid} at ${when}: decline this proof if nothing else has arrived; if one transfer pays for both, add what tells them apart, like ${reference}/2`,
+  );
 }
 
 function requireNote(text: string, option: '--note' | '--reason'): string {

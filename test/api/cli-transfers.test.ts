@@ -184,12 +184,15 @@ test('proof list, show, approve and decline', async () => {
   expect((await stat(out)).mode & 0o777).toBe(0o600);
   expect(await refused('proof', 'show', approved, '--out', out)).toContain('already exists');
   expect(await refused('proof', 'show', approved, '--out', join(folder, 'no', 'x'))).toContain('cannot be written');
-  expect(await json('proof', 'approve', approved, '--note', 'statement of 20 November')).toMatchObject({
+  const named = ['--bank-reference', 'FT 26324', '--note', 'statement of 20 November'];
+  expect(await json('proof', 'approve', approved, ...named)).toMatchObject({
     proof_id: approved,
     status: 'approved',
     payment_status: 'approved',
     note: 'statement of 20 November',
+    bank_reference: 'FT 26324',
   });
+  expect(await refused('proof', 'approve', declined, '--bank-reference', 'ft26324')).toContain(first.transaction_id);
   expect(await json('proof', 'decline', declined, '--reason', 'used twice')).toMatchObject({ status: 'declined' });
   expect([await statusOf(world, first), await statusOf(world, second)]).toEqual(['approved', 'declined']);
   // The command line uses the machine's clock.

@@ -1,0 +1,34 @@
+/**
+ * A credit on a bank's statement: the transfer that a customer's proof speaks of.
+ *
+ * Invariant: a credit that has been named pays one payment, whoever's proof speaks of it and however the same file looks the second
+ * time: its name is claimed for good in the change that approves the proof.
+ */
+
+import type { Keyed, Payment } from './records.ts';
+import type { BankAccount } from './transfer-records.ts';
+import { referenceKey, type TransferReference } from './transfer-reference.ts';
+
+/** By what accounts are told apart: the bank, the currency, and the number without blanks and dashes. */
+export function identityOf({ bank_id, currency, account_number }: BankAccount): readonly [string, string, string] {
+  return [bank_id, currency, account_number.replaceAll(/[^0-9A-Za-z]/g, '').toUpperCase()];
+}
+
+/**
+ * The key of a credit to that account under the bank's reference. Merchants may share an account, so the key is the same for all:
+ * it is in shard 0. Blanks and letters' case do not matter, as people copy them differently.
+ */
+export function bankCreditKey(account: BankAccount, reference: string): Keyed {
+  const same = reference.replaceAll(/\s/gu, '').toUpperCase();
+  return { shard: 0, id: referenceKey('payment', identityOf(account).join('/'), same) };
+}
+
+/** What is written when that credit pays a payment; `transferId`: the ledger line that brings the money in. */
+export function bankCredit(
+  key: Keyed,
+  { total_minor: amount_minor }: Payment,
+  transfer_id: string,
+  created_at: number,
+): TransferReference {
+  return { ...key, transfer_id, amount_minor, created_at };
+}
