@@ -93,6 +93,9 @@ async function writeNew(path: string, bytes: Uint8Array): Promise<void> {
   }
 }
 
+const UNNAMED =
+  'Without a --bank-reference nothing keeps the same transfer from paying again, with another picture of its receipt.';
+
 function outputOf({ proof, payment }: ProofDecided): Output {
   const { currency, status } = payment;
   const document = {
@@ -106,7 +109,9 @@ function outputOf({ proof, payment }: ProofDecided): Output {
     currency,
     decided_at: timeOf(proof.decided_at),
   };
-  return { document, lines: [`${proof.id}  ${proof.status}; ${payment.id}  ${status}  ${payment.amount} ${currency}`] };
+  const said = `${proof.id}  ${proof.status}; ${payment.id}  ${status}  ${payment.amount} ${currency}`;
+  const isNamed = proof.status !== 'approved' || payment.provider_reference !== null;
+  return { document, lines: isNamed ? [said] : [said, UNNAMED] };
 }
 
 function documentOf({ proof, payment, duplicateOf, paidAsideBy }: ProofSeen) {

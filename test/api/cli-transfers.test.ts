@@ -225,7 +225,8 @@ test('delivery release pays out what is held, once, as the API does', async () =
   const paying = await promise(world, merchant, { body: { delivery_behaviour: 'delayed_delivery' } });
   const { json: uploaded } = await upload(world, paying, pdfFile());
   expect(await refused('delivery', 'release', paying.transaction_id)).toContain('nothing is held');
-  await json('proof', 'approve', uploaded.proof.id);
+  const { out } = await run('proof', 'approve', uploaded.proof.id);
+  expect(out).toMatch(/^prf_\w+ {2}approved; txn_\w+ {2}approved {2}12\.50 usd\nWithout a --bank-reference nothing /);
   const released = await json('delivery', 'release', paying.transaction_id);
   expect(released).toMatchObject({ transaction_id: paying.transaction_id, amount: '12.50', currency: 'usd' });
   expect(await json('delivery', 'release', paying.transaction_id)).toEqual(released);
