@@ -27,6 +27,18 @@ export function addMoneyCommands(program: Command, addVerb: AddVerb, addVerbOf: 
     .requiredOption('--number <number>', 'its number')
     .requiredOption('--amount <amount>', "in the wallet's currency")
     .option('--reference <reference>', CREDITED_ONCE);
+  addVerbOf(
+    wallet,
+    'set',
+    'change the PIN of one, or the phone that its codes go to',
+    async () => (await loadWallet()).walletSet,
+    'number',
+  )
+    .option(
+      '--pin <digits>',
+      'four to eight digits; -: the first line of the input; none: no PIN opens it until one is set',
+    )
+    .option('--phone <number>', 'the phone that one-time codes are sent to from now on: +243…');
   addVerb(wallet, 'list', 'list wallets and flash accounts', async () => (await loadWallet()).walletList)
     .option('--phone <number>', 'those whose codes go to this phone: +243…')
     .option('--currency <code>', 'only in this currency')

@@ -1,5 +1,5 @@
 /**
- * `mbongo wallet`: opens, credits and shows customers' wallets and flash accounts.
+ * `mbongo wallet`: opens, credits, changes and shows customers' wallets and flash accounts.
  *
  * Invariant: of a PIN nothing is shown but whether it is locked; a phone number is never shown whole.
  */
@@ -11,6 +11,7 @@ import { requireAmountOrZero, requireCurrency } from '../usecases/operator-input
 import { creditWallet } from '../usecases/wallet-credit.ts';
 import { openWallet } from '../usecases/wallet-open.ts';
 import { requireNumber, seeWallet } from '../usecases/wallet-see.ts';
+import { setWallet } from '../usecases/wallet-set.ts';
 import { toldOfCredit } from './credited.ts';
 import { readLimit, readPhone, readSecret } from './options.ts';
 import { endOfPage, fieldLines, type Output, table, timeOf } from './output.ts';
@@ -46,6 +47,23 @@ export async function walletCredit(
   const { document, lines } = outputOf(wallet.id, wallet.currency, formatMinor(balance, wallet.currency));
   const told = toldOfCredit(credited);
   return { document: { ...document, ...told.document }, lines: [...lines, ...told.lines] };
+}
+
+/** What stands in place of a PIN: none opens the account. */
+const NO_PIN = 'none';
+
+export async function walletSet(
+  { deps, input }: Tools,
+  number: string,
+  { pin, phone }: { readonly pin?: string; readonly phone?: string },
+): Promise<Output> {
+  const wallet = await setWallet(deps, number, {
+    pin: pin === undefined ? undefined : pin === NO_PIN ? null : await readSecret(pin, input),
+    phone: phone === undefined ? undefined : await readPhone(phone),
+  });
+  const now = pin === undefined ? 'unchanged' : pin === NO_PIN ? 'none' : 'new';
+  const document = { ...documentOf(wallet), pin: now };
+  return { document, lines: fieldLines(document) };
 }
 
 export interface WalletListOptions {

@@ -83,6 +83,9 @@ function checkDigit(body: string): string {
   return String((luhns + 5) % 10);
 }
 
+/** The count after the right PIN, or of a new one. */
+export const UNLOCKED = { pin_failures: 0, pin_failed_at: null, locked_until: null } as const satisfies PinCount;
+
 /** Whole seconds until a locked account may try again; undefined when it is not locked. */
 export function lockedFor(count: PinCount | undefined, now: number): number | undefined {
   const until = count?.locked_until ?? null;

@@ -9,9 +9,10 @@ import { guardedUpdate, merged, type Update } from '../domain/change.ts';
 import { secondsUntil } from '../domain/elapsed.ts';
 import { CODE_LIFE_MS, expiryWithCode, mostResends, resendsLeft, writeCode } from '../domain/one-time-code.ts';
 import { refuseState, requireInTime } from '../domain/payment.ts';
-import type { OneTimeCode, Payment } from '../domain/records.ts';
+import type { OneTimeCode, Payment, Wallet } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { guardedCalls } from '../domain/traffic-limit.ts';
+import { shardOfWallet } from '../domain/wallet.ts';
 import type { SessionCaller } from './callers.ts';
 import { type CodeCalls, countedOnce } from './code-calls.ts';
 import { type CodeCounts, readCodeCounts, requireCodesOpen } from './code-guard.ts';
@@ -57,7 +58,7 @@ export async function resendCode(
     calls.tell(resendsLeft(rows.code?.resends ?? 0, most, rows.payment.expires_at, deps.clock.now()));
     return rows;
   };
-  const decide = ({ payment, code: known, counts, texts, isPaidAside }: Rows): Decision<CodeResent> => {
+  const decide = ({ payment, code: known, wallet, counts, texts, isPaidAside }: Rows): Decision<CodeResent> => {
     // If calls and codes run out together, report the codes: unlike the call limit, that is permanent.
     const hasLast = known !== undefined && known.resends >= most;
     if (!hasLast || mayCallOn) countOnce(payment);
@@ -71,9 +72,10 @@ export async function resendCode(
     const row = {
       code_hash: deps.secrets.mac('one_time_code', payment.id, code),
       resends: before.resends + 1,
+      sent_to: wallet?.phone ?? before.sent_to,
       expires_at: expiresAt,
     };
-    resent = { payment, sentTo: before.sent_to, resends: row.resends, most, resentAt: now, expiresAt };
+    resent = { payment, sentTo: row.sent_to, resends: row.resends, most, resentAt: now, expiresAt };
     calls.tell(resendsLeft(row.resends, most, expiryWithCode(payment, row), now));
     const updates: Update[] = [guardedUpdate('one_time_code', before, row), ...prolonged(payment, row)];
     return { change: merged({ updates }, counted), answer: resent };
@@ -86,6 +88,8 @@ export async function resendCode(
 interface Rows {
   readonly payment: Payment;
   readonly code: OneTimeCode | undefined;
+  /** Whose phone the code goes to: not always the one that the code before went to. */
+  readonly wallet: Wallet | undefined;
   /** The wrong codes of the account, over all of its payments. */
   readonly counts: CodeCounts;
   /** The codes that were sent for the account, likewise. */
@@ -96,13 +100,15 @@ interface Rows {
 
 async function readRows(deps: Deps, caller: SessionCaller, paymentId: string): Promise<Rows> {
   const payment = await readByPaymentId(deps, caller, paymentId);
-  const [code, counts, texts, aside] = await Promise.all([
+  const number = payment.wallet_number;
+  const [code, wallet, counts, texts, aside] = await Promise.all([
     deps.store.code.get(payment.shard, payment.id),
-    readCodeCounts(deps, payment.wallet_number),
-    readTextCounts(deps, payment.wallet_number),
+    number === null ? undefined : deps.store.wallet.get(shardOfWallet(number), number),
+    readCodeCounts(deps, number),
+    readTextCounts(deps, number),
     findPaidAsideInSession(deps, payment, caller.session),
   ]);
-  return { payment, code, counts, texts, isPaidAside: aside !== undefined };
+  return { payment, code, wallet, counts, texts, isPaidAside: aside !== undefined };
 }
 
 /** The update that keeps a payment alive until its new code expires; none if it already lives that long. */

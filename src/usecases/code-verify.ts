@@ -116,7 +116,7 @@ function decide(deps: Deps, rows: Rows, given: string, tell: CodeCalls['tell']):
   // On every verdict: codes for two payments from one account are evaluated one after the other.
   const judging = [guardedUpdate('one_time_code', code, { tries }), guard('wallet', wallet)];
   const judged: Judged = { judging, leftAfter, ...rows, wallet };
-  switch (verdictOf(deps, code, given, now)) {
+  switch (verdictOf(deps, code, wallet, given, now)) {
     case 'wrong':
       return countWrong(deps, judged, now);
     case 'expired': {
@@ -179,11 +179,18 @@ function payByCode(
   };
 }
 
-function verdictOf(deps: Deps, code: OneTimeCode, given: string, now: number): 'right' | 'wrong' | 'expired' {
+function verdictOf(
+  deps: Deps,
+  code: OneTimeCode,
+  { phone }: Wallet,
+  given: string,
+  now: number,
+): 'right' | 'wrong' | 'expired' {
   // Under each key of the ring: a code that was sent before the master key changed is still the code.
   const hashes = deps.secrets.macs('one_time_code', code.id, given);
   const isRight = hashes.some((hash) => deps.secrets.equal(code.code_hash, hash));
-  if (code.expires_at <= now) return 'expired';
+  // A code that went to another phone than codes go to now counts as expired: the next one goes there.
+  if (code.expires_at <= now || code.sent_to !== phone) return 'expired';
   return isRight ? 'right' : 'wrong';
 }
 

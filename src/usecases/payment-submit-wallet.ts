@@ -20,7 +20,7 @@ import {
   requireSubmittable,
   type Submitted,
 } from '../domain/submission.ts';
-import { decidingCount, lockedFor } from '../domain/wallet.ts';
+import { decidingCount, lockedFor, UNLOCKED } from '../domain/wallet.ts';
 import type { SessionCaller } from './callers.ts';
 import { type CodeCounts, locked, readCodeCounts, requireCodesOpen } from './code-guard.ts';
 import { type CodeAsked, sendingCode } from './code-send.ts';
@@ -69,7 +69,7 @@ export async function submitFromWallet(
 ): Promise<Reply> {
   const code = writeCode(deps.random.below(1_000_000));
   const submit: AccountSubmit = { deps, merchant: caller.merchant, means, code };
-  let asked: Payment | undefined;
+  let asked: CodeAsked | undefined;
   const first = await readRows(deps, caller, payment.id, means);
   const closed = refusalOf(() =>
     requireSubmittable(first.session ?? caller.session, first.payment ?? payment, deps.clock.now()),
@@ -78,19 +78,21 @@ export async function submitFromWallet(
   const isLocked = secondsLocked(first, deps.clock.now()) !== undefined;
   const verdict = isLocked ? 'unverified' : await judgePin(deps, first, means.pin, caller.merchant.id);
   const { wallet } = first;
-  const codeAsked = (): CodeAsked | undefined =>
-    asked && wallet && { payment: asked, text: { phone: wallet.phone, code, language: means.language } };
-  const reply = await sendingCode(deps, caller.merchant, codeAsked, () =>
-    perform(
-      deps.store,
-      answering,
-      () => readRows(deps, caller, payment.id, means),
-      (rows) => {
-        const decision = decide(submit, rows, verdict);
-        asked = decision.answer?.payment.status === 'pending_otp_verification' ? decision.answer.payment : undefined;
-        return decision;
-      },
-    ),
+  const reply = await sendingCode(
+    deps,
+    caller.merchant,
+    () => asked,
+    () =>
+      perform(
+        deps.store,
+        answering,
+        () => readRows(deps, caller, payment.id, means),
+        (rows) => {
+          const decision = decide(submit, rows, rows.wallet?.pin_hash === wallet?.pin_hash ? verdict : 'unverified');
+          asked = codeToSend(submit, rows, decision.answer?.payment);
+          return decision;
+        },
+      ),
   );
   if (wallet !== undefined && reply.replayed !== true) deps.background(renewPinHash(deps, wallet, means.pin));
   return reply;
@@ -111,12 +113,22 @@ async function readRows(deps: Deps, caller: SessionCaller, paymentId: string, me
   return { session, payment, ...pinRows, sessionPins, sessionPayments, codeCounts, textCounts };
 }
 
+/** The code to be sent, to the phone that it is kept with; undefined if none is asked for. */
+function codeToSend(
+  { code, means }: AccountSubmit,
+  { wallet }: Rows,
+  payment: Payment | undefined,
+): CodeAsked | undefined {
+  if (payment?.status !== 'pending_otp_verification' || wallet === undefined) return undefined;
+  return { payment, text: { phone: wallet.phone, code, language: means.language } };
+}
+
 /** Until the account and the session are both open to tries; undefined if they are. */
 function secondsLocked(rows: Pick<Rows, keyof PinRows | 'sessionPins'>, now: number): number | undefined {
   return lockedFor(decidingCount([countOf(rows, now), rows.sessionPins], now), now);
 }
 
-/** The result for a PIN; `unverified` if account or session was locked, so that no hash was computed. */
+/** The result for a PIN; `unverified` if account or session was locked, so that no hash was computed, or it has changed since. */
 type Verdict = PinVerdict | 'unverified';
 
 function decide(submit: AccountSubmit, rows: Rows, verdict: Verdict): Decision<Submitted> {
@@ -128,7 +140,7 @@ function decide(submit: AccountSubmit, rows: Rows, verdict: Verdict): Decision<S
   requireMintingSecret(session, now);
   const payment = requireMine(rows.payment, session);
   requireSubmittable(session, payment, now);
-  // If a lock ended between the two reads, the PIN was not verified: nothing is counted.
+  // If a lock ended between the two reads, or the PIN was changed, it was not verified: nothing is counted.
   const seconds = secondsLocked(rows, now) ?? (verdict === 'unverified' ? 1 : undefined);
   if (seconds !== undefined) throw locked(seconds, payment, now, payment.expires_at);
   const { wallet } = rows;
@@ -170,7 +182,7 @@ function pay(submit: AccountSubmit, opened: Opened, now: number): Decision<Submi
   };
   const ready: Payment = { ...payment, ...columns };
   if ((account?.balance ?? 0n) < ready.total_minor) throw new Refusal(1201, { transactionId: payment.id });
-  const unlocked = guardedUpdate('wallet', wallet, { pin_failures: 0, pin_failed_at: null, locked_until: null });
+  const unlocked = guardedUpdate('wallet', wallet, UNLOCKED);
   const codeAsked = asksForCode(merchant, payment);
   // A code that could not be evaluated, or never arrive for want of a text sender: refused before the session is consumed.
   if (codeAsked) requireCodesOpen(opened.codeCounts, payment, now, payment.expires_at);

@@ -41,8 +41,8 @@ const NUMBERS_TRIED = 10;
 /** @throws OperatorError when a field is not usable, or the number is taken. */
 export async function openWallet(deps: OperatorDeps, command: WalletOpenCommand): Promise<WalletOpened> {
   const { number, pin, phone, currency, kind, balance } = command;
-  if (!PIN_FORM.test(pin)) throw new UsageError('a PIN must have four to eight digits');
-  if (!E164.test(phone)) throw new UsageError('the phone number must be international, like +243810000042');
+  requirePin(pin);
+  requirePhone(phone);
   if (number !== undefined && !isWalletNumber(number)) {
     throw new UsageError('that is not a wallet number: use `auto`, and the gateway chooses one');
   }
@@ -67,6 +67,16 @@ export async function openWallet(deps: OperatorDeps, command: WalletOpenCommand)
     if (number !== undefined) throw new OperatorError(`wallet ${number} is open already`);
   }
   throw new Error('no free wallet number was found');
+}
+
+/** @throws UsageError */
+export function requirePin(pin: string): void {
+  if (!PIN_FORM.test(pin)) throw new UsageError('a PIN must have four to eight digits');
+}
+
+/** @throws UsageError */
+export function requirePhone(phone: string): void {
+  if (!E164.test(phone)) throw new UsageError('the phone number must be international, like +243810000042');
 }
 
 async function commitWallet(deps: OperatorDeps, wallet: Wallet, balance: bigint, look: string): Promise<boolean> {

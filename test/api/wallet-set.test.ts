@@ -1,0 +1,126 @@
+/**
+ * `mbongo wallet set`: a new PIN, and a new phone for the codes, for whoever has forgotten the one or lost the other.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeWalletNumber } from '../../src/domain/wallet.ts';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { submitPayment } from '../../src/usecases/payment-submit.ts';
+import { setWallet } from '../../src/usecases/wallet-set.ts';
+import { type CommandLine, openCommandLine } from '../support/command-line.ts';
+import { callerOf, meansOf, oncePinIsJudged, plainly, submitOf } from '../support/direct-calls.ts';
+import { codeOn, collect, numberEnding, type Paying, payFromWallet, phoneState, statusOf } from '../support/flows.ts';
+import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
+
+let world: World;
+let cli: CommandLine;
+let merchant: MerchantCreated;
+beforeAll(async () => {
+  world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
+  cli = await openCommandLine(world.databaseUrl, WORLD_MASTER_KEY);
+  merchant = await world.merchant();
+});
+afterAll(async () => {
+  await cli.close();
+  await world.close();
+});
+
+const pay = async (wallet: { readonly number: string; readonly pin: string }) =>
+  (await payFromWallet(world, await collect(world, merchant), wallet)).json;
+
+/** A payment that waits for its code. */
+async function waiting(wallet: Awaited<ReturnType<World['wallet']>>): Promise<Paying> {
+  const paying = await collect(world, merchant, { minted: { amount: '150.00' } });
+  expect((await payFromWallet(world, paying, wallet)).json).toMatchObject({ status: 'pending_otp_verification' });
+  return paying;
+}
+
+const verify = async ({ token: bearer, payment_id }: Paying, otp_code: string | undefined) =>
+  (await world.call('POST', '/payments/verify-otp', { bearer, body: { payment_id, otp_code } })).json;
+
+test('a new PIN pays and the old one does not, and the lock of the old one is over', async () => {
+  const wallet = await world.wallet();
+  for (let tries = 0; tries < 5; tries += 1) await pay({ ...wallet, pin: '9999' });
+  expect(await pay(wallet)).toMatchObject({ error_code: '1303' });
+  const { status, out, err } = await cli.run(['wallet', 'set', wallet.number, '--pin', '-', '--json'], {}, '772201\n');
+  expect(status, err).toBe(0);
+  expect(JSON.parse(out)).toMatchObject({ wallet_number: wallet.number, pin: 'new' });
+  expect(await pay(wallet)).toMatchObject({ error_code: '1302' });
+  expect(await pay({ ...wallet, pin: '772201' })).toMatchObject({ status: 'approved' });
+  const journal = await cli.run(`journal list --about ${wallet.number}`);
+  expect(journal.out).toContain('wallet set');
+  expect(journal.out + world.log.lines.join('')).not.toContain('772201');
+});
+
+test('without a PIN nothing opens an account, until one is set', async () => {
+  const wallet = await world.wallet();
+  const { status, out } = await cli.run(['wallet', 'set', wallet.number, '--pin', 'none']);
+  expect([status, out]).toEqual([0, expect.stringMatching(/^pin +none$/m)]);
+  for (const pin of [wallet.pin, '0000']) expect(await pay({ ...wallet, pin })).toMatchObject({ error_code: '1302' });
+  await setWallet(world.gateway.deps, wallet.number, { pin: wallet.pin, phone: undefined });
+  expect(await pay(wallet)).toMatchObject({ status: 'approved' });
+});
+
+test('a PIN that was verified before it was changed pays nothing', async () => {
+  const wallet = await world.wallet();
+  const paying = await collect(world, merchant);
+  const caller = await callerOf(world, merchant, paying);
+  const { deps } = world.gateway;
+  const change = { pin: '772201', phone: undefined };
+  const overtaken = oncePinIsJudged(deps, () => setWallet(deps, wallet.number, change));
+  const submitted = submitPayment(overtaken, caller, submitOf(paying, meansOf(wallet)), plainly);
+  await expect(submitted).rejects.toMatchObject({ code: 1303, more: { retryAfter: 1 } });
+  expect((await payFromWallet(world, paying, { ...wallet, pin: '772201' })).json).toMatchObject({ status: 'approved' });
+});
+
+test('codes go to the new phone, and one that went to the old phone pays nothing', async () => {
+  const [before, after] = [numberEnding('42'), numberEnding('42')];
+  const wallet = await world.wallet({ balance: 500_00n, phone: before });
+  const paying = await waiting(wallet);
+  const old = await codeOn(world, before);
+  const { status, out } = await cli.run(['wallet', 'set', wallet.number, '--phone', after]);
+  expect([status, out]).toEqual([0, expect.stringMatching(/^pin +unchanged$/m)]);
+  expect(out).not.toContain(after.slice(4, 9));
+  const refused = await verify(paying, old);
+  expect(refused).toMatchObject({ error_code: '1302', details: [{ code: 'OTP_EXPIRED' }] });
+  const { token: bearer, payment_id } = paying;
+  const resent = await world.call('POST', '/payments/resend-otp', { bearer, body: { payment_id } });
+  expect(resent.json, resent.text).toMatchObject({ otp_sent_to: expect.stringMatching(/42$/) });
+  expect(await verify(paying, await codeOn(world, after))).toMatchObject({ status: 'approved' });
+  expect((await phoneState(world, before)).messages).toHaveLength(1);
+});
+
+test('a code that is asked for while the phone is changed goes to the new one', async () => {
+  const [before, after] = [numberEnding('42'), numberEnding('42')];
+  const wallet = await world.wallet({ balance: 500_00n, phone: before });
+  const paying = await collect(world, merchant, { minted: { amount: '150.00' } });
+  const caller = await callerOf(world, merchant, paying);
+  const { deps } = world.gateway;
+  const change = { pin: undefined, phone: after };
+  const overtaken = oncePinIsJudged(deps, () => setWallet(deps, wallet.number, change));
+  await submitPayment(overtaken, caller, submitOf(paying, meansOf(wallet)), plainly);
+  expect(await verify(paying, await codeOn(world, after))).toMatchObject({ status: 'approved' });
+  expect((await phoneState(world, before)).messages).toEqual([]);
+  expect(await statusOf(world, paying)).toBe('approved');
+});
+
+test('says what is wrong, and changes nothing', async () => {
+  const wallet = await world.wallet();
+  const said = async (...words: readonly string[]): Promise<[number, string]> => {
+    const { status, err } = await cli.run(['wallet', 'set', ...words]);
+    return [status, err];
+  };
+  expect(await said(wallet.number)).toEqual([2, expect.stringContaining('nothing to set')]);
+  expect(await said('1234', '--pin', '1111')).toEqual([2, expect.stringContaining('begins with 5707')]);
+  for (const pin of ['123', '123456789', '12a4', '']) {
+    expect(await said(wallet.number, '--pin', pin)).toEqual([2, expect.stringContaining('four to eight digits')]);
+  }
+  expect((await said(wallet.number, '--pin', '7722', '--phone', '12'))[0]).toBe(2);
+  await expect(setWallet(world.gateway.deps, wallet.number, { pin: undefined, phone: '0810000042' })).rejects.toThrow(
+    'international',
+  );
+  expect(await pay(wallet)).toMatchObject({ status: 'approved' });
+  expect(await said(makeWalletNumber(3, 1), '--pin', '1111')).toEqual([
+    1,
+    expect.stringContaining('there is no wallet'),
+  ]);
+});
