@@ -17,6 +17,9 @@ import { readLimit, readPhone, readSecret } from './options.ts';
 import { endOfPage, fieldLines, type Output, table, timeOf } from './output.ts';
 import type { Tools } from './tools.ts';
 
+/** What stands in place of a PIN when none opens the account. */
+const NO_PIN = 'none';
+
 export interface WalletOpenOptions {
   readonly number: string;
   readonly pin: string;
@@ -48,9 +51,6 @@ export async function walletCredit(
   const told = toldOfCredit(credited);
   return { document: { ...document, ...told.document }, lines: [...lines, ...told.lines] };
 }
-
-/** What stands in place of a PIN: none opens the account. */
-const NO_PIN = 'none';
 
 export async function walletSet(
   { deps, input }: Tools,
@@ -96,6 +96,7 @@ export async function walletShow({ deps }: Tools, number: string): Promise<Outpu
   const document = {
     ...documentOf(wallet),
     balance: formatMinor(balance, wallet.currency),
+    pin: wallet.pin_hash === '' ? NO_PIN : 'set',
     pin_locked_until: timeOf(pinLockedUntil),
     codes_locked_until: timeOf(codesLockedUntil),
   };

@@ -297,6 +297,7 @@ export interface Wallet extends Versioned, PinCount {
   readonly kind: WalletKind;
   readonly currency: Currency;
   readonly phone: string;
+  /** Empty: no PIN opens it, until an operator sets one. */
   readonly pin_hash: string;
   readonly created_at: number;
 }

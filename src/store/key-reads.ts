@@ -24,7 +24,7 @@ const SEALED_WITH = "encode(substr(decode(translate(left(sealed, 4), '-_', '+/')
 const NEEDS: Statement = {
   name: 'key_needs',
   text: `select what, key, count(*)::int4 from (
-select 'wallet', split_part(pin_hash, '$', 1) from wallet
+select 'wallet', split_part(pin_hash, '$', 1) from wallet where pin_hash <> ''
 union all select 'proof', ${SEALED_WITH} from proof_file
 union all select 'signing secret', ${SEALED_WITH} from webhook_secret
   where status = 'ALLOWED' or (status = 'RETIRING' and retires_at > $1::timestamptz)) needs (what, key)

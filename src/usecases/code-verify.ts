@@ -182,15 +182,15 @@ function payByCode(
 function verdictOf(
   deps: Deps,
   code: OneTimeCode,
-  { phone }: Wallet,
+  { phone, pin_hash }: Wallet,
   given: string,
   now: number,
 ): 'right' | 'wrong' | 'expired' {
   // Under each key of the ring: a code that was sent before the master key changed is still the code.
   const hashes = deps.secrets.macs('one_time_code', code.id, given);
   const isRight = hashes.some((hash) => deps.secrets.equal(code.code_hash, hash));
-  // A code that went to another phone than codes go to now counts as expired: the next one goes there.
-  if (code.expires_at <= now || code.sent_to !== phone) return 'expired';
+  // A code that went to another phone than codes go to now counts as expired, and so does one for an account that was stopped.
+  if (code.expires_at <= now || code.sent_to !== phone || pin_hash === '') return 'expired';
   return isRight ? 'right' : 'wrong';
 }
 

@@ -2,8 +2,8 @@
  * Changes the PIN of a customer's wallet or flash account, or the phone that its one-time codes go to: for a customer who has
  * forgotten the one or lost the other, or from whom both were stolen.
  *
- * Invariant: from the commit on the old PIN pays nothing, also if it was verified before, and a code that was sent to the old phone
- * pays nothing either.
+ * Invariant: from the commit on the old PIN pays nothing, also if it was verified before, a code that was sent to the old phone pays
+ * nothing either, and an account without a PIN pays nothing at all.
  */
 
 import { guardedUpdate } from '../domain/change.ts';
@@ -22,9 +22,6 @@ export interface WalletChange {
   readonly phone: string | undefined;
 }
 
-/** 32 random bytes in place of a PIN: four to eight digits never match them. */
-const NO_PIN_BYTES = 32;
-
 /**
  * Blanks and hyphens in the number do not matter. A new PIN also ends the lock of the old one.
  *
@@ -37,9 +34,11 @@ export async function setWallet(deps: OperatorDeps, text: string, { pin, phone }
   }
   if (typeof pin === 'string') requirePin(pin);
   if (phone !== undefined) requirePhone(phone);
-  const secret = pin === null ? Buffer.from(deps.random.bytes(NO_PIN_BYTES)).toString('base64url') : pin;
-  const opened = secret === undefined ? {} : { pin_hash: await deps.secrets.hashPin(secret), ...UNLOCKED };
-  const row = { ...opened, ...(phone === undefined ? {} : { phone }) };
+  const pin_hash = typeof pin === 'string' ? await deps.secrets.hashPin(pin) : '';
+  const row = {
+    ...(pin === undefined ? {} : { pin_hash, ...UNLOCKED }),
+    ...(phone === undefined ? {} : { phone }),
+  };
   return commitDecisionKnown(
     deps,
     () => deps.store.wallet.get(shardOfWallet(number), number),

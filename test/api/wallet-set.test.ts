@@ -2,6 +2,7 @@
  * `mbongo wallet set`: a new PIN, and a new phone for the codes, for whoever has forgotten the one or lost the other.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { walletShow } from '../../src/commands/wallet.ts';
 import { makeWalletNumber } from '../../src/domain/wallet.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { submitPayment } from '../../src/usecases/payment-submit.ts';
@@ -51,12 +52,19 @@ test('a new PIN pays and the old one does not, and the lock of the old one is ov
   expect(journal.out + world.log.lines.join('')).not.toContain('772201');
 });
 
-test('without a PIN nothing opens an account, until one is set', async () => {
-  const wallet = await world.wallet();
+test('without a PIN nothing opens an account, not even a code, until one is set', async () => {
+  const phone = numberEnding('42');
+  const wallet = await world.wallet({ balance: 500_00n, phone });
+  const begun = await waiting(wallet);
   const { status, out } = await cli.run(['wallet', 'set', wallet.number, '--pin', 'none']);
   expect([status, out]).toEqual([0, expect.stringMatching(/^pin +none$/m)]);
   for (const pin of [wallet.pin, '0000']) expect(await pay({ ...wallet, pin })).toMatchObject({ error_code: '1302' });
-  await setWallet(world.gateway.deps, wallet.number, { pin: wallet.pin, phone: undefined });
+  const { deps } = world.gateway;
+  expect((await walletShow({ deps }, wallet.number)).document).toMatchObject({ pin: 'none', pin_locked_until: null });
+  expect(await verify(begun, await codeOn(world, phone))).toMatchObject({ details: [{ code: 'OTP_EXPIRED' }] });
+  expect((await deps.store.keyNeeds(world.clock.now())).map(({ key }) => key)).not.toContain('');
+  await setWallet(deps, wallet.number, { pin: wallet.pin, phone: undefined });
+  expect((await walletShow({ deps }, wallet.number)).document).toMatchObject({ pin: 'set' });
   expect(await pay(wallet)).toMatchObject({ status: 'approved' });
 });
 
