@@ -23,6 +23,14 @@ export function accountChoice(shown: Shown): Html {
   }</fieldset>`;
 }
 
+/** The title: what to transfer, or, once money has come in another way, that nothing is to be paid. */
+export function proofTitle(shown: Shown): string {
+  const { payment, isPaidAside } = shown.view;
+  return isPaidAside
+    ? text(shown, 'paid_before')
+    : text(shown, 'bank_title', { amount: money(shown, payment.total_minor) });
+}
+
 /** Waiting for the transfer: its facts, and below them the form for its proof. */
 export function proofMain(shown: Shown): Html {
   const { payment } = shown.view;
@@ -41,10 +49,11 @@ export function proofMain(shown: Shown): Html {
  * transfer before can still prove it.
  */
 function request(shown: Shown): Html {
-  const { payment, accounts, isPaidAside } = shown.view;
-  if (isPaidAside) return html`<h1>${text(shown, 'paid_before')}</h1>${about(shown)}`;
+  const { accounts, isPaidAside } = shown.view;
+  const title = proofTitle(shown);
+  if (isPaidAside) return html`<h1>${title}</h1>${about(shown)}`;
   const [account] = accounts;
-  return html`<h1>${text(shown, 'bank_title', { amount: money(shown, payment.total_minor) })}</h1>
+  return html`<h1>${title}</h1>
 <p>${text(shown, 'bank_text')}</p>${account === undefined ? undefined : facts(shown, account)}`;
 }
 

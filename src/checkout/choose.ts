@@ -17,6 +17,13 @@ import { givenOrOther } from './given.ts';
 import { dialCode, maskedPhone } from './phone.ts';
 import { amountLine, field, money, noticeOf, pathOf, returnLink, type Shown, text, totalField } from './shown.ts';
 
+/** The title: the question, or the only way to pay, or that there is none. */
+export function chooseTitle(shown: Shown): string {
+  const [only, second] = shown.view.offers;
+  if (only === undefined) return text(shown, 'none_title');
+  return second === undefined ? say(shown.language, `method.${only.method}`) : text(shown, 'choose_title');
+}
+
 /** The page on which the customer chooses and pays: what is paid, and how. */
 export function chooseMain(shown: Shown): Html {
   const { offers } = shown.view;
@@ -26,17 +33,17 @@ export function chooseMain(shown: Shown): Html {
 }
 
 function noOffer(shown: Shown): Html {
-  return html`<h1>${text(shown, 'none_title')}</h1><p>${text(shown, 'none_text')}</p>`;
+  return html`<h1>${chooseTitle(shown)}</h1><p>${text(shown, 'none_text')}</p>`;
 }
 
 function choice(shown: Shown): Html {
   const { offers } = shown.view;
   const [only, second] = offers;
   if (only !== undefined && second === undefined) {
-    return html`<h1>${say(shown.language, `method.${only.method}`)}</h1><p class="soft">${text(shown, `hint_${only.method}`)}</p>${panel(shown, only)}`;
+    return html`<h1>${chooseTitle(shown)}</h1><p class="soft">${text(shown, `hint_${only.method}`)}</p>${panel(shown, only)}`;
   }
   const chosen = offers.find(({ method }) => method === shown.kept.method)?.method ?? only?.method;
-  return html`<fieldset><legend><h1>${text(shown, 'choose_title')}</h1></legend>
+  return html`<fieldset><legend><h1>${chooseTitle(shown)}</h1></legend>
 <ul class="methods">${offers.map((offer) => option(shown, offer, offer.method === chosen))}</ul></fieldset>`;
 }
 

@@ -12,15 +12,15 @@ import type { PageAnswer } from '../messages/page.ts';
 import { challengeUrl } from '../usecases/card-challenge.ts';
 import type { Deps } from '../usecases/deps.ts';
 import type { Assets } from './assets.ts';
-import { proofMain } from './bank.ts';
+import { proofMain, proofTitle } from './bank.ts';
 import { cardMain } from './card.ts';
-import { chooseMain } from './choose.ts';
+import { chooseMain, chooseTitle } from './choose.ts';
 import { codeMain, codeTitle } from './code.ts';
 import { documentAnswer, type Frame, type Headers } from './document.ts';
 import { endedMain, endedTitle, expiredMain, paidMain, RETURN_AFTER_S, refundedMain } from './result.ts';
 import { about, pathOf, returnLink, type Shown, text } from './shown.ts';
 import { type PageState, stateOf, versionOf } from './state.ts';
-import { askedMain, phoneMain, proofSentMain } from './wait.ts';
+import { askedMain, phoneMain, phoneTitle, proofSentMain } from './wait.ts';
 
 export interface Wish {
   /**
@@ -35,17 +35,15 @@ export interface Wish {
 /** Seconds between two loadings of a page that waits, where there is no script. */
 const RELOAD_S = 5;
 
+/** The titles of the states that have one each. */
 const TITLES = {
-  choose: 'choose_title',
-  phone: 'wait_title',
   asked: 'bank_asked_title',
   challenge: 'challenge_title',
-  proof: 'proof_title',
   proof_sent: 'proof_wait_title',
   paid: 'paid_title',
   refunded: 'refunded_title',
   expired: 'expired_title',
-} as const satisfies { readonly [state in Exclude<PageState, 'code' | 'ended'>]: CheckoutWord };
+} as const satisfies { readonly [state in PageState]?: CheckoutWord };
 
 /** Pages on which something may happen by itself, or the time runs out. */
 const LIVE: readonly PageState[] = ['choose', 'phone', 'asked', 'challenge', 'code', 'proof', 'proof_sent'];
@@ -54,19 +52,18 @@ const RELOADED: readonly PageState[] = ['phone', 'asked', 'proof_sent'];
 export function showPage(deps: Deps, assets: Assets, shown: Shown, wish: Wish): PageAnswer {
   const { language, view } = shown;
   const state = stateOf(view);
-  const title = titleOf(state, view);
   const { card } = deps.connectors;
   if (state === 'choose' && card !== undefined && wantsCard(shown, wish)) return showCard(assets, shown, card);
   const frame: Frame = {
     language,
-    title: checkoutText(language, title),
+    title: titleOf(shown, state),
     merchant: view.merchant,
     path: pathOf(shown),
     // A receipt that is to stay does so in another language too.
     ...(state === 'paid' && wish.stays ? { query: { stay: '1' } } : {}),
     ...(state === 'choose' ? { keeps: pathOf(shown, 'language') } : {}),
     main: mainOf(deps, shown, state, wish),
-    wide: state === 'choose' || title === 'code_title',
+    wide: state === 'choose' || (state === 'code' && codeTitle(view) === 'code_title'),
     scripts: ['page.js'],
     ...(LIVE.includes(state) ? { live: { state: pathOf(shown, 'state'), version: versionOf(view) } } : {}),
     ...(RELOADED.includes(state) ? { reloads: RELOAD_S } : {}),
@@ -76,9 +73,22 @@ export function showPage(deps: Deps, assets: Assets, shown: Shown, wish: Wish): 
   return documentAnswer(assets, frame, headers);
 }
 
-function titleOf(state: PageState, view: Shown['view']): CheckoutWord {
-  if (state === 'code') return codeTitle(view);
-  return state === 'ended' ? endedTitle(view) : TITLES[state];
+/** What the page's heading says: a screen reader reads the title first, and a tab in the background shows nothing else. */
+function titleOf(shown: Shown, state: PageState): string {
+  switch (state) {
+    case 'choose':
+      return chooseTitle(shown);
+    case 'phone':
+      return phoneTitle(shown);
+    case 'proof':
+      return proofTitle(shown);
+    case 'code':
+      return text(shown, codeTitle(shown.view));
+    case 'ended':
+      return text(shown, endedTitle(shown.view));
+    default:
+      return text(shown, TITLES[state]);
+  }
 }
 
 /** A form lasts about a quarter of an hour at the network, and its customer needs some minutes of that. */

@@ -16,16 +16,25 @@ import { isLate, sentAt } from './state.ts';
  */
 const PROMPT_MS = 5 * 60_000;
 
+function carrierOf({ payment, attempt }: Shown['view']): string {
+  return payment.carrier ?? attempt?.carrier ?? '';
+}
+
+/** The title: what to do, or, once the carrier is late, whom the page waits for. */
+export function phoneTitle(shown: Shown): string {
+  return isLate(shown.view) ? text(shown, 'slow_title', { carrier: carrierOf(shown.view) }) : text(shown, 'wait_title');
+}
+
 /** The customer confirms on the phone. */
 export function phoneMain(shown: Shown): Html {
   const { payment, attempt, merchant } = shown.view;
-  const carrier = payment.carrier ?? attempt?.carrier ?? '';
+  const carrier = carrierOf(shown.view);
   const msisdn = payment.msisdn ?? attempt?.msisdn;
   const since = sentAt(shown.view);
-  if (isLate(shown.view)) return lateMain(shown, carrier);
+  if (isLate(shown.view)) return lateMain(shown);
   return html`<section class="wait"><p class="soft">${merchant.name} · ${money(shown, payment.total_minor)}</p>
 ${ring(shown, since)}
-<h1>${text(shown, 'wait_title')}</h1>
+<h1>${phoneTitle(shown)}</h1>
 <p class="soft">${msisdn === undefined || msisdn === null ? carrier : `${maskedPhone(msisdn)} · ${carrier}`}</p>
 ${noticeOf(shown)}
 ${steps(shown, carrier, msisdn, since)}
@@ -58,8 +67,8 @@ function ring(shown: Shown, since: number): Piece {
 }
 
 /** The carrier has not answered: it may have the request or not, and is asked again. */
-function lateMain(shown: Shown, carrier: string): Html {
-  return html`<section class="card calm">${spinner()}<h1>${text(shown, 'slow_title', { carrier })}</h1><p>${text(shown, 'slow_text')}</p>${about(shown)}${refresh(shown)}${leave(shown)}</section>`;
+function lateMain(shown: Shown): Html {
+  return html`<section class="card calm">${spinner()}<h1>${phoneTitle(shown)}</h1><p>${text(shown, 'slow_text')}</p>${about(shown)}${refresh(shown)}${leave(shown)}</section>`;
 }
 
 /** An upstream is asked, and the customer has nothing to do. */
