@@ -5,7 +5,7 @@
  * still pay.
  */
 
-import type { Reason } from '../domain/reason.ts';
+import { DECLINE_STATUS, type Reason } from '../domain/reason.ts';
 import type { Payment, PaymentMethod } from '../domain/records.ts';
 import { shopAddress } from '../domain/return-address.ts';
 import { type CheckoutWord, checkoutText } from '../messages/checkout/words.ts';
@@ -90,7 +90,14 @@ ${waysOn(shown)}</section>`;
 function endedText(shown: Shown): Html {
   const { payment } = shown.view;
   if (payment.reason === 'sibling_paid') return html`<p>${text(shown, 'other_paid_text')}</p>`;
-  return html`<p>${whyText(shown.language, payment)}</p><p>${text(shown, nextStep(shown.view))}</p>`;
+  const next = text(shown, nextStep(shown.view));
+  const step = isUncharged(shown.view) ? joinSentences(shown.language, text(shown, 'uncharged'), next) : next;
+  return html`<p>${whyText(shown.language, payment)}</p><p>${step}</p>`;
+}
+
+/** Whether an upstream has said no, and no money has come another way: for other reasons nobody may know, or their words tell. */
+function isUncharged({ payment, isPaidAside }: Shown['view']): boolean {
+  return payment.reason !== null && Object.hasOwn(DECLINE_STATUS, payment.reason) && !isPaidAside;
 }
 
 function nextStep(view: Shown['view']): CheckoutWord {

@@ -259,7 +259,9 @@ describe('mobile money', () => {
     expect(titleOf(ended)).toBe('The payment was cancelled');
     expect(ended.html).toContain('<title>The payment was cancelled · ');
     expect(textOf(ended)).toMatch(/ Total \$12\.50 Order \S+ Transaction txn_/);
-    expect(textOf(ended)).toContain('The request on your phone was rejected. Go back to the shop to start again.');
+    expect(textOf(ended)).toContain(
+      'The request on your phone was rejected. Nothing has been charged. Go back to the shop to start again.',
+    );
     expect(ended.html).toContain(`href="${shop}?transaction_id=`);
   });
 

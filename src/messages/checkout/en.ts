@@ -168,6 +168,7 @@ export const en = {
     'This order is being paid, or has been paid, in another window or app. Look there before you pay again.',
   rejected_text: 'The request on your phone was rejected.',
   bank_cancelled_text: 'The confirmation at your bank was cancelled.',
+  uncharged: 'Nothing has been charged.',
   again_text: 'Your order is still open: try again, or pay another way.',
   again_button: 'Try again',
   back_text: 'Go back to the shop to start again.',

@@ -171,6 +171,7 @@ export const es = {
     'Este pedido se está pagando, o ya se ha pagado, en otra ventana o aplicación. Compruébelo allí antes de pagar de nuevo.',
   rejected_text: 'La solicitud en su teléfono fue rechazada.',
   bank_cancelled_text: 'La confirmación en su banco fue cancelada.',
+  uncharged: 'No se ha cobrado nada.',
   again_text: 'Su pedido sigue abierto: inténtelo de nuevo o pague de otra forma.',
   again_button: 'Intentar de nuevo',
   back_text: 'Vuelva a la tienda para empezar de nuevo.',

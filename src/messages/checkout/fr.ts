@@ -175,6 +175,7 @@ export const fr = {
     'Cette commande est en cours de paiement, ou déjà payée, dans une autre fenêtre ou application. Vérifiez là-bas avant de payer de nouveau.',
   rejected_text: 'La demande sur votre téléphone a été rejetée.',
   bank_cancelled_text: 'La confirmation auprès de votre banque a été annulée.',
+  uncharged: 'Rien n’a été débité.',
   again_text: 'Votre commande est toujours ouverte : réessayez, ou payez autrement.',
   again_button: 'Réessayer',
   back_text: 'Retournez à la boutique pour recommencer.',

@@ -169,6 +169,7 @@ export const ln = {
     'Komande oyo ezali kofutama, to esili kofutama, na fenetre to application mosusu. Tala kuna liboso ya kofuta lisusu.',
   rejected_text: 'Bosenga na telefone na yo eboyamaki.',
   bank_cancelled_text: 'Bondimi epai ya banki na yo elongolamaki.',
+  uncharged: 'Mbongo elongwe te.',
   again_text: 'Komande na yo ezali naino ya kofungwama: meka lisusu, to futa na lolenge mosusu.',
   again_button: 'Meka lisusu',
   back_text: 'Zonga na butiki mpo na kobanda lisusu.',

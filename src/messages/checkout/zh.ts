@@ -166,6 +166,7 @@ export const zh = {
   other_paid_text: '此订单正在或已经在另一个窗口或应用中付款。请先在那里查看，再决定是否付款。',
   rejected_text: '您手机上的请求已被拒绝。',
   bank_cancelled_text: '银行验证已被取消。',
+  uncharged: '没有扣款。',
   again_text: '您的订单仍然有效：请重试，或用其他方式付款。',
   again_button: '重试',
   back_text: '请返回商店重新开始。',
