@@ -4,6 +4,7 @@
  * Invariant: a page that waits says for what and how much longer, and what to do meanwhile; it never invites to pay twice.
  */
 
+import { shopAddress } from '../domain/return-address.ts';
 import { type Html, html, type Piece } from '../messages/html.ts';
 import { clockText, momentText } from './amounts.ts';
 import { maskedPhone, menuCode } from './phone.ts';
@@ -43,12 +44,13 @@ ${leave(shown)}</section>`;
 }
 
 function steps(shown: Shown, carrier: string, msisdn: string | null | undefined, since: number): Html {
+  const returns = shopAddress(shown.view.payment, { mayBePaid: true }) !== undefined;
   const code = msisdn === undefined || msisdn === null ? undefined : menuCode(msisdn, carrier);
   const help = code === undefined ? text(shown, 'wait_look', { carrier }) : text(shown, 'wait_dial', { code });
   return html`<ol class="card steps">
 <li class="done"><span class="step" aria-hidden="true">✓</span><div><strong>${text(shown, 'wait_sent')}</strong><p class="soft"><time datetime="${new Date(since).toISOString()}" data-clock>${momentText(shown.language, since)}</time></p></div></li>
 <li class="now" aria-current="step"><span class="step" aria-hidden="true">2</span><div><strong>${text(shown, 'wait_pin', { carrier })}</strong><p class="soft">${help}</p></div></li>
-<li class="later"><span class="step" aria-hidden="true">3</span><div><strong>${text(shown, 'wait_done')}</strong><p class="soft">${text(shown, 'wait_return')}</p></div></li></ol>`;
+<li class="later"><span class="step" aria-hidden="true">3</span><div><strong>${text(shown, 'wait_done')}</strong>${returns ? html`<p class="soft">${text(shown, 'wait_return')}</p>` : undefined}</div></li></ol>`;
 }
 
 /** The circle's circumference at a radius of 60. */

@@ -1,8 +1,9 @@
 /**
- * What the hosted page says in places that are easily forgotten: the window's title, which a screen reader reads first.
+ * What the hosted page says in places that are easily forgotten: the window's title, which a screen reader reads first, and what comes
+ * after the payment.
  */
 import { afterAll, expect, test } from 'vitest';
-import { host, type Shown, stepOf, titleOf, visitor } from '../support/checkout-flows.ts';
+import { host, type Shown, stepOf, textOf, titleOf, visitor } from '../support/checkout-flows.ts';
 import { numberEnding } from '../support/flows.ts';
 import { addAccount } from '../support/transfer-flows.ts';
 import { openWorld } from '../support/world.ts';
@@ -43,4 +44,17 @@ test('a window is called what its page says: how to pay, what to transfer, whom 
   await world.clock.advance(21_000);
   await called(await payer.open(silent.url), 'We are still waiting for Vodacom M-Pesa');
   world.sandbox.faults.clear();
+});
+
+test('a customer of a shop that gave no address is not told of a return to it', async () => {
+  const merchant = await world.merchant();
+  const waiting = async (body: object): Promise<string> => {
+    const customer = visitor(world);
+    const page = await customer.open((await host(world, merchant, { body: { ...body } })).url);
+    const pay = { method: 'mobile_money', phone: numberEnding('42') };
+    return textOf(await customer.send(stepOf(page, 'pay'), pay));
+  };
+  expect(await waiting({})).toMatch(/3 Payment confirmed Leave this page open/);
+  const returning = await waiting({ success_redirect_url: 'https://shop.example/thanks' });
+  expect(returning).toMatch(/3 Payment confirmed You return to the shop Leave this page open/);
 });
