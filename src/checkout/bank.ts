@@ -23,6 +23,9 @@ export function accountChoice(shown: Shown): Html {
   }</fieldset>`;
 }
 
+/** An amount of more characters is broken in two on a narrow screen, in the usual type of a heading. */
+const LONG_AMOUNT = 15;
+
 /** The title: what to transfer, or, once money has come in another way, that nothing is to be paid. */
 export function proofTitle(shown: Shown): string {
   const { payment, isPaidAside } = shown.view;
@@ -49,11 +52,12 @@ export function proofMain(shown: Shown): Html {
  * transfer before can still prove it.
  */
 function request(shown: Shown): Html {
-  const { accounts, isPaidAside } = shown.view;
+  const { accounts, isPaidAside, payment } = shown.view;
   const title = proofTitle(shown);
   if (isPaidAside) return html`<h1>${title}</h1>${about(shown)}`;
   const [account] = accounts;
-  return html`<h1>${title}</h1>
+  const isLong = money(shown, payment.total_minor).length > LONG_AMOUNT;
+  return html`<h1>${isLong ? html`<span class="dense">${title}</span>` : title}</h1>
 <p>${text(shown, 'bank_text')}</p>${account === undefined ? undefined : facts(shown, account)}`;
 }
 

@@ -1,0 +1,63 @@
+/**
+ * How the hosted page looks where that is easily lost: amounts and names that fit into no line, labels of two lines, paper, logos.
+ *
+ * If no browser is found, the run reports conspicuously what it left out; on a build server (CI=true) that is a failure.
+ */
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { LANGUAGES } from '../../src/messages/messages.ts';
+import { findBrowser, mayLeaveOut } from '../support/browser.ts';
+import { host } from '../support/checkout-flows.ts';
+import { expectUsable, openPageDesk, type PageDesk } from '../support/page-desk.ts';
+import { addAccount } from '../support/transfer-flows.ts';
+import type { World } from '../support/world.ts';
+
+const browserPath = findBrowser();
+
+test.runIf(browserPath === undefined)('a browser to look at the hosted page with', () => {
+  expect(mayLeaveOut('how the hosted page looks in a browser'), 'a build server needs a browser').toBe(true);
+});
+
+let desk: PageDesk;
+let world: World;
+let open: PageDesk['open'];
+
+/** Chooses the transfer, and goes on to what it needs. */
+async function promiseTransfer(page: Page): Promise<void> {
+  await page.locator('label[for=m-bank_transfer]').click();
+  await page.locator('form:has([name=account]) button').click();
+  await page.locator('#file').waitFor();
+}
+
+/** On how many lines the amount in the heading of a transfer stands. */
+const AMOUNT_LINES = `(() => {
+  const text = (document.querySelector('h1 span') ?? document.querySelector('h1')).firstChild;
+  const { index, 0: amount } = /(CDF.)?[0-9].*[0-9](.CDF)?/.exec(text.data);
+  const range = document.createRange();
+  range.setStart(text, index);
+  range.setEnd(text, index + amount.length);
+  return new Set([...range.getClientRects()].map(({ top }) => top)).size;
+})()`;
+
+describe.runIf(browserPath !== undefined)('in a browser', () => {
+  beforeAll(async () => {
+    desk = await openPageDesk(browserPath ?? '');
+    ({ world, open } = desk);
+  });
+  afterAll(() => desk?.close());
+  afterEach(() => desk.endTest());
+
+  test('the heading of a transfer breaks no amount in two, in any language', async () => {
+    const large = await world.merchant();
+    await addAccount(world, large, { currency: 'cdf' });
+    const { url } = await host(world, large, { minted: { amount: '1299999999.99', currency: 'cdf' } });
+    const page = await open('narrow', url);
+    await promiseTransfer(page);
+    const address = page.url();
+    for (const language of LANGUAGES) {
+      await page.goto(`${address}?lang=${language}`);
+      expect(await page.evaluate(AMOUNT_LINES), language).toBe(1);
+    }
+    await expectUsable(page);
+  });
+});
