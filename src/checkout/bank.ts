@@ -15,10 +15,11 @@ export function accountChoice(shown: Shown): Html {
   const { accounts } = shown.view;
   const fault = shown.faults.fields.account;
   const rows = accounts.map(
-    ({ id, bank_name, account_number, account_name }) =>
-      html`<label class="account"><input type="radio" name="account" value="${id}" required${accounts.length === 1 || shown.kept.account === id ? html` checked` : undefined}><span><strong>${bank_name}</strong> <span class="soft">${account_name} · ${account_number}</span></span></label>`,
+    ({ id, bank_name, account_number, account_name }, place) =>
+      html`<label class="account"><input type="radio" name="account" value="${id}" required${accounts.length === 1 || shown.kept.account === id ? html` checked` : undefined}${fault !== undefined && place === 0 ? html` autofocus` : undefined}><span><strong>${bank_name}</strong> <span class="soft">${account_name} · ${account_number}</span></span></label>`,
   );
-  return html`<fieldset class="accounts"${fault === undefined ? undefined : html` aria-describedby="account-fault"`}><legend class="label">${text(shown, 'bank_choose')}</legend>${rows}${
+  const invalid = html` role="radiogroup" aria-invalid="true" aria-describedby="account-fault"`;
+  return html`<fieldset class="accounts"${fault === undefined ? undefined : invalid}><legend class="label">${text(shown, 'bank_choose')}</legend>${rows}${
     fault === undefined ? undefined : faultLine('account-fault', fault)
   }</fieldset>`;
 }

@@ -6,7 +6,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { LANGUAGES } from '../../src/messages/messages.ts';
-import { findBrowser, mayLeaveOut } from '../support/browser.ts';
+import { findBrowser, keepPicture, mayLeaveOut } from '../support/browser.ts';
 import { host } from '../support/checkout-flows.ts';
 import { expectUsable, openPageDesk, type PageDesk } from '../support/page-desk.ts';
 import { addAccount } from '../support/transfer-flows.ts';
@@ -59,5 +59,24 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
       expect(await page.evaluate(AMOUNT_LINES), language).toBe(1);
     }
     await expectUsable(page);
+  });
+
+  test('a transfer to none of several accounts focuses them, and its fault disappears once one is chosen', async () => {
+    const several = await world.merchant();
+    await addAccount(world, several);
+    await addAccount(world, several);
+    const page = await open('narrow', (await host(world, several)).url);
+    desk.excuse(/^400 for .*\/pay$|status of 400/);
+    await page.locator('label[for=m-bank_transfer]').click();
+    await page.locator('form:has([name=account]) button').click();
+    await page.locator('#account-fault').waitFor();
+    // The browser applies `autofocus` when it next draws the page.
+    await expect.poll(() => page.evaluate('document.activeElement.getAttribute("name")')).toBe('account');
+    await expectUsable(page);
+    await keepPicture(page, 'no-account');
+    await page.keyboard.press('Space');
+    expect(await page.locator('.fault').count()).toBe(0);
+    await page.keyboard.press('Enter');
+    await page.locator('#file').waitFor();
   });
 });
