@@ -6,6 +6,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { LANGUAGES } from '../../src/messages/messages.ts';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { findBrowser, keepPicture, mayLeaveOut } from '../support/browser.ts';
 import { host } from '../support/checkout-flows.ts';
 import { expectUsable, openPageDesk, type PageDesk } from '../support/page-desk.ts';
@@ -20,6 +21,7 @@ test.runIf(browserPath === undefined)('a browser to look at the hosted page with
 
 let desk: PageDesk;
 let world: World;
+let merchant: MerchantCreated;
 let open: PageDesk['open'];
 
 /** Chooses the transfer, and goes on to what it needs. */
@@ -42,7 +44,7 @@ const AMOUNT_LINES = `(() => {
 describe.runIf(browserPath !== undefined)('in a browser', () => {
   beforeAll(async () => {
     desk = await openPageDesk(browserPath ?? '');
-    ({ world, open } = desk);
+    ({ world, merchant, open } = desk);
   });
   afterAll(() => desk?.close());
   afterEach(() => desk.endTest());
@@ -78,5 +80,27 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     expect(await page.locator('.fault').count()).toBe(0);
     await page.keyboard.press('Enter');
     await page.locator('#file').waitFor();
+  });
+
+  test('what can only be pressed is not printed', async () => {
+    const wallet = await world.wallet();
+    const body = { success_redirect_url: 'https://shop.example/thanks' };
+    const page = await open('small', (await host(world, merchant, { body })).url);
+    await page.locator('label[for=m-wallet]').click();
+    await page.fill('#wallet-number', wallet.number);
+    await page.fill('#wallet-pin', wallet.pin);
+    await page.keyboard.press('Enter');
+    await page.locator('.receipt').waitFor();
+    const soon = page.getByText('Stay on this page');
+    expect(await soon.isVisible()).toBe(true);
+    await page.emulateMedia({ media: 'print' });
+    expect(await soon.isVisible()).toBe(false);
+    expect(await page.getByText('Transaction').isVisible()).toBe(true);
+
+    const transfer = await open('small', (await host(world, merchant, { body })).url);
+    await promiseTransfer(transfer);
+    await transfer.emulateMedia({ media: 'print' });
+    expect(await transfer.locator('button:visible, input:visible, a:visible:not(.skip)').count()).toBe(0);
+    expect(await transfer.getByText('Account number').isVisible()).toBe(true);
   });
 });
