@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { LANGUAGES } from '../../src/messages/messages.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { findBrowser, keepPicture, mayLeaveOut } from '../support/browser.ts';
+import { networkOrigin } from '../support/card-form.ts';
 import { host } from '../support/checkout-flows.ts';
 import { expectUsable, openPageDesk, type PageDesk } from '../support/page-desk.ts';
 import { addAccount } from '../support/transfer-flows.ts';
@@ -102,5 +103,26 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await transfer.emulateMedia({ media: 'print' });
     expect(await transfer.locator('button:visible, input:visible, a:visible:not(.skip)').count()).toBe(0);
     expect(await transfer.getByText('Account number').isVisible()).toBe(true);
+  });
+
+  test('the inputs of an expiry date stand level, with labels of two lines and with a fault', async () => {
+    const page = await open('phone', (await host(world, merchant)).url, {
+      locale: 'fr-FR',
+      also: [networkOrigin(world)],
+    });
+    await page.locator('label[for=m-card]').click();
+    await page.locator('form[action$="/card"] button').click();
+    const button = page.locator('form[data-card] button:enabled');
+    await button.waitFor();
+    const top = async (field: string): Promise<number | undefined> =>
+      (await page.locator(`.${field} .box`).boundingBox())?.y;
+    const heightOf = async (field: string) => (await page.locator(`.${field} .label`).boundingBox())?.height ?? 0;
+    expect(await heightOf('expiry-year'), 'one label is longer').toBeGreaterThan(await heightOf('expiry-month'));
+    expect(await top('expiry-month')).toBe(await top('expiry-year'));
+    await button.click();
+    await page.locator('#card-expiry-month-fault:visible').waitFor();
+    expect(await top('expiry-month')).toBe(await top('expiry-year'));
+    await expectUsable(page);
+    await keepPicture(page, 'expiry-level');
   });
 });
