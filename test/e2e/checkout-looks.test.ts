@@ -10,6 +10,7 @@ import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { findBrowser, keepPicture, mayLeaveOut } from '../support/browser.ts';
 import { networkOrigin } from '../support/card-form.ts';
 import { host } from '../support/checkout-flows.ts';
+import { numberEnding } from '../support/flows.ts';
 import { expectUsable, openPageDesk, type PageDesk } from '../support/page-desk.ts';
 import { addAccount } from '../support/transfer-flows.ts';
 import type { World } from '../support/world.ts';
@@ -124,5 +125,33 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     expect(await top('expiry-month')).toBe(await top('expiry-year'));
     await expectUsable(page);
     await keepPicture(page, 'expiry-level');
+  });
+
+  test('a shop’s name that is written from right to left leaves the amount beside it in one piece', async () => {
+    const arabic = await world.merchant('متجر كيفو');
+    const page = await open('phone', (await host(world, arabic)).url, { locale: 'fr-FR' });
+    await page.locator('label[for=m-mobile_money]').click();
+    await page.fill('#mobile_money-phone', numberEnding('42'));
+    await page.keyboard.press('Enter');
+    await page.locator('.ring').waitFor();
+    const line = await page.evaluate<{ amount: number[]; name: number }>(`(() => {
+      const range = document.createRange();
+      const line = document.querySelector('.wait > p');
+      const rightOf = (node, from, to) => {
+        range.setStart(node, from);
+        range.setEnd(node, to);
+        return range.getBoundingClientRect().right;
+      };
+      const { lastChild: amount } = line;
+      const name = line.querySelector('bdi')?.firstChild ?? line.firstChild;
+      const from = amount.data.search(/[0-9]/);
+      const places = [...amount.data].keys();
+      return {
+        amount: [...places].filter((place) => place >= from).map((place) => rightOf(amount, place, place + 1)),
+        name: rightOf(name, 0, 4),
+      };
+    })()`);
+    expect(line.amount).toEqual([...line.amount].sort((a, b) => a - b));
+    expect(line.name).toBeLessThan(line.amount[0] ?? 0);
   });
 });
