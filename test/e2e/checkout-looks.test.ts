@@ -6,13 +6,14 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { LANGUAGES } from '../../src/messages/messages.ts';
+import { setBrand } from '../../src/usecases/merchant-brand.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { findBrowser, keepPicture, mayLeaveOut } from '../support/browser.ts';
 import { networkOrigin } from '../support/card-form.ts';
 import { host } from '../support/checkout-flows.ts';
 import { numberEnding } from '../support/flows.ts';
 import { expectUsable, openPageDesk, type PageDesk } from '../support/page-desk.ts';
-import { addAccount } from '../support/transfer-flows.ts';
+import { addAccount, pngFile } from '../support/transfer-flows.ts';
 import type { World } from '../support/world.ts';
 
 const browserPath = findBrowser();
@@ -153,5 +154,13 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     })()`);
     expect(line.amount).toEqual([...line.amount].sort((a, b) => a - b));
     expect(line.name).toBeLessThan(line.amount[0] ?? 0);
+  });
+
+  test('a logo is seen on a dark page too, whatever it leaves transparent', async () => {
+    const branded = await world.merchant();
+    await setBrand(world.gateway.deps, branded.merchant.id, { logo: pngFile() });
+    const page = await open('phone', (await host(world, branded)).url, { colorScheme: 'dark' });
+    const behind = await page.evaluate('getComputedStyle(document.querySelector("img.badge")).backgroundColor');
+    expect(behind).toBe('rgb(255, 255, 255)');
   });
 });
