@@ -21,6 +21,7 @@ import { createDisbursements } from './mtn/disbursements.ts';
 import { registerMtn } from './mtn/mtn.ts';
 import { type MtnCredentials, sandboxCredentials } from './mtn/tokens.ts';
 import { assetRoutes, readAssets } from './pages/assets.ts';
+import { opensPage, sendLost } from './pages/layout.ts';
 import { startPage } from './pages/start.ts';
 import { phoneApi, sandboxSmsSecret } from './phone/api.ts';
 import { createPhones, type Phones } from './phone/phones.ts';
@@ -130,7 +131,7 @@ function toldOf({ message, validation }: FastifyError): string {
   return values.length > 0 ? `${message}: ${values.join(', ')}` : message;
 }
 
-/** A bare server whose errors are JSON `{error, message}`. It logs nothing, because it is in the path of load tests. */
+/** A bare server whose errors are JSON `{error, message}`, but for a person who opens an address with nothing at it. It logs nothing, because it is in the path of load tests. */
 function createServer(): FastifyInstance {
   const app = Fastify({
     logger: false,
@@ -149,7 +150,9 @@ function createServer(): FastifyInstance {
     return reply.code(status).send({ error: status < 500 ? 'bad_request' : 'internal_error', message });
   });
   app.setNotFoundHandler((request, reply) =>
-    reply.code(404).send({ error: 'not_found', message: `Nothing answers ${request.method} here.` }),
+    opensPage(request)
+      ? sendLost(reply)
+      : reply.code(404).send({ error: 'not_found', message: `Nothing answers ${request.method} here.` }),
   );
   return app;
 }

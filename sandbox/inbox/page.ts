@@ -73,7 +73,8 @@ export function inboxMain({ view, address, badSecret }: InboxPage): SafeHtml {
     <form method="post" action="/inbox/${name}/clear"><button class="quiet">Empty this inbox</button></form></div>`;
 }
 
-export function inboxList(inboxes: readonly InboxSummary[], root: string): SafeHtml {
+/** `wrong`: what was given as a name, and cannot be one. */
+export function inboxList(inboxes: readonly InboxSummary[], root: string, wrong?: string): SafeHtml {
   const lines = inboxes
     .slice(0, 200)
     .map(
@@ -83,7 +84,8 @@ export function inboxList(inboxes: readonly InboxSummary[], root: string): SafeH
   return html`<div class="sheetless"><h1>Inboxes</h1>
     <p class="lead">An inbox catches the webhooks sent to it, shows them as they come, and says whether their signatures verify.</p>
     <form class="card open" method="get" action="/inbox"><label for="name">Open an inbox by name</label>
-      <span class="row"><input id="name" name="name" pattern="[A-Za-z0-9][A-Za-z0-9._\\-]{0,63}" value="demo" autocomplete="off" required><button class="main">Open</button></span>
+      <span class="row"><input id="name" name="name" pattern="[A-Za-z0-9][A-Za-z0-9._\\-]{0,63}" value="${wrong ?? 'demo'}" autocomplete="off" required${wrong !== undefined && html` aria-invalid="true" aria-describedby="name-fault" autofocus`}><button class="main">Open</button></span>
+      ${wrong !== undefined && html`<p class="wrong" id="name-fault">No inbox can have this name: it has 1 to 64 letters, digits, dots and dashes, and begins with a letter or a digit.</p>`}
       <p class="soft">Letters, digits, dots and dashes. It exists as soon as something is sent to it.</p></form>
     ${lines.length > 0 ? html`<ul class="card list">${lines}</ul>` : html`<div class="card stack"><h2>No inbox has caught anything yet</h2><p class="soft">Send something, or use the address as <code>notify_url</code>:</p><pre tabindex="0">curl -X POST ${root}/inbox/demo -d 'hello'</pre></div>`}</div>`;
 }

@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type FaultHooks, leaveHanging } from '../control/fault-hooks.ts';
 import type { Faults } from '../control/faults.ts';
 import { streamChanges } from '../pages/events.ts';
-import { sendHtml, sendPage } from '../pages/layout.ts';
+import { opensPage, sendHtml, sendPage } from '../pages/layout.ts';
 import { type Inboxes, isInboxName } from './inboxes.ts';
 import { inboxList, inboxMain, inboxMessages } from './page.ts';
 
@@ -52,12 +52,13 @@ export function inboxPages(app: FastifyInstance, inboxes: Inboxes): void {
   app.get<{ Querystring: { name?: unknown } }>('/inbox', (request, reply) => {
     const { name } = request.query;
     if (typeof name === 'string' && isInboxName(name)) return reply.redirect(`/inbox/${name}`, 303);
-    const main = inboxList(inboxes.list(), rootOf(request));
-    return sendPage(reply, { title: 'Inboxes', language: 'en', current: '/inbox', sheet: 'tools', main });
+    return sendInboxes(request, reply, { inboxes, wrong: typeof name === 'string' ? name : undefined });
   });
   app.get<Named & { Querystring: { secret?: unknown } }>('/inbox/:name', (request, reply) => {
     const { name } = request.params;
-    if (!isInboxName(name)) return badName(reply);
+    if (!isInboxName(name)) {
+      return opensPage(request) ? sendInboxes(request, reply.code(404), { inboxes, wrong: name }) : badName(reply);
+    }
     const address = `${rootOf(request)}/inbox/${name}`;
     const main = inboxMain({ view: inboxes.read(name), address, badSecret: request.query.secret === 'refused' });
     return sendPage(reply, {
@@ -81,6 +82,16 @@ export function inboxPages(app: FastifyInstance, inboxes: Inboxes): void {
     return reply;
   });
   inboxChanges(app, inboxes);
+}
+
+/** The list; `wrong`: what was given as an inbox's name, and cannot be one. */
+function sendInboxes(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { inboxes, wrong }: { readonly inboxes: Inboxes; readonly wrong: string | undefined },
+): FastifyReply {
+  const main = inboxList(inboxes.list(), rootOf(request), wrong);
+  return sendPage(reply, { title: 'Inboxes', language: 'en', current: '/inbox', sheet: 'tools', main });
 }
 
 /** What programs and the page's forms read and change. */

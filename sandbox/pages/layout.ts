@@ -2,7 +2,7 @@
  * What every page of the sandbox shares: the frame, the headers that guard it, and how it is sent.
  * Invariant: no page runs inline script or style, and none loads anything from a third party.
  */
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { html, type Part, type SafeHtml } from './html.ts';
 
 export type Page = {
@@ -70,4 +70,16 @@ ${scripts}
 </html>
 `;
   return sendHtml(reply, document);
+}
+
+/** Whether a browser opens the address as a page: what it asks for names HTML, and what a program asks for does not. */
+export function opensPage({ method, headers }: Pick<FastifyRequest, 'method' | 'headers'>): boolean {
+  return method === 'GET' && (headers.accept ?? '').includes('text/html');
+}
+
+/** For a person at an address where nothing is. */
+export function sendLost(reply: FastifyReply): FastifyReply {
+  const main = html`<div class="sheetless"><h1>There is no such page</h1>
+    <p class="lead">The address may be mistyped, or belong to something that this sandbox has forgotten. <a href="/">The start page</a> lists what there is, and <a href="/shop">the shop</a> is open.</p></div>`;
+  return sendPage(reply.code(404), { title: 'No such page', language: 'en', sheet: 'tools', main });
 }

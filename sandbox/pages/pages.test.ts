@@ -42,6 +42,20 @@ test('unknown addresses are answered with JSON, and only known assets are served
   expect((await running.call('GET', '/assets/..%2f..%2fpackage.json')).status).toBe(404);
 });
 
+test.each([
+  ['/nothing', 'There is no such page', 'The start page'],
+  ['/shop/nothing', 'There is no such page', 'the shop'],
+  ['/phone/abc', 'Sandbox phone', 'Six to fifteen digits'],
+  ['/inbox/a%20b', 'Inboxes', 'No inbox can have this name'],
+  ['/inbox?name=a%20b', 'Inboxes', 'No inbox can have this name'],
+])('a person who opens %s reads what is wrong, and finds a way on', async (path, title, sentence) => {
+  const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
+  const { status, text } = await running.call('GET', path, undefined, { accept, 'accept-language': 'en' });
+  expect(status).toBe(path.includes('?') ? 200 : 404);
+  expect(text).toContain(`<h1>${title}</h1>`);
+  expect(text).toContain(sentence);
+});
+
 describe('html', () => {
   test('escapes text, joins arrays, and renders null, undefined and false as nothing', () => {
     const evil = `<a href="x" title='y'>&`;

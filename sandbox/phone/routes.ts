@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { streamChanges } from '../pages/events.ts';
 import { html } from '../pages/html.ts';
 import { languageOf } from '../pages/languages.ts';
-import { sendHtml, sendPage } from '../pages/layout.ts';
+import { opensPage, sendHtml, sendPage } from '../pages/layout.ts';
 import type { World } from '../world.ts';
 import { phoneNotFound, sendAnswer } from './api.ts';
 import { displayNumber, languageLinks, type PhoneView, phoneMain, phoneScreen } from './page.ts';
@@ -26,7 +26,9 @@ export function phoneRoutes(app: FastifyInstance, phones: Phones, world: World):
 
   app.get<PhoneParams>('/phone/:msisdn', (request, reply) => {
     const view = viewOf(request);
-    if (view === undefined) return phoneNotFound(reply);
+    const { msisdn: given } = request.params;
+    if (view === undefined)
+      return opensPage(request) ? sendPhones(request, reply.code(404), { phones, given }) : phoneNotFound(reply);
     const words = phoneWords[view.language];
     return sendPage(reply, {
       title: displayNumber(view.handset.msisdn),
@@ -81,18 +83,27 @@ function answerIn(body: unknown): { answer: 'approve' | 'reject' | undefined; pi
   };
 }
 
-/** The list of phones that have had any activity; with `?number=` it redirects to that phone. */
+/** The list of phones; with `?number=` it redirects to that phone. */
 function phoneList(
   request: FastifyRequest<{ Querystring: { number?: unknown } }>,
   reply: FastifyReply,
   phones: Phones,
 ) {
+  const { number } = request.query;
+  const given = typeof number === 'string' ? number : undefined;
+  const msisdn = given === undefined ? undefined : digitsOf(given);
+  if (msisdn !== undefined) return reply.redirect(`/phone/${msisdn}?lang=${languageOf(request)}`, 303);
+  return sendPhones(request, reply, { phones, given });
+}
+
+/** The phones that have had any activity, and a form for another one; `given`: what was given as a number, and is none. */
+function sendPhones(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { phones, given: wrong }: { readonly phones: Phones; readonly given: string | undefined },
+) {
   const language = languageOf(request);
   const words = phoneWords[language];
-  const { number } = request.query;
-  const msisdn = typeof number === 'string' ? digitsOf(number) : undefined;
-  if (msisdn !== undefined) return reply.redirect(`/phone/${msisdn}?lang=${language}`, 303);
-  const wrong = typeof number === 'string' ? number : undefined;
   const recent = phones.recent(20).map(
     (handset) => html`<li><a href="/phone/${handset.msisdn}?lang=${language}">${displayNumber(handset.msisdn)}</a>
       <span class="soft">${handset.prompts[0] && words.status[handset.prompts[0].status]}</span></li>`,
