@@ -33,7 +33,7 @@ export function phoneMain(shown: Shown): Html {
   const msisdn = payment.msisdn ?? attempt?.msisdn;
   const since = sentAt(shown.view);
   if (isLate(shown.view)) return lateMain(shown);
-  return html`<section class="wait"><p class="soft"><bdi>${merchant.name}</bdi> · ${money(shown, payment.total_minor)}</p>
+  return html`<section class="wait"><p class="soft"><span class="isolated">${merchant.name}</span> · ${money(shown, payment.total_minor)}</p>
 ${ring(shown, since)}
 <h1>${phoneTitle(shown)}</h1>
 <p class="soft">${msisdn === undefined || msisdn === null ? carrier : `${maskedPhone(msisdn)} · ${carrier}`}</p>

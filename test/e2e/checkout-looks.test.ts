@@ -144,7 +144,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
         return range.getBoundingClientRect().right;
       };
       const { lastChild: amount } = line;
-      const name = line.querySelector('bdi')?.firstChild ?? line.firstChild;
+      const name = line.querySelector('span')?.firstChild ?? line.firstChild;
       const from = amount.data.search(/[0-9]/);
       const places = [...amount.data].keys();
       return {
