@@ -64,14 +64,18 @@ function pinForm(view: PhoneView, words: PhoneWords, prompt: Prompt): SafeHtml {
   </form>`;
 }
 
+/** An amount of more characters is wider than the handset, in the usual type. */
+const LONG_AMOUNT = 14;
+
 function sheet(view: PhoneView, words: PhoneWords, prompt: Prompt): SafeHtml {
   const merchant = prompt.merchant === '' ? '—' : prompt.merchant;
   const left = timeLeft(prompt.expires_at - view.now);
+  const amount = formatAmount(view.language, prompt.amount, prompt.currency);
   return html`<div class="sheet ${prompt.carrier}${prompt.wrong_pins > 0 && ' still'}">
     <div class="sheet-top"><span class="carrier">${carrierName(prompt.carrier)}</span>
       <span class="left"><span class="hush">${words.expiresIn} </span><span data-until="${prompt.expires_at}">${left}</span></span></div>
     <p class="pay-to">${words.payTo} <strong>${merchant}</strong></p>
-    <p class="amount">${formatAmount(view.language, prompt.amount, prompt.currency)}</p>
+    <p class="amount${amount.length > LONG_AMOUNT && ' long'}">${amount}</p>
     ${prompt.text !== '' && html`<p class="about">${prompt.text}</p>`}
     ${
       prompt.decides_by_itself

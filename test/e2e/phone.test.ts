@@ -210,6 +210,18 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     expect(await mobileMoneyStatus(order, 'completed')).toMatchObject({ status: 'completed' });
   });
 
+  test('a large amount fits into the prompt, in a narrow window and a wide one', async () => {
+    await shop.pay({ msisdn: '+243810000146', wallet: undefined, amount: '99999999.99' });
+    for (const window of ['narrow', 'desktop'] as const) {
+      const page = await open(window, '/phone/243810000146?lang=fr');
+      await page.locator('.choice').waitFor();
+      const [inner = 0, outer = 0] = await page
+        .locator('.sheet .amount')
+        .evaluate(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth]);
+      expect(inner, window).toBeLessThanOrEqual(outer);
+    }
+  });
+
   test('a code arrives live for a large wallet payment, and completes it', async () => {
     const page = await open('desktop', '/phone/243810000040?lang=en');
     await mark(page);
