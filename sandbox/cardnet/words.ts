@@ -2,7 +2,7 @@
  * The words of the issuer's page and the names of the card fields, in six languages.
  * Invariant: the type demands every text in every language; the page fills in the `{…}`.
  */
-import type { Language } from '../pages/languages.ts';
+import { keepTogether, type Language } from '../pages/languages.ts';
 import type { CardField } from './card-input.ts';
 import type { ChallengeAnswer } from './challenges.ts';
 
@@ -54,7 +54,7 @@ export const issuerWords: Readonly<Record<Language, IssuerWords>> = {
     unknownAbout: 'The sandbox was started anew, or the address is wrong. Go back to the shop and pay again.',
     language: 'Language',
   },
-  fr: {
+  fr: keepTogether({
     bank: 'Banque du Fleuve',
     title: 'Est-ce bien vous qui payez ?',
     about: 'Voici la banque de la carte, en bac à sable. Décidez de ce qu’elle apprend de son client.',
@@ -77,7 +77,7 @@ export const issuerWords: Readonly<Record<Language, IssuerWords>> = {
     unknownTitle: 'Cette question n’existe pas',
     unknownAbout: 'Le bac à sable a redémarré, ou l’adresse est fausse. Revenez à la boutique et payez de nouveau.',
     language: 'Langue',
-  },
+  }),
   es: {
     bank: 'Banco del Río',
     title: '¿Es usted quien paga?',

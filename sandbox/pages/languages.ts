@@ -17,6 +17,11 @@ export const languageNames: Readonly<Record<Language, string>> = {
   ln: 'Lingála',
 };
 
+/** French words whose lines cannot begin with their punctuation: the blanks before it, and within quotation marks, break no line. */
+export function keepTogether<Words>(french: Words): Words {
+  return JSON.parse(JSON.stringify(french).replace(/ (?=[:;?!»])|(?<=«) /g, '\u00a0'));
+}
+
 const fallback: Language = 'fr';
 
 function known(tag: string): Language | undefined {

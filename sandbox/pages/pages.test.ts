@@ -1,6 +1,9 @@
 // What all pages have in common, and the template that builds them.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { issuerWords } from '../cardnet/words.ts';
 import { endings } from '../carriers/endings.ts';
+import { phoneWords } from '../phone/words.ts';
+import { shopWords } from '../shop/words.ts';
 import { type RunningSandbox, startSandbox } from '../testing/start-sandbox.ts';
 import { html } from './html.ts';
 import { formatAmount } from './languages.ts';
@@ -54,6 +57,12 @@ test.each([
   expect(status).toBe(path.includes('?') ? 200 : 404);
   expect(text).toContain(`<h1>${title}</h1>`);
   expect(text).toContain(sentence);
+});
+
+test('a line of French never begins with its punctuation', () => {
+  const french = JSON.stringify([shopWords.fr, phoneWords.fr, issuerWords.fr]);
+  expect(french).toContain('coton imprimé\u00a0: une robe');
+  expect(french).not.toMatch(/ [:;?!»]|« /);
 });
 
 describe('html', () => {

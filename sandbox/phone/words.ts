@@ -3,7 +3,7 @@
  * Invariant: the type demands every text in every language; `fill` fills in the `{…}`.
  */
 import type { Ending } from '../carriers/endings.ts';
-import type { Language } from '../pages/languages.ts';
+import { keepTogether, type Language } from '../pages/languages.ts';
 import type { PromptStatus } from './phones.ts';
 
 export type PhoneWords = {
@@ -99,7 +99,7 @@ export const phoneWords: Readonly<Record<Language, PhoneWords>> = {
     received: 'You have received {amount}.',
     offline: 'Connection lost. Trying again…',
   },
-  fr: {
+  fr: keepTogether({
     links: ['Accueil', 'Téléphone', 'Boîtes', 'Contrôle'],
     language: 'Langue',
     title: 'Téléphone de test',
@@ -148,7 +148,7 @@ export const phoneWords: Readonly<Record<Language, PhoneWords>> = {
     newPrompt: 'Nouvelle demande : {merchant}, {amount}.',
     received: 'Vous avez reçu {amount}.',
     offline: 'Connexion perdue. Nouvel essai…',
-  },
+  }),
   es: {
     links: ['Inicio', 'Teléfono', 'Buzones', 'Control'],
     language: 'Idioma',

@@ -2,7 +2,7 @@
  * The words of the shop in six languages.
  * Invariant: every language that a reader can choose has its words here.
  */
-import type { Language } from '../pages/languages.ts';
+import { keepTogether, type Language } from '../pages/languages.ts';
 import { en } from './words/en.ts';
 import { es } from './words/es.ts';
 import { fr } from './words/fr.ts';
@@ -11,4 +11,4 @@ import { ru } from './words/ru.ts';
 import type { ShopWords } from './words/shop-words.ts';
 import { zh } from './words/zh.ts';
 
-export const shopWords: Readonly<Record<Language, ShopWords>> = { en, fr, es, ru, zh, ln };
+export const shopWords: Readonly<Record<Language, ShopWords>> = { en, fr: keepTogether(fr), es, ru, zh, ln };

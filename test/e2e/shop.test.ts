@@ -164,6 +164,22 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     }
   });
 
+  test('the list of a narrow window sets colons as its language does', async () => {
+    world.sandbox.orders.add(anOrder({ id: 'listed', reference: 'BK-LISTED' }));
+    const page = await open('narrow', '/shop/orders');
+    for (const [language, colon] of [
+      ['en', ': '],
+      ['fr', '\u00a0: '],
+      ['zh', '：'],
+    ]) {
+      await page.goto(`${world.sandboxUrl}/shop/orders?lang=${language}`);
+      const said = await page.evaluate<string>(
+        'getComputedStyle(document.querySelector(".orders td:nth-child(4)"), "::before").content',
+      );
+      expect(said, language).toMatch(new RegExp(`\\p{L}${colon}"$`, 'u'));
+    }
+  });
+
   test.each(['approved', 'failed', 'cancelled', 'expired', 'refunded'])(
     'an order that is %s is accessible',
     async (status) => {
