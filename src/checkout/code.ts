@@ -21,8 +21,8 @@ export function codeTitle(view: CodeView): 'code_title' | 'paid_before' | 'code_
   return isCodeOver(view) && resendsLeft(view) <= 0 ? 'code_dead' : 'code_title';
 }
 
-function resendsLeft({ merchant, code }: CodeView): number {
-  return mostResends(merchant) - (code?.resends ?? 0);
+function resendsLeft({ merchant, code, isCodeOutdated }: CodeView): number {
+  return isCodeOutdated ? 0 : mostResends(merchant) - (code?.resends ?? 0);
 }
 
 export function codeMain(shown: Shown): Html {

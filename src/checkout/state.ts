@@ -62,9 +62,9 @@ export function sentAt({ payment, attempt, now }: Pick<PageView, 'payment' | 'at
   return attempt?.created_at ?? payment.submitted_at ?? now;
 }
 
-/** Whether the customer's code has expired. */
-export function isCodeOver({ code, now }: Pick<PageView, 'code' | 'now'>): boolean {
-  return code !== undefined && code.expires_at <= now;
+/** Whether the customer's code has expired, or pays nothing any more. */
+export function isCodeOver({ code, isCodeOutdated, now }: Pick<PageView, 'code' | 'isCodeOutdated' | 'now'>): boolean {
+  return code !== undefined && (code.expires_at <= now || isCodeOutdated);
 }
 
 /**

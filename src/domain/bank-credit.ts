@@ -16,19 +16,28 @@ export function identityOf({ bank_id, currency, account_number }: BankAccount): 
 
 /**
  * The key of a credit to that account under the bank's reference. Merchants may share an account, so the key is the same for all:
- * it is in shard 0. Blanks and letters' case do not matter, as people copy them differently.
+ * it is in shard 0, and the bank's name, which operators write differently, is no part of it. Of both numbers only letters and
+ * digits count: a reference that is taken for another one is refused, and can be told apart by more of them.
  */
 export function bankCreditKey(account: BankAccount, reference: string): Keyed {
-  const same = reference.replaceAll(/\s/gu, '').toUpperCase();
-  return { shard: 0, id: referenceKey('payment', identityOf(account).join('/'), same) };
+  const [, currency, number] = identityOf(account);
+  return { shard: 0, id: referenceKey('payment', `${number}/${currency}`, distinctive(reference)) };
+}
+
+/** A reference as it is compared: empty if it tells nothing apart. */
+export function distinctive(reference: string): string {
+  return reference
+    .normalize('NFKC')
+    .replaceAll(/[^\p{L}\p{N}]/gu, '')
+    .toUpperCase();
 }
 
 /** What is written when that credit pays a payment; `transferId`: the ledger line that brings the money in. */
 export function bankCredit(
   key: Keyed,
-  { total_minor: amount_minor }: Payment,
+  { id: payment_id, total_minor: amount_minor }: Payment,
   transfer_id: string,
   created_at: number,
 ): TransferReference {
-  return { ...key, transfer_id, amount_minor, created_at };
+  return { ...key, transfer_id, payment_id, amount_minor, created_at };
 }

@@ -8,7 +8,7 @@
 import type { Currency } from './currency.ts';
 import { HOUR_MS } from './durations.ts';
 import { secondsUntil } from './elapsed.ts';
-import type { Merchant, OneTimeCode, Payment, PinCount, PinGuard } from './records.ts';
+import type { Merchant, OneTimeCode, Payment, PinCount, PinGuard, Wallet } from './records.ts';
 import { CODE_GUARDS, guardedCalls } from './traffic-limit.ts';
 
 export const CODE_LIFE_MS = 10 * 60_000;
@@ -41,6 +41,14 @@ export function mostResends({ settings }: Pick<Merchant, 'settings'>): number {
 /** The resends that are left of the payment's `most`; used ones do not come back before the payment ends. */
 export function resendsLeft(resends: number, most: number, endsAt: number, now: number): Left {
   return { count: Math.max(0, most - resends), seconds: secondsUntil(endsAt, now) };
+}
+
+/**
+ * Whether an operator has changed the account since its PIN was verified for this code: then neither the code nor another one pays,
+ * and the payment has to be begun anew.
+ */
+export function isOutdated(code: Pick<OneTimeCode, 'account_changes'>, { changes }: Pick<Wallet, 'changes'>): boolean {
+  return code.account_changes !== changes;
 }
 
 /** 1 h: the span in which the texts for an account are counted. It begins with the first of them. */

@@ -276,6 +276,8 @@ export interface OneTimeCode extends Versioned {
   /** The phone it was sent to (E.164). */
   readonly sent_to: string;
   readonly resends: number;
+  /** The account's `changes` when its PIN was verified for this code. */
+  readonly account_changes: number;
   /** When codes were tried, newest last, within the limit's window (milliseconds). */
   readonly tries: readonly number[];
   readonly expires_at: number;
@@ -299,6 +301,8 @@ export interface Wallet extends Versioned, PinCount {
   readonly phone: string;
   /** Empty: no PIN opens it, until an operator sets one. */
   readonly pin_hash: string;
+  /** How often an operator has changed its PIN or phone. */
+  readonly changes: number;
   readonly created_at: number;
 }
 

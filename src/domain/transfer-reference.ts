@@ -11,6 +11,8 @@ import type { TransferCause } from './transfer-cause.ts';
 /** What a reference has been used for. `id` is made of the cause, the account and the reference. */
 export interface TransferReference extends Keyed {
   readonly transfer_id: string;
+  /** The payment that a transfer at the bank has paid for; null: an operator moved the money. */
+  readonly payment_id: string | null;
   readonly amount_minor: bigint;
   readonly created_at: number;
 }

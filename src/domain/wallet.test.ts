@@ -76,6 +76,7 @@ const wallet: Wallet = {
   currency: 'usd',
   phone: '+243810000042',
   pin_hash: '',
+  changes: 0,
   pin_failures: 0,
   pin_failed_at: null,
   locked_until: null,

@@ -71,7 +71,6 @@ export function openNouns(readers: Readers, recent: Recent): Nouns {
     wallet: { get: byId('wallet'), list: (filter) => listWallets(readers, filter) },
     pinGuard: { get: byId('pin_guard'), reap: rounds.reapPinGuards },
     account: { get: byId('account') },
-    ledgerTransfer: { get: byId('ledger_transfer') },
     transferReference: { get: byId('transfer_reference') },
     accounts: { ofMerchant: many(readers.keyed(MERCHANT_ACCOUNTS)) },
     event: {

@@ -15,7 +15,6 @@ import type {
   Credential,
   IdempotencyRecord,
   JournalEntry,
-  LedgerTransfer,
   Merchant,
   OneTimeCode,
   Payment,
@@ -135,8 +134,6 @@ export interface Nouns {
     reap(before: number, limit: number): Promise<number>;
   };
   readonly account: { get(shard: number, id: string): Promise<Account | undefined> };
-  /** A live line of the ledger. */
-  readonly ledgerTransfer: { get(shard: number, id: string): Promise<LedgerTransfer | undefined> };
   readonly transferReference: { get(shard: number, id: string): Promise<TransferReference | undefined> };
   readonly accounts: {
     /** A merchant's accounts, in the order of their ids. */

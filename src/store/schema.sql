@@ -235,6 +235,7 @@ create table one_time_code (
   tries jsonb not null,
   expires_at timestamp with time zone not null,
   created_at timestamp with time zone not null,
+  account_changes integer default 0 not null,
   constraint one_time_code_pkey PRIMARY KEY (shard, id)
 );
 
@@ -529,6 +530,7 @@ create table transfer_reference (
   transfer_id text collate "C" not null,
   amount_minor bigint not null,
   created_at timestamp with time zone not null,
+  payment_id text collate "C",
   constraint transfer_reference_pkey PRIMARY KEY (shard, id),
   constraint transfer_reference_amount_minor_check CHECK ((amount_minor > 0))
 );
@@ -545,6 +547,7 @@ create table wallet (
   locked_until timestamp with time zone,
   created_at timestamp with time zone not null,
   pin_failed_at timestamp with time zone,
+  changes integer default 0 not null,
   constraint wallet_pkey PRIMARY KEY (shard, id),
   constraint wallet_kind_check CHECK ((kind = ANY (ARRAY['wallet'::text, 'flash'::text]))),
   constraint wallet_pin_failures_check CHECK ((pin_failures >= 0))
@@ -689,6 +692,7 @@ create table archive.one_time_code (
   tries jsonb not null,
   expires_at timestamp with time zone not null,
   created_at timestamp with time zone not null,
+  account_changes integer default 0 not null,
   constraint one_time_code_pkey PRIMARY KEY (shard, id)
 ) partition by range (id);
 

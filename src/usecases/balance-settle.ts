@@ -93,7 +93,7 @@ export async function settleBalance(
     at,
   };
   const key = referenceKey('settlement', debit.id, transfer.cause_id);
-  const row = { shard, id: key, transfer_id: transferId, amount_minor: amountMinor, created_at: at };
+  const row = { shard, id: key, transfer_id: transferId, payment_id: null, amount_minor: amountMinor, created_at: at };
   const claims = named === null ? [] : [{ table: 'transfer_reference', row } as const];
   const outcome = await commitOnce(deps, shard, transferId, { claims, transfers: [transfer] });
   const read = () => deps.store.account.get(debit.shard, debit.id);

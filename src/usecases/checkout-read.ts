@@ -7,12 +7,14 @@
 
 import { requireMintingSecret } from '../domain/credential.ts';
 import { feeColumns } from '../domain/fee.ts';
+import { isOutdated } from '../domain/one-time-code.ts';
 import type { Checkout } from '../domain/page-records.ts';
 import { isFinal, isPaid } from '../domain/payment.ts';
 import type { Attempt, Merchant, OneTimeCode, Payment, PaymentMethod, Session } from '../domain/records.ts';
 import { isSessionOpen } from '../domain/session.ts';
 import { isChoosable, isSubmitted, type SubmittedMethod } from '../domain/submission.ts';
 import type { BankAccount } from '../domain/transfer-records.ts';
+import { shardOfWallet } from '../domain/wallet.ts';
 import type { SessionCaller } from './callers.ts';
 import type { Deps } from './deps.ts';
 import { bankAccountsFor, offeredTo } from './method-reach.ts';
@@ -42,6 +44,8 @@ export interface PageView {
   readonly offers: readonly Offer[];
   /** Present while the page asks for a code. */
   readonly code: OneTimeCode | undefined;
+  /** Whether the account has been changed since, so that no code pays (see `isOutdated`). */
+  readonly isCodeOutdated: boolean;
   /** The attempt at the upstream, when there is one. */
   readonly attempt: Attempt | undefined;
   /** The accounts that a transfer may go to, or the one that was chosen. */
@@ -72,9 +76,12 @@ export async function readPage(deps: Deps, checkout: Checkout): Promise<PageView
   if (merchant === undefined) throw new Error('a session without its merchant');
   const isOpen = isSessionOpen(session, now);
   const choosing = payment.status === 'pending' && isOpen;
-  const [offers, code, attempt, accounts, aside] = await Promise.all([
+  const asksCode = payment.status === 'pending_otp_verification';
+  const number = asksCode ? payment.wallet_number : null;
+  const [offers, code, wallet, attempt, accounts, aside] = await Promise.all([
     choosing ? offersOf(deps, merchant, payment, now) : [],
-    payment.status === 'pending_otp_verification' ? deps.store.code.get(shard, payment.id) : undefined,
+    asksCode ? deps.store.code.get(shard, payment.id) : undefined,
+    number === null ? undefined : deps.store.wallet.get(shardOfWallet(number), number),
     payment.attempt_id === null ? undefined : deps.store.attempt.get(shard, payment.attempt_id),
     accountsOf(deps, payment, choosing),
     mustKnowAside(payment, isOpen, now) ? findPaidAsideInSession(deps, payment, session) : undefined,
@@ -90,6 +97,7 @@ export async function readPage(deps: Deps, checkout: Checkout): Promise<PageView
     payment,
     offers,
     code,
+    isCodeOutdated: code !== undefined && wallet !== undefined && isOutdated(code, wallet),
     attempt,
     accounts,
     carriers,

@@ -5,9 +5,16 @@
  * code; one that already expires later is not written.
  */
 
-import { guardedUpdate, merged, type Update } from '../domain/change.ts';
+import { guard, guardedUpdate, merged, type Update } from '../domain/change.ts';
 import { secondsUntil } from '../domain/elapsed.ts';
-import { CODE_LIFE_MS, expiryWithCode, mostResends, resendsLeft, writeCode } from '../domain/one-time-code.ts';
+import {
+  CODE_LIFE_MS,
+  expiryWithCode,
+  isOutdated,
+  mostResends,
+  resendsLeft,
+  writeCode,
+} from '../domain/one-time-code.ts';
 import { refuseState, requireInTime } from '../domain/payment.ts';
 import type { OneTimeCode, Payment, Wallet } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
@@ -55,15 +62,17 @@ export async function resendCode(
   let resent: CodeResent | undefined;
   const read = async (): Promise<Rows> => {
     const rows = await readRows(deps, caller, paymentId);
-    calls.tell(resendsLeft(rows.code?.resends ?? 0, most, rows.payment.expires_at, deps.clock.now()));
+    const left = isOver(rows) ? 0 : most;
+    calls.tell(resendsLeft(rows.code?.resends ?? 0, left, rows.payment.expires_at, deps.clock.now()));
     return rows;
   };
-  const decide = ({ payment, code: known, wallet, counts, texts, isPaidAside }: Rows): Decision<CodeResent> => {
+  const decide = (rows: Rows): Decision<CodeResent> => {
+    const { payment, code: known, wallet, counts, texts, isPaidAside } = rows;
     // If calls and codes run out together, report the codes: unlike the call limit, that is permanent.
-    const hasLast = known !== undefined && known.resends >= most;
+    const hasLast = isOver(rows) || (known !== undefined && known.resends >= most);
     if (!hasLast || mayCallOn) countOnce(payment);
     const now = deps.clock.now();
-    const before = requireResendable(payment, known, most, now);
+    const before = requireResendable(payment, known, hasLast, most, now);
     if (isPaidAside) throw paidBefore(payment, 'payment_id');
     requireCodesOpen(counts, payment, now, payment.expires_at);
     const { wallet_number: number } = payment;
@@ -72,12 +81,13 @@ export async function resendCode(
     const row = {
       code_hash: deps.secrets.mac('one_time_code', payment.id, code),
       resends: before.resends + 1,
-      sent_to: wallet?.phone ?? before.sent_to,
       expires_at: expiresAt,
     };
-    resent = { payment, sentTo: row.sent_to, resends: row.resends, most, resentAt: now, expiresAt };
+    resent = { payment, sentTo: before.sent_to, resends: row.resends, most, resentAt: now, expiresAt };
     calls.tell(resendsLeft(row.resends, most, expiryWithCode(payment, row), now));
     const updates: Update[] = [guardedUpdate('one_time_code', before, row), ...prolonged(payment, row)];
+    // So that no text goes to a phone that an operator is just replacing.
+    if (wallet !== undefined) updates.push(guard('wallet', wallet));
     return { change: merged({ updates }, counted), answer: resent };
   };
   const codeAsked = (): CodeAsked | undefined =>
@@ -88,7 +98,7 @@ export async function resendCode(
 interface Rows {
   readonly payment: Payment;
   readonly code: OneTimeCode | undefined;
-  /** Whose phone the code goes to: not always the one that the code before went to. */
+  /** The account that is to pay. */
   readonly wallet: Wallet | undefined;
   /** The wrong codes of the account, over all of its payments. */
   readonly counts: CodeCounts;
@@ -111,16 +121,27 @@ async function readRows(deps: Deps, caller: SessionCaller, paymentId: string): P
   return { payment, code, wallet, counts, texts, isPaidAside: aside !== undefined };
 }
 
+/** Whether no further code can be of use: the account has been changed since the first one was asked for. */
+function isOver({ code, wallet }: Pick<Rows, 'code' | 'wallet'>): boolean {
+  return code !== undefined && wallet !== undefined && isOutdated(code, wallet);
+}
+
 /** The update that keeps a payment alive until its new code expires; none if it already lives that long. */
 function prolonged(payment: Payment, code: Pick<OneTimeCode, 'expires_at'>): Update[] {
   const expires_at = expiryWithCode(payment, code);
   return expires_at === payment.expires_at ? [] : [guardedUpdate('payment', payment, { expires_at })];
 }
 
-function requireResendable(payment: Payment, code: OneTimeCode | undefined, most: number, now: number): OneTimeCode {
+function requireResendable(
+  payment: Payment,
+  code: OneTimeCode | undefined,
+  hasLast: boolean,
+  most: number,
+  now: number,
+): OneTimeCode {
   if (code === undefined || payment.status !== 'pending_otp_verification') throw refuseState(payment);
   requireInTime(payment, now);
-  if (code.resends >= most) {
+  if (hasLast) {
     throw new Refusal(1301, {
       transactionId: payment.id,
       retryAfter: secondsUntil(payment.expires_at, now),

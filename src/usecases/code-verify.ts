@@ -8,7 +8,7 @@
  */
 
 import { guard, guardedUpdate, merged, type Update } from '../domain/change.ts';
-import { type Left, mostResends, recentTries, resendsLeft, triesLeft } from '../domain/one-time-code.ts';
+import { isOutdated, type Left, mostResends, recentTries, resendsLeft, triesLeft } from '../domain/one-time-code.ts';
 import { advancePayment, refuseState, requireInTime } from '../domain/payment.ts';
 import type { Account, OneTimeCode, Payment, Wallet } from '../domain/records.ts';
 import { Refusal, type Words } from '../domain/refusal.ts';
@@ -94,7 +94,9 @@ async function readRows(deps: Deps, caller: SessionCaller, paymentId: string): P
   ]);
   const now = deps.clock.now();
   const most = guardedCalls('codes', caller.merchant.settings.rate_limits);
-  const resends = resendsLeft(code?.resends ?? 0, mostResends(caller.merchant), payment.expires_at, now).count;
+  const isOver = code !== undefined && wallet !== undefined && isOutdated(code, wallet);
+  const mostSent = isOver ? 0 : mostResends(caller.merchant);
+  const resends = resendsLeft(code?.resends ?? 0, mostSent, payment.expires_at, now).count;
   const left = triesLeft(code, now, most);
   return { payment, code, wallet, account, counts, most, resends, left, isPaidAside: aside !== undefined };
 }
@@ -182,15 +184,14 @@ function payByCode(
 function verdictOf(
   deps: Deps,
   code: OneTimeCode,
-  { phone, pin_hash }: Wallet,
+  wallet: Wallet,
   given: string,
   now: number,
 ): 'right' | 'wrong' | 'expired' {
   // Under each key of the ring: a code that was sent before the master key changed is still the code.
   const hashes = deps.secrets.macs('one_time_code', code.id, given);
   const isRight = hashes.some((hash) => deps.secrets.equal(code.code_hash, hash));
-  // A code that went to another phone than codes go to now counts as expired, and so does one for an account that was stopped.
-  if (code.expires_at <= now || code.sent_to !== phone || pin_hash === '') return 'expired';
+  if (code.expires_at <= now || isOutdated(code, wallet)) return 'expired';
   return isRight ? 'right' : 'wrong';
 }
 

@@ -62,7 +62,7 @@ export async function creditAccount(
   const key = referenceKey(cause, account.id, named);
   const claim = {
     table: 'transfer_reference',
-    row: { shard, id: key, transfer_id: transfer.id, amount_minor: amountMinor, created_at: at },
+    row: { shard, id: key, transfer_id: transfer.id, payment_id: null, amount_minor: amountMinor, created_at: at },
   } as const;
   const look = 'give it again with the same reference, under which nothing is credited twice';
   const outcome = await commitOnce(deps, shard, transfer.id, { claims: [claim], transfers: [transfer] }, look);

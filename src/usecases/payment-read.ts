@@ -24,7 +24,7 @@ export async function readByPaymentId(deps: Deps, caller: Reader, paymentId: str
 
 export interface CarrierRead {
   readonly payment: Payment;
-  /** Its reference at the carrier: the carrier's own, or else the one that we sent; null before a carrier is asked. */
+  /** Its reference at the carrier: the carrier's own, or else the one that we sent; null before, or without, a carrier. */
   readonly reference: string | null;
   /** When it ended at the carrier; a later refund does not change that. */
   readonly endedAt: number | null;
@@ -33,7 +33,9 @@ export interface CarrierRead {
 /** A payment with its reference and end at the carrier; the attempt is read only if the payment's row lacks them. */
 export async function readAtCarrier(deps: Deps, caller: Reader, paymentId: string): Promise<CarrierRead> {
   const payment = await readByPaymentId(deps, caller, paymentId);
-  const { shard, attempt_id: attemptId, provider_reference: reference, completed_at: endedAt } = payment;
+  const { shard, attempt_id: attemptId, completed_at: endedAt } = payment;
+  // What an operator has read on the bank's statement is not for customers.
+  const reference = payment.method === 'bank_transfer' ? null : payment.provider_reference;
   if (attemptId !== null && payment.status === 'refunded') {
     const paid = await findAttempt(deps, shard, attemptId);
     return { payment, reference: reference ?? paid?.reference ?? null, endedAt: paid?.settled_at ?? endedAt };

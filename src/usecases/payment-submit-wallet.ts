@@ -251,6 +251,7 @@ function askCode({ deps, code }: AccountSubmit, { payment, columns, wallet }: Pa
             code_hash: deps.secrets.mac('one_time_code', payment.id, code),
             sent_to: wallet.phone,
             resends: 0,
+            account_changes: wallet.changes,
             tries: [],
             ...expiry,
             created_at: now,

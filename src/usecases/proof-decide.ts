@@ -5,14 +5,14 @@
  * credit at the bank that an approval names pays no other payment, ever.
  */
 
-import { bankCreditKey } from '../domain/bank-credit.ts';
-import { shardOf, transferIds } from '../domain/ids.ts';
+import { bankCreditKey, distinctive } from '../domain/bank-credit.ts';
+import { transferIds } from '../domain/ids.ts';
 import { type BankCreditNamed, decideProof, type ProofVerdict } from '../domain/proof.ts';
 import type { Payment } from '../domain/records.ts';
 import type { Proof } from '../domain/transfer-records.ts';
 import { idsOf, newId, type OperatorDeps } from './deps.ts';
 import { decideOnce } from './operator-commit.ts';
-import { OperatorError } from './operator-error.ts';
+import { OperatorError, UsageError } from './operator-error.ts';
 import { requireLine, requireReference } from './operator-input.ts';
 import { requirePaymentOf, requireProof } from './proof-read.ts';
 
@@ -36,6 +36,7 @@ export async function approveProof(
   const verdict = { verdict: 'approved', note: note === null ? null : requireNote(note, '--note') } as const;
   if (bankReference === null) return decide(deps, proofId, verdict);
   const reference = requireReference(bankReference);
+  if (distinctive(reference) === '') throw new UsageError('--bank-reference must contain letters or digits');
   const proof = await requireProof(deps, proofId);
   const { bank_account_id: accountId } = await requirePaymentOf(deps, proof);
   const account = accountId === null ? undefined : await deps.store.bankAccount.get(proof.shard, accountId);
@@ -71,11 +72,9 @@ async function decide(deps: OperatorDeps, proofId: string, verdict: ProofVerdict
 async function requireUnused({ store }: OperatorDeps, { key, reference }: BankCreditNamed): Promise<void> {
   const used = await store.transferReference.get(key.shard, key.id);
   if (used === undefined) return;
-  const line = await store.ledgerTransfer.get(shardOf(used.transfer_id), used.transfer_id);
-  const paid = line === undefined ? `a payment (ledger line ${used.transfer_id})` : line.cause_id;
   const when = new Date(used.created_at).toISOString();
   throw new OperatorError(
-    `the transfer ${reference} to this account paid for ${paid} at ${when}: decline this proof if nothing else has arrived; if one transfer pays for both, add what tells them apart, like ${reference}/2`,
+    `the transfer ${reference} to this account paid for ${used.payment_id} at ${when}: decline this proof if nothing else has arrived; if one transfer pays for both, add what tells them apart, like ${reference}/2`,
   );
 }
 

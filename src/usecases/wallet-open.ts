@@ -57,6 +57,7 @@ export async function openWallet(deps: OperatorDeps, command: WalletOpenCommand)
       currency,
       phone,
       pin_hash,
+      changes: 0,
       pin_failures: 0,
       pin_failed_at: null,
       locked_until: null,

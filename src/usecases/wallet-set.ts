@@ -2,15 +2,15 @@
  * Changes the PIN of a customer's wallet or flash account, or the phone that its one-time codes go to: for a customer who has
  * forgotten the one or lost the other, or from whom both were stolen.
  *
- * Invariant: from the commit on the old PIN pays nothing, also if it was verified before, a code that was sent to the old phone pays
- * nothing either, and an account without a PIN pays nothing at all.
+ * Invariant: from the commit on neither a PIN that was verified before pays nor any code of a payment that was begun before: such a
+ * payment has to be begun anew. A command takes effect once, so that repeating it undoes no later one.
  */
 
-import { guardedUpdate } from '../domain/change.ts';
+import { revise } from '../domain/change.ts';
 import type { Wallet } from '../domain/records.ts';
 import { shardOfWallet, UNLOCKED } from '../domain/wallet.ts';
 import type { OperatorDeps } from './deps.ts';
-import { commitDecisionKnown } from './operator-commit.ts';
+import { decideOnce } from './operator-commit.ts';
 import { OperatorError, UsageError } from './operator-error.ts';
 import { requirePhone, requirePin } from './wallet-open.ts';
 import { requireNumber } from './wallet-see.ts';
@@ -34,18 +34,16 @@ export async function setWallet(deps: OperatorDeps, text: string, { pin, phone }
   }
   if (typeof pin === 'string') requirePin(pin);
   if (phone !== undefined) requirePhone(phone);
+  const shard = shardOfWallet(number);
   const pin_hash = typeof pin === 'string' ? await deps.secrets.hashPin(pin) : '';
   const row = {
     ...(pin === undefined ? {} : { pin_hash, ...UNLOCKED }),
     ...(phone === undefined ? {} : { phone }),
   };
-  return commitDecisionKnown(
-    deps,
-    () => deps.store.wallet.get(shardOfWallet(number), number),
-    (wallet) => {
-      if (wallet === undefined) throw new OperatorError(`there is no wallet ${number}: see \`mbongo wallet list\``);
-      return { change: { updates: [guardedUpdate('wallet', wallet, row)] }, answer: { ...wallet, ...row } };
-    },
-    'give the command again: it changes nothing more',
-  );
+  return decideOnce(deps, shard, 'see `mbongo wallet show`', async () => {
+    const wallet = await deps.store.wallet.get(shard, number);
+    if (wallet === undefined) throw new OperatorError(`there is no wallet ${number}: see \`mbongo wallet list\``);
+    const { update, after } = revise('wallet', wallet, { ...row, changes: wallet.changes + 1 });
+    return { change: { updates: [update] }, answer: after };
+  });
 }

@@ -6,15 +6,13 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PROOF_BYTES_MOST } from '../../src/domain/file-type.ts';
 import { merchantAccount } from '../../src/domain/ledger.ts';
-import { setFee } from '../../src/usecases/fee-set.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { approveProof, declineProof } from '../../src/usecases/proof-decide.ts';
 import { listProofs, openProofFile, readProof } from '../../src/usecases/proof-read.ts';
 import { expectRefusal } from '../support/envelope.ts';
-import { collect, detailOf, type Fields, neighbourOf, payFromWallet, statusOf } from '../support/flows.ts';
+import { collect, detailOf, neighbourOf, payFromWallet, statusOf } from '../support/flows.ts';
 import { expectNothingWritten, rowsOf } from '../support/rows.ts';
 import {
-  addAccount,
   formOf,
   jpegFile,
   type Part,
@@ -22,6 +20,7 @@ import {
   pngFile,
   postForm,
   promise,
+  proofOf,
   upload,
 } from '../support/transfer-flows.ts';
 import { mint, openWorld, type World } from '../support/world.ts';
@@ -37,12 +36,7 @@ afterAll(() => world.close());
 
 const operator = () => world.gateway.deps;
 
-async function proven(own = merchant, file = pngFile(), body: Fields = {}) {
-  const paying = await promise(world, own, { body });
-  const uploaded = await upload(world, paying, file);
-  expect(uploaded.status, uploaded.text).toBe(200);
-  return { ...paying, proofId: String(uploaded.json.proof.id), uploaded };
-}
+const proven = (own = merchant, file = pngFile()) => proofOf(world, own, file);
 
 describe('an upload', () => {
   test.each([
@@ -340,53 +334,6 @@ describe('a decision', () => {
     await expect(declineProof(operator(), proofId, 'a\nb')).rejects.toThrow('one line');
     await expect(declineProof(operator(), proofId, 'x'.repeat(501))).rejects.toThrow('1 to 500 characters');
     await expect(declineProof(operator(), proofId, 'a\u202eb')).rejects.toThrow('one line');
-  });
-});
-
-describe('a transfer that the approval names as the bank does', () => {
-  const REFERENCE = 'FT 26324-Kx9';
-
-  test('is kept as the reference of the payment, and pays once, also at another merchant with the same account', async () => {
-    const [own, other] = [await world.merchant(), await world.merchant()];
-    const shared = { accountNumber: '00011 05101 777' };
-    for (const one of [own, other]) await addAccount(world, one, shared);
-    const [first, again, elsewhere] = [await proven(own), await proven(own, jpegFile()), await proven(other)];
-    const { payment, proof } = await approveProof(operator(), first.proofId, null, ` ${REFERENCE} `);
-    expect([payment.status, payment.provider_reference, proof.note]).toEqual(['approved', REFERENCE, null]);
-    for (const { proofId, transaction_id, token } of [again, elsewhere]) {
-      const approving = approveProof(operator(), proofId, null, 'ft26324-kx9');
-      await expect(approving).rejects.toThrow(`paid for ${first.transaction_id} at 2026-`);
-      expect(await statusOf(world, { transaction_id, token })).toBe('processing');
-    }
-    await approveProof(operator(), again.proofId, null, `${REFERENCE}/2`);
-    await declineProof(operator(), elsewhere.proofId, 'counted already');
-  });
-
-  test('does not pay at another account, nor twice when both are approved at the same time', async () => {
-    const own = await world.merchant();
-    const proofs = [await proven(own), await proven(own), await proven(own)];
-    const made = await Promise.allSettled(
-      proofs.map(({ proofId }) => approveProof(operator(), proofId, null, REFERENCE)),
-    );
-    expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-    for (const one of made) if (one.status === 'rejected') expect(String(one.reason)).toContain('paid for txn_');
-  });
-
-  test('is found also if the whole payment went into the fee', async () => {
-    const own = await world.merchant();
-    const rule = { merchantId: own.merchant.id, method: undefined, currency: 'usd', rate: '0' } as const;
-    await setFee(operator(), { ...rule, fixed: 100_00n, min: undefined, max: undefined });
-    const body = { fee_covered_by: 'merchant' };
-    const [first, second] = [await proven(own, pngFile(), body), await proven(own, pngFile(), body)];
-    await approveProof(operator(), first.proofId, null, 'R1');
-    await expect(approveProof(operator(), second.proofId, null, 'R1')).rejects.toThrow(first.transaction_id);
-  });
-
-  test('is refused if it is not one clean line', async () => {
-    const { proofId } = await proven();
-    for (const reference of ['', ' ', 'a\nb', 'x'.repeat(141)]) {
-      await expect(approveProof(operator(), proofId, null, reference)).rejects.toThrow('one line of 1 to 140');
-    }
   });
 });
 

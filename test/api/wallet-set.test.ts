@@ -4,12 +4,17 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { walletShow } from '../../src/commands/wallet.ts';
 import { makeWalletNumber } from '../../src/domain/wallet.ts';
+import { CommitUnknown } from '../../src/store/errors.ts';
+import { UNCOUNTED } from '../../src/usecases/code-calls.ts';
+import { resendCode } from '../../src/usecases/code-resend.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { submitPayment } from '../../src/usecases/payment-submit.ts';
 import { setWallet } from '../../src/usecases/wallet-set.ts';
+import { host, stepOf, textOf, titleOf, visitor } from '../support/checkout-flows.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
 import { callerOf, meansOf, oncePinIsJudged, plainly, submitOf } from '../support/direct-calls.ts';
 import { codeOn, collect, numberEnding, type Paying, payFromWallet, phoneState, statusOf } from '../support/flows.ts';
+import { whileTimePasses } from '../support/waiting.ts';
 import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
 
 let world: World;
@@ -38,6 +43,16 @@ async function waiting(wallet: Awaited<ReturnType<World['wallet']>>): Promise<Pa
 const verify = async ({ token: bearer, payment_id }: Paying, otp_code: string | undefined) =>
   (await world.call('POST', '/payments/verify-otp', { bearer, body: { payment_id, otp_code } })).json;
 
+/** Neither its code nor another one pays it, and no other one is sent. */
+async function isBegunInVain(paying: Paying, code: string | undefined): Promise<void> {
+  const refused = await verify(paying, code);
+  expect(refused).toMatchObject({ error_code: '1302', details: [{ code: 'OTP_EXPIRED' }] });
+  expect(refused.message).toContain('start a new payment');
+  const { token: bearer, payment_id } = paying;
+  const resent = await world.call('POST', '/payments/resend-otp', { bearer, body: { payment_id } });
+  expect(resent.json).toMatchObject({ error_code: '1301', retryable: false, details: [{ code: 'RESENDS_USED' }] });
+}
+
 test('a new PIN pays and the old one does not, and the lock of the old one is over', async () => {
   const wallet = await world.wallet();
   for (let tries = 0; tries < 5; tries += 1) await pay({ ...wallet, pin: '9999' });
@@ -61,10 +76,12 @@ test('without a PIN nothing opens an account, not even a code, until one is set'
   for (const pin of [wallet.pin, '0000']) expect(await pay({ ...wallet, pin })).toMatchObject({ error_code: '1302' });
   const { deps } = world.gateway;
   expect((await walletShow({ deps }, wallet.number)).document).toMatchObject({ pin: 'none', pin_locked_until: null });
-  expect(await verify(begun, await codeOn(world, phone))).toMatchObject({ details: [{ code: 'OTP_EXPIRED' }] });
+  const code = await codeOn(world, phone);
+  await isBegunInVain(begun, code);
   expect((await deps.store.keyNeeds(world.clock.now())).map(({ key }) => key)).not.toContain('');
   await setWallet(deps, wallet.number, { pin: wallet.pin, phone: undefined });
   expect((await walletShow({ deps }, wallet.number)).document).toMatchObject({ pin: 'set' });
+  await isBegunInVain(begun, code);
   expect(await pay(wallet)).toMatchObject({ status: 'approved' });
 });
 
@@ -80,21 +97,73 @@ test('a PIN that was verified before it was changed pays nothing', async () => {
   expect((await payFromWallet(world, paying, { ...wallet, pin: '772201' })).json).toMatchObject({ status: 'approved' });
 });
 
-test('codes go to the new phone, and one that went to the old phone pays nothing', async () => {
+test('codes go to the new phone, and no payment that was begun before is paid by any', async () => {
   const [before, after] = [numberEnding('42'), numberEnding('42')];
   const wallet = await world.wallet({ balance: 500_00n, phone: before });
   const paying = await waiting(wallet);
   const old = await codeOn(world, before);
+  const hosted = await host(world, merchant, { minted: { amount: '150.00' } });
+  const customer = visitor(world);
+  const page = await customer.open(hosted.url);
+  const fields = { method: 'wallet', number: wallet.number, pin: wallet.pin };
+  expect(titleOf(await customer.send(stepOf(page, 'pay'), fields))).toBe('Enter the code that we sent you');
+  await codeOn(world, before, 2);
   const { status, out } = await cli.run(['wallet', 'set', wallet.number, '--phone', after]);
   expect([status, out]).toEqual([0, expect.stringMatching(/^pin +unchanged$/m)]);
   expect(out).not.toContain(after.slice(4, 9));
-  const refused = await verify(paying, old);
-  expect(refused).toMatchObject({ error_code: '1302', details: [{ code: 'OTP_EXPIRED' }] });
-  const { token: bearer, payment_id } = paying;
-  const resent = await world.call('POST', '/payments/resend-otp', { bearer, body: { payment_id } });
-  expect(resent.json, resent.text).toMatchObject({ otp_sent_to: expect.stringMatching(/42$/) });
-  expect(await verify(paying, await codeOn(world, after))).toMatchObject({ status: 'approved' });
-  expect((await phoneState(world, before)).messages).toHaveLength(1);
+  await isBegunInVain(paying, old);
+  expect(textOf(await customer.open(hosted.url))).toMatch(/This code has expired\..*Go back to the shop/);
+  // Back to the phone of before: what went there stays worthless.
+  await setWallet(world.gateway.deps, wallet.number, { pin: undefined, phone: before });
+  await isBegunInVain(paying, old);
+  await setWallet(world.gateway.deps, wallet.number, { pin: undefined, phone: after });
+  expect(await verify(await waiting(wallet), await codeOn(world, after))).toMatchObject({ status: 'approved' });
+  expect((await phoneState(world, before)).messages).toHaveLength(2);
+});
+
+test('a code that is sent again while the phone is changed goes to neither', async () => {
+  const [before, after] = [numberEnding('42'), numberEnding('42')];
+  const wallet = await world.wallet({ balance: 500_00n, phone: before });
+  const paying = await waiting(wallet);
+  await codeOn(world, before);
+  const { deps } = world.gateway;
+  let isChanged = false;
+  const get: typeof deps.store.wallet.get = async (...key) => {
+    const found = await deps.store.wallet.get(...key);
+    if (!isChanged) await setWallet(deps, wallet.number, { pin: undefined, phone: after });
+    isChanged = true;
+    return found;
+  };
+  const overtaken = { ...deps, store: { ...deps.store, wallet: { ...deps.store.wallet, get } } };
+  const caller = await callerOf(world, merchant, paying);
+  const resent = resendCode(overtaken, caller, paying, plainly, UNCOUNTED);
+  await expect(resent).rejects.toMatchObject({ code: 1301, more: { details: [{ code: 'RESENDS_USED' }] } });
+  for (const [phone, count] of [
+    [before, 1],
+    [after, 0],
+  ] as const) {
+    expect((await phoneState(world, phone)).messages).toHaveLength(count);
+  }
+});
+
+test('a command whose answer was lost undoes no later one', async () => {
+  const wallet = await world.wallet();
+  const { deps } = world.gateway;
+  const { store } = deps;
+  let isLost = false;
+  const commit: typeof store.commit = async (change) => {
+    const outcome = await store.commit(change);
+    if (isLost) return outcome;
+    isLost = true;
+    await setWallet(deps, wallet.number, { pin: null, phone: undefined });
+    throw new CommitUnknown();
+  };
+  const setting = setWallet({ ...deps, store: { ...store, commit } }, wallet.number, {
+    pin: '772201',
+    phone: undefined,
+  });
+  await whileTimePasses(world, setting, 500);
+  for (const pin of [wallet.pin, '772201']) expect(await pay({ ...wallet, pin })).toMatchObject({ error_code: '1302' });
 });
 
 test('a code that is asked for while the phone is changed goes to the new one', async () => {

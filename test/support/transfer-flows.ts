@@ -176,3 +176,11 @@ export function pdfFile(body = ''): Buffer {
     `%PDF-1.4\n% ${files}\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n${body}\ntrailer\n<< /Root 1 0 R >>\nstartxref\n0\n%%EOF\n`,
   );
 }
+
+/** A payment whose proof waits for an operator. */
+export async function proofOf(world: World, merchant: MerchantCreated, file = pngFile(), body: Fields = {}) {
+  const paying = await promise(world, merchant, { body });
+  const uploaded = await upload(world, paying, file);
+  if (uploaded.status !== 200) throw new Error(`the proof was refused: ${uploaded.text}`);
+  return { ...paying, proofId: String(uploaded.json.proof.id), uploaded };
+}
