@@ -10,6 +10,7 @@ import { attemptWith } from '../../src/domain/testing/attempts.ts';
 import { seededRandom } from '../../src/platform/testing/seeded-random.ts';
 import { type Archived, runArchive } from '../../src/usecases/archive-run.ts';
 import { DAY, everything, id, over, SHARDS_USED, write, writePast } from '../support/archive-past.ts';
+import { limitConnections } from '../support/limits-in-force.ts';
 import { type OperatorWorld, openOperatorWorld } from '../support/operator-world.ts';
 
 let world: OperatorWorld;
@@ -89,17 +90,13 @@ test('two runs at once move each row once, whatever isolation the database gives
 
 test('a run that waits for another one heeds no limit of the database on whole transactions', async () => {
   const limit = 'transaction_timeout';
-  const known = await client.query('select from pg_settings where name = $1', [limit]);
-  const { rows } = await client.query<{ name: string }>('select current_database() as name');
   // PostgreSQL has it since version 17.
-  if (known.rowCount === 1) await client.query(`alter database ${rows[0]?.name} set ${limit} = '200ms'`);
+  const known = await client.query('select from pg_settings where name = $1', [limit]);
+  const limits = known.rowCount === 1 ? [limit] : [];
   await writePast(world.store, world.clock.now(), 1);
-  await client.query('begin');
-  await client.query('select pg_advisory_xact_lock(7262647)');
-  const waiting = archive();
-  await client.query('select pg_sleep(1)');
-  await client.query('commit');
-  expect((await waiting).rows.payment).toBe(SHARDS_USED);
+  const inForce = await limitConnections({ pool: world.database }, limits);
+  expect((await archive()).rows.payment).toBe(SHARDS_USED);
+  expect(await inForce()).toEqual(limits.map((name) => `${name} 0`));
 });
 
 test('a locked row is not waited for, and leaves the next time', async () => {

@@ -11,6 +11,7 @@ import { migrate, readMigrations } from '../../src/store/migrate.ts';
 import { openReaders } from '../../src/store/read.ts';
 import { openStore } from '../../src/store/store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { limitConnections } from '../support/limits-in-force.ts';
 import { aMerchant, NOON } from '../support/store-records.ts';
 
 let database: TestDatabase;
@@ -66,7 +67,7 @@ test('what a role or a database sets otherwise does not change what statements m
   try {
     const { rows } = await odd.pool.query<{ name: string }>('select current_database() as name');
     await odd.pool.query(`alter database ${rows[0]?.name} set standard_conforming_strings = off`);
-    await odd.pool.query(`alter database ${rows[0]?.name} set idle_session_timeout = '50ms'`);
+    await odd.pool.query(`alter database ${rows[0]?.name} set idle_session_timeout = '1h'`);
     const connection = openConnection({ url: odd.url, name: 'odd', onError: () => undefined });
     const found: (string | null)[] = [];
     const text = `select 'mch\\_%', current_setting('idle_session_timeout')`;
@@ -143,11 +144,11 @@ test('a migration heeds no limit of the database, where a pooler drops the setti
   const limited = await createTestDatabase();
   const pooler = await openPooler(limited.url);
   try {
-    const { rows } = await limited.pool.query<{ name: string }>('select current_database() as name');
-    await limited.pool.query(`alter database ${rows[0]?.name} set statement_timeout = '200ms'`);
-    const slow = { name: '9001-slow.sql', sql: 'select pg_sleep(0.6)', checksum: '' };
-    const both = [1, 2].map(() => migrate(pooler.url, [...readMigrations(), slow]));
-    expect((await Promise.all(both)).flat()).toEqual(['9001-slow.sql']);
+    const limits = ['idle_in_transaction_session_timeout', 'lock_timeout', 'statement_timeout'];
+    const inForce = await limitConnections(limited, limits);
+    const one = { name: '9001-one.sql', sql: 'select', checksum: '' };
+    expect(await migrate(pooler.url, [...readMigrations(), one])).toEqual(['9001-one.sql']);
+    expect(await inForce()).toEqual(limits.map((limit) => `${limit} 0`));
   } finally {
     pooler.server.close();
     await limited.drop();
