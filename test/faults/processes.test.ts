@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { seededRandom } from '../../src/platform/testing/seeded-random.ts';
+import { watchdog } from '../../src/store/watchdog.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';
 import { openGate } from '../support/gate.ts';
@@ -125,10 +126,13 @@ async function connectUntil(done: () => boolean): Promise<ReadonlySet<number | s
 /** Resolves when a stop has progressed so far that each of several callers has been refused; none may be left waiting. */
 async function refusesAll(): Promise<void> {
   const isTaken = async (): Promise<boolean> => {
-    const signal = AbortSignal.timeout(ANSWERED_MS);
-    const asked = fetch(`${url}/health`, { headers: { connection: 'close' }, signal });
+    const waiting = new AbortController();
+    // A plain timer would run before what has come while this process stood still is read.
+    const heard = watchdog(ANSWERED_MS, () => waiting.abort());
+    const asked = fetch(`${url}/health`, { headers: { connection: 'close' }, signal: waiting.signal });
     const answer = await asked.catch(() => undefined);
-    if (signal.aborted) throw new Error('a connection is neither answered nor refused');
+    heard();
+    if (waiting.signal.aborted) throw new Error('a connection is neither answered nor refused');
     return answer?.status === 200;
   };
   const ask = async (): Promise<void> => {
