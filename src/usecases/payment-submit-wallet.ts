@@ -75,24 +75,29 @@ export async function submitFromWallet(
     requireSubmittable(first.session ?? caller.session, first.payment ?? payment, deps.clock.now()),
   );
   if (closed !== undefined) return refuse(deps.store, answering, closed);
-  const isLocked = secondsLocked(first, deps.clock.now()) !== undefined;
-  const verdict = isLocked ? 'unverified' : await judgePin(deps, first, means.pin, caller.merchant.id);
-  const { wallet } = first;
+  const judge = async (rows: Rows): Promise<Verdict> => {
+    const isLocked = secondsLocked(rows, deps.clock.now()) !== undefined;
+    return isLocked ? 'unverified' : judgePin(deps, rows, means.pin, caller.merchant.id);
+  };
+  let { wallet } = first;
+  let verdict = await judge(first);
+  const read = async (): Promise<Rows> => {
+    const rows = await readRows(deps, caller, payment.id, means);
+    // Another PIN, or the same one hashed anew: the verdict is about the hash that the change guards.
+    if (rows.wallet?.pin_hash !== wallet?.pin_hash) verdict = await judge(rows);
+    wallet = rows.wallet;
+    return rows;
+  };
   const reply = await sendingCode(
     deps,
     caller.merchant,
     () => asked,
     () =>
-      perform(
-        deps.store,
-        answering,
-        () => readRows(deps, caller, payment.id, means),
-        (rows) => {
-          const decision = decide(submit, rows, rows.wallet?.pin_hash === wallet?.pin_hash ? verdict : 'unverified');
-          asked = codeToSend(submit, rows, decision.answer?.payment);
-          return decision;
-        },
-      ),
+      perform(deps.store, answering, read, (rows) => {
+        const decision = decide(submit, rows, verdict);
+        asked = codeToSend(submit, rows, decision.answer?.payment);
+        return decision;
+      }),
   );
   if (wallet !== undefined && reply.replayed !== true) deps.background(renewPinHash(deps, wallet, means.pin));
   return reply;
@@ -128,7 +133,7 @@ function secondsLocked(rows: Pick<Rows, keyof PinRows | 'sessionPins'>, now: num
   return lockedFor(decidingCount([countOf(rows, now), rows.sessionPins], now), now);
 }
 
-/** The result for a PIN; `unverified` if account or session was locked, so that no hash was computed, or it has changed since. */
+/** The result for a PIN; `unverified` if account or session was locked, so that no hash was computed. */
 type Verdict = PinVerdict | 'unverified';
 
 function decide(submit: AccountSubmit, rows: Rows, verdict: Verdict): Decision<Submitted> {
@@ -140,7 +145,7 @@ function decide(submit: AccountSubmit, rows: Rows, verdict: Verdict): Decision<S
   requireMintingSecret(session, now);
   const payment = requireMine(rows.payment, session);
   requireSubmittable(session, payment, now);
-  // If a lock ended between the two reads, or the PIN was changed, it was not verified: nothing is counted.
+  // If a lock ended between the two reads, the PIN was not verified: nothing is counted.
   const seconds = secondsLocked(rows, now) ?? (verdict === 'unverified' ? 1 : undefined);
   if (seconds !== undefined) throw locked(seconds, payment, now, payment.expires_at);
   const { wallet } = rows;

@@ -93,8 +93,19 @@ test('a PIN that was verified before it was changed pays nothing', async () => {
   const change = { pin: '772201', phone: undefined };
   const overtaken = oncePinIsJudged(deps, () => setWallet(deps, wallet.number, change));
   const submitted = submitPayment(overtaken, caller, submitOf(paying, meansOf(wallet)), plainly);
-  await expect(submitted).rejects.toMatchObject({ code: 1303, more: { retryAfter: 1 } });
+  await expect(submitted).rejects.toMatchObject({ code: 1302 });
   expect((await payFromWallet(world, paying, { ...wallet, pin: '772201' })).json).toMatchObject({ status: 'approved' });
+});
+
+test('a PIN whose hash is made anew while it pays is still the right one', async () => {
+  const wallet = await world.wallet();
+  const paying = await collect(world, merchant);
+  const caller = await callerOf(world, merchant, paying);
+  const { deps } = world.gateway;
+  const same = { pin: wallet.pin, phone: undefined };
+  const overtaken = oncePinIsJudged(deps, () => setWallet(deps, wallet.number, same));
+  await submitPayment(overtaken, caller, submitOf(paying, meansOf(wallet)), plainly);
+  expect(await statusOf(world, paying)).toBe('approved');
 });
 
 test('codes go to the new phone, and no payment that was begun before is paid by any', async () => {
