@@ -8,7 +8,7 @@
 
 import type { ColumnList } from './columns.ts';
 import type { Connection } from './connection.ts';
-import { StoreBusy, StoreUnavailable } from './errors.ts';
+import { answerFor, isTransient, StoreBusy, StoreUnavailable } from './errors.ts';
 import type { Lender } from './lender.ts';
 import type { Statement } from './pipeline.ts';
 import { type Job, runJobs, type Source } from './read-jobs.ts';
@@ -145,9 +145,15 @@ export function openReaders(connections: readonly Connection[]): Readers {
   };
 }
 
+/** What cannot be planned now, because a table is locked or the server slow, is planned when it is first asked for. */
 async function planOn(connection: Connection, shapes: readonly ReadShape<unknown>[]): Promise<void> {
   for (let first = 0; first < shapes.length; first += PLANNED_AT_ONCE) {
-    await connection.run(shapes.slice(first, first + PLANNED_AT_ONCE).map(emptyJob));
+    try {
+      await connection.run(shapes.slice(first, first + PLANNED_AT_ONCE).map(emptyJob));
+    } catch (failure) {
+      if (isTransient(answerFor(failure, 'read'))) return;
+      throw failure;
+    }
   }
 }
 

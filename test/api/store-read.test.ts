@@ -229,3 +229,18 @@ test('a brief store reads everything over one connection, and opens another only
     await own.drop();
   }
 });
+
+test('plans what can be planned: a table that somebody has locked is read later', async () => {
+  const starting = await openStore({ url: database.url });
+  const locking = await database.pool.connect();
+  try {
+    await locking.query('begin');
+    await locking.query('lock table idempotency in access exclusive mode');
+    await starting.plan();
+    await locking.query('rollback');
+    expect((await starting.idempotency.get(0, 'é'))?.id).toBe('é');
+  } finally {
+    locking.release();
+    await starting.close();
+  }
+});
