@@ -77,6 +77,6 @@ export function versionOf(view: PageView): string {
   const tried = attempt === undefined ? '' : `${attempt.id.slice(-6)}.${attempt.status}`;
   const passed = (state === 'phone' && isLate(view)) || (state === 'code' && isCodeOver(view));
   const sent = state === 'code' ? (view.code?.resends ?? 0) : '';
-  const more = [passed ? 'over' : '', view.isPaidAside ? 'aside' : ''].join('');
+  const more = [passed ? 'over' : '', view.isCodeOutdated ? 'changed' : '', view.isPaidAside ? 'aside' : ''].join('');
   return `${state}.${payment.id.slice(-6)}.${payment.version}.${tried}.${sent}.${more}`;
 }

@@ -47,8 +47,11 @@ export function resendsLeft(resends: number, most: number, endsAt: number, now: 
  * Whether an operator has changed the account since its PIN was verified for this code: then neither the code nor another one pays,
  * and the payment has to be begun anew.
  */
-export function isOutdated(code: Pick<OneTimeCode, 'account_changes'>, { changes }: Pick<Wallet, 'changes'>): boolean {
-  return code.account_changes !== changes;
+export function isOutdated(
+  code: Pick<OneTimeCode, 'account_changes'> | undefined,
+  wallet: Pick<Wallet, 'changes'> | undefined,
+): boolean {
+  return code !== undefined && wallet !== undefined && code.account_changes !== wallet.changes;
 }
 
 /** 1 h: the span in which the texts for an account are counted. It begins with the first of them. */

@@ -165,7 +165,8 @@ function codeRoutes(deps: Deps): Route[] {
       summary: 'Send another one-time code',
       description:
         'The previous code stops being valid. A payment allows three resends, and five of these calls in five minutes; if ' +
-        'the merchant has a lower limit on calls, there are no more resends than that. Tries of earlier codes still count.',
+        'the merchant has a lower limit on calls, there are no more resends than that. Tries of earlier codes still count. ' +
+        'After the account’s PIN or phone has been changed no code is sent, and the payment has to be begun anew.',
       credential: 'session',
       limit: 'none',
       loadClass: 'finish',

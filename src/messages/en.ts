@@ -172,7 +172,7 @@ export const en = {
       'An earlier try may have paid, and the card network has not said so yet. Try again a little later; do not collect again before.',
     PAID_BEFORE:
       'An earlier try of this payment has paid, too late to count by itself. Do not collect again: let the operator book the money.',
-    RESENDS_USED: 'The code has been sent as often as is allowed. Enter the last one, or start a new payment.',
+    RESENDS_USED: 'No further code can be sent. Enter the last one while it is valid, or start a new payment.',
     TEXTS_USED:
       'Too many codes have been sent for this account within an hour. Wait as long as Retry-After says, or pay another way.',
     PAYMENTS_USED: 'This session has begun as many payments as it may. Mint a new session.',

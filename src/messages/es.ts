@@ -186,7 +186,7 @@ export const es = {
     PAID_BEFORE:
       'Un intento anterior de este pago se completó, pero demasiado tarde para contabilizarse automáticamente. No repita el cobro: pida al operador que contabilice el dinero.',
     RESENDS_USED:
-      'El código ya se envió tantas veces como se permite. Introduzca el último recibido o inicie un pago nuevo.',
+      'No se puede enviar otro código. Introduzca el último recibido mientras sea válido o inicie un pago nuevo.',
     TEXTS_USED:
       'Se enviaron demasiados códigos para esta cuenta en una hora. Espere el tiempo que indica Retry-After o pague de otra manera.',
     PAYMENTS_USED: 'Esta sesión ya inició tantos pagos como se permite. Cree una sesión nueva.',

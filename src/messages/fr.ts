@@ -210,7 +210,7 @@ export const fr = {
     PAID_BEFORE:
       'Un essai précédent de ce paiement a abouti, mais trop tard pour être pris en compte automatiquement. Ne recommencez pas la collecte : faites comptabiliser l’argent par l’opérateur.',
     RESENDS_USED:
-      'Le code a été envoyé autant de fois que permis. Saisissez le dernier reçu, ou commencez un nouveau paiement.',
+      'Aucun autre code ne peut être envoyé. Saisissez le dernier reçu tant qu’il est valable, ou commencez un nouveau paiement.',
     TEXTS_USED:
       'Trop de codes ont été envoyés pour ce compte en une heure. Attendez le temps indiqué par Retry-After, ou payez autrement.',
     PAYMENTS_USED: 'Cette session a commencé autant de paiements que permis. Créez une nouvelle session.',

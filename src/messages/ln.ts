@@ -172,7 +172,7 @@ export const ln = {
       'Lifuti oyo emekamaki liboso ekoki kozala elongaki; réseau ya bacarte eyebisi naino te. Meka lisusu mwa moke na nsima; kobanda collect lisusu te liboso ya wana.',
     PAID_BEFORE:
       'Lifuti oyo emekamaki liboso elongaki, kasi na nsima ya ntango. Kobanda collect lisusu te: senga opérateur akoma mbongo yango.',
-    RESENDS_USED: 'Code esi etindami mbala nyonso oyo endimami. Koma oyo ya nsuka, to banda lifuti ya sika.',
+    RESENDS_USED: 'Code mosusu ekoki kotindama te. Koma oyo ya nsuka soki ezali naino malamu, to banda lifuti ya sika.',
     TEXTS_USED:
       'Bacode ebele etindami mpo na compte oyo na ngonga moko. Zela ntango oyo Retry-After elobi, to futa na lolenge mosusu.',
     PAYMENTS_USED: 'Session oyo ebandi mafuti nyonso oyo endimami. Sala session ya sika.',

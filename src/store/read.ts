@@ -151,8 +151,7 @@ async function planOn(connection: Connection, shapes: readonly ReadShape<unknown
     try {
       await connection.run(shapes.slice(first, first + PLANNED_AT_ONCE).map(emptyJob));
     } catch (failure) {
-      if (isTransient(answerFor(failure, 'read'))) return;
-      throw failure;
+      if (!isTransient(answerFor(failure, 'read'))) throw failure;
     }
   }
 }

@@ -63,12 +63,16 @@ export function uploadOnPage(
   return captured((answering) => uploadProof(deps, caller, { payment_id, bytes, type }, answering));
 }
 
-/** Collects another payment on the same session, for a customer whose first one failed; the page shows it from then on. */
-export function startAgain(deps: Deps, { caller, checkout, payment }: PageView): Promise<Collected> {
+/**
+ * Collects another payment on the same session, for a customer whose first one failed; the page shows it from then on. Its terms are
+ * those of the first one, or what the merchant has fixed since.
+ */
+export function startAgain(deps: Deps, { caller, checkout, merchant, payment }: PageView): Promise<Collected> {
+  const { settings } = merchant;
   const command = {
     method: 'none',
-    fee_covered_by: payment.fee_covered_by,
-    delivery_behaviour: payment.delivery_behaviour,
+    fee_covered_by: settings.fee_covered_by ?? payment.fee_covered_by,
+    delivery_behaviour: settings.delivery_behaviour ?? payment.delivery_behaviour,
     notify_url: payment.notify_url ?? undefined,
     success_redirect_url: payment.success_redirect_url ?? undefined,
     fail_redirect_url: payment.fail_redirect_url ?? undefined,

@@ -97,7 +97,7 @@ export async function readPage(deps: Deps, checkout: Checkout): Promise<PageView
     payment,
     offers,
     code,
-    isCodeOutdated: code !== undefined && wallet !== undefined && isOutdated(code, wallet),
+    isCodeOutdated: isOutdated(code, wallet),
     attempt,
     accounts,
     carriers,

@@ -62,14 +62,13 @@ export async function resendCode(
   let resent: CodeResent | undefined;
   const read = async (): Promise<Rows> => {
     const rows = await readRows(deps, caller, paymentId);
-    const left = isOver(rows) ? 0 : most;
+    const left = isOutdated(rows.code, rows.wallet) ? 0 : most;
     calls.tell(resendsLeft(rows.code?.resends ?? 0, left, rows.payment.expires_at, deps.clock.now()));
     return rows;
   };
-  const decide = (rows: Rows): Decision<CodeResent> => {
-    const { payment, code: known, wallet, counts, texts, isPaidAside } = rows;
+  const decide = ({ payment, code: known, wallet, counts, texts, isPaidAside }: Rows): Decision<CodeResent> => {
     // If calls and codes run out together, report the codes: unlike the call limit, that is permanent.
-    const hasLast = isOver(rows) || (known !== undefined && known.resends >= most);
+    const hasLast = isOutdated(known, wallet) || (known !== undefined && known.resends >= most);
     if (!hasLast || mayCallOn) countOnce(payment);
     const now = deps.clock.now();
     const before = requireResendable(payment, known, hasLast, most, now);
@@ -119,11 +118,6 @@ async function readRows(deps: Deps, caller: SessionCaller, paymentId: string): P
     findPaidAsideInSession(deps, payment, caller.session),
   ]);
   return { payment, code, wallet, counts, texts, isPaidAside: aside !== undefined };
-}
-
-/** Whether no further code can be of use: the account has been changed since the first one was asked for. */
-function isOver({ code, wallet }: Pick<Rows, 'code' | 'wallet'>): boolean {
-  return code !== undefined && wallet !== undefined && isOutdated(code, wallet);
 }
 
 /** The update that keeps a payment alive until its new code expires; none if it already lives that long. */

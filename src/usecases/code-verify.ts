@@ -94,8 +94,7 @@ async function readRows(deps: Deps, caller: SessionCaller, paymentId: string): P
   ]);
   const now = deps.clock.now();
   const most = guardedCalls('codes', caller.merchant.settings.rate_limits);
-  const isOver = code !== undefined && wallet !== undefined && isOutdated(code, wallet);
-  const mostSent = isOver ? 0 : mostResends(caller.merchant);
+  const mostSent = isOutdated(code, wallet) ? 0 : mostResends(caller.merchant);
   const resends = resendsLeft(code?.resends ?? 0, mostSent, payment.expires_at, now).count;
   const left = triesLeft(code, now, most);
   return { payment, code, wallet, account, counts, most, resends, left, isPaidAside: aside !== undefined };

@@ -82,11 +82,15 @@ export async function submitFromWallet(
   let { wallet } = first;
   let verdict = await judge(first);
   const read = async (): Promise<Rows> => {
-    const rows = await readRows(deps, caller, payment.id, means);
-    // Another PIN, or the same one hashed anew: the verdict is about the hash that the change guards.
-    if (rows.wallet?.pin_hash !== wallet?.pin_hash) verdict = await judge(rows);
-    wallet = rows.wallet;
-    return rows;
+    for (;;) {
+      const rows = await readRows(deps, caller, payment.id, means);
+      const isJudged = rows.wallet?.pin_hash === wallet?.pin_hash;
+      wallet = rows.wallet;
+      if (isJudged) return rows;
+      // Another PIN, or the same one hashed anew: the verdict is about the hash that the change guards. The rows are read again after
+      // it, because it may wait for its turn.
+      verdict = await judge(rows);
+    }
   };
   const reply = await sendingCode(
     deps,

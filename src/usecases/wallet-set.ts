@@ -3,7 +3,7 @@
  * forgotten the one or lost the other, or from whom both were stolen.
  *
  * Invariant: from the commit on neither a PIN that was verified before pays nor any code of a payment that was begun before: such a
- * payment has to be begun anew. A command takes effect once, so that repeating it undoes no later one.
+ * payment has to be begun anew. A command takes effect once, also if the answer to its commit is lost.
  */
 
 import { revise } from '../domain/change.ts';
@@ -40,7 +40,7 @@ export async function setWallet(deps: OperatorDeps, text: string, { pin, phone }
     ...(pin === undefined ? {} : { pin_hash, ...UNLOCKED }),
     ...(phone === undefined ? {} : { phone }),
   };
-  return decideOnce(deps, shard, 'see `mbongo wallet show`', async () => {
+  return decideOnce(deps, shard, `see \`mbongo journal list --about ${number}\``, async () => {
     const wallet = await deps.store.wallet.get(shard, number);
     if (wallet === undefined) throw new OperatorError(`there is no wallet ${number}: see \`mbongo wallet list\``);
     const { update, after } = revise('wallet', wallet, { ...row, changes: wallet.changes + 1 });

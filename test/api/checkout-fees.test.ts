@@ -4,6 +4,7 @@
 
 import { afterAll, describe, expect, test } from 'vitest';
 import { LANGUAGES } from '../../src/messages/messages.ts';
+import { fillForm } from '../support/card-payments.ts';
 import {
   elementsOf,
   host,
@@ -52,6 +53,22 @@ test('a chosen method’s fee stays as it was collected, though the merchant’s
   expect(textOf(page)).toContain('Pay $12.75');
   const paid = await me.send(stepOf(page, 'pay'), { method: 'wallet', number: wallet.number, pin: wallet.pin });
   expect(textOf(paid)).toContain('$12.75');
+});
+
+test('a customer who tries again does so on the terms that the merchant has fixed since', async () => {
+  const dear = await world.merchant('Marché Virunga');
+  await setSettings(world, dear, { fees: [{ currency: 'usd', rate_ppm: 20_000 }] });
+  const me = visitor(world);
+  const { url, transaction_id } = await host(world, dear, { body: { fee_covered_by: 'merchant' } });
+  const page = await me.open(url);
+  expect(textOf(page)).toContain('Pay $12.50');
+  const form = await me.send(stepOf(page, 'card'), { method: 'card' });
+  const payment = await world.gateway.store.payment.get(dear.merchant.shard, transaction_id);
+  await fillForm(world, payment?.hosted_session_id ?? '', 'declined');
+  const ended = await me.send(stepOf(form, 'pay'), { method: 'card' });
+  await setSettings(world, dear, { fee_covered_by: 'buyer' });
+  const again = await me.send(stepOf(ended, 'again'), {});
+  expect(textOf(again)).toContain('Pay $12.75');
 });
 
 describe('a fee that was changed while the page was open', () => {

@@ -8,6 +8,7 @@ import { CommitUnknown } from '../../src/store/errors.ts';
 import { UNCOUNTED } from '../../src/usecases/code-calls.ts';
 import { resendCode } from '../../src/usecases/code-resend.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
 import { submitPayment } from '../../src/usecases/payment-submit.ts';
 import { setWallet } from '../../src/usecases/wallet-set.ts';
 import { host, stepOf, textOf, titleOf, visitor } from '../support/checkout-flows.ts';
@@ -106,6 +107,26 @@ test('a PIN whose hash is made anew while it pays is still the right one', async
   const overtaken = oncePinIsJudged(deps, () => setWallet(deps, wallet.number, same));
   await submitPayment(overtaken, caller, submitOf(paying, meansOf(wallet)), plainly);
   expect(await statusOf(world, paying)).toBe('approved');
+});
+
+test('a merchant that is suspended while a PIN is judged for the second time is paid nothing', async () => {
+  const own = await world.merchant();
+  const wallet = await world.wallet();
+  const paying = await collect(world, own);
+  const caller = await callerOf(world, own, paying);
+  const { deps } = world.gateway;
+  const same = { pin: wallet.pin, phone: undefined };
+  const overtaken = oncePinIsJudged(deps, () => setWallet(deps, wallet.number, same));
+  let judged = 0;
+  const verifyPin: typeof deps.secrets.verifyPin = async (...given) => {
+    judged += 1;
+    if (judged === 2) await setMerchantStatus(deps, own.merchant.id, 'SUSPENDED');
+    return deps.secrets.verifyPin(...given);
+  };
+  const suspended = { ...overtaken, secrets: { ...deps.secrets, verifyPin } };
+  const submitted = submitPayment(suspended, caller, submitOf(paying, meansOf(wallet)), plainly);
+  await expect(submitted).rejects.toMatchObject({ code: 1004 });
+  expect(judged).toBe(2);
 });
 
 test('codes go to the new phone, and no payment that was begun before is paid by any', async () => {
