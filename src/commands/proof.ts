@@ -1,5 +1,5 @@
 /**
- * `mbongo proof`: shows the proofs of bank transfers, and approves or declines them.
+ * `mbongo proof`: shows the proofs of bank transfers, approves or declines them, and names their transfers.
  */
 
 import { writeFile } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import { formatMinor } from '../domain/money.ts';
 import { PROOF } from '../domain/proof.ts';
 import { OperatorError } from '../usecases/operator-error.ts';
 import { requireId, requireMerchant } from '../usecases/operator-input.ts';
-import { approveProof, declineProof, type ProofDecided } from '../usecases/proof-decide.ts';
+import { approveProof, declineProof, nameTransfer, type ProofDecided } from '../usecases/proof-decide.ts';
 import { listProofs, openProofFile, type ProofSeen, readProof } from '../usecases/proof-read.ts';
 import { readLimit, readStatus } from './options.ts';
 import { endOfPage, fieldLines, type Output, table, timeOf } from './output.ts';
@@ -82,6 +82,14 @@ export async function proofDecline(
   return outputOf(await declineProof(deps, proofId, options.reason));
 }
 
+export async function proofName(
+  { deps }: Tools,
+  proofId: string,
+  options: { readonly bankReference: string },
+): Promise<Output> {
+  return outputOf(await nameTransfer(deps, proofId, options.bankReference));
+}
+
 /** Writes a new file that only the operator's own user may read, since a proof shows a customer's account; overwrites none. */
 async function writeNew(path: string, bytes: Uint8Array): Promise<void> {
   try {
@@ -93,11 +101,12 @@ async function writeNew(path: string, bytes: Uint8Array): Promise<void> {
   }
 }
 
-const UNNAMED =
-  'Without a --bank-reference nothing keeps the same transfer from paying again, with another picture of its receipt.';
-
 function outputOf({ proof, payment }: ProofDecided): Output {
   const { currency, status } = payment;
+  const isUnnamed = proof.status === 'approved' && payment.provider_reference === null;
+  const hint = isUnnamed
+    ? `Nothing keeps this transfer from paying again, with another picture of its receipt: mbongo proof name ${proof.id} --bank-reference …`
+    : null;
   const document = {
     proof_id: proof.id,
     status: proof.status,
@@ -108,10 +117,10 @@ function outputOf({ proof, payment }: ProofDecided): Output {
     amount: payment.amount,
     currency,
     decided_at: timeOf(proof.decided_at),
+    hint,
   };
   const said = `${proof.id}  ${proof.status}; ${payment.id}  ${status}  ${payment.amount} ${currency}`;
-  const isNamed = proof.status !== 'approved' || payment.provider_reference !== null;
-  return { document, lines: isNamed ? [said] : [said, UNNAMED] };
+  return { document, lines: hint === null ? [said] : [said, hint] };
 }
 
 function documentOf({ proof, payment, duplicateOf, paidAsideBy }: ProofSeen) {

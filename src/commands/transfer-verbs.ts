@@ -47,6 +47,12 @@ export function addTransferCommands(program: Command, addVerb: AddVerb, addVerbO
     .option('--note <text>', 'a note for operators');
   addVerbOf(
     proof,
+    'name',
+    'name the transfer of a proof that was approved without its reference',
+    async () => (await loadProof()).proofName,
+  ).requiredOption('--bank-reference <reference>', "the transfer's reference on the bank's statement: it pays once");
+  addVerbOf(
+    proof,
     'decline',
     'decline a proof: the transfer has not arrived, or the file proves nothing',
     async () => (await loadProof()).proofDecline,

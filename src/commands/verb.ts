@@ -32,10 +32,7 @@ export function addSearchOptions(verb: Command, phone: string, wallet: string): 
     .option('--reference <reference>', "under this reference of the merchant's own (customer_reference), in full")
     .option('--phone <number>', `${phone}: +243810000042`)
     .option('--wallet <number>', wallet)
-    .option(
-      '--upstream-reference <reference>',
-      'known under it at a carrier or the card network: our reference or theirs',
-    )
+    .option('--upstream-reference <reference>', 'known under it to whoever moved the money: our reference or theirs')
     .option('--currency <code>', 'in this currency')
     .option('--from <time>', 'made at this time or later: 2026-03-01 or 2026-03-01T08:00:00Z')
     .option('--to <time>', 'made before this time')

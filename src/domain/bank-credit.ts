@@ -5,9 +5,17 @@
  * time: its name is claimed for good in the change that approves the proof.
  */
 
+import { type Change, type Claim, guard, revise } from './change.ts';
 import type { Keyed, Payment } from './records.ts';
-import type { BankAccount } from './transfer-records.ts';
-import { referenceKey, type TransferReference } from './transfer-reference.ts';
+import type { BankAccount, Proof } from './transfer-records.ts';
+import { referenceKey } from './transfer-reference.ts';
+
+/** A credit that an operator names. */
+export interface BankCreditNamed {
+  readonly key: Keyed;
+  /** The bank's reference, as the operator wrote it. */
+  readonly reference: string;
+}
 
 /** By what accounts are told apart: the bank, the currency, and the number without blanks and dashes. */
 export function identityOf({ bank_id, currency, account_number }: BankAccount): readonly [string, string, string] {
@@ -32,12 +40,25 @@ export function distinctive(reference: string): string {
     .toUpperCase();
 }
 
-/** What is written when that credit pays a payment; `transferId`: the ledger line that brings the money in. */
-export function bankCredit(
-  key: Keyed,
+/** What says that this credit has paid a payment; `transfer_id`: the ledger line that brought the money in. */
+export function claimCredit(
+  { key }: BankCreditNamed,
   { id: payment_id, total_minor: amount_minor }: Payment,
   transfer_id: string,
   created_at: number,
-): TransferReference {
-  return { ...key, transfer_id, payment_id, amount_minor, created_at };
+): Claim {
+  return { table: 'transfer_reference', row: { ...key, transfer_id, payment_id, amount_minor, created_at } };
+}
+
+/** What is written when the credit of a payment that was approved without its reference is named afterwards. */
+export function nameCredit(
+  proof: Proof,
+  payment: Payment,
+  credit: BankCreditNamed,
+  transferId: string,
+  now: number,
+): { readonly change: Change; readonly payment: Payment } {
+  const { update, after } = revise('payment', payment, { provider_reference: credit.reference });
+  const claims = [claimCredit(credit, payment, transferId, now)];
+  return { change: { claims, updates: [update, guard('proof', proof)] }, payment: after };
 }

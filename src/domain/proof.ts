@@ -4,13 +4,13 @@
  * Invariant: a proof is decided once. The payment, its money and its event move with the decision, in one change.
  */
 
-import { bankCredit } from './bank-credit.ts';
+import { type BankCreditNamed, claimCredit } from './bank-credit.ts';
 import { type Change, revise } from './change.ts';
 import { DAY_MS } from './durations.ts';
 import { paymentTransfers, transitAccount } from './ledger.ts';
 import { type Machine, StateConflict, step } from './machine.ts';
 import { advancePayment } from './payment.ts';
-import type { Keyed, Payment } from './records.ts';
+import type { Payment } from './records.ts';
 import type { Proof, ProofStatus } from './transfer-records.ts';
 import { collectEvent, eventInsert } from './webhook.ts';
 
@@ -41,12 +41,6 @@ export interface ProofVerdict {
   readonly note: string | null;
   /** The credit on the bank's statement that an approval names, if it names one. */
   readonly credit?: BankCreditNamed | undefined;
-}
-
-export interface BankCreditNamed {
-  readonly key: Keyed;
-  /** As the operator wrote it. */
-  readonly reference: string;
 }
 
 /** Ids made before deciding, so that deciding twice writes the same. */
@@ -83,10 +77,8 @@ export function decideProof(
   const source = transitAccount(payment.shard, BANK_TRANSFER, payment.currency);
   const transfers = verdict === 'approved' ? paymentTransfers(moved.payment, source, ids.transfers, now) : [];
   const [line] = transfers;
-  const claims =
-    credit === undefined || line === undefined
-      ? []
-      : [{ table: 'transfer_reference', row: bankCredit(credit.key, payment, line.id, now) } as const];
+  if (credit !== undefined && line === undefined) throw new Error('a credit is named, but no money comes in');
+  const claims = credit === undefined || line === undefined ? [] : [claimCredit(credit, payment, line.id, now)];
   return {
     change: {
       claims,

@@ -5,7 +5,7 @@
  */
 
 /**
- * SQL, with a `?` in place of the value if it takes one; the value (undefined: the condition is left out); and letters for the
+ * SQL, with a `?` wherever the value stands, if it takes one; the value (undefined: the condition is left out); and letters for the
  * statement's name.
  */
 export type Condition = readonly [condition: string, value: string | undefined, letters: string];
@@ -24,7 +24,8 @@ export function asked(all: readonly Condition[], before = 0): Asked {
   let name = '';
   for (const [condition, value, letters] of all) {
     if (value === undefined) continue;
-    conditions.push(condition.replace('?', () => `$${before + values.push(value)}`));
+    const parameter = condition.includes('?') ? `$${before + values.push(value)}` : '';
+    conditions.push(condition.replaceAll('?', () => parameter));
     name += letters;
   }
   return { conditions, values, name };

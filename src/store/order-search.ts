@@ -28,7 +28,7 @@ interface OrderSearch {
   readonly msisdn?: string | undefined;
   /** The wallet or flash account that paid or was paid. */
   readonly walletNumber?: string | undefined;
-  /** The reference of an attempt at an upstream: ours or the upstream's own. */
+  /** The reference of an attempt at an upstream, ours or the upstream's own; of a bank transfer, the bank's, in full. */
   readonly upstreamReference?: string | undefined;
   /** Inclusive; this and `until` are of `created_at` (ms). */
   readonly from?: number | undefined;
@@ -77,9 +77,11 @@ function orderSearch(
 ): Question {
   const { merchantId, currency, reference, msisdn, walletNumber, upstreamReference, from, until, before } = search;
   const shards = merchantId === undefined ? [0, SHARDS - 1] : [shardOf(merchantId), shardOf(merchantId)];
+  // A bank transfer has no attempt.
+  const named = `union all select o.id from ${inEither('payment')} o where o.provider_reference = ?`;
   // An array, so that the attempts are read once, not once for each shard.
   const triedUnder = `id = any(array(select a.payment_id from ${inEither('attempt')} a
-  where a.purpose = '${purpose}' and ? in (a.reference, a.provider_reference)))`;
+  where a.purpose = '${purpose}' and ? in (a.reference, a.provider_reference) ${purpose === 'payment' ? named : ''}))`;
   const { conditions, values, name } = asked(
     [
       ['merchant_id = ?', merchantId, 'm'],

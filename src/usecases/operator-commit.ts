@@ -107,19 +107,19 @@ const MOST_ROUNDS = 50;
 
 /**
  * Commits an operator's decision once, on fresh rows (`look` is for `commitOnce`). If it loses to another decision, it is decided
- * again, and finds what the other one did. `decide` reads its rows anew each time, and throws an OperatorError when there is
- * nothing left to decide.
+ * again, and finds what the other one did. `decide` reads its rows anew each time. It throws an OperatorError when there is
+ * nothing left to decide, and returns no change when all is as wanted.
  */
 export async function decideOnce<A>(
   deps: Pick<Deps, 'store' | 'clock' | 'random'>,
   shard: number,
   look: string,
-  decide: () => Promise<{ readonly change: Change; readonly answer: A }>,
+  decide: () => Promise<{ readonly change?: Change; readonly answer: A }>,
 ): Promise<A> {
   const commandId = newId(deps, 'evt', shard);
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
     const { change, answer } = await decide();
-    if ((await commitOnce(deps, shard, commandId, change, look)) === 'won') return answer;
+    if (change === undefined || (await commitOnce(deps, shard, commandId, change, look)) === 'won') return answer;
   }
   throw new Error('a decision lost against its neighbours too often');
 }

@@ -5,10 +5,11 @@
  * credit at the bank that an approval names pays no other payment, ever.
  */
 
-import { bankCreditKey, distinctive } from '../domain/bank-credit.ts';
+import { type BankCreditNamed, bankCreditKey, distinctive, nameCredit } from '../domain/bank-credit.ts';
 import { transferIds } from '../domain/ids.ts';
-import { type BankCreditNamed, decideProof, type ProofVerdict } from '../domain/proof.ts';
-import type { Payment } from '../domain/records.ts';
+import { transitAccount } from '../domain/ledger.ts';
+import { BANK_TRANSFER, decideProof, type ProofVerdict } from '../domain/proof.ts';
+import type { LedgerTransfer, Payment } from '../domain/records.ts';
 import type { Proof } from '../domain/transfer-records.ts';
 import { idsOf, newId, type OperatorDeps } from './deps.ts';
 import { decideOnce } from './operator-commit.ts';
@@ -35,13 +36,55 @@ export async function approveProof(
 ): Promise<ProofDecided> {
   const verdict = { verdict: 'approved', note: note === null ? null : requireNote(note, '--note') } as const;
   if (bankReference === null) return decide(deps, proofId, verdict);
+  return decide(deps, proofId, { ...verdict, credit: await requireCredit(deps, proofId, bankReference) });
+}
+
+/**
+ * Names the transfer of an approved proof afterwards, as the bank's statement does. No money moves and no webhook is sent.
+ * Naming it as it is named already changes nothing.
+ *
+ * @throws OperatorError when the proof is not approved, its transfer has another name, or that transfer has paid for another
+ *   payment.
+ */
+export async function nameTransfer(deps: OperatorDeps, proofId: string, bankReference: string): Promise<ProofDecided> {
+  const credit = await requireCredit(deps, proofId, bankReference);
+  const known = await requireProof(deps, proofId);
+  return decideOnce(deps, known.shard, 'see `mbongo proof show`', async () => {
+    const payment = await requirePaymentOf(deps, known);
+    const proof = await requireProof(deps, proofId);
+    if (proof.status !== 'approved') {
+      throw new OperatorError(
+        `${proof.id} is ${proof.status}: \`mbongo proof approve --bank-reference\` names a transfer, too`,
+      );
+    }
+    const { provider_reference: name } = payment;
+    if (name !== null && distinctive(name) === distinctive(credit.reference)) return { answer: { proof, payment } };
+    if (name !== null) throw new OperatorError(`the transfer of ${proof.id} is named ${name} already`);
+    await requireUnused(deps, credit);
+    const line = await requireMoneyIn(deps, payment);
+    const { change, ...named } = nameCredit(proof, payment, credit, line.id, deps.clock.now());
+    return { change, answer: { proof, ...named } };
+  });
+}
+
+/** The credit to the account that the payment of a proof was to go to. */
+async function requireCredit(deps: OperatorDeps, proofId: string, bankReference: string): Promise<BankCreditNamed> {
   const reference = requireReference(bankReference);
   if (distinctive(reference) === '') throw new UsageError('--bank-reference must contain letters or digits');
   const proof = await requireProof(deps, proofId);
   const { bank_account_id: accountId } = await requirePaymentOf(deps, proof);
   const account = accountId === null ? undefined : await deps.store.bankAccount.get(proof.shard, accountId);
   if (account === undefined) throw new Error('a proof of a transfer to no account');
-  return decide(deps, proofId, { ...verdict, credit: { key: bankCreditKey(account, reference), reference } });
+  return { key: bankCreditKey(account, reference), reference };
+}
+
+/** The ledger line that brought the money of an approved transfer in. */
+async function requireMoneyIn({ store }: OperatorDeps, payment: Payment): Promise<LedgerTransfer> {
+  const { shard, id, currency, created_at } = payment;
+  const bank = transitAccount(shard, BANK_TRANSFER, currency).id;
+  const line = (await store.transfersFor(shard, [id], created_at)).find(({ debit_account }) => debit_account === bank);
+  if (line === undefined) throw new Error('an approved transfer brought no money in');
+  return line;
 }
 
 /** Declines: the transfer has not arrived, or the file proves nothing. */

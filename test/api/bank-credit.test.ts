@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setFee } from '../../src/usecases/fee-set.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { approveProof, declineProof } from '../../src/usecases/proof-decide.ts';
+import { approveProof, declineProof, nameTransfer } from '../../src/usecases/proof-decide.ts';
 import { statusOf } from '../support/flows.ts';
 import { addAccount, jpegFile, pngFile, proofOf } from '../support/transfer-flows.ts';
 import { openWorld, type World } from '../support/world.ts';
@@ -72,5 +72,54 @@ describe('a transfer that the approval names as the bank does', () => {
       await expect(approveProof(operator(), proofId, null, reference)).rejects.toThrow('one line of 1 to 140');
     }
     await expect(approveProof(operator(), proofId, null, '---')).rejects.toThrow('letters or digits');
+  });
+});
+
+describe('a transfer that is named after its approval', () => {
+  const approved = async (own: MerchantCreated, file = pngFile()) => {
+    const one = await proven(own, file);
+    await approveProof(operator(), one.proofId, null);
+    return one;
+  };
+
+  test('pays no other payment from then on; nothing else changes', async () => {
+    const own = await world.merchant();
+    const [first, second] = [await approved(own), await proven(own, jpegFile())];
+    const seen = () => world.call('GET', `/payments/transaction/${first.transaction_id}`, { bearer: first.token });
+    const before = await seen();
+    const { payment } = await nameTransfer(operator(), first.proofId, ' FT 77/1 ');
+    expect([payment.status, payment.provider_reference]).toEqual(['approved', 'FT 77/1']);
+    await expect(approveProof(operator(), second.proofId, null, 'ft77-1')).rejects.toThrow(first.transaction_id);
+    expect(before.status).toBe(200);
+    expect((await seen()).json).toEqual(before.json);
+    expect((await nameTransfer(operator(), first.proofId, 'ft771')).payment).toEqual(payment);
+    await expect(nameTransfer(operator(), first.proofId, 'FT 78')).rejects.toThrow('is named FT 77/1 already');
+  });
+
+  test('is refused a name under which another one has paid, also when both are named at the same time', async () => {
+    const own = await world.merchant();
+    const both = [await approved(own), await approved(own, jpegFile())];
+    const named = await Promise.allSettled(both.map(({ proofId }) => nameTransfer(operator(), proofId, 'R7')));
+    expect(named.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    for (const one of named) if (one.status === 'rejected') expect(String(one.reason)).toContain('paid for txn_');
+    const [last] = both.filter((_, index) => named[index]?.status === 'rejected');
+    await nameTransfer(operator(), last?.proofId ?? '', 'R7/2');
+  });
+
+  test('is named once by two operators who name it differently at the same time', async () => {
+    const { proofId } = await approved(await world.merchant());
+    const named = await Promise.allSettled(['A1', 'B2'].map((name) => nameTransfer(operator(), proofId, name)));
+    expect(named.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    for (const one of named)
+      if (one.status === 'rejected') expect(String(one.reason)).toMatch(/is named (A1|B2) already/);
+  });
+
+  test('has been approved: what waits or was declined is not named', async () => {
+    const own = await world.merchant();
+    const { proofId } = await proven(own);
+    await expect(nameTransfer(operator(), proofId, 'R8')).rejects.toThrow('is waiting: `mbongo proof approve');
+    await declineProof(operator(), proofId, 'nothing has come');
+    await expect(nameTransfer(operator(), proofId, 'R8')).rejects.toThrow('is declined');
+    await approveProof(operator(), (await proven(own, jpegFile())).proofId, null, 'R8');
   });
 });

@@ -193,6 +193,9 @@ test('proof list, show, approve and decline', async () => {
     bank_reference: 'FT 26324',
   });
   expect(await refused('proof', 'approve', declined, '--bank-reference', 'ft26324')).toContain(first.transaction_id);
+  expect(await json('payment', 'list', '--upstream-reference', 'FT 26324')).toMatchObject({
+    payments: [{ transaction_id: first.transaction_id }],
+  });
   expect(await json('proof', 'decline', declined, '--reason', 'used twice')).toMatchObject({ status: 'declined' });
   expect([await statusOf(world, first), await statusOf(world, second)]).toEqual(['approved', 'declined']);
   // The command line uses the machine's clock.
@@ -221,12 +224,30 @@ test('a merchant’s text cannot fake or hide a line of ours', async () => {
   expect(await wronglyAsked('proof', 'list', '--status', 'a\u202eb')).toContain('a\\u{202e}b');
 });
 
+test('proof name names the transfer of a proof that was approved without its reference', async () => {
+  const { json: uploaded } = await upload(world, await promise(world, merchant), pdfFile());
+  const { id } = uploaded.proof;
+  const way = `mbongo proof name ${id} --bank-reference`;
+  expect(await json('proof', 'approve', id)).toMatchObject({
+    bank_reference: null,
+    hint: expect.stringContaining(way),
+  });
+  expect((await run('proof', 'name', id)).status).toBe(2);
+  expect(await wronglyAsked('proof', 'name', id, '--bank-reference', '--')).toContain('letters or digits');
+  const named = { proof_id: id, status: 'approved', bank_reference: 'FT 26325', hint: null };
+  expect(await json('proof', 'name', id, '--bank-reference', 'FT 26325')).toMatchObject(named);
+  expect(await json('proof', 'show', id)).toMatchObject({ bank_reference: 'FT 26325' });
+  expect((await run('journal', 'list', '--about', id)).out).toContain('proof name');
+});
+
 test('delivery release pays out what is held, once, as the API does', async () => {
   const paying = await promise(world, merchant, { body: { delivery_behaviour: 'delayed_delivery' } });
   const { json: uploaded } = await upload(world, paying, pdfFile());
   expect(await refused('delivery', 'release', paying.transaction_id)).toContain('nothing is held');
   const { out } = await run('proof', 'approve', uploaded.proof.id);
-  expect(out).toMatch(/^prf_\w+ {2}approved; txn_\w+ {2}approved {2}12\.50 usd\nWithout a --bank-reference nothing /);
+  expect(out).toMatch(
+    /^prf_\w+ {2}approved; txn_\w+ {2}approved {2}12\.50 usd\nNothing keeps this transfer from paying again/,
+  );
   const released = await json('delivery', 'release', paying.transaction_id);
   expect(released).toMatchObject({ transaction_id: paying.transaction_id, amount: '12.50', currency: 'usd' });
   expect(await json('delivery', 'release', paying.transaction_id)).toEqual(released);
