@@ -34,7 +34,7 @@ export function paidMain(shown: Shown, stays: boolean): Html {
   const { payment, merchant } = shown.view;
   return html`<section class="card receipt"><span class="seal" aria-hidden="true">✓</span>
 <h1>${text(shown, 'paid_title')}</h1>${amountLine(money(shown, payment.total_minor))}
-<p>${text(shown, 'paid_text', { merchant: merchant.name })}</p>${lines(shown, feeLines(shown))}${returnLink(shown, 'main')}${
+<p>${text(shown, 'paid_text', { merchant: merchant.name })}</p>${lines(shown, html`${feeLines(shown)}${refundLine(shown)}`)}${returnLink(shown, 'main')}${
     stays || shopAddress(payment) === undefined ? undefined : announceReturn(shown)
   }</section>`;
 }
@@ -58,6 +58,12 @@ function feeLines(shown: Shown): Piece {
   return html`${line(text(shown, 'amount'), money(shown, amount_minor))}
 ${line(text(shown, 'fee'), money(shown, fee_minor))}
 `;
+}
+
+/** What of a paid amount has been sent back. */
+function refundLine(shown: Shown): Piece {
+  const { refunded_minor } = shown.view.payment;
+  return refunded_minor === 0n ? undefined : line(text(shown, 'refunded_title'), money(shown, refunded_minor));
 }
 
 function lines(shown: Shown, sums?: Piece): Html {

@@ -118,7 +118,7 @@ describe('a fee that was changed while the page was open', () => {
   });
 });
 
-test('a refunded payment’s page shows what was sent back, without a fee that was on top of it', async () => {
+test('a page shows what has been sent back, in part or whole, without a fee that was on top of it', async () => {
   const dear = await world.merchant('Marché Virunga');
   await setSettings(world, dear, { fees: [{ currency: 'usd', rate_ppm: 20_000 }] });
   const wallet = await world.wallet();
@@ -127,8 +127,17 @@ test('a refunded payment’s page shows what was sent back, without a fee that w
   const page = await me.open(url);
   const paid = await me.send(stepOf(page, 'pay'), { method: 'wallet', number: wallet.number, pin: wallet.pin });
   expect(textOf(paid)).toContain('$12.75');
-  const refund = await world.call('POST', '/internal/refunds', { bearer: bearerOf(dear), body: { transaction_id } });
-  expect(refund.json, refund.text).toMatchObject({ amount: '12.50', status: 'completed' });
+  expect(textOf(paid)).not.toContain('Refunded');
+  const refund = async (amount: string) => {
+    const body = { transaction_id, amount };
+    const { json, text } = await world.call('POST', '/internal/refunds', { bearer: bearerOf(dear), body });
+    expect(json, text).toMatchObject({ amount, status: 'completed' });
+  };
+  await refund('4.00');
+  const inPart = await me.open(paid.url);
+  expect(titleOf(inPart)).toBe('Paid');
+  expect(textOf(inPart)).toMatch(/\$12\.75.*Fee\s+\$0\.25\s+Refunded\s+\$4\.00/s);
+  await refund('8.50');
   const refunded = await me.open(paid.url);
   expect(titleOf(refunded)).toBe('Refunded');
   expect(textOf(refunded)).toContain('$12.50');
