@@ -165,7 +165,7 @@ async function writeLook(deps: Deps, attempt: Attempt, look: Look, replying: Rep
         deps,
         replying,
         () => readWithEarlier(deps, attempt, look.paid),
-        (rows) => settleEarlier(deps, rows, look.paid),
+        (rows, settling) => ({ ...settling(settleEarlier(deps, rows, look.paid)), attempt: rows.attempt }),
       );
     case 'ended':
     case 'paid': {

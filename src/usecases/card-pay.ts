@@ -19,6 +19,7 @@ import { merged } from '../domain/change.ts';
 import { requireMintingSecret } from '../domain/credential.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import type { SettlementRows } from '../domain/settlement.ts';
+import { writeCallAnswer } from './attempt-answer.ts';
 import { callWithinDeadline } from './attempt-ask.ts';
 import { readSettlement, settleByAnswer } from './attempt-settle.ts';
 import { RETURN_LIFE_MS } from './card-challenge.ts';
@@ -26,7 +27,7 @@ import { askEarlier, type Earlier, type PaidEarlier, readWithEarlier, settleEarl
 import { isClockFast } from './clock-guard.ts';
 import type { Deps } from './deps.ts';
 import { findPaidAsideInSession } from './paid-aside.ts';
-import { commitDecision, commitOrFind, type Receipt, type Reply, refusalOf, retryWhileUnavailable } from './perform.ts';
+import { commitDecision, commitOrFind, type Receipt, type Reply, refusalOf } from './perform.ts';
 
 /** 45 s from the change that allowed it, longer than PAY can take: the inquiry round leaves the attempt alone until then. */
 export const PAY_LIFE_MS = 45_000;
@@ -223,12 +224,12 @@ async function lookAndWrite(deps: Deps, attempt: Attempt, payment: Payment, inqu
     case 'ended':
       return settleByAnswer(deps, attempt, look.answer, { at: look.askedAt, authentication: look.heard });
     case 'paid_before':
-      return retryWhileUnavailable(deps, () =>
+      return writeCallAnswer(deps, (settling) =>
         commitDecision(
           deps.store,
           () => readWithEarlier(deps, attempt, look.paid),
           (rows) => {
-            const { change, payment: after } = settleEarlier(deps, rows, look.paid);
+            const { change, payment: after } = settling(settleEarlier(deps, rows, look.paid));
             return { change, answer: after };
           },
         ),

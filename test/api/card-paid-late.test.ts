@@ -16,6 +16,7 @@ import { expectRefusal } from '../support/envelope.ts';
 import { type FickleDesk, openFickleDesk } from '../support/fickle-desk.ts';
 import { refusal } from '../support/fickle-network.ts';
 import { codeOn, collectWith, payFromWallet, statusOf, untilStatus } from '../support/flows.ts';
+import { onlyHook } from '../support/phone-payments.ts';
 import { rowsOf } from '../support/rows.ts';
 import { whileTimePasses } from '../support/waiting.ts';
 import { collectBody, type World } from '../support/world.ts';
@@ -158,15 +159,18 @@ test('a payment that was turned away and carried out pays itself, also beside an
   expect((await submitCard(world, first)).json).toMatchObject({ status: 'approved' });
 });
 
-test('a submit that hears that an earlier try has paid after the round has given it up may be repeated', async () => {
+test('a submit that hears that an earlier try has paid after the round has given it up is paid by it', async () => {
   const paying = await turnedAway({ taken: true });
   const slow = desk.network.hold('inquire');
   const submitted = submitCard(world, paying);
   await slow.asked;
   await untilStatus(world, paying, 'pending', 30_000);
   slow.answer();
-  expectRefusal(await submitted, 502, '1404', 'EARLIER_TRY_OPEN');
-  expect((await submitCard(world, paying)).json).toMatchObject({ status: 'approved' });
+  expect((await submitted).json).toMatchObject({ status: 'approved' });
+  await world.gateway.background.idle();
+  expect((await onlyHook(world, paying)).body.status).toBe('approved');
+  expectRefusal(await submitCard(world, paying), 401, '1001', 'SESSION_CONSUMED');
+  expect(await world.gateway.store.audit()).toEqual([]);
 });
 
 test('two tabs: one is turned away and charged while the other inquires about an earlier payment', async () => {
