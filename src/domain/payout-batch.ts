@@ -8,7 +8,7 @@
 import { type Change, guardedUpdate, merged, revise, type Update } from './change.ts';
 import type { NewId } from './ids.ts';
 import type { PayoutBatch, PayoutLine } from './outgoing-records.ts';
-import { moveLine, reserveTransfer, returnTransfer, START_LEASE_MS } from './payout.ts';
+import { moveLine, reserveTransfer, returnTransfer } from './payout.ts';
 import { hasMore, linesOf } from './payout-order.ts';
 import { eventInsert, payoutEvent } from './webhook.ts';
 
@@ -57,8 +57,9 @@ export interface OccurrenceRun {
 
 /**
  * Runs the next occurrence. Money is reserved as each line starts, so that without funds it fails line by line and the schedule
- * continues (contract §5). The first occurrence's lines were made with the batch; later ones are made here, leased by the process
- * that commits them. `first` are the first occurrence's lines, if that is next; they may start at `startAt`.
+ * continues (contract §5). The first occurrence's lines were made with the batch; later ones are made here. `first` are the first
+ * occurrence's lines, if that is next. `startAt`: when any process may start the lines; later than now if the caller starts them
+ * itself.
  */
 export function runNext(
   batch: PayoutBatch,
@@ -76,7 +77,7 @@ export function runNext(
       lines: due.map(({ after }) => after),
     };
   }
-  const lines = newLines(batch, context).map((line) => ({ ...line, next_start_at: context.now + START_LEASE_MS }));
+  const lines = newLines(batch, context).map((line) => ({ ...line, next_start_at: startAt }));
   const inserts = [
     ...lines.map((row) => ({ table: 'payout_line' as const, row })),
     ...lines.map((line) => eventOf(line, context)),

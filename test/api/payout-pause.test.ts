@@ -97,6 +97,23 @@ describe('pausing', () => {
     ]);
   });
 
+  test('the lines of every date that is run at resume may start at once: the command starts none itself', async () => {
+    const { merchant, wallets } = await desk.payer();
+    const { deps } = world.gateway;
+    const batch = await makeBatch(world, merchant, { wallets, schedule: desk.daily(2) });
+    await setMerchantStatus(deps, merchant.merchant.id, 'SUSPENDED');
+    await world.pass(2 * DAY);
+    await pausePayout(deps, batch.id, SAY);
+    await setMerchantStatus(deps, merchant.merchant.id, 'ALLOWED');
+    await resumePayout(desk.another(), batch.id, { ...SAY, catchUp: false });
+    for (const occurrence of [1, 2]) {
+      const starts = (await linesNow(world, batch, occurrence)).map(({ next_start_at }) => next_start_at);
+      expect(starts).toEqual([1, 2, 3].map(() => world.clock.now()));
+    }
+    for (const occurrence of [1, 2])
+      expect(new Set(await desk.untilFinal(batch, occurrence))).toEqual(new Set(['completed']));
+  });
+
   test('that loses to the run of the last date is decided again, and refused', async () => {
     const { merchant, wallets } = await desk.payer();
     const batch = await makeBatch(world, merchant, { wallets, schedule: desk.daily(1) });
