@@ -21,7 +21,7 @@ test('a payment can be refunded in a limited number of parts, and one too many i
   for (const amount of ['0.01', undefined]) {
     expect(() => makeRefund(all, { ...part, amount }, () => UPSTREAM, context)).toThrow(
       expect.objectContaining({
-        more: expect.objectContaining({ details: [expect.objectContaining({ code: 'ABOVE_REFUNDABLE' })] }),
+        more: expect.objectContaining({ details: [expect.objectContaining({ code: 'REFUND_UNDER_WAY' })] }),
       }),
     );
   }

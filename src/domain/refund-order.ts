@@ -158,7 +158,11 @@ function requireRest(
   const whole = left === amount_minor ? payment.amount : formatMinor(left, currency);
   const minor = text === undefined ? left : parseAmount(text, currency)?.minor;
   if (minor === undefined) throw refuseField(1101, 'amount', 'INVALID_AMOUNT');
-  if (minor > left || left === 0n) {
+  if (left === 0n) {
+    const details = [{ field: 'transaction_id', code: 'REFUND_UNDER_WAY' }] as const;
+    throw new Refusal(1202, { transactionId: payment.id, details });
+  }
+  if (minor > left) {
     const words = { left: formatMinor(left, currency), currency };
     throw new Refusal(1202, {
       transactionId: payment.id,

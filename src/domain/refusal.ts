@@ -89,7 +89,9 @@ export type DetailCode =
   | 'DIRECT_CAPTURE'
   | 'SESSION_CONSUMED'
   | 'SESSION_EXPIRED'
+  | 'CREDENTIAL_FORM'
   | 'OTHER_SESSION'
+  | 'OTHER_ID'
   | 'WRONG_CREDENTIAL_KIND'
   | 'ADDRESS_NOT_ALLOWED'
   | 'SCOPE_MISSING'
@@ -99,6 +101,7 @@ export type DetailCode =
   | 'OTHER_DEVICE'
   | 'DUPLICATE_BENEFICIARY'
   | 'PAYOUT_TOTAL'
+  | 'SENDING_TYPE'
   | 'INVALID_DATE'
   | 'INVALID_INSTANT'
   | 'YEAR_OUT_OF_RANGE'
@@ -162,6 +165,7 @@ export type DetailCode =
   | 'NOTHING_LEFT'
   | 'NOT_PAID'
   | 'ABOVE_REFUNDABLE'
+  | 'REFUND_UNDER_WAY'
   | 'REFUNDS_USED'
   | 'BALANCE_SHORT'
   | 'ARCHIVED'
@@ -225,6 +229,24 @@ const REMEMBERED: ReadonlySet<number> = new Set([402, 404, 409]);
 /** Whether refusals of that HTTP status are remembered with an Idempotency-Key, unless they are retryable. */
 export function isRemembered(http: number): boolean {
   return REMEMBERED.has(http);
+}
+
+/** The two names of a payment, and how each begins. */
+const PAYMENT_NAMES = { transaction_id: 'txn_', payment_id: 'pay_' } as const;
+
+/**
+ * Refuses a name that no payment of the caller's has (1204). If it looks like the payment's other name, the refusal says so: its
+ * form alone is judged, so that nothing is learnt of what exists. `field`: what carried it.
+ */
+export function refuseUnknownPayment(
+  wanted: keyof typeof PAYMENT_NAMES,
+  name: string,
+  field: string = wanted,
+): Refusal {
+  const other = wanted === 'payment_id' ? 'transaction_id' : 'payment_id';
+  if (!name.startsWith(PAYMENT_NAMES[other])) return new Refusal(1204);
+  const spelled = (id: keyof typeof PAYMENT_NAMES): string => `${id} (${PAYMENT_NAMES[id]})`;
+  return refuseField(1204, field, 'OTHER_ID', { given: spelled(other), wanted: spelled(wanted) });
 }
 
 /** A refusal about one field. */

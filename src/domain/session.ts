@@ -48,9 +48,10 @@ export function isReferenceText(text: string): boolean {
   return !UNREADABLE.test(text);
 }
 
-/** Refuses a session that has already paid. */
-export function refuseConsumed(): Refusal {
-  return refuseField(1001, 'Authorization', 'SESSION_CONSUMED');
+/** Refuses a session that a payment has consumed: the refusal names that payment, which a caller must read before paying again. */
+export function refuseConsumed({ submitting_payment_id }: Pick<Session, 'submitting_payment_id'>): Refusal {
+  const refusal = refuseField(1001, 'Authorization', 'SESSION_CONSUMED');
+  return submitting_payment_id === null ? refusal : refusal.about(submitting_payment_id);
 }
 
 /** Whether something new can be started on a session: it has not paid, and its time is not over (contract §3). */
@@ -65,7 +66,7 @@ export function isSessionOpen({ status, expires_at }: Pick<Session, 'status' | '
  */
 export function requireOpen(session: Session, now: number): void {
   if (isSessionOpen(session, now)) return;
-  throw session.status === 'CONSUMED' ? refuseConsumed() : refuseField(1005, 'Authorization', 'SESSION_EXPIRED');
+  throw session.status === 'CONSUMED' ? refuseConsumed(session) : refuseField(1005, 'Authorization', 'SESSION_EXPIRED');
 }
 
 /** The guarded update of a session, and the session as it will be. */

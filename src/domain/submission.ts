@@ -174,7 +174,8 @@ export function requireSubmittable(session: Session, payment: Payment, now: numb
   const held = payment.status === 'processing' ? payment.id : session.submitting_payment_id;
   if (held !== null && (payment.status === 'pending' || payment.status === 'processing'))
     throw new SubmitUnderWay(held);
-  if (payment.status !== 'pending') throw refuseConsumed();
+  if (payment.status !== 'pending')
+    throw refuseConsumed({ submitting_payment_id: session.submitting_payment_id ?? payment.id });
 }
 
 /** Another submit holds the session and its upstream has not answered yet. */

@@ -34,3 +34,24 @@ export type TransferCause =
 
 /** The two parts of an approved payment: the merchant's share, and the gateway's. */
 export type PaymentCause = 'payment' | 'fee';
+
+/** The causes of what moves on a merchant's own balances, which a statement can show. */
+export const MERCHANT_CAUSES = [
+  'payment',
+  'release',
+  'refund_reserved',
+  'refund',
+  'refund_returned',
+  'payout_reserved',
+  'payout',
+  'payout_fee',
+  'payout_returned',
+  'late_payment',
+  'late_payout',
+  'late_payout_fee',
+  'late_refund',
+  'settlement',
+  'balance_credit',
+  'float',
+] as const satisfies readonly TransferCause[];
+export type MerchantCause = (typeof MERCHANT_CAUSES)[number];

@@ -47,7 +47,7 @@ describe('the Authorization header', () => {
       `Bearer\t${value}`,
       `${world.merchantAuth} x`,
     ]) {
-      expect(await mint(world, wrong)).toBe('401 1002');
+      expect(await mint(world, wrong)).toBe('401 1002 CREDENTIAL_FORM');
     }
     const none = await world.app.inject({ method: 'POST', url: '/api/v1/orders', payload: BODY });
     expect(none.json()).toMatchObject({ error_code: '1002', error_name: 'MISSING_CREDENTIAL' });
@@ -62,15 +62,22 @@ describe('the Authorization header', () => {
       `Bearer ${keyId}:${world.merchantAuth.split(':')[1]}`,
       `Bearer ${token}`,
       `${world.sessionAuth.slice(0, -1)}u`,
-      `Bearer ${world.rows.session.id}`,
-      'Bearer x',
       'Bearer :',
       'Bearer key_x:y',
+      'Bearer sess_x',
     ];
     for (const authorization of wrong) {
       expect([authorization, await mint(world, authorization)]).toEqual([authorization, '401 1001']);
     }
     expect(await call(world, '/payments/pay', { authorization: `Bearer ${token}` })).toBe('401 1001');
+  });
+
+  it('of no known form is told what the forms are', async () => {
+    const world = smallWorld();
+    const [keyId, secret] = world.merchantAuth.slice('Bearer '.length).split(':');
+    const half = [`Bearer ${keyId}`, `Bearer ${secret}`];
+    for (const authorization of [...half, `Bearer ${world.rows.session.id}`, 'Bearer x'])
+      expect([authorization, await mint(world, authorization)]).toEqual([authorization, '401 1001 CREDENTIAL_FORM']);
   });
 
   it('of the other kind is refused only once it is known to be right', async () => {

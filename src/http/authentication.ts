@@ -13,7 +13,7 @@ import {
 } from '../domain/credential.ts';
 import { isId, shardOf } from '../domain/ids.ts';
 import type { Merchant } from '../domain/records.ts';
-import { Refusal, refuseField } from '../domain/refusal.ts';
+import { Refusal, type RefusalDetail, refuseField } from '../domain/refusal.ts';
 import { refuseConsumed } from '../domain/session.ts';
 import { sessionTokenParts } from '../domain/session-token.ts';
 import type { Clock, Secrets } from '../platform/platform.ts';
@@ -27,6 +27,8 @@ import type { CredentialKind, Route } from './route.ts';
 export type PresentedCredential =
   | { readonly kind: 'missing' }
   | { readonly kind: 'unknown' }
+  /** Neither a key with its secret nor a session's token, by its form alone. */
+  | { readonly kind: 'formless' }
   | { readonly kind: 'merchant'; readonly secret: string; readonly row: Promise<CredentialWithStanding | undefined> }
   | { readonly kind: 'session'; readonly token: string; readonly row: Promise<SessionWithStanding | undefined> };
 
@@ -40,7 +42,7 @@ export function lookUpCredential(lookups: Lookups, authorization: string | undef
   const colon = value.indexOf(':');
   if (colon < 0) {
     const parts = sessionTokenParts(value);
-    if (parts === undefined) return { kind: 'unknown' };
+    if (parts === undefined) return { kind: value.startsWith('sess_') ? 'unknown' : 'formless' };
     return {
       kind: 'session',
       token: value,
@@ -88,10 +90,10 @@ export async function authenticate(
   shown: PresentedCredential,
   call: Circumstances,
 ): Promise<MerchantCaller | SessionCaller> {
-  if (shown.kind === 'missing') throw new Refusal(1002);
+  if (shown.kind === 'missing') throw refuseField(1002, 'Authorization', 'CREDENTIAL_FORM');
   if (shown.kind === 'merchant') return merchantCaller(parts, shown.secret, await shown.row, call);
   if (shown.kind === 'session') return sessionCaller(parts, shown.token, await shown.row, call);
-  throw refuseWrong(parts, call);
+  throw refuseWrong(parts, call, shown.kind === 'formless' ? [WRONG_FORM] : []);
 }
 
 async function merchantCaller(
@@ -128,6 +130,8 @@ async function sessionCaller(
   const merchant = await merchantOf(parts, row.shard, row.merchant_id, row.merchant_version);
   return { kind: 'session', merchant, session: row, fingerprint: undefined };
 }
+
+const WRONG_FORM: RefusalDetail = { field: 'Authorization', code: 'CREDENTIAL_FORM' };
 
 const OTHER_WORLD = { sandbox: 'sk_live_', production: 'sk_test_' } as const;
 
@@ -187,12 +191,12 @@ function isAllowed(list: readonly string[], address: string): boolean {
  * Refuses a wrong credential, and counts it by address. Only failing calls are refused by this count: many customers share an
  * address behind their carrier's gateway, and a caller that shares it cannot guess a secret of 256 bits.
  */
-function refuseWrong(parts: AuthenticationParts, call: Circumstances): Refusal {
+function refuseWrong(parts: AuthenticationParts, call: Circumstances, details: readonly RefusalDetail[] = []): Refusal {
   const standing = parts.failures.window.take(addressKey(call.address()));
-  return standing.allowed ? new Refusal(1001) : new Refusal(1301, { retryAfter: standing.retryAfter });
+  return standing.allowed ? new Refusal(1001, { details }) : new Refusal(1301, { retryAfter: standing.retryAfter });
 }
 
 /** Refuses what a consumed session may no longer do (contract §3). */
 export function requireUnconsumed(caller: MerchantCaller | SessionCaller | undefined): void {
-  if (caller?.kind === 'session' && caller.session.status === 'CONSUMED') throw refuseConsumed();
+  if (caller?.kind === 'session' && caller.session.status === 'CONSUMED') throw refuseConsumed(caller.session);
 }

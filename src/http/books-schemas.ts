@@ -3,8 +3,9 @@
  */
 
 import { type Static, Type } from 'typebox';
+import { MERCHANT_CAUSES } from '../domain/transfer-cause.ts';
 import { named } from './components.ts';
-import { limitQuery, SPAN_QUERY, wordFor } from './list-query.ts';
+import { limitQuery, spanQuery, wordFor } from './list-query.ts';
 import {
   Amount,
   BoundAmount,
@@ -51,7 +52,7 @@ export const StatementQuery = Type.Object({
   currency: Type.Optional(
     described(CurrencyCode, 'A lower-case ISO 4217 code. May be left out if all your accounts are in one currency.'),
   ),
-  ...SPAN_QUERY,
+  ...spanQuery('at'),
   balance: Type.Optional(
     oneOf([...BALANCES, 'all'], named('StatementBalance', 'Which balance to show. Default: `all`.')),
   ),
@@ -108,11 +109,7 @@ export const StatementAnswer = Type.Object(
           at: Timestamp,
           balance: described(BalanceName, 'The balance that the line changes.'),
           cause: Type.String({
-            description:
-              'Why the money moved: payment, release, payout_reserved, payout, payout_fee, payout_returned, refund_reserved, ' +
-              'refund, ' +
-              'refund_returned, balance_credit, float, settlement, late_payment, late_payout, late_payout_fee, ' +
-              'late_refund. There may be new ones in future.',
+            description: `Why the money moved: ${MERCHANT_CAUSES.join(', ')}. There may be new ones in future.`,
           }),
           amount: SignedAmount,
           balance_after: described(Amount, 'That balance after the line.'),
@@ -152,7 +149,7 @@ export const TransactionsQuery = Type.Object({
     }),
   ),
   reference: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: wordFor('customer_reference') })),
-  ...SPAN_QUERY,
+  ...spanQuery('created_at'),
   cursor: Type.Optional(Type.String({ maxLength: 255, description: 'The `next_cursor` of the previous page.' })),
   limit: limitQuery(TRANSACTIONS_MOST, TRANSACTIONS),
 });

@@ -7,7 +7,7 @@
 import { type Static, Type } from 'typebox';
 import { named } from './components.ts';
 import { EVENT_TYPES, PaymentEvent, PayoutEvent } from './event-bodies.ts';
-import { limitQuery, SPAN_QUERY } from './list-query.ts';
+import { limitQuery, spanQuery } from './list-query.ts';
 import { described, NextCursor, nullable, oneOf, Text, Timestamp } from './schema-words.ts';
 
 /** The statuses of events that have a notify_url. */
@@ -24,6 +24,8 @@ const EventStatus = oneOf(
 
 const EventType = oneOf(EVENT_TYPES, named('EventType', 'The value of the header `webhook-event`.'));
 
+const SPAN = spanQuery('created_at');
+
 export const EVENTS_MOST = 100;
 export const EVENTS = 20;
 
@@ -31,7 +33,7 @@ export const EventsQuery = Type.Object({
   status: Type.Optional(EventStatus),
   type: Type.Optional(described(EventType, 'Only events of this type.')),
   transaction_id: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
-  ...SPAN_QUERY,
+  ...SPAN,
   cursor: Type.Optional(Type.String({ maxLength: 255, description: 'The `next_cursor` of the previous page.' })),
   limit: limitQuery(EVENTS_MOST, EVENTS),
 });
@@ -97,11 +99,11 @@ export const EventReplayedAnswer = Type.Object({ success: Type.Boolean(), ...EVE
 export const ReplayBody = Type.Object(
   {
     from: Type.String({
-      ...SPAN_QUERY.from,
+      ...SPAN.from,
       description: 'The first UTC day, or instant, whose events are sent again.',
     }),
     to: Type.Optional(
-      Type.String({ ...SPAN_QUERY.to, description: 'The last day or instant, at most 31 days later. Default: now.' }),
+      Type.String({ ...SPAN.to, description: 'The last day or instant, at most 31 days later. Default: now.' }),
     ),
     status: Type.Optional(
       oneOf(

@@ -77,7 +77,8 @@ const MEANINGS: { readonly [field: string]: string } = {
   provider_reference: 'The upstream’s own reference; null if there is none yet.',
   carrier: 'The mobile-money carrier, as its customers know it.',
   country: 'The country, as an ISO 3166-1 alpha-2 code.',
-  completed_at: 'When the status became final; null or absent before.',
+  completed_at:
+    'When the status became final; null or absent before. A payment that is refunded whole becomes final anew.',
   created_at: 'When it was created.',
   issued_at: 'When it was issued.',
   expires_at: 'When it expires.',

@@ -18,15 +18,15 @@ const SPAN_FORM = {
   ],
 };
 
-const SPAN_TEXT = Type.String({
-  maxLength: 40,
-  documentedAs: SPAN_FORM,
-  description:
-    'A UTC day such as `2026-11-30`, or an instant with its time zone such as `2026-11-30T12:00:00Z`. Both ends are included.',
-});
-
-/** The fields of a query that asks for a span. */
-export const SPAN_QUERY = { from: Type.Optional(SPAN_TEXT), to: Type.Optional(SPAN_TEXT) };
+/** The fields of a query that asks for a span; `time`: the field of what is listed that lies in it. */
+export function spanQuery(time: string) {
+  const text = Type.String({
+    maxLength: 40,
+    documentedAs: SPAN_FORM,
+    description: `By \`${time}\`: a UTC day such as \`2026-11-30\`, or an instant with its time zone such as \`2026-11-30T12:00:00Z\`. Both ends are included.`,
+  });
+  return { from: Type.Optional(text), to: Type.Optional(text) };
+}
 
 /** The description of the contract's name of a filter whose field has a longer name in answers (§9): either is accepted. */
 export function wordFor(field: string): string {

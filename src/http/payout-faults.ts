@@ -50,8 +50,9 @@ export function payoutOrder(deps: Checking, merchant: Merchant, body: PayoutBody
 type Unspoken = Omit<PayoutOrder, 'language'>;
 
 function readPayout(deps: Checking, merchant: Merchant, body: Readable<PayoutBody>): Reading<Unspoken> {
-  const { customer_reference, currency, receipt_mode, notify_url, note, sending_type = 'immediate' } = body;
-  const dates = readDates(deps, merchant, sending_type, body);
+  const { customer_reference, currency, receipt_mode, notify_url, note } = body;
+  const sending_type = body.sending_type ?? 'immediate';
+  const dates = body.sending_type === undefined ? readUndated(body) : readDates(deps, merchant, sending_type, body);
   const lines = readLines(deps, body);
   const wrong = currencyFault('currency', currency, merchant);
   const faults = [
@@ -173,6 +174,21 @@ function readReceiver(
 
 type Planned = Pick<PayoutOrder, 'dates' | 'frequency'>;
 
+const OF_DATES = ['scheduled_dates', 'recurring_frequency', 'recurring_start_date', 'recurring_occurrences'] as const;
+const AT_ONCE: Planned = { dates: null, frequency: null };
+
+/** Without a sending_type a payout is made at once (specification), and cannot be undone: dates that came with it were meant. */
+function readUndated(body: Readable<PayoutBody>): Reading<Planned> {
+  const given = OF_DATES.find((name) => !isBlank(body[name]));
+  if (given === undefined) return { faults: [], value: AT_ONCE };
+  return { faults: [fault('sending_type', 'SENDING_TYPE', { given })] };
+}
+
+/** What a program sends for a field that it does not use. */
+function isBlank(value: unknown): boolean {
+  return (value ?? '') === '' || value === 0 || (Array.isArray(value) && value.length === 0);
+}
+
 /** The dates on which it runs; fields of another sending_type are ignored. */
 function readDates(
   deps: Checking,
@@ -180,7 +196,7 @@ function readDates(
   sending: SendingType,
   body: Readable<PayoutBody>,
 ): Reading<Planned> {
-  if (sending === 'immediate') return { faults: [], value: { dates: null, frequency: null } };
+  if (sending === 'immediate') return { faults: [], value: AT_ONCE };
   const today = deps.calendar.today(runTimeOf(merchant).time_zone, deps.clock.now());
   return sending === 'scheduled' ? readScheduled(deps, body, today) : readRecurring(deps, body, today);
 }

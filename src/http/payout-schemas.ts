@@ -9,7 +9,7 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { BENEFICIARIES_MOST, NOTE_MOST } from '../domain/payout-order.ts';
 import { OCCURRENCES_MOST } from '../domain/schedule.ts';
 import { named, toldBy } from './components.ts';
-import { limitQuery, SPAN_QUERY, wordFor } from './list-query.ts';
+import { limitQuery, spanQuery, wordFor } from './list-query.ts';
 import {
   AMOUNT_FORM,
   Amount,
@@ -145,7 +145,7 @@ export const BatchesQuery = Type.Object({
     Type.String({ minLength: 1, maxLength: 255, description: 'Your own name for the payout: exactly this one.' }),
   ),
   reference: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: wordFor('customer_reference') })),
-  ...SPAN_QUERY,
+  ...spanQuery('created_at'),
   limit: limitQuery(PAGE_MOST, PAGE),
   cursor: Type.Optional(Type.String({ maxLength: 64, description: 'The `next_cursor` of the previous page.' })),
 });

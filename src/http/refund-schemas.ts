@@ -6,7 +6,7 @@
 
 import { type Static, Type } from 'typebox';
 import { named } from './components.ts';
-import { limitQuery, SPAN_QUERY } from './list-query.ts';
+import { limitQuery, spanQuery } from './list-query.ts';
 import {
   AMOUNT_FORM,
   Amount,
@@ -79,7 +79,7 @@ export const RefundsQuery = Type.Object({
   transaction_id: Type.Optional(
     Type.String({ minLength: 1, maxLength: 64, description: 'Only refunds of this payment, `txn_…`.' }),
   ),
-  ...SPAN_QUERY,
+  ...spanQuery('created_at'),
   cursor: Type.Optional(Type.String({ maxLength: 255, description: 'The `next_cursor` of the previous page.' })),
   limit: limitQuery(REFUNDS_MOST, REFUNDS),
 });

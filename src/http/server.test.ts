@@ -189,7 +189,9 @@ describe('the order of checks', () => {
     const world = open();
     world.rows.merchant = { ...world.rows.merchant, settings: { rate_limits: { sessions_create: 3 } } };
     const broken = '{"amount":';
-    expect(faults(await post(world, broken, { authorization: 'Bearer nobody' }))).toBe('401 1001');
+    expect(faults(await post(world, broken, { authorization: 'Bearer nobody' }))).toBe(
+      '401 1001 Authorization CREDENTIAL_FORM',
+    );
     expect(faults(await post(world, broken))).toBe('400 1110 body INVALID_JSON');
     expect((await post(world, BODY, { 'idempotency-key': 'k' })).statusCode).toBe(201);
     expect(faults(await post(world, { amount: 5 }, { 'idempotency-key': 'k' }))).toBe(
@@ -209,7 +211,7 @@ describe('the order of checks', () => {
     const bodies: Payload[] = ['', '{', '[]', '{"a":1,"a":2}', '{"card_number":"4111111111111111"}', BODY];
     for (const body of bodies) {
       const answer = await post(world, body, { authorization: '' });
-      expect(faults(answer)).toBe('401 1002');
+      expect(faults(answer)).toBe('401 1002 Authorization CREDENTIAL_FORM');
     }
   });
 });

@@ -326,7 +326,7 @@ export function refuseShape(found: readonly RefusalDetail[], codes: Codes = {}):
 }
 
 function isMissing({ code }: RefusalDetail): boolean {
-  return code === 'REQUIRED' || code === 'SCOPE_MISSING';
+  return code === 'REQUIRED' || code === 'SCOPE_MISSING' || code === 'SENDING_TYPE';
 }
 
 /** Characters that no identifier of ours has, some of which no database takes. */

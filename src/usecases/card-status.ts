@@ -11,7 +11,7 @@ import { isId } from '../domain/ids.ts';
 import { isByCard } from '../domain/method.ts';
 import { isFinal } from '../domain/payment.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
-import { Refusal } from '../domain/refusal.ts';
+import { Refusal, refuseUnknownPayment } from '../domain/refusal.ts';
 import { findAttempt, findNewestPayment, findPayment } from './archive-find.ts';
 import { inquireAttempt } from './attempt-inquire.ts';
 import type { SessionCaller } from './callers.ts';
@@ -74,7 +74,7 @@ async function paymentOf(deps: Deps, { merchant }: SessionCaller, orderId: strin
   const named = isId('txn', orderId) ? await findPayment(deps, shard, orderId) : undefined;
   if (named?.merchant_id === id) return named;
   const newest = await findNewestPayment(deps, shard, id, orderId);
-  if (newest === undefined) throw new Refusal(1204);
+  if (newest === undefined) throw refuseUnknownPayment('transaction_id', orderId, 'order_id');
   return newest;
 }
 

@@ -8,7 +8,7 @@ import { type Released, releaseDelivery } from '../domain/delivery.ts';
 import { isId, shardOf } from '../domain/ids.ts';
 import type { Refund } from '../domain/outgoing-records.ts';
 import type { Payment } from '../domain/records.ts';
-import { Refusal } from '../domain/refusal.ts';
+import { Refusal, refuseUnknownPayment } from '../domain/refusal.ts';
 import { type FindDeps, findPayment, findPayoutLine, findRows } from './archive-find.ts';
 import type { MerchantCaller } from './callers.ts';
 import { type Deps, newId, type OperatorDeps } from './deps.ts';
@@ -37,7 +37,8 @@ export function releaseForMerchant(
     answering,
     () => (known ? readRows(deps, transactionId) : Promise.resolve({ payment: undefined, refunds: [] })),
     ({ payment, refunds }) => {
-      if (payment === undefined || payment.merchant_id !== merchant.id) throw new Refusal(1204);
+      if (payment === undefined || payment.merchant_id !== merchant.id)
+        throw refuseUnknownPayment('transaction_id', transactionId);
       return releaseDelivery(payment, refunds, transferId, deps.clock.now());
     },
   );

@@ -7,7 +7,7 @@
 import type { CarrierOfCountry } from '../connectors/connector.ts';
 import { isId, shardOf } from '../domain/ids.ts';
 import type { Payment, PaymentHistory, PaymentMethod } from '../domain/records.ts';
-import { Refusal } from '../domain/refusal.ts';
+import { Refusal, refuseUnknownPayment } from '../domain/refusal.ts';
 import { isChoosable } from '../domain/submission.ts';
 import { findAttempt, findPayment, findRows } from './archive-find.ts';
 import { type Bank, banksOf } from './bank-config.ts';
@@ -18,7 +18,7 @@ import { bankAccountsFor, offeredWith } from './method-reach.ts';
 /** The payment behind an opaque payment_id. @throws Refusal 1204. */
 export async function readByPaymentId(deps: Deps, caller: Reader, paymentId: string): Promise<Payment> {
   const id = deps.secrets.openPaymentId(paymentId);
-  if (id === undefined) throw new Refusal(1204);
+  if (id === undefined) throw refuseUnknownPayment('payment_id', paymentId);
   return readOwn(deps, caller, id);
 }
 
@@ -48,7 +48,7 @@ export async function readAtCarrier(deps: Deps, caller: Reader, paymentId: strin
 
 /** The payment with that transaction_id. @throws Refusal 1204. */
 export async function readByTransactionId(deps: Deps, caller: Reader, transactionId: string): Promise<Payment> {
-  if (!isId('txn', transactionId)) throw new Refusal(1204);
+  if (!isId('txn', transactionId)) throw refuseUnknownPayment('transaction_id', transactionId);
   return readOwn(deps, caller, transactionId);
 }
 

@@ -9,7 +9,7 @@ import { requireMintingSecret } from '../domain/credential.ts';
 import { isWithin } from '../domain/elapsed.ts';
 import { isFinal } from '../domain/payment.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
-import type { Refusal } from '../domain/refusal.ts';
+import { type Refusal, refuseUnknownPayment } from '../domain/refusal.ts';
 import {
   chooseMeans,
   isMine,
@@ -67,7 +67,7 @@ export async function submitPayment(
   const { means } = command;
   for (;;) {
     try {
-      return await submitOnce(deps, current, { id: paymentId, known, means }, answering);
+      return await submitOnce(deps, current, { named: command.payment_id, id: paymentId, known, means }, answering);
     } catch (error) {
       if (!(error instanceof SubmitUnderWay)) throw error;
       // The cached payment is stale: from now on it is read from the database.
@@ -100,6 +100,8 @@ async function authenticatedAnew(deps: Deps, caller: SessionCaller): Promise<Ses
 
 /** Which payment is to be paid, and by what. */
 interface Wanted {
+  /** The payment_id, as it was sent. */
+  readonly named: string;
   /** Undefined when the payment_id is none of ours. */
   readonly id: string | undefined;
   /** The payment, if it need not be read. */
@@ -110,7 +112,7 @@ interface Wanted {
 async function submitOnce(
   deps: Deps,
   caller: SessionCaller,
-  { id, known, means }: Wanted,
+  { named, id, known, means }: Wanted,
   answering: Answering<Submitted>,
 ): Promise<Reply> {
   const [payment, stored] = await Promise.all([
@@ -120,7 +122,8 @@ async function submitOnce(
   if (stored !== undefined) return { ...stored, replayed: true };
   if (payment === undefined || !isMine(payment, caller.session)) {
     if ('missing' in means) throw refuseIncomplete(means);
-    return refuse(deps.store, answering, refuseNotMine(payment, caller.session));
+    const refusal = payment && refuseNotMine(payment, caller.session);
+    return refuse(deps.store, answering, refusal ?? refuseUnknownPayment('payment_id', named));
   }
   return aboutTransaction(payment.id, answering, (about) =>
     submitFound(deps, { caller, payment, answering: about }, means),

@@ -11,7 +11,7 @@ import type { Refund } from '../domain/outgoing-records.ts';
 import type { Account, Attempt, Merchant, Payment } from '../domain/records.ts';
 import type { RefundContext, RefundRows } from '../domain/refund.ts';
 import { makeRefund, type RefundWay } from '../domain/refund-order.ts';
-import { Refusal } from '../domain/refusal.ts';
+import { Refusal, refuseUnknownPayment } from '../domain/refusal.ts';
 import { findPayment } from './archive-find.ts';
 import type { MerchantCaller } from './callers.ts';
 import { type Deps, idsOf } from './deps.ts';
@@ -47,7 +47,8 @@ export function makeRefundForMerchant(
     answering,
     () => readRows(deps, merchant, command.transaction_id),
     ({ payment, isArchived, paidBy, earlier, available }) => {
-      if (payment === undefined || payment.merchant_id !== merchant.id) throw new Refusal(1204);
+      if (payment === undefined || payment.merchant_id !== merchant.id)
+        throw refuseUnknownPayment('transaction_id', command.transaction_id);
       if (isArchived) throw refuseArchived(payment);
       const sources = { payment, earlier, availableMinor: available?.balance ?? 0n };
       const wanted = { amount: command.amount, note: command.reason ?? null };

@@ -5,7 +5,16 @@ import { rotateCredential } from '../../src/usecases/credential-rotate.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
 import { expectRefusal, withoutIds } from '../support/envelope.ts';
-import { bearerOf, codeOn, collect, collectWith, neighbourOf, payFromWallet, statusOf } from '../support/flows.ts';
+import {
+  bearerOf,
+  codeOn,
+  collect,
+  collectWith,
+  type Fields,
+  neighbourOf,
+  payFromWallet,
+  statusOf,
+} from '../support/flows.ts';
 import { MINT } from '../support/mints.ts';
 import { askCode, credentialRoutes, named, requireWorks, sampleOf, send } from '../support/route-samples.ts';
 import { type Answer, collectBody, mint, openWorld, type World } from '../support/world.ts';
@@ -36,7 +45,7 @@ describe.each(named(routes))('%s is refused', (_name, route) => {
       swapped,
       `${bearer}A`,
       bearer.slice(0, -1),
-      bearer.toUpperCase(),
+      bearer.slice(0, 5) + bearer.slice(5).toUpperCase(),
       'sess_',
       'sess_01m7we2g0ge1frrwvmq1z69dvv',
       `key_01m7we2g0ge1frrwvmq1z69dvv:sk_test_${'A'.repeat(43)}`,
@@ -286,6 +295,35 @@ describe('sessions of one merchant', () => {
     expectRefusal(strange, 404, '1204');
     const unknown = await payFromWallet(world, { ...paying, payment_id: 'pay_0123456789', token }, wallet);
     expect(withoutIds(strange)).toEqual(withoutIds(unknown));
+  });
+
+  test('are told when they name a payment by its other name, whoever’s it is', async () => {
+    const { token, transaction_id, payment_id } = await collect(world, merchant);
+    const stranger = await mint(world, await neighbourOf(world, merchant));
+    const get = (path: string, bearer = token) => world.call('GET', path, { bearer });
+    const post = (path: string, body: Fields, bearer = token) => world.call('POST', path, { bearer, body });
+    const merchants = bearerOf(merchant);
+    const wallet = await world.wallet();
+    const of = {
+      transaction: [`/payments/status/${payment_id}`, `/payments/cardnet/status/${payment_id}`],
+      payment: `/payments/mobile-money/status/${transaction_id}`,
+    };
+    const wrong = [
+      ...(await Promise.all(of.transaction.map((path) => get(path)))),
+      await get(of.payment),
+      await payFromWallet(world, { token, payment_id: transaction_id }, wallet),
+      await post('/payments/verify-otp', { payment_id: transaction_id, otp_code: '000000' }),
+      await post('/payments/resend-otp', { payment_id: transaction_id }),
+      await post('/internal/refunds', { transaction_id: payment_id }, merchants),
+      await post(`/internal/deliveries/${payment_id}/release`, {}, merchants),
+    ];
+    for (const answer of wrong) expectRefusal(answer, 404, '1204', 'OTHER_ID');
+    expect(wrong[2]?.json.message).toBe(
+      'This is a transaction_id (txn_), and this call takes the payment_id (pay_) of the payment. Send that.',
+    );
+    expectRefusal(await get(`/payments/check-status/${payment_id}`), 404, '1204', 'OTHER_ID');
+    const strange = await get(of.payment, stranger.token);
+    expect(withoutIds(strange)).toEqual(withoutIds(wrong[2] ?? strange));
   });
 
   test('are not sent to collect a second time for a payment that has been paid', async () => {

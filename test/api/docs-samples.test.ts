@@ -124,6 +124,18 @@ test('the commands about payouts pay one of two people, and the failed line is p
   expect(JSON.parse(repaid)).toMatchObject({ retry_of: batch, total_amount: '35.50' });
 });
 
+test('the command about reconciling prints a whole statement of the day', async () => {
+  const [, credential = ''] = await blocks('/docs', 'Shell');
+  const [statement = '', ...more] = await blocks('/docs/reconcile', 'Shell');
+  expect(more).toEqual([]);
+  const [head, first, ...lines] = (await shell([credential, statement])).map((line) => line.trimEnd()).slice(1);
+  expect(head).toMatch(/^id,at,balance,cause,amount,currency,balance_after/);
+  expect([first, lines.at(-2)]).toEqual([
+    expect.stringContaining('opening_balance'),
+    expect.stringContaining('closing_balance'),
+  ]);
+});
+
 test('the commands about test numbers approve the newest request on a phone, and name this gateway’s data', async () => {
   const other = await world.merchant();
   const [phone = '', wallet] = await blocks('/docs/test-numbers', 'Shell');

@@ -303,11 +303,11 @@ describe('a refund that failed, and was paid after that', () => {
   test('is charged to its merchant, once', async () => {
     const { merchant, refund_id, attempt, again } = await refundedLate();
     expect(await desk.listed()).toContain(attempt.id);
-    expectRefusal(await again(), 402, '1202', 'ABOVE_REFUNDABLE');
+    expectRefusal(await again(), 402, '1202', 'REFUND_UNDER_WAY');
     await creditBalance(world.gateway.deps, merchant.merchant.id, 'usd', 100_00n);
     const moved = await desk.movedBy(merchant, () => desk.book(attempt, 'merchant'));
     expect(moved).toEqual({ available: -12_50n, suspense: 12_50n });
-    expectRefusal(await again(), 402, '1202', 'ABOVE_REFUNDABLE');
+    expectRefusal(await again(), 402, '1202', 'REFUND_UNDER_WAY');
     expect((await readBack(world, merchant, refund_id)).status).toBe('failed');
     await desk.expectSoundBooks();
   });

@@ -255,10 +255,14 @@ describe('a body', () => {
     expect(faults.at(-1)).toBe('note INVALID_TEXT');
   });
 
-  test('may contain the other mode’s field, empty or not: it is ignored', async () => {
-    for (const wallet_number of ['', '5707000000000000', null]) {
-      const answer = await send(payoutBody(world, { ...line({ wallet_number }), dry_run: true }));
+  test('may contain the other mode’s field, or another way’s dates: they are ignored', async () => {
+    const of = (wallet_number: unknown) => line({ wallet_number });
+    const blank = { scheduled_dates: [], recurring_frequency: '', recurring_occurrences: 0 };
+    const dated = { sending_type: 'immediate', scheduled_dates: ['2027-02-28'] };
+    for (const more of [of(''), of('5707000000000000'), of(null), blank, dated]) {
+      const answer = await send(payoutBody(world, { ...more, dry_run: true }));
       expect(answer.status, answer.text).toBe(200);
+      expect(answer.json.sending_type).toBe('immediate');
     }
   });
 

@@ -215,6 +215,7 @@ describe('a dated payout', () => {
 
   test('ignores the fields of the other kinds, whatever their values', async () => {
     const sent = await sendPayout(world, payer, {
+      sending_type: 'immediate',
       scheduled_dates: 'never',
       recurring_frequency: 7,
       recurring_start_date: null,
@@ -222,6 +223,16 @@ describe('a dated payout', () => {
     });
     expect(sent.status, sent.text).toBe(200);
     expect(sent.json.sending_type).toBe('immediate');
+  });
+
+  test('that come without a sending_type are refused: the payout would be made at once', async () => {
+    const one = { scheduled_dates: ['2027-02-28'] };
+    const other = { sending_type: null, recurring_frequency: 'monthly' };
+    for (const dated of [one, other]) {
+      const refused = await sendPayout(world, payer, dated);
+      expectRefusal(refused, 400, '1109', 'SENDING_TYPE');
+      expect(refused.json.details).toMatchObject([{ field: 'sending_type' }]);
+    }
   });
 
   test('for today is not in the past, in the zone in which it runs', async () => {

@@ -106,7 +106,7 @@ describe.each(named(routes))('%s', (_name, route) => {
     const theirs = await send(world, route, { ...sample, bearer });
     const unknown = await send(world, route, { ...sample.unknown, bearer });
     const garbage = await send(world, route, {
-      ...JSON.parse(JSON.stringify(sample.unknown).replaceAll(/(?:pay|txn|batch)_[\w-]+/g, 'pay_nothing-of-the-sort')),
+      ...JSON.parse(JSON.stringify(sample.unknown).replaceAll(/(pay|txn|batch)_[\w-]+/g, '$1_nothing-of-the-sort')),
       bearer,
     });
     for (const answer of [theirs, unknown, garbage]) expectRefusal(answer, 404, '1204');

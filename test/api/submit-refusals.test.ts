@@ -9,7 +9,7 @@ import { collectByCard } from '../support/card-payments.ts';
 import { expectRefusal } from '../support/envelope.ts';
 import { collect, type Fields, freshKey, type Paying, payByPhone, payFromWallet } from '../support/flows.ts';
 import { addAccount, payByTransfer } from '../support/transfer-flows.ts';
-import { type Answer, openWorld, type World } from '../support/world.ts';
+import { type Answer, collectBody, openWorld, type World } from '../support/world.ts';
 
 let world: World;
 let merchant: MerchantCreated;
@@ -76,13 +76,17 @@ test('an amount outside its method’s limits; asked again under the key, the sa
   expectAbout(paying, await payByPhone(world, paying, '+243810000001'), 402, '1202', 'AMOUNT_ABOVE_MAXIMUM');
 });
 
-test('what is not the payment’s fault names none: an unknown payment, a session that has paid', async () => {
+test('an unknown payment is not named; of a session that has paid, the payment that it paid is', async () => {
   const [paying, wallet] = [await collect(world, merchant), await world.wallet()];
   const unknown = await payFromWallet(world, { ...paying, payment_id: `${paying.payment_id}x` }, wallet);
   expectRefusal(unknown, 404, '1204');
   expect(unknown.json.transaction_id).toBeNull();
   expect((await payFromWallet(world, paying, wallet)).json).toMatchObject({ status: 'approved' });
   const consumed = await payFromWallet(world, paying, wallet);
-  expectRefusal(consumed, 401, '1001', 'SESSION_CONSUMED');
-  expect(consumed.json.transaction_id).toBeNull();
+  expectAbout(paying, consumed, 401, '1001', 'SESSION_CONSUMED');
+  const anew = await world.call('POST', '/payments/collect', {
+    bearer: paying.token,
+    body: collectBody(world, 'wallet'),
+  });
+  expectAbout(paying, anew, 401, '1001', 'SESSION_CONSUMED');
 });

@@ -45,6 +45,7 @@ const PAGES = [
   '/docs/payments',
   '/docs/refunds',
   '/docs/payouts',
+  '/docs/reconcile',
   '/docs/webhooks',
   '/docs/idempotency',
   '/docs/test-numbers',

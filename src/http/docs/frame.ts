@@ -45,6 +45,7 @@ const PAGES = [
   { path: '/docs/payments', title: 'Ways to pay' },
   { path: '/docs/refunds', title: 'Give money back' },
   { path: '/docs/payouts', title: 'Pay people' },
+  { path: '/docs/reconcile', title: 'Reconcile' },
   { path: '/docs/webhooks', title: 'Webhooks' },
   { path: '/docs/idempotency', title: 'Idempotency' },
   { path: '/docs/test-numbers', title: 'Test numbers' },

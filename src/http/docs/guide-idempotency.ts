@@ -23,7 +23,7 @@ ${code('Shell', TWICE)}
 ${heading('how', 'How it works')}
 <ul>
 <li>An <code>Idempotency-Key</code> has 1 to 255 visible ASCII characters. Use one key for each operation: <code>order-1-refund</code>, or a UUID. One pair of double quotes around the key is ignored; a call that has the header twice is refused with <a href="/docs/errors/1110">1110</a>.</li>
-<li>Every POST that takes a credential honours the key, for 24 hours.</li>
+<li>Every POST that takes a credential honours the key, for 24 hours after its first use. A call that is repeated later is a new one. If you have been without an answer for longer, look first for what the call would have made: <a href="/docs/reference#listTransactions">payments</a> and <a href="/docs/reference#listPayouts">payouts</a> by <code>customer_reference</code>, <a href="/docs/reference#listRefunds">refunds</a> by <code>transaction_id</code>.</li>
 <li>Bodies are compared as JSON values: the order of fields and the whitespace do not matter. The same key with another body, or with another id in the path, is refused with <a href="/docs/errors/1203">1203</a>.</li>
 <li>Two concurrent calls with the same key get the same answer: one is carried out, and the other waits for its answer, ten seconds at most. After that it is refused with 1203 and <code>retryable: true</code>: send it again.</li>
 <li>This holds even if a process of the gateway dies in the middle: the repeated call completes the first run.</li>

@@ -55,7 +55,7 @@ ${code('Shell', FIND)}
 <p>This refunds a part. Without an <code>amount</code>, all that is left is refunded.</p>
 ${code('Shell', REFUND)}
 ${code('Shell', READ)}
-<p>Send an <a href="/docs/idempotency"><code>Idempotency-Key</code></a>: without a key, a second call is a second refund, as long as anything is left.</p>
+<p>Send an <a href="/docs/idempotency"><code>Idempotency-Key</code></a>: without a key, or with one that is older than 24 hours, a second call is a second refund, as long as anything is left. After a longer outage look first at the payment’s refunds: <a href="/docs/reference#listRefunds"><code>GET /internal/refunds?transaction_id=…</code></a>.</p>
 ${heading('ways', 'How the money is returned')}
 ${WAYS}
 <p>A refund that no connected upstream can send is also carried out by hand (<code>by_hand</code> is true). While an upstream is down, refunds wait with their money reserved, and are sent when it is back. A refund without an answer is never sent again on a guess.</p>

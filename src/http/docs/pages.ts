@@ -21,6 +21,7 @@ import { goingLiveGuide } from './guide-going-live.ts';
 import { idempotencyGuide } from './guide-idempotency.ts';
 import { paymentsGuide } from './guide-payments.ts';
 import { payoutsGuide } from './guide-payouts.ts';
+import { reconcileGuide } from './guide-reconcile.ts';
 import { refundsGuide } from './guide-refunds.ts';
 import { startGuide } from './guide-start.ts';
 import { testNumbersGuide } from './guide-test-numbers.ts';
@@ -100,6 +101,7 @@ export function docsPages(parts: DocsParts): ServicePage[] {
     guide('/docs/payments', paymentsGuide),
     guide('/docs/refunds', refundsGuide),
     guide('/docs/payouts', () => payoutsGuide(places)),
+    guide('/docs/reconcile', reconcileGuide),
     guide('/docs/webhooks', () => webhooksGuide(places)),
     guide('/docs/idempotency', idempotencyGuide),
     guide('/docs/test-numbers', () => testNumbersGuide(places)),
