@@ -253,6 +253,8 @@ export interface Connectors {
   collect(name: string): CollectConnector | undefined;
   /** The connector that sends money on that route. */
   payout(name: string): PayoutConnector | undefined;
+  /** The route on which the connector of that name (as stored in an attempt) takes money: refunds go back on it. */
+  routeOf(collector: string): string | undefined;
   /** The upstream of that name (as stored in an attempt), whatever it moves money by: every one answers inquiries. */
   upstream(name: string): Upstream | undefined;
   /** The card network; undefined where none is configured. */

@@ -129,6 +129,7 @@ export function openConnectors(config: ConnectorsConfig, doors: Doors): OpenConn
   return {
     collect: (name) => collects.get(name),
     payout: (name) => payouts.get(name),
+    routeOf: (collector) => Object.entries(COLLECT).find(([, { name }]) => name === collector)?.[0],
     upstream: (name) => byName.get(name),
     card,
     carriersFor: (currency) => serving('payment', currency).map(({ carrier, country }) => ({ carrier, country })),

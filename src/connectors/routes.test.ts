@@ -106,6 +106,8 @@ describe('the connectors that are configured', () => {
     expect(both.payout('mtn-momo')?.name).toBe('mtn-momo-disbursement');
     expect(both.upstream('mtn-momo-disbursement')).toBe(both.payout('mtn-momo'));
     expect(both.upstream('mtn-momo')).toBe(both.collect('mtn-momo'));
+    // What an attempt stores leads to the route on which its money goes back; what sent money leads to none.
+    expect([both.routeOf('mtn-momo'), both.routeOf('mtn-momo-disbursement')]).toEqual(['mtn-momo', undefined]);
     expect([both.servesMobileMoney('usd'), both.servesPayouts('usd'), both.servesPayouts('eur')]).toEqual([
       true,
       true,

@@ -16,7 +16,7 @@ export interface Beneficiary {
   /** E.164; null for wallets. */
   readonly msisdn: string | null;
   readonly wallet_number: string | null;
-  /** The payout connector that reaches the phone, and its carrier as people know it; null for wallets. */
+  /** The route to the phone (as `PayoutLine.connector`), and its carrier as people know it; null for wallets. */
   readonly connector: string | null;
   readonly carrier: string | null;
   /** As the merchant wrote it. */
@@ -79,7 +79,7 @@ export interface PayoutLine extends Versioned {
   readonly receipt_mode: ReceiptMode;
   readonly msisdn: string | null;
   readonly wallet_number: string | null;
-  /** The payout connector's name. */
+  /** The name that the route to the phone gives (`Sender.route`): not the connector's own, which its attempts store. */
   readonly connector: string | null;
   readonly carrier: string | null;
   /** As the merchant wrote it. */
@@ -132,6 +132,7 @@ export interface Refund extends Versioned {
   readonly note: string | null;
   readonly msisdn: string | null;
   readonly wallet_number: string | null;
+  /** Who sends it: as `PayoutLine.connector`, or the card network's name. */
   readonly connector: string | null;
   readonly carrier: string | null;
   readonly attempt_id: string | null;

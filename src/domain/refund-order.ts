@@ -27,7 +27,7 @@ export type RefundWay =
   | { readonly kind: 'wallet'; readonly number: string }
   | {
       readonly kind: 'upstream';
-      /** Identifies the upstream. */
+      /** As `Refund.connector`. */
       readonly connector: string;
       /** As customers know it. */
       readonly carrier: string;

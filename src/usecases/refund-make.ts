@@ -95,12 +95,16 @@ function wayBack(deps: Deps, payment: Payment, paidBy: Attempt | undefined): Ref
     if (number === null) throw new Error(`payment ${payment.id} was paid from no wallet`);
     return { kind: 'wallet', number };
   }
-  if (paidBy === undefined || !canSend(deps, paidBy)) return { kind: 'by_hand' };
-  const { connector, carrier, msisdn } = paidBy;
+  if (paidBy === undefined) return { kind: 'by_hand' };
+  const connector = senderBack(deps, paidBy);
+  if (connector === undefined) return { kind: 'by_hand' };
+  const { carrier, msisdn } = paidBy;
   return { kind: 'upstream', connector, carrier, msisdn };
 }
 
-function canSend({ connectors }: Deps, { method, connector }: Attempt): boolean {
-  if (method === 'mobile_money') return connectors.payout(connector) !== undefined;
-  return connectors.card?.name === connector;
+/** The sender to what paid (`Sender.route`); undefined if none is configured. */
+function senderBack({ connectors }: Deps, { method, connector }: Attempt): string | undefined {
+  if (method !== 'mobile_money') return connectors.card?.name === connector ? connector : undefined;
+  const route = connectors.routeOf(connector);
+  return route !== undefined && connectors.payout(route) !== undefined ? route : undefined;
 }
