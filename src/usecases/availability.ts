@@ -9,10 +9,10 @@
 import type { CarrierOfCountry } from '../connectors/connector.ts';
 import { type Availability, availabilityOf, SILENT_MS, worseOf } from '../domain/availability.ts';
 import { CURRENCIES, type Currency } from '../domain/currency.ts';
-import { isWithin } from '../domain/elapsed.ts';
 import type { Merchant, PaymentMethod } from '../domain/records.ts';
 import type { CallMade } from '../store/upstream-calls.ts';
 import type { Deps } from './deps.ts';
+import { freshReads } from './fresh-read.ts';
 import { offeredTo } from './method-reach.ts';
 
 /** One way to move money in one currency. */
@@ -46,30 +46,22 @@ interface Known {
 
 interface Look {
   readonly at: number;
-  readonly standing: Promise<Standing>;
+  readonly standing: Standing;
 }
 
 /** Makes the read; without `currency`, it covers every currency that the merchant may use. */
 export function openAvailability(deps: Deps) {
-  let last: Look | undefined;
-
-  const look = (): Look => {
-    const at = deps.clock.now();
-    if (last !== undefined && isWithin(FRESH_MS, last.at, at)) return last;
-    const fresh = { at, standing: deps.store.upstreamCalls(at - SILENT_MS).then((calls) => standingOf(calls, at)) };
-    last = fresh;
-    // A failed read is not cached.
-    fresh.standing.catch(() => {
-      if (last === fresh) last = undefined;
-    });
-    return fresh;
+  const reads = freshReads<Look>({ now: () => deps.clock.now(), lifeMs: FRESH_MS });
+  const look = async (at: number): Promise<Look> => {
+    const calls = await deps.store.upstreamCalls(at - SILENT_MS);
+    return { at, standing: standingOf(calls, at) };
   };
 
   return async (merchant: Merchant, currency?: Currency): Promise<Availabilities> => {
-    const { at, standing } = look();
+    const looking = reads('', look);
     const mine = (merchant.settings.currencies ?? CURRENCIES).filter((one) => (currency ?? one) === one);
     const offered = await Promise.all(mine.map((one) => offeredTo(deps, merchant, one)));
-    const known = await standing;
+    const { at, standing: known } = await looking;
     const form = availabilityOf(deps.formCalls.newest(), at);
     return { at, services: mine.flatMap((one, nth) => servicesIn(deps, one, offered[nth] ?? [], { known, form })) };
   };

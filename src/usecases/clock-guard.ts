@@ -6,9 +6,9 @@
  * database's than it may be.
  */
 
-import { isWithin } from '../domain/elapsed.ts';
 import { clockDifference, clockDifferenceAtMost, clockLead } from './clock-difference.ts';
 import type { Deps } from './deps.ts';
+import { freshReads } from './fresh-read.ts';
 import { OperatorError } from './operator-error.ts';
 
 /** 5 min, half of what is kept longer than it is valid because clocks differ (`idempotency-reap.ts`). */
@@ -79,16 +79,6 @@ export function openSharedClock(deps: ClockDeps): () => Promise<boolean> {
 
 function remembered({ clock, mode }: ClockDeps, compare: () => Promise<boolean>): () => Promise<boolean> {
   if (mode !== 'production') return () => Promise.resolve(true);
-  let asked: { readonly at: number; readonly isBelieved: Promise<boolean> } | undefined;
-  return () => {
-    const now = clock.wall();
-    if (asked !== undefined && isWithin(LIFE_MS, asked.at, now)) return asked.isBelieved;
-    const isBelieved = compare();
-    const asking = { at: now, isBelieved };
-    asked = asking;
-    isBelieved.catch(() => {
-      if (asked === asking) asked = undefined;
-    });
-    return isBelieved;
-  };
+  const reads = freshReads<boolean>({ now: () => clock.wall(), lifeMs: LIFE_MS });
+  return () => reads('', compare);
 }

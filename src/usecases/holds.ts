@@ -11,6 +11,7 @@ import { holdId } from '../domain/hold.ts';
 import type { Setting } from '../domain/records.ts';
 import type { Clock, Log } from '../platform/platform.ts';
 import type { Store } from '../store/store.ts';
+import { freshReads } from './fresh-read.ts';
 import { keptIn, readSetting } from './setting.ts';
 import { hasFields, isText } from './stored-json.ts';
 
@@ -87,7 +88,7 @@ export function openHolds(
   deps: Reads & { readonly clock: Clock; readonly log: Log },
   senders: readonly Sender[],
 ): Holds {
-  const asked = new Map<string, { readonly at: number; readonly held: Promise<boolean> }>();
+  const reads = freshReads<boolean>({ now: () => deps.clock.now(), lifeMs: LIFE_MS });
   const held = new Set<string>();
   const read = async (connector: string): Promise<boolean> => {
     const begun = deps.clock.now();
@@ -100,17 +101,7 @@ export function openHolds(
     deps.log.warn(isHeld ? 'connector_held' : 'connector_resumed', { connector });
     return isHeld;
   };
-  const isHeld = (connector: string): Promise<boolean> => {
-    const now = deps.clock.now();
-    const last = asked.get(connector);
-    if (last !== undefined && isWithin(LIFE_MS, last.at, now)) return last.held;
-    const reading = read(connector);
-    asked.set(connector, { at: now, held: reading });
-    reading.catch(() => {
-      if (asked.get(connector)?.held === reading) asked.delete(connector);
-    });
-    return reading;
-  };
+  const isHeld = (connector: string): Promise<boolean> => reads(connector, () => read(connector));
   const unread = new Set<string>();
   const look = async ({ connector }: Sender): Promise<void> => {
     const isRead = await isHeld(connector).then(

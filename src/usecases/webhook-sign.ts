@@ -5,11 +5,11 @@
  * secret without missing an event. A rotation takes effect within a second, in every process.
  */
 
-import { isWithin } from '../domain/elapsed.ts';
 import { signsAt } from '../domain/webhook.ts';
 import type { WebhookEvent, WebhookSecret } from '../domain/webhook-records.ts';
 import type { Secrets } from '../platform/platform.ts';
 import type { Deps } from './deps.ts';
+import { freshReads } from './fresh-read.ts';
 
 type SignerDeps = Pick<Deps, 'store' | 'clock' | 'secrets'>;
 
@@ -21,25 +21,17 @@ const SECRETS_FRESH_MS = 1_000;
 /** 4096 merchants, and as many opened keys, are cached; others are read again. */
 const MOST_REMEMBERED = 4_096;
 
-interface Read {
-  readonly at: number;
-  readonly secrets: Promise<readonly WebhookSecret[]>;
-}
-
 /** Makes a signer that remembers merchants' secrets for a second, and their opened keys. */
 export function createSigner(deps: SignerDeps): Signer {
-  const reads = new Map<string, Read>();
+  const reads = freshReads<readonly WebhookSecret[]>({
+    now: () => deps.clock.now(),
+    lifeMs: SECRETS_FRESH_MS,
+    most: MOST_REMEMBERED,
+  });
   const keys = new Map<string, Uint8Array>();
 
-  const secretsOf = (event: WebhookEvent, now: number): Promise<readonly WebhookSecret[]> => {
-    const known = reads.get(event.merchant_id);
-    if (known !== undefined && isWithin(SECRETS_FRESH_MS, known.at, now)) return known.secrets;
-    const secrets = deps.store.webhookSecret.ofMerchant(event.shard, event.merchant_id);
-    remember(reads, event.merchant_id, { at: now, secrets });
-    // A failed read must not be cached for a second.
-    secrets.catch(() => reads.delete(event.merchant_id));
-    return secrets;
-  };
+  const secretsOf = ({ shard, merchant_id }: WebhookEvent): Promise<readonly WebhookSecret[]> =>
+    reads(merchant_id, () => deps.store.webhookSecret.ofMerchant(shard, merchant_id));
 
   const keyOf = (secret: WebhookSecret): Uint8Array | undefined => {
     const known = keys.get(secret.sealed);
@@ -54,7 +46,7 @@ export function createSigner(deps: SignerDeps): Signer {
     // The wall clock, because the receiver compares the time with its own clock.
     const seconds = String(Math.floor(deps.clock.wall() / 1_000));
     const signatures: string[] = [];
-    for (const secret of await secretsOf(event, now)) {
+    for (const secret of await secretsOf(event)) {
       const key = signsAt(secret, now) ? keyOf(secret) : undefined;
       if (key !== undefined) signatures.push(signatureOf(deps.secrets, key, event.id, seconds, event.body));
     }
