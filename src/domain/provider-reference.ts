@@ -2,7 +2,8 @@
  * What an upstream calls a movement of money: its own reference, which statements and disputes name.
  *
  * Invariant: what is kept can be written, compared and read out loud. Money that has moved is booked whatever its
- * upstream calls it.
+ * upstream calls it. What an operator has read on a bank's statement is no reference of an upstream: it may have blanks
+ * (`operator-input.ts`).
  */
 
 /** The form that upstreams use: visible ASCII, no longer than a column of a statement. */

@@ -5,16 +5,16 @@
  * available. The ledger line carries the reference of the bank's payment order, so that the statement shows it.
  */
 
-import type { Transfer } from '../domain/change.ts';
 import type { Currency } from '../domain/currency.ts';
 import { merchantAccount, settledAccount } from '../domain/ledger.ts';
 import { formatMinor } from '../domain/money.ts';
 import type { Merchant } from '../domain/records.ts';
 import { referenceKey, type TransferReference } from '../domain/transfer-reference.ts';
-import { type Deps, newId, type OperatorDeps } from './deps.ts';
-import { commitOnce, readAfter } from './operator-commit.ts';
+import type { Deps, OperatorDeps } from './deps.ts';
+import { readAfter } from './operator-commit.ts';
 import { OperatorError } from './operator-error.ts';
 import { requireAttribution, requireMerchant, requireReference } from './operator-input.ts';
+import { transferOnce } from './transfer-once.ts';
 
 export interface SettleOrder {
   readonly merchantId: string;
@@ -79,41 +79,26 @@ export async function settleBalance(
   const attribution = requireAttribution({ by, why });
   const { id, shard } = await requireMerchant(deps, merchantId);
   const debit = merchantAccount(id, 'available', currency);
-  const transferId = newId(deps, 'trf', shard);
-  const at = deps.clock.now();
-  const transfer: Transfer = {
-    shard,
-    id: transferId,
-    debit,
-    credit: settledAccount(shard, currency),
-    amount_minor: amountMinor,
-    currency,
-    cause: 'settlement',
-    cause_id: named ?? transferId,
-    at,
-  };
-  const key = referenceKey('settlement', debit.id, transfer.cause_id);
-  const row = { shard, id: key, transfer_id: transferId, payment_id: null, amount_minor: amountMinor, created_at: at };
-  const claims = named === null ? [] : [{ table: 'transfer_reference', row } as const];
-  const outcome = await commitOnce(deps, shard, transferId, { claims, transfers: [transfer] });
-  const read = () => deps.store.account.get(debit.shard, debit.id);
-  if (outcome === 'lost') {
-    const settled = named === null ? undefined : await deps.store.transferReference.get(shard, key);
-    const available = (await read())?.balance ?? 0n;
-    if (named === null || settled === undefined) throw tooLittle(available, currency);
-    return settledBefore(settled, { merchantId: id, currency, amountMinor, reference: named, available });
+  const credit = settledAccount(shard, currency);
+  const order = { debit, credit, amount_minor: amountMinor, currency, cause: 'settlement' } as const;
+  const moved = await transferOnce(deps, { ...order, account: debit, reference: named });
+  const read = async () => (await deps.store.account.get(debit.shard, debit.id))?.balance ?? 0n;
+  const asked = { merchantId: id, currency, amountMinor };
+  if (moved.kind === 'short') throw tooLittle(await read(), currency);
+  if (moved.kind === 'before') {
+    return settledBefore(moved.before, { ...asked, reference: moved.reference, available: await read() });
   }
+  const { transfer } = moved;
   deps.log.warn('balance_settled_by_operator', {
     merchant_id: id,
     currency,
     amount: formatMinor(amountMinor, currency),
-    transfer_id: transferId,
+    transfer_id: transfer.id,
     reference: transfer.cause_id,
     ...attribution,
   });
-  const available = (await readAfter(deps, read))?.balance ?? 0n;
-  const reported = { merchantId: id, currency, amountMinor, reference: transfer.cause_id, available };
-  return { settledAt: at, isRepeated: false, ...reported };
+  const available = await readAfter(deps, read);
+  return { settledAt: transfer.at, isRepeated: false, ...asked, reference: transfer.cause_id, available };
 }
 
 /** The settlement that a repeated command names. @throws OperatorError if that was of another amount. */

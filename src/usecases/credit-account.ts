@@ -8,11 +8,11 @@ import type { AccountRef, Transfer } from '../domain/change.ts';
 import type { Currency } from '../domain/currency.ts';
 import { floatAccount } from '../domain/ledger.ts';
 import { formatMinor } from '../domain/money.ts';
-import { referenceKey } from '../domain/transfer-reference.ts';
-import { newId, type OperatorDeps } from './deps.ts';
-import { commitOnce, readAfter } from './operator-commit.ts';
+import type { OperatorDeps } from './deps.ts';
+import { readAfter } from './operator-commit.ts';
 import { OperatorError } from './operator-error.ts';
 import { requireReference } from './operator-input.ts';
+import { transferOnce } from './transfer-once.ts';
 
 export interface CreditOrder {
   readonly account: AccountRef;
@@ -41,44 +41,25 @@ export async function creditAccount(
   { account, currency, amountMinor, cause, ownerId, reference }: CreditOrder,
 ): Promise<AccountCredited> {
   const named = reference === null ? null : requireReference(reference);
-  const { shard } = account;
-  const at = deps.clock.now();
-  const transfer: Transfer = {
-    shard,
-    id: newId(deps, 'trf', shard),
-    debit: floatAccount(shard, currency),
-    credit: account,
-    amount_minor: amountMinor,
-    currency,
-    cause,
-    cause_id: named ?? ownerId,
-    at,
-  };
-  const read = async (): Promise<bigint> => (await deps.store.account.get(shard, account.id))?.balance ?? 0n;
-  if (named === null) {
-    if ((await commitOnce(deps, shard, transfer.id, { transfers: [transfer] })) === 'lost') throw cannotLose();
-    return { balance: await readAfter(deps, read), reference: null, creditedAt: at, isRepeated: false };
+  const debit = floatAccount(account.shard, currency);
+  const order = { debit, credit: account, amount_minor: amountMinor, currency, cause };
+  const moved = await transferOnce(deps, { ...order, account, reference: named, ownerId });
+  const read = async (): Promise<bigint> => (await deps.store.account.get(account.shard, account.id))?.balance ?? 0n;
+  switch (moved.kind) {
+    case 'moved': {
+      const balance = await readAfter(deps, read);
+      return { balance, reference: named, creditedAt: moved.transfer.at, isRepeated: false };
+    }
+    case 'before': {
+      const { amount_minor, created_at } = moved.before;
+      if (amount_minor === amountMinor) {
+        return { balance: await read(), reference: named, creditedAt: created_at, isRepeated: true };
+      }
+      const what = `${formatMinor(amount_minor, currency)} ${currency} were credited under ${named}`;
+      const when = new Date(created_at).toISOString();
+      throw new OperatorError(`${what} at ${when}, and nothing now: for another credit, use another reference`);
+    }
+    case 'short':
+      throw new Error('a credit cannot lose, unless its reference has been used');
   }
-  const key = referenceKey(cause, account.id, named);
-  const claim = {
-    table: 'transfer_reference',
-    row: { shard, id: key, transfer_id: transfer.id, payment_id: null, amount_minor: amountMinor, created_at: at },
-  } as const;
-  const look = 'give it again with the same reference, under which nothing is credited twice';
-  const outcome = await commitOnce(deps, shard, transfer.id, { claims: [claim], transfers: [transfer] }, look);
-  if (outcome === 'won') {
-    return { balance: await readAfter(deps, read), reference: named, creditedAt: at, isRepeated: false };
-  }
-  const before = await deps.store.transferReference.get(shard, key);
-  if (before === undefined) throw cannotLose();
-  if (before.amount_minor !== amountMinor) {
-    const what = `${formatMinor(before.amount_minor, currency)} ${currency} were credited under ${named}`;
-    const when = new Date(before.created_at).toISOString();
-    throw new OperatorError(`${what} at ${when}, and nothing now: for another credit, use another reference`);
-  }
-  return { balance: await read(), reference: named, creditedAt: before.created_at, isRepeated: true };
-}
-
-function cannotLose(): Error {
-  return new Error('a credit cannot lose, unless its reference has been used');
 }

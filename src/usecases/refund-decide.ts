@@ -14,7 +14,7 @@ import { isOverRefunded } from '../domain/refund-order.ts';
 import { type Deps, idsOf, type OperatorDeps } from './deps.ts';
 import { decideOnce } from './operator-commit.ts';
 import { OperatorError } from './operator-error.ts';
-import { type Attribution, requireAttribution, requireLine } from './operator-input.ts';
+import { type Attribution, requireAttribution, requireReference } from './operator-input.ts';
 import { requireRefund } from './refund-read.ts';
 
 type RefundDecideDeps = OperatorDeps & Pick<Deps, 'log'>;
@@ -37,7 +37,7 @@ export async function executeRefund(
   { reference, notTaken = false }: ByHand,
   attribution: Attribution,
 ): Promise<RefundRows> {
-  const line = requireBankReference(reference);
+  const line = requireReference(reference);
   const verdict = { fact: 'executed_by_hand', reason: null, reference: line, notTaken } as const;
   return decide(deps, refundId, verdict, attribution, (rows) => requireUnpaid(deps, rows, notTaken));
 }
@@ -65,7 +65,7 @@ export async function requireExecutable(
   refundId: string,
   { reference, notTaken = false }: ByHand,
 ): Promise<Refund> {
-  requireBankReference(reference);
+  requireReference(reference);
   const rows = await requireRefund(deps, refundId);
   requireOpenRefund(rows);
   await requireUnpaid(deps, rows, notTaken);
@@ -82,10 +82,6 @@ export async function requireCallable(
   requireOpenRefund(rows);
   if (!notTaken) await requireNotTaken(deps, [rows.refund]);
   return rows.refund;
-}
-
-function requireBankReference(text: string): string {
-  return requireLine(text, 'the reference', REFERENCE_MOST);
 }
 
 /** Refuses a refund that is over, or that is at an upstream. */
@@ -106,7 +102,6 @@ interface Verdict {
   readonly notTaken: boolean;
 }
 
-const REFERENCE_MOST = 64;
 /** The failure reason of a refund that an operator called off. */
 export const CALLED_OFF = 'refund_called_off' satisfies Reason;
 

@@ -162,8 +162,10 @@ describe('an operator', () => {
     const unknown = wallet.refund_id.replace(/^rfd_.{20}/, 'rfd_00000000000000000000');
     await expect(callOffRefund(deps, unknown, SAY)).rejects.toThrow('there is no refund');
     const made = await refunded(world, merchant, await paidByTransfer(merchant));
-    await expect(executeRefund(deps, made.refund_id, { reference: ' ' }, SAY)).rejects.toThrow('1 to 64 characters');
-    await expect(executeRefund(deps, made.refund_id, { reference: 'a\nb' }, SAY)).rejects.toThrow('1 to 64 characters');
+    await expect(executeRefund(deps, made.refund_id, { reference: ' ' }, SAY)).rejects.toThrow('1 to 140 characters');
+    await expect(executeRefund(deps, made.refund_id, { reference: 'a\nb' }, SAY)).rejects.toThrow(
+      '1 to 140 characters',
+    );
     await expect(callOffRefund(deps, made.refund_id, { by: '', why: null })).rejects.toThrow('one line');
     for (const yes of [[], ['--yes']]) {
       for (const words of [
