@@ -11,7 +11,7 @@ import type { SettlementContext } from './attempt-settlement.ts';
 import { type Change, guardedUpdate, revise } from './change.ts';
 import { step } from './machine.ts';
 import type { Attempt, Payment } from './records.ts';
-import { consumeSession, isHeld, type SettlementRows } from './settlement.ts';
+import { consumeSession, holdsSession, type SettlementRows } from './settlement.ts';
 
 /** What the card network said about the customer's authentication. */
 export type ThreeDsResult = Pick<Attempt, 'three_ds_status' | 'eci'>;
@@ -34,7 +34,7 @@ export function challengeAttempt(
 ): Step | undefined {
   const { attempt, payment, session } = rows;
   const next = step(ATTEMPT, attempt.status, 'challenged');
-  if (next.kind !== 'moved' || session === undefined || !isHeld(rows)) return undefined;
+  if (next.kind !== 'moved' || session === undefined || !holdsSession(rows)) return undefined;
   const row = { ...asked, ...BEGUN, status: next.to, next_inquiry_at: nextLookAt(attempt, 0, context.now) };
   const columns = { method: attempt.method, fee_minor: attempt.fee_minor, total_minor: attempt.amount_minor };
   const challenged = revise('attempt', attempt, row);

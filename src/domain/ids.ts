@@ -31,7 +31,8 @@ export type Prefix =
   | 'chk' // hosted page
   | 'batch' // payout batch
   | 'rfd' // refund
-  | 'jrn'; // journal entry
+  | 'jrn' // journal entry
+  | 'cmd'; // operator's command
 
 /** Makes a fresh identifier of that kind, in that shard: how randomness reaches a decision. */
 export type NewId = (prefix: Prefix, shard: number) => string;

@@ -8,7 +8,7 @@
 import type { Currency } from './currency.ts';
 import { HOUR_MS } from './durations.ts';
 import { secondsUntil } from './elapsed.ts';
-import type { Merchant, OneTimeCode, Payment, PinCount, PinGuard, Wallet } from './records.ts';
+import type { Merchant, OneTimeCode, Payment, PinCount, Wallet } from './records.ts';
 import { CODE_GUARDS, guardedCalls } from './traffic-limit.ts';
 
 export const CODE_LIFE_MS = 10 * 60_000;
@@ -55,10 +55,10 @@ export function isOutdated(
 }
 
 /** 1 h: the span in which the texts for an account are counted. It begins with the first of them. */
-const TEXTS_SPAN_MS = HOUR_MS;
+export const TEXTS_SPAN_MS = HOUR_MS;
 
 /** Whether a count's span has not ended. A span that has yet to begin was begun by a process whose clock is ahead. */
-function isCounting(count: PinCount | undefined, now: number): count is PinGuard {
+function isCounting(count: PinCount | undefined, now: number): count is PinCount & { readonly pin_failed_at: number } {
   return count !== undefined && count.pin_failed_at !== null && now < count.pin_failed_at + TEXTS_SPAN_MS;
 }
 

@@ -286,10 +286,10 @@ export interface OneTimeCode extends Versioned {
 
 export type WalletKind = 'wallet' | 'flash';
 
-/** How often a PIN was wrong recently, and the lock that came of it. */
+/** How often a PIN was wrong recently, and the lock that came of it. Other counts are kept in the same form: see `PinGuard`. */
 export interface PinCount {
   readonly pin_failures: number;
-  /** When a PIN was last wrong; null: not since the last right one. */
+  /** When a PIN was last wrong; null: not since the last right one. Of texts: when their span began. */
   readonly pin_failed_at: number | null;
   readonly locked_until: number | null;
 }
@@ -307,8 +307,9 @@ export interface Wallet extends Versioned, PinCount {
 }
 
 /**
- * The PINs tried for a number that is no account, counted as for an account, so that nobody learns which numbers exist. `id` is a
- * keyed hash of what was entered, which may be anything. The wrong one-time codes of an account are counted in the same form.
+ * A count apart from its account. Of PINs tried for a number that is no account, counted as for an account, so that nobody learns
+ * which numbers exist: `id` is a keyed hash of what was entered, which may be anything. Of PINs tried in a session: `id` is the
+ * session's. Of an account's wrong one-time codes, and of the texts sent for it: `id` is a keyed hash, too.
  */
 export interface PinGuard extends Versioned, PinCount {
   readonly pin_failed_at: number;
@@ -341,7 +342,10 @@ export interface Setting extends Versioned {
   readonly value: string;
 }
 
-/** A remembered reply. `id` is a keyed hash of scope, route and Idempotency-Key. */
+/**
+ * A remembered reply, or the name of a command that has been carried out. `id` is a keyed hash of what names the call (scope,
+ * route and Idempotency-Key; a card callback's identity), or `command:` and the command's name.
+ */
 export interface IdempotencyRecord extends Versioned {
   /** Keyed HMAC of the request's canonical JSON. */
   readonly request_hash: string;

@@ -141,12 +141,12 @@ function meaningOf(answer: AttemptAnswer, rows: SettlementRows): Meaning {
  * or if a token was spent, the customer was told that the payment is in progress, so it fails.
  */
 function nothingTaken(rows: SettlementRows): Meaning {
-  if (isHeld(rows)) return { attempt: 'not_sent', payment: 'attempt_not_sent', reason: 'not_sent' };
+  if (holdsSession(rows)) return { attempt: 'not_sent', payment: 'attempt_not_sent', reason: 'not_sent' };
   return { attempt: 'never_arrived', payment: 'attempt_never_arrived', reason: 'not_sent' };
 }
 
 /** Whether this payment's submit still holds the session, because it has not replied yet. */
-export function isHeld({ session, payment }: Pick<SettlementRows, 'session' | 'payment'>): boolean {
+export function holdsSession({ session, payment }: Pick<SettlementRows, 'session' | 'payment'>): boolean {
   return session?.status === 'ACTIVE' && session.submitting_payment_id === payment.id;
 }
 
@@ -222,7 +222,7 @@ function sessionAfter(
   context: SettlementContext,
 ): { updates: Update[]; inserts: Insert[] } {
   const { session } = rows;
-  if (session === undefined || !isHeld(rows)) return { updates: [], inserts: [] };
+  if (session === undefined || !holdsSession(rows)) return { updates: [], inserts: [] };
   // A card that ends at once without paying ends its payment, and leaves the session for another collect (contract §3).
   const endedAtOnce = rows.attempt.method === 'card' && ENDS_AT_ONCE.has(meaning.payment);
   if (endedAtOnce || meaning.payment === 'attempt_not_sent') {
@@ -262,7 +262,7 @@ function attemptOnly(
   const { alarm } = judgement;
   const said = alarm === undefined ? {} : { alarm };
   if (judgement.kind === 'nothing')
-    return { payment, attempt, ...said, ...(isMixed(attempt, payment) ? held(payment) : {}) };
+    return { payment, attempt, ...said, ...(isMixed(attempt, payment) ? guardOnly(payment) : {}) };
   // Whether the payment waits for this attempt was decided on an open payment: the guard makes sure that this still holds.
   const moves = judgement.row.status !== undefined;
   const guards = moves && !isFinal(payment.status) ? [guard('payment', payment)] : [];
@@ -286,7 +286,7 @@ function isMixed(attempt: Attempt, payment: Payment): boolean {
 }
 
 /** Changes nothing, but guards that the payment is still as it was read. */
-function held(payment: Payment): { readonly change: Change } {
+function guardOnly(payment: Payment): { readonly change: Change } {
   return { change: { updates: [guard('payment', payment)] } };
 }
 

@@ -178,19 +178,25 @@ export function requireSubmittable(session: Session, payment: Payment, now: numb
     throw refuseConsumed({ submitting_payment_id: session.submitting_payment_id ?? payment.id });
 }
 
-/** Another submit holds the session and its upstream has not answered yet. */
-export class SubmitUnderWay extends Error {
+/**
+ * Nothing can be decided on these rows: the submit reads everything anew, once the work under way on its session, if any, has
+ * ended. The subclasses say more.
+ */
+export class SubmitAgain extends Error {
   readonly paymentId: string;
 
   constructor(paymentId: string) {
-    super('another submit holds this session');
-    this.name = 'SubmitUnderWay';
+    super('the submit has to be decided again');
+    this.name = 'SubmitAgain';
     this.paymentId = paymentId;
   }
 }
 
-/** The payment, or its session, has changed since it was read: the caller reads everything again. */
-export class PaymentMoved extends SubmitUnderWay {}
+/** Another submit holds the session, and its upstream has not answered yet. */
+export class SubmitUnderWay extends SubmitAgain {}
+
+/** The payment, or its session, has changed since it was read: there is nothing to wait for. */
+export class PaymentMoved extends SubmitAgain {}
 
 /** Tells the caller to retry: by then the other submit has been answered, or has released the session (1203). */
 export function refuseUnderWay(paymentId: string): Refusal {

@@ -83,7 +83,7 @@ function checkDigit(body: string): string {
   return String((luhns + 5) % 10);
 }
 
-/** The count after the right PIN, or of a new one. */
+/** No wrong PINs: the count after a right one, and after an operator has set another. */
 export const UNLOCKED = { pin_failures: 0, pin_failed_at: null, locked_until: null } as const satisfies PinCount;
 
 /** Whole seconds until a locked account may try again; undefined when it is not locked. */

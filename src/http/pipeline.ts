@@ -155,15 +155,15 @@ async function answerCall(handling: Handling): Promise<Sent> {
   // The slot is held until the answer: the file is in memory as long.
   const place = [senderOf(caller), caller.merchant.id] as const;
   const isRepeated = headers?.idempotencyKey !== undefined;
-  const held = [isRepeated ? await parts.uploads.waitFor(...place) : parts.uploads.take(...place)];
+  const slots = [isRepeated ? await parts.uploads.waitFor(...place) : parts.uploads.take(...place)];
   try {
     const form = await formOf(parts, route.upload, request);
-    held.push(await parts.uploads.finish());
+    slots.push(await parts.uploads.finish());
     // The call may have waited for its slot and for its file, so its sender is looked up again.
     const sender = await withDevice(parts, await callerOf(parts, route, request));
     return await answerPrepared(handling, sender, prepare(handling, sender, form.body, form.memory));
   } finally {
-    for (const giveBack of held) giveBack();
+    for (const giveBack of slots) giveBack();
   }
 }
 

@@ -10,7 +10,7 @@ import fastify, { type FastifyInstance } from 'fastify';
 import type { Session } from '../domain/records.ts';
 import type { Pages } from '../messages/page.ts';
 import type { Clock, Log, Metrics, Random, Secrets, Traces } from '../platform/platform.ts';
-import { createBodyBudget } from './body-budget.ts';
+import { BODY_BYTES_MOST, createBodyBudget } from './body-budget.ts';
 import { clientAddressReader } from './client-address.ts';
 import { addPreflights, isOpenToPages } from './cors.ts';
 import type { SandboxPlace } from './docs/guide.ts';
@@ -73,9 +73,6 @@ export interface ServerParts extends ClockCheck {
   readonly isDraining?: () => boolean;
 }
 
-/** 256 KiB: a hundred beneficiaries with notes fit many times. */
-const BODY_LIMIT = 256 * 1024;
-
 /** Makes a server that is ready to listen. `close()` refuses new requests (1402) and waits for those in flight. */
 export function createServer(parts: ServerParts): FastifyInstance {
   const sockets = { ...SOCKET_LIMITS, ...parts.sockets };
@@ -130,7 +127,7 @@ export function createServer(parts: ServerParts): FastifyInstance {
 function createApp(life: LifeParts, sockets: SocketLimits): FastifyInstance {
   return fastify({
     logger: false,
-    bodyLimit: BODY_LIMIT,
+    bodyLimit: BODY_BYTES_MOST,
     // Node.js has one such limit for all requests; those without a file have a shorter one of ours (request-life.ts).
     requestTimeout: sockets.uploadMs,
     connectionTimeout: sockets.silenceMs,
@@ -205,7 +202,7 @@ function addRoutes(
         openToPages: isOpenToPages(route),
         takesFile: route.upload !== undefined,
       },
-      bodyLimit: route.bodyMost ?? BODY_LIMIT,
+      bodyLimit: route.bodyMost ?? BODY_BYTES_MOST,
       onRequest: (request, _reply, done) => {
         try {
           pipeline.begin(request);

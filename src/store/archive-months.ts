@@ -13,7 +13,7 @@ import { CLOSED_UNTIL } from './account-days.ts';
 import { lateSql } from './archive-groups.ts';
 import { connectArchiver } from './archive-move.ts';
 import { ARCHIVED_TABLES, type ArchivedTable, monthTable, monthTableIn } from './archive-tables.ts';
-import { codeOf, HELD } from './errors.ts';
+import { codeOf, LOCKED } from './errors.ts';
 import { SESSION_SPAN_MS } from './late-reads.ts';
 import { inTransaction } from './transaction.ts';
 
@@ -82,7 +82,7 @@ export async function dropMonth(url: string, month: string, entry?: JournalEntry
       return dropped;
     });
   } catch (error) {
-    if (codeOf(error) === HELD) return { kind: 'busy' };
+    if (codeOf(error) === LOCKED) return { kind: 'busy' };
     throw error;
   } finally {
     await client.end();

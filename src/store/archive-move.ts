@@ -11,7 +11,7 @@ import { firstIdAt } from '../domain/ids.ts';
 import { GROUPS, type Group } from './archive-groups.ts';
 import { type ArchivedTable, hasMonth, makeMonth, monthIn, monthSource } from './archive-tables.ts';
 import { listOf } from './columns.ts';
-import { codeOf, HELD } from './errors.ts';
+import { codeOf, LOCKED } from './errors.ts';
 import { beginningWith } from './session-settings.ts';
 import { columnsOf } from './tables.ts';
 import { inTransaction } from './transaction.ts';
@@ -76,7 +76,7 @@ export async function openArchiver(url: string): Promise<Archiver> {
         const moved = await inTransaction(client, 'archive', () => move(task, roots));
         return { moved, reached, busy: false };
       } catch (error) {
-        if (codeOf(error) !== HELD) throw error;
+        if (codeOf(error) !== LOCKED) throw error;
         return { moved: new Map(), reached, busy: true };
       }
     },

@@ -142,7 +142,7 @@ const OUTDATED = '0A000';
 export const DEADLOCK = '40P01';
 
 /** `lock_not_available`: another transaction holds the lock, and we do not wait for it, or no longer. */
-export const HELD = '55P03';
+export const LOCKED = '55P03';
 
 /** `transaction_timeout`, which PostgreSQL has since 17; it ends the connection. */
 const TRANSACTION_ENDED = '25P04';

@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { codeOf, DEADLOCK, HELD } from './errors.ts';
+import { codeOf, DEADLOCK, LOCKED } from './errors.ts';
 import { createRowType, ROW_TYPES } from './row-types.ts';
 import { inTransaction } from './transaction.ts';
 
@@ -166,7 +166,7 @@ async function applyPatiently(client: pg.Client, migration: Migration): Promise<
     } catch (error) {
       const code = codeOf(error instanceof Error ? error.cause : undefined);
       // A deadlock: the transaction whose table we waited for has waited for one of ours.
-      if (tries === TRIES || (code !== HELD && code !== DEADLOCK)) throw error;
+      if (tries === TRIES || (code !== LOCKED && code !== DEADLOCK)) throw error;
     }
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   }

@@ -61,7 +61,7 @@ export function verdictOn<E>({ batch, failure }: BatchResult<E>, progress: Progr
   const losers = batch === undefined ? [] : losersOf(batch, failure);
   if (losers.length > 0) return { kind: 'lost', losers };
   if (failure instanceof StoreUnavailable) return { kind: 'unreachable', error: failure };
-  if (isTransientFailure(failure) && mayResend(progress)) return { kind: 'again' };
+  if (isResendable(failure) && mayResend(progress)) return { kind: 'again' };
   if (isNobodysFault(failure) || progress.left === 1) return { kind: 'everybody', error: errorFor(failure) };
   return { kind: 'halve' };
 }
@@ -79,7 +79,7 @@ function lossOf({ message, detail }: ServerError): { kind: string; keys: readonl
 }
 
 /** A batch that certainly did not reach the server can be sent on the next connection; one that collided was rolled back. */
-function isTransientFailure(failure: unknown): boolean {
+function isResendable(failure: unknown): boolean {
   if (failure instanceof ConnectionLost) return !failure.sent;
   return failure instanceof Refused && isCollision(failure.server.code);
 }

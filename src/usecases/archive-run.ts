@@ -36,7 +36,8 @@ export interface Archived {
 
 /** 5 tries for a step whose rows are locked. */
 const TRIES = 5;
-const HELD_MS = 100;
+/** 100 ms until rows that another transaction has locked are tried again. */
+const LOCKED_PAUSE_MS = 100;
 /** 60 s: no step takes longer; if more seems to have passed, the clock was set forward. */
 const REST_MOST_MS = 60_000;
 
@@ -58,7 +59,7 @@ export async function runArchive(deps: ArchiveDeps, { months, dry, rest }: Archi
       addTo(rows, done.moved);
       if (done.busy && tries === TRIES) busy += 1;
       // A step that moved nothing has put no load on the database, so no pause follows.
-      if (done.busy) await rest(HELD_MS);
+      if (done.busy) await rest(LOCKED_PAUSE_MS);
       else if (done.moved.size > 0) await rest(Math.min(REST_MOST_MS, deps.clock.wall() - begun));
       if (!done.busy || tries === TRIES) return { reached: done.reached, hasMoved: done.moved.size > 0 };
     }

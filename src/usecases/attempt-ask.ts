@@ -22,7 +22,7 @@ export const TOO_LATE: Extract<Answer, { kind: 'not_sent' }> = {
 };
 
 /** The answer when an operator has held the connector since the attempt was written: it was not called. */
-export const HELD: Extract<Answer, { kind: 'not_sent' }> = {
+export const CONNECTOR_HELD: Extract<Answer, { kind: 'not_sent' }> = {
   kind: 'not_sent',
   reason: 'an operator holds the connector',
 };

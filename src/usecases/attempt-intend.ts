@@ -12,7 +12,7 @@ import type { Attempt, Payment, Session, UpstreamMethod } from '../domain/record
 import { Refusal } from '../domain/refusal.ts';
 import { reviseSession } from '../domain/session.ts';
 import type { SettlementRows } from '../domain/settlement.ts';
-import { methodColumns, requireMine, requireSubmittable, SubmitUnderWay } from '../domain/submission.ts';
+import { methodColumns, requireMine, requireSubmittable, SubmitAgain } from '../domain/submission.ts';
 import type { SessionCaller } from './callers.ts';
 import { cachedFirst, type Deps, newId } from './deps.ts';
 import { commitOrFind, type Receipt } from './perform.ts';
@@ -57,7 +57,8 @@ interface Rows {
  * Holds the session for this payment, moves it to `processing` and opens an attempt, in one change with the beginning of
  * the run's memory.
  *
- * @throws Refusal when the session may not pay the payment now, SubmitUnderWay when another submit holds it.
+ * @throws Refusal when the session may not pay the payment now, SubmitAgain when another submit holds it, or the rows
+ * have moved.
  */
 export async function intendAttempt(
   deps: Deps,
@@ -74,7 +75,7 @@ export async function intendAttempt(
       receipt?.stored(),
     ]);
     // Another request with this key has been answered meanwhile: a caller that waits for it finds that answer.
-    if (stored !== undefined) throw new SubmitUnderWay(known.id);
+    if (stored !== undefined) throw new SubmitAgain(known.id);
     // A submit that reads anew has waited: its credential may have been revoked since, and its merchant suspended.
     if (own === undefined && session !== undefined) requireMintingSecret(session, deps.clock.now());
     return { session, payment, own };
@@ -118,7 +119,7 @@ function opened(
  * finding it took too long, the upstream is not asked. If another process has taken it further, that process gives the outcome.
  */
 function wonBefore(attempt: Attempt, payment: Payment, session: Session): Intended {
-  if (attempt.status !== 'intended') throw new SubmitUnderWay(payment.id);
+  if (attempt.status !== 'intended') throw new SubmitAgain(payment.id);
   return { attempt, payment, session, sessionPayments: [] };
 }
 

@@ -27,6 +27,7 @@ export type PreviousAttempt =
 
 interface Order {
   readonly shard: number;
+  /** The attempt to ask about; null: there is none. */
   readonly attempt_id: string | null;
   readonly started_at: number | null;
   readonly created_at: number;

@@ -11,8 +11,8 @@ export interface CodeCalls {
   /** Counts a call about this payment, whatever its outcome. @throws Refusal 1301 when there have been too many. */
   count(payment: Payment): void;
   /**
-   * Takes how many tries, or resends, the code has left, again whenever that is known better: the last value is answered. Returns
-   * what the caller has left, which is less if its calls are used up sooner.
+   * Is told how many tries, or resends, the code itself has left; may be told again, and the last value counts. Returns what the
+   * caller has left: less than that if its calls are used up sooner.
    */
   tell(left: Left): Left;
 }

@@ -1,7 +1,7 @@
 /**
  * The shares of a fair queue: how much of a shared limit one merchant may hold, at a receiver and in all.
  *
- * Invariant: nobody can use up a shared limit. A merchant may hold a multiple of what is still free (the dynamic thresholds of
+ * Invariant: nobody can use up a shared limit. A merchant may hold a fixed proportion of what is still free (the dynamic thresholds of
  * Choudhury and Hahne), so that however many others there are, a newcomer finds room.
  */
 

@@ -116,7 +116,7 @@ export async function decideOnce<A>(
   look: string,
   decide: () => Promise<{ readonly change?: Change; readonly answer: A }>,
 ): Promise<A> {
-  const commandId = newId(deps, 'evt', shard);
+  const commandId = newId(deps, 'cmd', shard);
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
     const { change, answer } = await decide();
     if (change === undefined || (await commitOnce(deps, shard, commandId, change, look)) === 'won') return answer;

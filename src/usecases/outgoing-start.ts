@@ -8,7 +8,7 @@ import type { Answer } from '../domain/answer.ts';
 import { guardedUpdate } from '../domain/change.ts';
 import type { PayoutLine, Refund } from '../domain/outgoing-records.ts';
 import type { Attempt } from '../domain/records.ts';
-import { callWithinDeadline, HELD, HOLD_UNREAD, isUnsure, TOO_LATE } from './attempt-ask.ts';
+import { CONNECTOR_HELD, callWithinDeadline, HOLD_UNREAD, isUnsure, TOO_LATE } from './attempt-ask.ts';
 import type { CallOutcome } from './call-outcome.ts';
 import type { Deps } from './deps.ts';
 import { rethrowUnlessTransient } from './perform.ts';
@@ -23,11 +23,11 @@ export function sendUnlessHeld(deps: Deps, attempt: Attempt, send: () => Promise
   return callWithinDeadline(deps, attempt, async () => {
     const isHeld = await deps.holds.isHeld(attempt.connector).catch(() => undefined);
     if (isHeld === undefined) return HOLD_UNREAD;
-    return isHeld ? HELD : send();
+    return isHeld ? CONNECTOR_HELD : send();
   });
 }
 
-const NOT_CALLED: readonly Answer[] = [TOO_LATE, HELD, HOLD_UNREAD];
+const NOT_CALLED: readonly Answer[] = [TOO_LATE, CONNECTOR_HELD, HOLD_UNREAD];
 
 /** How our call went: not at all if our own commit took too long, or the connector was held meanwhile. */
 export function outcomeOfCall(answer: Answer): CallOutcome {

@@ -34,8 +34,8 @@ const MOST_READS = 16;
 const FAILING = { event: 'expiry_failed', about: ({ id }: Payment) => ({ transaction_id: id }) };
 
 /**
- * Makes the round. In between its reads of all that are overdue, it reads those whose time has been up since then, or for a minute
- * before: one that has lost its attempt when it was overdue already may wait for a minute.
+ * Makes the round. Once a minute it reads all overdue payments; in between only those whose time ran out at most a minute before
+ * the last full read. A payment that loses its attempt when it is overdue already may therefore wait for a minute.
  */
 export function openExpiry(deps: Deps): (stopping: AbortSignal) => Promise<number> {
   let allReadAt: number | undefined;

@@ -19,8 +19,8 @@ import {
   type CardMeans,
   PaymentMoved,
   requireSubmittable,
+  SubmitAgain,
   type Submitted,
-  SubmitUnderWay,
 } from '../domain/submission.ts';
 import { type Settling, settlementContext, writeCallAnswer } from './attempt-answer.ts';
 import { callWithinDeadline, TOO_LATE } from './attempt-ask.ts';
@@ -95,7 +95,7 @@ export async function submitByCard(
   };
   const before = await askEarlierInSession(deps, card, others);
   // The payment that was found paid has consumed the session: this submit starts over, and finds that.
-  if (before === 'taken') throw new SubmitUnderWay(payment.id);
+  if (before === 'taken') throw new SubmitAgain(payment.id);
   if (before === 'paid_aside') return refuse(deps.store, answering, paidAside(payment).refusal);
   if (before === 'unclear') return refuse(deps.store, answering, unclearBefore(payment).refusal);
   const hasWaited = others.length > 0;

@@ -15,8 +15,8 @@ import {
   type MobileMoneyMeans,
   PaymentMoved,
   requireSubmittable,
+  SubmitAgain,
   type Submitted,
-  SubmitUnderWay,
 } from '../domain/submission.ts';
 import { type Settling, settlementContext } from './attempt-answer.ts';
 import { CALL_LIFE_MS, callWithinDeadline } from './attempt-ask.ts';
@@ -74,7 +74,7 @@ function answerTaken(deps: Deps, { payment: { shard, id }, answering }: FoundSub
     answering,
     () => deps.store.payment.get(shard, id),
     (found) => {
-      if (found?.attempt_id !== taken.id) throw new SubmitUnderWay(id);
+      if (found?.attempt_id !== taken.id) throw new SubmitAgain(id);
       return outcomeOf(found);
     },
   );

@@ -20,7 +20,7 @@ export interface Submitting extends Intending {
   readonly answering: Answering<Submitted>;
 }
 
-/** Opens the attempt, then runs `rest` with it. @throws Refusal and SubmitUnderWay as `intendAttempt`, and what `rest` throws. */
+/** Opens the attempt, then runs `rest` with it. @throws Refusal and SubmitAgain as `intendAttempt`, and what `rest` throws. */
 export async function submitByAttempt(
   deps: Deps,
   submitting: Submitting,

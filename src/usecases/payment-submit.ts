@@ -21,9 +21,9 @@ import {
   refuseNotMine,
   refuseUnderWay,
   requireSubmittable,
+  SubmitAgain,
   type Submitted,
   type SubmittedMethod,
-  SubmitUnderWay,
 } from '../domain/submission.ts';
 import { sessionAsTold } from './acceptances.ts';
 import { inquireAttempt } from './attempt-inquire.ts';
@@ -69,7 +69,7 @@ export async function submitPayment(
     try {
       return await submitOnce(deps, current, { named: command.payment_id, id: paymentId, known, means }, answering);
     } catch (error) {
-      if (!(error instanceof SubmitUnderWay)) throw error;
+      if (!(error instanceof SubmitAgain)) throw error;
       // The cached payment is stale: from now on it is read from the database.
       known = undefined;
       if (error instanceof PaymentMoved && !hasMoved) {
@@ -196,7 +196,7 @@ async function answerForFirstRun(deps: Deps, payment: Payment, answering: Answer
     // The attempt ended between the two reads: the payment has moved with it, so read again.
     const hasMoved = attempt !== undefined && !isOpen(attempt.status) && !isFinal(found.status);
     // The money has not been asked for yet, or the payment was given back while we read: the whole call begins anew.
-    if (found.status === 'pending' || attempt?.status === 'intended' || hasMoved) throw new SubmitUnderWay(found.id);
+    if (found.status === 'pending' || attempt?.status === 'intended' || hasMoved) throw new SubmitAgain(found.id);
     // The customer is at the issuer, or has yet to go there.
     if (attempt?.status === 'challenged')
       return { answer: { payment: found, redirectUrl: challengeUrl(deps, attempt) } };

@@ -5,11 +5,11 @@
  * merchant and no carrier holds up another one's lines, and lines to wallets wait for no carrier.
  */
 
-import { isWithin } from '../domain/elapsed.ts';
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import type { Merchant } from '../domain/records.ts';
 import type { Deps } from './deps.ts';
 import type { FairQueueLimits } from './fair-shares.ts';
+import { freshReads } from './fresh-read.ts';
 import { waitingRoutes } from './holds.ts';
 import { isLeased } from './outgoing-start.ts';
 import { carrierOf, openCarriers } from './payout-carriers.ts';
@@ -55,7 +55,7 @@ const NEWCOMERS_MOST = 3 / 4;
 const BESIDE_MOST = 4;
 
 /** A line in memory, and whether the round has claimed it. */
-interface Held {
+interface Queued {
   readonly line: PayoutLine;
   readonly isClaimed: boolean;
 }
@@ -64,16 +64,16 @@ export function createDispatcher(deps: Deps, limits: FairQueueLimits = LIMITS, e
   const merchantOf = rememberMerchants(deps);
   const claimed = new Map<string, number>();
 
-  const count = ({ line, isClaimed }: Held, more: number): void => {
+  const count = ({ line, isClaimed }: Queued, more: number): void => {
     if (!isClaimed) return;
     const name = carrierOf(line);
     claimed.set(name, (claimed.get(name) ?? 0) + more);
   };
   const hasEnough = (carrier: string): boolean => (claimed.get(carrier) ?? 0) >= enough;
 
-  const send = async (held: Held): Promise<Sent> => {
-    count(held, -1);
-    const { line } = held;
+  const send = async (queued: Queued): Promise<Sent> => {
+    count(queued, -1);
+    const { line } = queued;
     if (!isLeased(line, deps.clock.now())) return notSent();
     if (!carriers.admits(line)) return notSent('silent');
     try {
@@ -85,15 +85,15 @@ export function createDispatcher(deps: Deps, limits: FairQueueLimits = LIMITS, e
       throw error;
     }
   };
-  const about = ({ line }: Held) => ({ transaction_id: line.id, merchant_id: line.merchant_id });
-  const sender = createSender<Held>(deps, limits, { kind: 'payout', about, send });
+  const about = ({ line }: Queued) => ({ transaction_id: line.id, merchant_id: line.merchant_id });
+  const sender = createSender<Queued>(deps, limits, { kind: 'payout', about, send });
 
   const offer: Dispatcher['offer'] = (line, from = 'commit') => {
     if (line.status !== 'pending' || line.next_start_at === null) return false;
-    const held = { line, isClaimed: from === 'claim' };
-    count(held, 1);
-    const isTaken = sender.add(line.merchant_id, carrierOf(line), held);
-    if (!isTaken) count(held, -1);
+    const queued = { line, isClaimed: from === 'claim' };
+    count(queued, 1);
+    const isTaken = sender.add(line.merchant_id, carrierOf(line), queued);
+    if (!isTaken) count(queued, -1);
     return isTaken;
   };
   const carriers = openCarriers(deps, offer);
@@ -109,7 +109,7 @@ export function createDispatcher(deps: Deps, limits: FairQueueLimits = LIMITS, e
       const waiting = sender.waitingInAll();
       const place = waiting < NEWCOMERS_MOST * limits.waitingInAll ? 1 : 0;
       const room = Math.min(enough, Math.max(place, limits.waitingInAll / 2 - waiting));
-      // What is held does not come back to this queue, and so cannot fill it.
+      // Lines of held routes do not come back to this queue, and so cannot fill it.
       const shut = new Set(crowded());
       const goesTo = [...new Set(beneficiaries.map(carrierOf))];
       const waitingFor = (one: string): number => sender.waiting(merchant_id, one) + carriers.parked(merchant_id, one);
@@ -131,20 +131,11 @@ const MERCHANT_LIFE_MS = 1_000;
 const MOST_MERCHANTS = 10_000;
 
 function rememberMerchants(deps: Pick<Deps, 'store' | 'clock'>): (line: PayoutLine) => Promise<Merchant> {
-  const known = new Map<string, { readonly at: number; readonly merchant: Promise<Merchant> }>();
+  const reads = freshReads<Merchant>({ now: () => deps.clock.now(), lifeMs: MERCHANT_LIFE_MS, most: MOST_MERCHANTS });
   const read = async ({ shard, merchant_id }: PayoutLine): Promise<Merchant> => {
     const merchant = await deps.store.merchant.get(shard, merchant_id);
     if (merchant === undefined) throw new Error(`merchant ${merchant_id} is gone`);
     return merchant;
   };
-  return (line) => {
-    const now = deps.clock.now();
-    const found = known.get(line.merchant_id);
-    if (found !== undefined && isWithin(MERCHANT_LIFE_MS, found.at, now)) return found.merchant;
-    const merchant = read(line);
-    if (known.size >= MOST_MERCHANTS) known.clear();
-    known.set(line.merchant_id, { at: now, merchant });
-    merchant.catch(() => known.delete(line.merchant_id));
-    return merchant;
-  };
+  return (line) => reads(line.merchant_id, () => read(line));
 }

@@ -45,8 +45,11 @@ export function batchContext(deps: PayoutBatchDeps): BatchContext {
 
 /** `more`: it ran, and the next occurrence is due too. */
 export type Outcome = 'ran' | 'more' | NotNow;
-/** `held`: its carriers have enough of the merchant's lines for now. `not_due`: it is not due any more, or its merchant is suspended. */
-type NotNow = 'not_due' | 'held';
+/**
+ * `crowded`: its carriers have enough of the merchant's lines for now. `not_due`: it is not due any more, or its merchant is
+ * suspended.
+ */
+type NotNow = 'not_due' | 'crowded';
 
 interface Ran {
   readonly outcome: Outcome;
@@ -83,7 +86,7 @@ async function readToRun(
   const batch = await deps.store.payoutBatch.get(shard, id);
   const runAt = batch?.next_run_at ?? null;
   if (batch === undefined || runAt === null || runAt > deps.clock.now()) return 'not_due';
-  if (!dispatcher.hasRoomFor(batch)) return 'held';
+  if (!dispatcher.hasRoomFor(batch)) return 'crowded';
   const [merchant, first] = await Promise.all([deps.store.merchant.get(shard, merchant_id), firstLines(deps, batch)]);
   return merchant?.status === 'ALLOWED' ? { batch, first } : 'not_due';
 }

@@ -26,7 +26,7 @@ const MOST_AT_ONCE = 16;
 /** 4096 due batches are looked up at a time. */
 const MOST_LOOKED_UP = 4_096;
 /** 16 batches of one turn whose carriers are busy: after these, the turn's others are left to a later look. */
-const MOST_HELD = 16;
+const MOST_CROWDED = 16;
 
 /**
  * Runs due occurrences, merchants in turn, until nothing can be run. One look reads a limited number per shard, so turns whose
@@ -45,7 +45,7 @@ export async function runDuePayouts(deps: PayoutBatchDeps, parts: RunParts): Pro
     const shared = { deps, parts, run, look };
     await Promise.all(Array.from({ length: MOST_AT_ONCE }, (_, at) => serve(shared, { isFirst: at === 0 })));
     hasRun ||= run.ran > before;
-    if (look.held.size > 0) except = [...except, ...look.held.keys()];
+    if (look.crowded.size > 0) except = [...except, ...look.crowded.keys()];
     else if (run.ran === before) {
       if (!hasRun || except.length === 0) break;
       except = [];
@@ -71,7 +71,7 @@ interface Run {
 interface Look {
   readonly turns: MerchantTurns<DueBatch>;
   /** By turn: how many of its batches have found their carriers busy. */
-  readonly held: Map<string, number>;
+  readonly crowded: Map<string, number>;
 }
 
 /** What the workers of one look share. */
@@ -101,7 +101,7 @@ async function lookUp(deps: PayoutBatchDeps, { passed }: Run, except: readonly s
   for (const batch of inOrder(deps, due)) {
     if (!passed.has(batch.id)) turns.add(turnOf(batch), batch);
   }
-  return { turns, held: new Map() };
+  return { turns, crowded: new Map() };
 }
 
 /** Sorted by due time; equal times in random order, so that several processes rarely work on the same batch. */
@@ -126,15 +126,15 @@ async function serve(shared: Shared, { isFirst }: { readonly isFirst: boolean })
     const outcome = await tryOccurrence(shared, batch);
     if (outcome === 'more') look.turns.add(turnOf(batch), batch);
     else if (outcome === 'not_due') run.passed.add(batch.id);
-    else if (outcome === 'held') hold(look, batch);
+    else if (outcome === 'crowded') noteCrowded(look, batch);
   }
 }
 
-function hold(look: Look, batch: DueBatch): void {
+function noteCrowded(look: Look, batch: DueBatch): void {
   const turn = turnOf(batch);
-  const held = (look.held.get(turn) ?? 0) + 1;
-  look.held.set(turn, held);
-  if (held >= MOST_HELD) look.turns.drop(turn);
+  const crowded = (look.crowded.get(turn) ?? 0) + 1;
+  look.crowded.set(turn, crowded);
+  if (crowded >= MOST_CROWDED) look.turns.drop(turn);
 }
 
 async function tryOccurrence({ deps, parts, run }: Shared, batch: DueBatch): Promise<Outcome> {

@@ -76,7 +76,8 @@ const WITHDRAWN_MOST = 4;
 
 /**
  * Inquires about its own last attempt, and about the last attempt of each called-off refund of the payment that the upstream
- * had turned away. Any that was accepted after all is recorded, and holds this refund back if the sum would be too much.
+ * had turned away. Any of those that was accepted after all is recorded; whether this refund would then be too much is decided when
+ * it is intended, on fresh rows.
  */
 async function askEarlierAttempts(deps: Deps, known: Refund): Promise<PreviousAttempt> {
   const own = await inquirePreviousAttempt(deps, known);
@@ -86,10 +87,12 @@ async function askEarlierAttempts(deps: Deps, known: Refund): Promise<PreviousAt
   const said = await Promise.all(
     withdrawn.slice(0, WITHDRAWN_MOST).map(async ({ shard, attempt_id }): Promise<PreviousAttempt> => {
       const tried = attempt_id === null ? undefined : await deps.store.attempt.get(shard, attempt_id);
-      return tried?.status === 'not_sent' ? inquirePreviousAttempt(deps, { ...known, attempt_id }) : own;
+      if (tried?.status !== 'not_sent') return { kind: 'over' };
+      const { started_at, created_at } = known;
+      return inquirePreviousAttempt(deps, { shard, attempt_id, started_at, created_at });
     }),
   );
-  return said.find(({ kind }) => kind === 'unclear') ?? own;
+  return said.find(({ kind }) => kind === 'unclear') ?? { kind: 'over' };
 }
 
 /** The upstream that paid; undefined if it is no longer configured. */
