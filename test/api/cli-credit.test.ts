@@ -1,26 +1,17 @@
 /**
  * `mbongo balance credit` and `mbongo wallet credit`: under one reference money is credited once.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { merchantAccount, walletAccount } from '../../src/domain/ledger.ts';
 import { CommitUnknown } from '../../src/store/errors.ts';
 import { creditBalance } from '../../src/usecases/balance-credit.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { type CommandLine, openCommandLine } from '../support/command-line.ts';
+import { openCommandWorld } from '../support/command-world.ts';
 import { bearerOf } from '../support/flows.ts';
 import { rowsOf } from '../support/rows.ts';
-import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
 
-let world: World;
-let cli: CommandLine;
-beforeAll(async () => {
-  world = await openWorld();
-  cli = await openCommandLine(world.databaseUrl, WORLD_MASTER_KEY);
-});
-afterAll(async () => {
-  await cli.close();
-  await world.close();
-});
+const { world, cli, close } = await openCommandWorld();
+afterAll(close);
 
 const wordsFor = ({ merchant }: MerchantCreated, amount: string, ...more: string[]): string[] => [
   ...`balance credit --merchant ${merchant.id} --currency usd --amount ${amount}`.split(' '),

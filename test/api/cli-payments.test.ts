@@ -6,29 +6,18 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Output } from '../../src/commands/output.ts';
 import { type PaymentListOptions, paymentList, paymentShow } from '../../src/commands/payment.ts';
 import { type PayoutLinesOptions, payoutLines } from '../../src/commands/payout.ts';
-import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { archive, DAY, growOld } from '../support/archive-scenes.ts';
-import { type CommandLine, type Document, openCommandLine } from '../support/command-line.ts';
+import type { Document } from '../support/command-line.ts';
+import { openCommandWorld } from '../support/command-world.ts';
 import { collect, collectWith, neighbourOf, numberEnding, payByPhone, untilStatus } from '../support/flows.ts';
 import { fund } from '../support/payout-batches.ts';
 import { createPayout, lines, settled } from '../support/payout-flows.ts';
 import { minted, type Paid, paidByPhone, paidByWallet, refunded, untilRefund } from '../support/refund-flows.ts';
 import { rowsOf } from '../support/rows.ts';
-import { type Answer, openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
+import type { Answer } from '../support/world.ts';
 
-let world: World;
-let cli: CommandLine;
-let merchant: MerchantCreated;
-
-beforeAll(async () => {
-  world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
-  cli = await openCommandLine(world.databaseUrl, WORLD_MASTER_KEY);
-  merchant = await world.merchant();
-});
-afterAll(async () => {
-  await cli.close();
-  await world.close();
-});
+const { world, cli, merchant, close } = await openCommandWorld();
+afterAll(close);
 
 /** By the clock of the world, which stands still; the command line has the machine's. */
 const list = (options: Partial<PaymentListOptions>): Promise<Output> =>

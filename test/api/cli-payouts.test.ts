@@ -1,29 +1,19 @@
 /**
  * `mbongo payout` and `mbongo merchant payouts`, as a shell sees them.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { PayoutBatch } from '../../src/domain/outgoing-records.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { type CommandLine, openCommandLine } from '../support/command-line.ts';
+import { openCommandWorld } from '../support/command-world.ts';
 import { numberEnding } from '../support/flows.ts';
 import { type BatchWish, countsNow, fund, makeBatch } from '../support/payout-batches.ts';
 import { untilLater } from '../support/waiting.ts';
-import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
 
 const DAY = 86_400_000;
 
-let world: World;
-let cli: CommandLine;
-
-beforeAll(async () => {
-  // The command line uses the machine's clock.
-  world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' }, start: Date.now() });
-  cli = await openCommandLine(world.databaseUrl, WORLD_MASTER_KEY);
-});
-afterAll(async () => {
-  await world.close();
-  await cli.close();
-});
+// The command line uses the machine's clock.
+const { world, cli, close } = await openCommandWorld({ start: Date.now() });
+afterAll(close);
 
 const date = (days: number): string => new Date(world.clock.now() + days * DAY).toISOString().slice(0, 10);
 const weekly = (days = 3): BatchWish['schedule'] => ({

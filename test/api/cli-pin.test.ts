@@ -1,21 +1,12 @@
 /**
  * `mbongo wallet open --pin -`: a PIN that no other user of the machine can see among the words of a command.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type CommandLine, openCommandLine } from '../support/command-line.ts';
+import { afterAll, expect, test } from 'vitest';
+import { openCommandWorld } from '../support/command-world.ts';
 import { collect, payFromWallet } from '../support/flows.ts';
-import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
 
-let world: World;
-let cli: CommandLine;
-beforeAll(async () => {
-  world = await openWorld();
-  cli = await openCommandLine(world.databaseUrl, WORLD_MASTER_KEY);
-});
-afterAll(async () => {
-  await cli.close();
-  await world.close();
-});
+const { world, cli, close } = await openCommandWorld();
+afterAll(close);
 
 const WORDS = 'wallet open --pin - --currency usd --balance 50.00 --phone +243810000042 --json';
 

@@ -1,27 +1,18 @@
 /**
  * `mbongo settle`: money out to a merchant's bank, once, and one line of its statement.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { merchantAccount } from '../../src/domain/ledger.ts';
 import { CommitUnknown } from '../../src/store/errors.ts';
 import { creditBalance } from '../../src/usecases/balance-credit.ts';
 import { settleBalance } from '../../src/usecases/balance-settle.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { type CommandLine, openCommandLine } from '../support/command-line.ts';
+import { openCommandWorld } from '../support/command-world.ts';
 import { bearerOf, collect, neighbourOf } from '../support/flows.ts';
 import { rowsOf } from '../support/rows.ts';
-import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
 
-let world: World;
-let cli: CommandLine;
-beforeAll(async () => {
-  world = await openWorld();
-  cli = await openCommandLine(world.databaseUrl, WORLD_MASTER_KEY);
-});
-afterAll(async () => {
-  await cli.close();
-  await world.close();
-});
+const { world, cli, close } = await openCommandWorld();
+afterAll(close);
 
 /** A merchant with 100.00 usd. */
 async function rich(): Promise<MerchantCreated> {

@@ -4,54 +4,22 @@
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { runCommandLine } from '../../src/commands/command-line.ts';
+import { afterAll, expect, test } from 'vitest';
 import { isDemoCurrent, openDemo } from '../../src/commands/demo.ts';
 import { addBankAccount, type BankAddCommand } from '../../src/usecases/bank-add.ts';
 import { closeBankAccount } from '../../src/usecases/bank-close.ts';
-import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { openCommandWorld } from '../support/command-world.ts';
 import { bearerOf, statusOf } from '../support/flows.ts';
 import { openOperatorWorld } from '../support/operator-world.ts';
 import { rowsOf } from '../support/rows.ts';
 import { pdfFile, promise, upload } from '../support/transfer-flows.ts';
-import { mint, openWorld, type World } from '../support/world.ts';
+import { mint } from '../support/world.ts';
 
-let world: World;
-let merchant: MerchantCreated;
-let folder: string;
+const { world, cli, merchant, close } = await openCommandWorld();
+afterAll(close);
 
-beforeAll(async () => {
-  world = await openWorld();
-  merchant = await world.merchant();
-  folder = await mkdtemp(join(tmpdir(), 'mbongo-cli-'));
-});
-afterAll(async () => {
-  await world.close();
-  await rm(folder, { recursive: true, force: true });
-});
-
-type Document = { readonly [name: string]: unknown };
-
-/** `MASTER_KEY` is the world's, so that what it sealed opens. */
-async function run(...argv: string[]): Promise<{ status: number; out: string; err: string }> {
-  const out: string[] = [];
-  const err: string[] = [];
-  const env = {
-    DATABASE_URL: world.databaseUrl,
-    DATA_DIR: folder,
-    MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
-  };
-  const around = { env, write: (text: string) => out.push(text), writeError: (text: string) => err.push(text) };
-  const status = await runCommandLine(argv, around, '0.1.0');
-  return { status, out: out.join(''), err: err.join('') };
-}
-
-async function json(...argv: string[]): Promise<Document> {
-  const { status, out, err } = await run(...argv, '--json');
-  expect([status, err]).toEqual([0, '']);
-  return JSON.parse(out) as Document;
-}
-
+const run = (...argv: string[]) => cli.run(argv);
+const json = (...argv: string[]) => cli.json(argv);
 const refused = (...argv: string[]): Promise<string> => said(1, argv);
 const wronglyAsked = (...argv: string[]): Promise<string> => said(2, argv);
 
@@ -176,14 +144,16 @@ test('proof list, show, approve and decline', async () => {
     { proof_id: declined, transaction_id: second.transaction_id, duplicate_of: [first.transaction_id] },
   ]);
   expect((await run('proof', 'list')).out).toContain(`also used for ${second.transaction_id}`);
-  const out = join(folder, 'proof.pdf');
+  const out = join(cli.dataDir, 'proof.pdf');
   const shown = await json('proof', 'show', approved, '--out', out);
   expect(shown).toMatchObject({ amount: '12.50', content_type: 'application/pdf', size: file.length, file: out });
   expect(Object.keys(shown)).not.toContain('digest');
   expect((await readFile(out)).equals(file)).toBe(true);
   expect((await stat(out)).mode & 0o777).toBe(0o600);
   expect(await refused('proof', 'show', approved, '--out', out)).toContain('already exists');
-  expect(await refused('proof', 'show', approved, '--out', join(folder, 'no', 'x'))).toContain('cannot be written');
+  expect(await refused('proof', 'show', approved, '--out', join(cli.dataDir, 'no', 'x'))).toContain(
+    'cannot be written',
+  );
   const named = ['--bank-reference', 'FT 26324', '--note', 'statement of 20 November'];
   expect(await json('proof', 'approve', approved, ...named)).toMatchObject({
     proof_id: approved,

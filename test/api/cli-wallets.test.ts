@@ -1,25 +1,14 @@
 /**
  * `mbongo wallet list` and `show`: whose account it is, what is in it, and why it does not pay.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { walletList, walletShow } from '../../src/commands/wallet.ts';
-import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { type CommandLine, type Document, openCommandLine } from '../support/command-line.ts';
+import type { Document } from '../support/command-line.ts';
+import { openCommandWorld } from '../support/command-world.ts';
 import { collect, payFromWallet } from '../support/flows.ts';
-import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
 
-let world: World;
-let cli: CommandLine;
-let merchant: MerchantCreated;
-beforeAll(async () => {
-  world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
-  cli = await openCommandLine(world.databaseUrl, WORLD_MASTER_KEY);
-  merchant = await world.merchant();
-});
-afterAll(async () => {
-  await cli.close();
-  await world.close();
-});
+const { world, cli, merchant, close } = await openCommandWorld();
+afterAll(close);
 
 const PHONE = '+243810000777';
 const list = async (options: Document): Promise<Document[]> =>

@@ -3,26 +3,18 @@
  */
 
 import { userInfo } from 'node:os';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/platform/clock.ts';
 import { CommitUnknown } from '../../src/store/errors.ts';
 import { creditBalance } from '../../src/usecases/balance-credit.ts';
 import { journaled } from '../../src/usecases/journal.ts';
-import { type CommandLine, type Document, openCommandLine } from '../support/command-line.ts';
+import type { Document } from '../support/command-line.ts';
+import { openCommandWorld } from '../support/command-world.ts';
 import { openPayer } from '../support/payout-lines.ts';
 import { rowsOf } from '../support/rows.ts';
-import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
 
-let world: World;
-let cli: CommandLine;
-beforeAll(async () => {
-  world = await openWorld();
-  cli = await openCommandLine(world.databaseUrl, WORLD_MASTER_KEY);
-});
-afterAll(async () => {
-  await cli.close();
-  await world.close();
-});
+const { world, cli, close } = await openCommandWorld();
+afterAll(close);
 
 const about = async (id: string): Promise<Document[]> =>
   (await cli.json(`journal list --about ${id}`)).entries as Document[];

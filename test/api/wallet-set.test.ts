@@ -1,35 +1,24 @@
 /**
  * `mbongo wallet set`: a new PIN, and a new phone for the codes, for whoever has forgotten the one or lost the other.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { walletShow } from '../../src/commands/wallet.ts';
 import { makeWalletNumber } from '../../src/domain/wallet.ts';
 import { CommitUnknown } from '../../src/store/errors.ts';
 import { UNCOUNTED } from '../../src/usecases/code-calls.ts';
 import { resendCode } from '../../src/usecases/code-resend.ts';
-import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
 import { submitPayment } from '../../src/usecases/payment-submit.ts';
 import { setWallet } from '../../src/usecases/wallet-set.ts';
 import { host, stepOf, textOf, titleOf, visitor } from '../support/checkout-flows.ts';
-import { type CommandLine, openCommandLine } from '../support/command-line.ts';
+import { openCommandWorld } from '../support/command-world.ts';
 import { callerOf, meansOf, oncePinIsJudged, plainly, submitOf } from '../support/direct-calls.ts';
 import { codeOn, collect, numberEnding, type Paying, payFromWallet, phoneState, statusOf } from '../support/flows.ts';
 import { whileTimePasses } from '../support/waiting.ts';
-import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
+import type { World } from '../support/world.ts';
 
-let world: World;
-let cli: CommandLine;
-let merchant: MerchantCreated;
-beforeAll(async () => {
-  world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
-  cli = await openCommandLine(world.databaseUrl, WORLD_MASTER_KEY);
-  merchant = await world.merchant();
-});
-afterAll(async () => {
-  await cli.close();
-  await world.close();
-});
+const { world, cli, merchant, close } = await openCommandWorld();
+afterAll(close);
 
 const pay = async (wallet: { readonly number: string; readonly pin: string }) =>
   (await payFromWallet(world, await collect(world, merchant), wallet)).json;

@@ -17,7 +17,7 @@ export interface CommandLine {
   /** Runs a command; words that contain blanks have to be given as a list. */
   run(words: string | readonly string[], over?: { readonly [name: string]: string }, input?: string): Promise<Result>;
   /** The one JSON document that a command prints; it must print nothing else. */
-  json(words: string): Promise<Document>;
+  json(words: string | readonly string[]): Promise<Document>;
   readonly dataDir: string;
   close(): Promise<void>;
 }
@@ -43,7 +43,7 @@ export async function openCommandLine(databaseUrl: string, masterKey: string): P
   return {
     run,
     async json(words) {
-      const { status, out, err } = await run(`${words} --json`);
+      const { status, out, err } = await run(typeof words === 'string' ? `${words} --json` : [...words, '--json']);
       expect([status, err]).toEqual([0, '']);
       expect(out.endsWith('\n')).toBe(true);
       expect(out.trimEnd()).not.toContain('\n');
