@@ -43,7 +43,7 @@ export async function closeAccountDays(lender: Lender, days: readonly string[]):
 }
 
 const FENCE_COLUMNS = columnList<{ readonly fenced: boolean }>({ fenced: 'bool' });
-const FENCE: Statement = { name: 'fence_account_days', text: 'select fence_days($1::text::date)' };
+const FENCE: Statement = { name: 'fence_account_days', writes: true, text: 'select fence_days($1::text::date)' };
 
 const FIRST_DAY_COLUMNS = columnList<{ readonly day: string | null }>({ day: 'text' });
 const FIRST_DAY: Statement = {
@@ -54,6 +54,7 @@ const FIRST_DAY: Statement = {
 /** `$1` is the day, `$2` the name of the setting. A day without transfers is closed by the setting alone. */
 const CLOSE_DAY: Statement = {
   name: 'close_account_day',
+  writes: true,
   text: `with side as (
   select debit_shard as shard, debit_account as account, currency, -amount_minor as moved from ${inEither('ledger_transfer')} d
   where at >= $1::text::date::timestamptz and at < ($1::text::date + 1)::timestamptz

@@ -118,6 +118,7 @@ const TRIED_LINES = waitingLines('tried', ' and attempt_id is not null and next_
 /** A line that another transaction is writing is left to that transaction. */
 const RECALL_TRIED: Statement = {
   name: 'recall_payout_lines_tried_of_batch',
+  writes: true,
   text: `with tried as materialized (select l.shard, l.id from payout_line l
   where l.shard = $1::int2 and l.batch_id = $2 and l.status = 'pending' and l.attempt_id is not null for update skip locked)
 update payout_line t set next_start_at = $3::timestamptz, version = t.version + 1 from tried

@@ -14,7 +14,10 @@ import { watchdog } from './watchdog.ts';
 export interface Statement {
   readonly name: string;
   readonly text: string;
-  /** It writes, so that its commit may wait for a synchronous standby. Of the statements of a batch, one is marked at least. */
+  /**
+   * It writes, so that its commit may wait for a synchronous standby. In a batch it is enough that one statement is marked: a
+   * change always has a guard or a claim, and both are.
+   */
   readonly writes?: true;
 }
 

@@ -174,7 +174,7 @@ export async function openStore({ url, onError = () => undefined, brief = false 
   const readConnection = connect('read', brief ? { stall, limitMs: LIST_LIMIT_MS } : { stall });
   const readConnections = brief ? [readConnection] : [readConnection, connect('read', { stall })];
   const listConnections = brief ? [] : [1, 2].map(() => connect('lists', { limitMs: LIST_LIMIT_MS }));
-  const patient = openLender(() => connect('patient', { patient: true }));
+  const patient = openLender(() => connect('patient', { patient: true, stall }));
   const recent = openRecent();
   const committer = openCommitter(commitConnection, recent.note);
   const readers = openReaders(readConnections);

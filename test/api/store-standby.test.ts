@@ -88,6 +88,8 @@ test(
     expect(await reap()).toBe('StoreUnavailable');
     const both = await Promise.all([reap(), store.idempotency.get(0, 'doubtful')]);
     expect(both).toEqual(['StoreUnavailable', undefined]);
+    expect(await store.closeAccountDays(['2020-01-01']).catch(nameOf)).toBe('StoreUnavailable');
+    expect(await waiting()).toHaveLength(1);
 
     const { line, stall, told: reported, change } = suspicious();
     expect([await change(), await change()]).toEqual(['StoreUnavailable', 'StoreUnavailable']);
