@@ -14,6 +14,7 @@ import type { Merchant, ReceiptMode } from '../domain/records.ts';
 import type { DetailCode, RefusalDetail, Words } from '../domain/refusal.ts';
 import { OCCURRENCES_MOST, occurrenceDates } from '../domain/schedule.ts';
 import { isReferenceText } from '../domain/session.ts';
+import { ungrouped } from '../domain/wallet.ts';
 import type { Deps } from '../usecases/deps.ts';
 import { urlFaults } from '../usecases/merchant-urls.ts';
 import { payoutRoute, type Routing } from '../usecases/payout-route.ts';
@@ -157,8 +158,7 @@ function readReceiver(
   const text = given[name];
   if (text === undefined || text === '') return { faults: [fault(field, 'REQUIRED')] };
   if (mode === 'wallet') {
-    // Wallet numbers are printed in groups.
-    const number = text.replaceAll(/[ -]/g, '');
+    const number = ungrouped(text);
     if (number === '' || !isReferenceText(number)) return { faults: [fault(field, 'INVALID_TEXT')] };
     return { faults: [], value: { msisdn: null, wallet_number: number, connector: null, carrier: null } };
   }

@@ -6,28 +6,28 @@
 
 import { walletAccount } from '../domain/ledger.ts';
 import type { Wallet } from '../domain/records.ts';
-import { isWalletNumber, shardOfWallet } from '../domain/wallet.ts';
+import { shardOfWallet } from '../domain/wallet.ts';
 import { type AccountCredited, creditAccount } from './credit-account.ts';
 import type { OperatorDeps } from './deps.ts';
-import { OperatorError, UsageError } from './operator-error.ts';
+import { OperatorError } from './operator-error.ts';
 import { requireAmount } from './operator-input.ts';
+import { requireNumber } from './wallet-see.ts';
 
 export interface WalletCredited extends AccountCredited {
   readonly wallet: Wallet;
 }
 
 /**
- * `amount` is decimal text in the wallet's currency. @throws OperatorError for an unknown wallet or a bad amount, and as
+ * `text` is the wallet's number; `amount` is decimal text in the wallet's currency. @throws OperatorError for an unknown wallet or a bad amount, and as
  * `creditAccount`.
  */
 export async function creditWallet(
   deps: OperatorDeps,
-  number: string,
+  text: string,
   amount: string,
   reference: string | null = null,
 ): Promise<WalletCredited> {
-  if (!isWalletNumber(number))
-    throw new UsageError('that is not a wallet number: use the one that `mbongo wallet open` printed');
+  const number = requireNumber(text);
   const wallet = await deps.store.wallet.get(shardOfWallet(number), number);
   if (wallet === undefined) throw new OperatorError('there is no such wallet: `mbongo wallet open` makes one');
   const { currency } = wallet;
