@@ -66,6 +66,14 @@ test.each([
   expect(world.toSuspense).toBe(1025n);
 });
 
+test('nothing is decided on an attempt that has ended beside a payment that does not show it yet', () => {
+  const world = cardWorld({ status: 'not_sent', settled_at: 5 });
+  const { change } = learn(world, 10);
+  expect(change).toEqual({
+    updates: [expect.objectContaining({ table: 'payment', version: payment.version, row: {} })],
+  });
+});
+
 test('it completes a payment that is back with its customer', () => {
   const world = cardWorld({ status: 'not_sent' }, { status: 'pending', attempt_id: null, submitted_at: null });
   world.session = { ...world.session, submitting_payment_id: null };

@@ -11,7 +11,7 @@ import { attemptColumns, type SettlementContext } from './attempt-settlement.ts'
 import { guardedUpdate, merged } from './change.ts';
 import { isFinal } from './payment.ts';
 import type { Attempt } from './records.ts';
-import { move, type Settlement, type SettlementRows, settleAttempt } from './settlement.ts';
+import { guardOnly, isMixed, move, type Settlement, type SettlementRows, settleAttempt } from './settlement.ts';
 
 /**
  * Approves the payment by its earlier attempt, unless the present one may have asked for money, or the payment no longer waits for
@@ -26,6 +26,8 @@ export function settleByEarlier(
 ): Settlement {
   const { attempt, payment } = rows;
   if (earlier.status === 'approved') return { payment, attempt: earlier };
+  // Decided anew, once the payment shows what the attempt does.
+  if (isMixed(attempt, payment)) return { payment, attempt: earlier, ...guardOnly(payment) };
   const hasAsked = attempt.status !== 'intended' && attempt.status !== 'challenged';
   if (hasAsked || payment.attempt_id !== attempt.id || isFinal(payment.status)) {
     return settleAttempt({ ...rows, attempt: earlier }, answer, context);

@@ -234,8 +234,11 @@ export function isRemembered(http: number): boolean {
 /** The two names of a payment, and how each begins. */
 const PAYMENT_NAMES = { transaction_id: 'txn_', payment_id: 'pay_' } as const;
 
+/** The forms of both, which a merchant's own reference hardly has. */
+const NAME_FORMS = { transaction_id: /^txn_[0-9a-z]{26}$/, payment_id: /^pay_[\w-]{40,}$/ } as const;
+
 /**
- * Refuses a name that no payment of the caller's has (1204). If it looks like the payment's other name, the refusal says so: its
+ * Refuses a name that no payment of the caller's has (1204). If it has the form of the payment's other name, the refusal says so: its
  * form alone is judged, so that nothing is learnt of what exists. `field`: what carried it.
  */
 export function refuseUnknownPayment(
@@ -244,7 +247,7 @@ export function refuseUnknownPayment(
   field: string = wanted,
 ): Refusal {
   const other = wanted === 'payment_id' ? 'transaction_id' : 'payment_id';
-  if (!name.startsWith(PAYMENT_NAMES[other])) return new Refusal(1204);
+  if (!NAME_FORMS[other].test(name)) return new Refusal(1204);
   const spelled = (id: keyof typeof PAYMENT_NAMES): string => `${id} (${PAYMENT_NAMES[id]})`;
   return refuseField(1204, field, 'OTHER_ID', { given: spelled(other), wanted: spelled(wanted) });
 }

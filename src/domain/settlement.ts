@@ -281,12 +281,12 @@ function attemptOnly(
  * A payment ends, or goes back to its customer, together with its attempt: a payment that still looks open beside its closed
  * attempt is a stale read, and must not be returned.
  */
-function isMixed(attempt: Attempt, payment: Payment): boolean {
+export function isMixed(attempt: Attempt, payment: Payment): boolean {
   return payment.attempt_id === attempt.id && !isFinal(payment.status) && !isOpen(attempt.status);
 }
 
 /** Changes nothing, but guards that the payment is still as it was read. */
-function guardOnly(payment: Payment): { readonly change: Change } {
+export function guardOnly(payment: Payment): { readonly change: Change } {
   return { change: { updates: [guard('payment', payment)] } };
 }
 

@@ -71,6 +71,20 @@ describe('a submit of a payment', () => {
     expect(outcomeOf(check)).toBe(expected);
   });
 
+  test.each<[string, Partial<Session>, Partial<Payment>, string | undefined]>([
+    ['the one that consumed it', { status: 'CONSUMED', submitting_payment_id: other }, {}, other],
+    ['this one, whoever held the session before', { submitting_payment_id: other }, { status: 'approved' }, payment.id],
+    ['none where another one has paid since', {}, { status: 'cancelled', reason: 'sibling_paid' }, undefined],
+  ])('on a session that has paid is told which payment to read: %s', (_, ofSession, ofPayment, named) => {
+    const check = (): void => requireSubmittable({ ...session, ...ofSession }, { ...payment, ...ofPayment }, NOW);
+    expect(check).toThrow(expect.objectContaining({ code: 1001 }));
+    try {
+      check();
+    } catch (error) {
+      expect(error instanceof Refusal && error.more.transactionId).toBe(named);
+    }
+  });
+
   test('of another merchant, of another session and of nobody are refused alike', () => {
     expect(requireMine(payment, session)).toBe(payment);
     for (const foreign of [undefined, { ...payment, merchant_id: 'mch_2' }, { ...payment, session_id: 'ses_2' }]) {

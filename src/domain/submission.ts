@@ -174,8 +174,10 @@ export function requireSubmittable(session: Session, payment: Payment, now: numb
   const held = payment.status === 'processing' ? payment.id : session.submitting_payment_id;
   if (held !== null && (payment.status === 'pending' || payment.status === 'processing'))
     throw new SubmitUnderWay(held);
-  if (payment.status !== 'pending')
-    throw refuseConsumed({ submitting_payment_id: session.submitting_payment_id ?? payment.id });
+  // Which payment has consumed the session is known only if it is this one: the session is older than the payment.
+  if (payment.status !== 'pending') {
+    throw refuseConsumed({ submitting_payment_id: payment.reason === 'sibling_paid' ? null : payment.id });
+  }
 }
 
 /**

@@ -174,19 +174,25 @@ function readReceiver(
 
 type Planned = Pick<PayoutOrder, 'dates' | 'frequency'>;
 
-const OF_DATES = ['scheduled_dates', 'recurring_frequency', 'recurring_start_date', 'recurring_occurrences'] as const;
 const AT_ONCE: Planned = { dates: null, frequency: null };
 
 /** Without a sending_type a payout is made at once (specification), and cannot be undone: dates that came with it were meant. */
 function readUndated(body: Readable<PayoutBody>): Reading<Planned> {
-  const given = OF_DATES.find((name) => !isBlank(body[name]));
+  const given = datedBy(body);
   if (given === undefined) return { faults: [], value: AT_ONCE };
   return { faults: [fault('sending_type', 'SENDING_TYPE', { given })] };
 }
 
-/** What a program sends for a field that it does not use. */
-function isBlank(value: unknown): boolean {
-  return (value ?? '') === '' || value === 0 || (Array.isArray(value) && value.length === 0);
+/** The field by which a call asks for dates; undefined: none, or only what programs send for fields that they do not use. */
+function datedBy({ scheduled_dates, recurring_frequency, recurring_start_date }: Readable<PayoutBody>) {
+  const dates: readonly unknown[] = Array.isArray(scheduled_dates) ? scheduled_dates : [scheduled_dates];
+  if (dates.some(isSaid)) return 'scheduled_dates';
+  if (isSaid(recurring_start_date)) return 'recurring_start_date';
+  return FREQUENCIES.some((known) => known === recurring_frequency) ? 'recurring_frequency' : undefined;
+}
+
+function isSaid(value: unknown): boolean {
+  return typeof value === 'string' && value.trim() !== '';
 }
 
 /** The dates on which it runs; fields of another sending_type are ignored. */

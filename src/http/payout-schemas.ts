@@ -68,7 +68,7 @@ export const PayoutBody = Type.Object(
     sending_type: Type.Optional(
       described(
         SendingType,
-        'When the payout runs; fields that belong to another way are ignored. Default: immediate.',
+        'When the payout runs; fields that belong to another way are ignored. Default: immediate; a payout with dates must say it.',
       ),
     ),
     scheduled_dates: OfOne(

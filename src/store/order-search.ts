@@ -77,8 +77,10 @@ function orderSearch(
 ): Question {
   const { merchantId, currency, reference, msisdn, walletNumber, upstreamReference, from, until, before } = search;
   const shards = merchantId === undefined ? [0, SHARDS - 1] : [shardOf(merchantId), shardOf(merchantId)];
-  // A bank transfer has no attempt.
-  const named = `union all select o.id from ${inEither('payment')} o where o.provider_reference = ?`;
+  // A bank transfer has no attempt. The name of its credit ends in the letters and digits of the bank's reference, in capitals.
+  const named = `union all select o.id from ${inEither('payment')} o where o.provider_reference = ?
+  union all select r.payment_id from transfer_reference r
+  where r.payment_id is not null and substring(r.id from '[^:]*$') = upper(regexp_replace(?, '[^[:alnum:]]', '', 'g'))`;
   // An array, so that the attempts are read once, not once for each shard.
   const triedUnder = `id = any(array(select a.payment_id from ${inEither('attempt')} a
   where a.purpose = '${purpose}' and ? in (a.reference, a.provider_reference) ${purpose === 'payment' ? named : ''}))`;

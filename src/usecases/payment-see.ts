@@ -11,6 +11,7 @@ import type { Attempt, LedgerTransfer, Merchant, OneTimeCode, Payment, PaymentHi
 import type { Proof } from '../domain/transfer-records.ts';
 import type { WebhookEvent } from '../domain/webhook-records.ts';
 import { type FindDeps, findAttempt, findPayment, findRows, pageOfBoth } from './archive-find.ts';
+import { WRONG_MOST_MS } from './clock-guard.ts';
 import type { Deps } from './deps.ts';
 import { OperatorError, UsageError } from './operator-error.ts';
 import { requireMerchant } from './operator-input.ts';
@@ -55,7 +56,8 @@ export async function seePayment(deps: SeeDeps, id: string): Promise<PaymentStor
     store.code.get(shard, transactionId),
   ]);
   const causes = [transactionId, ...refunds.map((refund) => refund.id)];
-  const transfers = await store.transfersFor(shard, causes, created_at);
+  // Whoever moved the money may have a clock that lags as far as one may.
+  const transfers = await store.transfersFor(shard, causes, created_at - 2 * WRONG_MOST_MS);
   return { payment, merchant, timeline, attempts, transfers, refunds, events, proofs, code, beside };
 }
 

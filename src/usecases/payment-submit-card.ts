@@ -11,6 +11,7 @@ import type { AttemptAnswer } from '../domain/answer.ts';
 import { challengeAttempt, type ThreeDsResult } from '../domain/authentication.ts';
 import { guard } from '../domain/change.ts';
 import { requireMintingSecret } from '../domain/credential.ts';
+import { isPaid } from '../domain/payment.ts';
 import type { Payment, Session } from '../domain/records.ts';
 import { Refusal, type RefusalDetail, refuseField } from '../domain/refusal.ts';
 import { type SettlementRows, settleAttempt } from '../domain/settlement.ts';
@@ -39,7 +40,7 @@ import {
 import { cardOf, networkDown } from './card-form.ts';
 import { cardOrderOf, PAY_LIFE_MS } from './card-pay.ts';
 import type { Deps } from './deps.ts';
-import { paidBefore } from './paid-aside.ts';
+import { isPaidAside, paidBefore } from './paid-aside.ts';
 import type { FoundSubmit } from './payment-submit-found.ts';
 import { outcomeOf } from './payment-submit-outcome.ts';
 import { submitByAttempt, writeOutcome } from './payment-submit-upstream.ts';
@@ -230,12 +231,14 @@ function recordEarlier(submit: OpenSubmit, paid: PaidEarlier): Promise<Reply> {
   const { attempt } = submit.intended;
   const read = (): Promise<EarlierRows> => readWithEarlier(deps, attempt, paid);
   const decide = (rows: EarlierRows, settling: Settling): Decision<Submitted> => {
-    const { change, payment } = settling(settleEarlier(deps, rows, paid));
+    const { change, payment, attempt: earlier } = settling(settleEarlier(deps, rows, paid));
     if (change === undefined && rows.attempt.status === 'intended') {
       // Its money was booked as late meanwhile: this attempt ends as if that had been known before.
       const answer = { kind: 'not_sent', reason: PAID_BEFORE } as const;
       return decideAnswer(submit, rows, settling, { answer, heard: undefined, unasked: paidAside(payment) });
     }
+    // Its money has come too late to count: nobody may be told that nothing has been charged.
+    if (isPaidAside(earlier) && !isPaid(payment)) return { change, refusal: paidAside(payment).refusal };
     // The inquiry round has settled it in another way meanwhile.
     if (payment.status === 'pending') return { refusal: unclearBefore(payment).refusal };
     return { ...outcomeOf(payment), change };

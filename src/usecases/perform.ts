@@ -101,7 +101,7 @@ export async function refuse(store: Committing, answering: Answering<never>, ref
 
 /**
  * Runs work about a known transaction: its refusals name the transaction (contract §2), in the remembered bytes as in those
- * sent. Refusals of the session itself (401) do not.
+ * sent. Refusals of the session itself (401) name the payment that has consumed it, if that is known.
  */
 export async function aboutTransaction<A>(
   transactionId: string,

@@ -60,8 +60,8 @@ export async function nameTransfer(deps: OperatorDeps, proofId: string, bankRefe
     const { provider_reference: name } = payment;
     if (name !== null && distinctive(name) === distinctive(credit.reference)) return { answer: { proof, payment } };
     if (name !== null) throw new OperatorError(`the transfer of ${proof.id} is named ${name} already`);
-    await requireUnused(deps, credit);
-    const line = await requireMoneyIn(deps, payment);
+    await requireUnused(deps, credit, payment.id);
+    const line = await requireMoneyIn(deps, { ...proof, currency: payment.currency });
     const { change, ...named } = nameCredit(proof, payment, credit, line.id, deps.clock.now());
     return { change, answer: { proof, ...named } };
   });
@@ -78,11 +78,14 @@ async function requireCredit(deps: OperatorDeps, proofId: string, bankReference:
   return { key: bankCreditKey(account, reference), reference };
 }
 
-/** The ledger line that brought the money of an approved transfer in. */
-async function requireMoneyIn({ store }: OperatorDeps, payment: Payment): Promise<LedgerTransfer> {
-  const { shard, id, currency, created_at } = payment;
+/** The ledger line that brought the money of an approved transfer in: made by the clock that says when it was approved. */
+async function requireMoneyIn(
+  { store }: OperatorDeps,
+  { shard, payment_id, currency, decided_at, created_at }: Proof & Pick<Payment, 'currency'>,
+): Promise<LedgerTransfer> {
   const bank = transitAccount(shard, BANK_TRANSFER, currency).id;
-  const line = (await store.transfersFor(shard, [id], created_at)).find(({ debit_account }) => debit_account === bank);
+  const lines = await store.transfersFor(shard, [payment_id], decided_at ?? created_at);
+  const line = lines.find(({ debit_account }) => debit_account === bank);
   if (line === undefined) throw new Error('an approved transfer brought no money in');
   return line;
 }
@@ -112,13 +115,21 @@ async function decide(deps: OperatorDeps, proofId: string, verdict: ProofVerdict
   });
 }
 
-async function requireUnused({ store }: OperatorDeps, { key, reference }: BankCreditNamed): Promise<void> {
+/** `approvedId`: the payment that has been approved for it already; absent: nothing has, yet. */
+async function requireUnused(
+  { store }: OperatorDeps,
+  { key, reference }: BankCreditNamed,
+  approvedId?: string,
+): Promise<void> {
   const used = await store.transferReference.get(key.shard, key.id);
   if (used === undefined) return;
-  const when = new Date(used.created_at).toISOString();
-  throw new OperatorError(
-    `the transfer ${reference} to this account paid for ${used.payment_id} at ${when}: decline this proof if nothing else has arrived; if one transfer pays for both, add what tells them apart, like ${reference}/2`,
-  );
+  const paid = `the transfer ${reference} to this account paid for ${used.payment_id} at ${new Date(used.created_at).toISOString()}`;
+  const way =
+    approvedId === undefined
+      ? 'decline this proof if nothing else has arrived'
+      : `if nothing else has arrived, it was credited twice: have nothing delivered for ${approvedId}, and take its amount back from the merchant's balance (\`mbongo settle\`)`;
+  const both = `if one transfer pays for both, add what tells them apart, like ${reference}/2`;
+  throw new OperatorError(`${paid}: ${way}; ${both}`);
 }
 
 function requireNote(text: string, option: '--note' | '--reason'): string {

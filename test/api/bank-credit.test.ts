@@ -106,6 +106,23 @@ describe('a transfer that is named after its approval', () => {
     await nameTransfer(operator(), last?.proofId ?? '', 'R7/2');
   });
 
+  test('is named whatever the clock by which it was approved', async () => {
+    const { proofId } = await proven(await world.merchant());
+    world.clock.setBack(120_000);
+    await approveProof(operator(), proofId, null);
+    await world.clock.advance(120_000);
+    expect((await nameTransfer(operator(), proofId, 'R9')).payment.provider_reference).toBe('R9');
+  });
+
+  test('that has paid another one: the way out is not to decline what has been approved', async () => {
+    const own = await world.merchant();
+    const [first, second] = [await proven(own), await approved(own, jpegFile())];
+    await approveProof(operator(), first.proofId, null, 'R10');
+    const naming = nameTransfer(operator(), second.proofId, 'R10');
+    await expect(naming).rejects.toThrow(/credited twice: .* for txn_\w+, and take its amount back .* like R10\/2$/);
+    await expect(naming).rejects.not.toThrow('decline');
+  });
+
   test('is named once by two operators who name it differently at the same time', async () => {
     const { proofId } = await approved(await world.merchant());
     const named = await Promise.allSettled(['A1', 'B2'].map((name) => nameTransfer(operator(), proofId, name)));

@@ -16,6 +16,7 @@ import { archive, growOld } from '../support/archive-scenes.ts';
 import {
   type CardPaying,
   callbackFor,
+  collectByCard,
   collectCardWith,
   openFormOf,
   postCallback,
@@ -352,5 +353,31 @@ test('if the card network is removed from the configuration, an open challenge e
   expect(await statusOf(world, paying)).toBe('processing');
   const clock = manualClock(deps.clock.now() + 11 * 60_000);
   await inquireAttempt({ ...without, clock }, await attemptOf(world, paying), 'due');
-  expect(await statusOf(world, paying)).toBe('expired');
+  const payment = await world.gateway.store.payment.get(merchant.merchant.shard, paying.transaction_id);
+  expect(payment?.status).toBe('expired');
+});
+
+test('a submit that hears too late that an earlier try has paid does not say that nothing was charged', async () => {
+  network.issuer = 'SUCCESSFUL';
+  network.instead('pay', refusal('SERVER_BUSY'));
+  const paying = await collectByCard(world, merchant, { minted: { ttl_seconds: 300 } });
+  expectRefusal(await submitCard(world, paying), 502, '1404');
+  network.instead('pay', undefined);
+  const [first] = await rowsOf<{ id: string }>(world, 'select id from attempt where payment_id = $1', [
+    paying.transaction_id,
+  ]);
+  network.took(first?.id ?? '');
+  const slow = network.hold('inquire');
+  const submitted = submitCard(world, paying);
+  await slow.asked;
+  await untilStatus(world, paying, 'pending', 30_000);
+  await world.pass(300_000, 5);
+  slow.answer();
+  expectRefusal(await submitted, 400, '1110', 'PAID_BEFORE');
+  expect(await world.gateway.store.attempt.get(merchant.merchant.shard, first?.id ?? '')).toMatchObject({
+    status: 'approved',
+    reason: 'late_success',
+  });
+  const payment = await world.gateway.store.payment.get(merchant.merchant.shard, paying.transaction_id);
+  expect(payment?.status).toBe('expired');
 });

@@ -163,9 +163,10 @@ test('proof list, show, approve and decline', async () => {
     bank_reference: 'FT 26324',
   });
   expect(await refused('proof', 'approve', declined, '--bank-reference', 'ft26324')).toContain(first.transaction_id);
-  expect(await json('payment', 'list', '--upstream-reference', 'FT 26324')).toMatchObject({
-    payments: [{ transaction_id: first.transaction_id }],
-  });
+  for (const spelled of ['FT 26324', 'ft26324']) {
+    const { payments } = await json('payment', 'list', '--upstream-reference', spelled);
+    expect(payments).toMatchObject([{ transaction_id: first.transaction_id }]);
+  }
   expect(await json('proof', 'decline', declined, '--reason', 'used twice')).toMatchObject({ status: 'declined' });
   expect([await statusOf(world, first), await statusOf(world, second)]).toEqual(['approved', 'declined']);
   // The command line uses the machine's clock.

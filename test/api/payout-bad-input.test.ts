@@ -257,7 +257,12 @@ describe('a body', () => {
 
   test('may contain the other mode’s field, or another way’s dates: they are ignored', async () => {
     const of = (wallet_number: unknown) => line({ wallet_number });
-    const blank = { scheduled_dates: [], recurring_frequency: '', recurring_occurrences: 0 };
+    const blank = {
+      scheduled_dates: [''],
+      recurring_start_date: '',
+      recurring_frequency: 'none',
+      recurring_occurrences: 1,
+    };
     const dated = { sending_type: 'immediate', scheduled_dates: ['2027-02-28'] };
     for (const more of [of(''), of('5707000000000000'), of(null), blank, dated]) {
       const answer = await send(payoutBody(world, { ...more, dry_run: true }));

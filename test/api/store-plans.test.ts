@@ -269,7 +269,10 @@ test.each<[string[], Question]>([
   [['payment_by_reference'], paymentSearch({ merchantId: MERCHANT, reference: 'order-1', limit: 50 })],
   [['payment_pkey'], paymentSearch({ from: 0, limit: 50 })],
   [['payment_pkey'], paymentSearch({ from: 0, until: NOW, msisdn: '+1', status: 'approved', limit: 50 })],
-  [['attempt', 'payment', 'payment_pkey'], paymentSearch({ upstreamReference: 'a', from: 0, limit: 50 })],
+  [
+    ['attempt', 'payment', 'payment_pkey', 'transfer_reference'],
+    paymentSearch({ upstreamReference: 'a', from: 0, limit: 50 }),
+  ],
   [['payout_line_pkey'], lineSearch({ from: 0, until: NOW, msisdn: '+1', limit: 50 })],
   [['payout_line_pkey'], lineSearch({ merchantId: MERCHANT, from: 0, status: 'failed', limit: 50 })],
   [['attempt_of_order', 'payout_line_pkey'], lineSearch({ upstreamReference: 'a', from: 0, limit: 50 })],

@@ -74,7 +74,7 @@ ${code('Shell', STATEMENT)}
 <li>A day is a UTC day. For another zone name instants: Kinshasa’s 29 November is <code>from=2026-11-29T00:00:00%2B01:00</code> and <code>to=2026-11-29T23:59:59.999%2B01:00</code>.</li>
 <li>The opening balance plus every line is the closing balance, and the closing balance of one day is the opening one of the next. A CSV without closing rows was cut off: ask again.</li>
 <li>Match each line with your records by <code>transaction_id</code> or <code>refund_id</code>. <code>customer_reference</code> is your own name for it.</li>
-<li>Look into each line that you have no record of: you may have missed its webhook. An order of yours that has no line has not been paid.</li>
+<li>Look into each line that you have no record of: you may have missed its webhook. Of an order that has no line, read the status before you ask for its money again: a fee may have taken the whole amount, or the money may have come late.</li>
 </ol>
 <p>A statement of past days no longer changes.</p>
 ${heading('causes', 'What the lines mean')}
