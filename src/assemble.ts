@@ -56,7 +56,7 @@ import { openWatch, type Watch } from './watch/watch.ts';
 
 export type Role = 'all' | 'api' | 'worker';
 
-export interface Tools {
+interface Parts {
   readonly store: Store;
   readonly deps: Deps;
   /** The work that no caller awaits. */
@@ -64,7 +64,7 @@ export interface Tools {
   close(): Promise<void>;
 }
 
-export interface Gateway extends Tools {
+export interface Gateway extends Parts {
   readonly app: FastifyInstance;
   readonly courier: Courier;
   readonly dispatcher: Dispatcher;
@@ -85,8 +85,8 @@ const TOLD_WITHIN_MS = 4_000;
 /** Listen backlog, capped by the system: a burst of new connections waits here instead of having to retry. */
 const WAITING_CONNECTIONS = 2_048;
 
-/** Assembles what the command line needs: the store and the dependencies of the use cases, without a server. */
-async function assembleTools(config: Config, platform: Platform, databaseUrl: string, watch: Watch): Promise<Tools> {
+/** The store and the dependencies of the use cases: what the server, the rounds and the senders share. */
+async function assembleParts(config: Config, platform: Platform, databaseUrl: string, watch: Watch): Promise<Parts> {
   const errors = databaseErrors(platform.metrics);
   const onError = (error: Error): void => {
     errors();
@@ -136,7 +136,7 @@ export interface GatewayOptions {
 /** Assembles the whole gateway, ready to listen. If that fails, nothing is left open, so that the process can end. */
 export async function assembleGateway(config: Config, platform: Platform, options: GatewayOptions): Promise<Gateway> {
   const watch = openWatch(platform);
-  const tools = await assembleTools(config, platform, options.databaseUrl, watch);
+  const tools = await assembleParts(config, platform, options.databaseUrl, watch);
   try {
     await tools.store.plan();
     return joinGateway(config, platform, options, { tools, watch });
@@ -151,7 +151,7 @@ function joinGateway(
   config: Config,
   platform: Platform,
   { role, elapsed = () => performance.now() }: GatewayOptions,
-  { tools, watch }: { readonly tools: Tools; readonly watch: Watch },
+  { tools, watch }: { readonly tools: Parts; readonly watch: Watch },
 ): Gateway {
   const limiter = createLimiter({ now: elapsed, afterTurn: setImmediate });
   const followed = watch.commits(countingCommits(tools.store, limiter.commits));

@@ -52,7 +52,7 @@ export function stateOf({ payment, attempt, isOpen, now }: PageView): PageState 
 /** A carrier that has not confirmed the request within this time is late. */
 const LATE_AFTER_MS = 20_000;
 
-/** Whether the carrier is late in confirming the request, which it may or may not have. */
+/** Whether the carrier is late in confirming the request. Nobody knows then whether the request has arrived. */
 export function isLate({ payment, attempt, now }: PageView): boolean {
   return payment.status === 'processing' && now > sentAt({ payment, attempt, now }) + LATE_AFTER_MS;
 }

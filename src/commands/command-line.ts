@@ -6,6 +6,7 @@
  */
 
 import { Command, CommanderError, Help, Option } from 'commander';
+import type { Role } from '../assemble.ts';
 import { addArchiveCommands } from './archive-verbs.ts';
 import { addAttemptCommands } from './attempt-verbs.ts';
 import { addConnectorCommands } from './connector-verbs.ts';
@@ -16,7 +17,7 @@ import { printError, type Surroundings } from './output.ts';
 import { addPaymentCommands } from './payment-verbs.ts';
 import { addPayoutCommands } from './payout-verbs.ts';
 import { addRefundCommands } from './refund-verbs.ts';
-import { type Role, readProcesses } from './serve-processes.ts';
+import { readProcesses } from './serve-processes.ts';
 import { addSuspenseCommands } from './suspense-verbs.ts';
 import { attributionOf } from './this-user.ts';
 import type { Given, Tools } from './tools.ts';

@@ -5,6 +5,8 @@
  * @ after the first / ? or # says that the password holds one of these unencoded, so that the parts are not what they seem.
  */
 
+import { systemCodeOf } from './system-code.ts';
+
 const HINT = 'the characters # % / ? @ in a password must be percent-encoded, for example @ as %40';
 
 const UNTRUSTED =
@@ -86,7 +88,7 @@ export function stillUsingDatabaseUrl<V>(url: string | undefined, run: () => Pro
 function reasonOf(error: unknown, url: string): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const inner: unknown = error instanceof AggregateError ? error.errors[0] : undefined;
-  const code = codeIn(error);
+  const code = systemCodeOf(error);
   const state = stateOf(error) ?? stateOf(error.cause);
   if (state !== undefined) return state;
   const known = refusalWithoutTls(error) ?? (code === undefined ? undefined : REASONS[code]);
@@ -103,21 +105,16 @@ function reasonOf(error: unknown, url: string): string | undefined {
 
 /** A server's refusal of a connection that is not encrypted; its rules, if it has TLS at all, may let the same user in over that. */
 function refusalWithoutTls(error: Error): string | undefined {
-  if (codeIn(error) !== NOT_LET_IN || !error.message.endsWith(', no encryption')) return undefined;
+  if (systemCodeOf(error) !== NOT_LET_IN || !error.message.endsWith(', no encryption')) return undefined;
   return `${REASONS[NOT_LET_IN]}, at least not without TLS: add ?sslmode=verify-full, or see its pg_hba.conf`;
 }
 
 /** What the server's code says of its state, or of a pooler's; a failed migration's cause has one. */
 function stateOf(error: unknown): string | undefined {
-  const code = codeIn(error);
+  const code = systemCodeOf(error);
   const pooler = code === undefined ? undefined : POOLERS[code];
   if (pooler !== undefined) return `${pooler}: ${POOLER_HINT}`;
   return code === undefined ? undefined : STATES[code];
-}
-
-function codeIn(error: unknown): string | undefined {
-  const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' ? code : undefined;
 }
 
 const WRONG_PASSWORD = '28P01';

@@ -17,6 +17,7 @@ import type { OperatorDeps } from '../usecases/deps.ts';
 import { createMerchant, type MerchantCreated } from '../usecases/merchant-create.ts';
 import { openWallet } from '../usecases/wallet-open.ts';
 import { openWebhookSecret } from '../usecases/webhook-sign.ts';
+import { systemCodeOf } from './system-code.ts';
 
 export interface Demo {
   readonly merchant_id: string;
@@ -110,7 +111,7 @@ async function readDemo(path: string): Promise<Demo | undefined> {
   } catch (error) {
     // With a damaged file, only the notes at the start are missing.
     if (error instanceof SyntaxError) return undefined;
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (systemCodeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
 }

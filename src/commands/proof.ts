@@ -2,14 +2,13 @@
  * `mbongo proof`: shows the proofs of bank transfers, approves or declines them, and names their transfers.
  */
 
-import { writeFile } from 'node:fs/promises';
 import { statesOf } from '../domain/machine.ts';
 import { formatMinor } from '../domain/money.ts';
 import { PROOF } from '../domain/proof.ts';
-import { OperatorError } from '../usecases/operator-error.ts';
 import { requireId, requireMerchant } from '../usecases/operator-input.ts';
 import { approveProof, declineProof, nameTransfer, type ProofDecided } from '../usecases/proof-decide.ts';
 import { listProofs, openProofFile, type ProofSeen, readProof } from '../usecases/proof-read.ts';
+import { openNewFile } from './new-file.ts';
 import { readLimit, readStatus } from './options.ts';
 import { endOfPage, fieldLines, type Output, table, timeOf } from './output.ts';
 import type { Tools } from './tools.ts';
@@ -90,14 +89,12 @@ export async function proofName(
   return outputOf(await nameTransfer(deps, proofId, options.bankReference));
 }
 
-/** Writes a new file that only the operator's own user may read, since a proof shows a customer's account; overwrites none. */
 async function writeNew(path: string, bytes: Uint8Array): Promise<void> {
+  const file = await openNewFile(path);
   try {
-    await writeFile(path, bytes, { mode: 0o600, flag: 'wx' });
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'EEXIST') throw new OperatorError(`${path} already exists: name a new file`);
-    throw new OperatorError(`${path} cannot be written: name a file in a folder that this user may write to`);
+    await file.writeFile(bytes);
+  } finally {
+    await file.close();
   }
 }
 

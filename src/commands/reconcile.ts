@@ -5,15 +5,17 @@
  * is complete. Exit status 1 says that something does not match.
  */
 
-import { access, type FileHandle, link, open, rename, unlink } from 'node:fs/promises';
+import { access, link, rename, unlink } from 'node:fs/promises';
 import { CONNECTORS } from '../connectors/registry.ts';
 import { type Currency, isCurrency } from '../domain/currency.ts';
 import { formatMinor } from '../domain/money.ts';
-import { OperatorError, UsageError } from '../usecases/operator-error.ts';
+import { UsageError } from '../usecases/operator-error.ts';
 import { type Matched, type Reconciled, reconcile, VERDICTS } from '../usecases/reconcile.ts';
+import { isThereAlready, openNewFile } from './new-file.ts';
 import { readTime } from './options.ts';
 import { type Output, table, timeOf } from './output.ts';
 import { readStatement, requireStatementFile } from './statement-file.ts';
+import { systemCodeOf } from './system-code.ts';
 import type { Tools } from './tools.ts';
 
 export interface ReconcileOptions {
@@ -106,7 +108,7 @@ async function openReport(path: string): Promise<ReportWriter> {
   const { stringify } = await import('csv-stringify/sync');
   await requireNew(path);
   const unfinished = `${path}.${process.pid}.unfinished`;
-  const file = await openNew(unfinished, path);
+  const file = await openNewFile(unfinished, path);
   let waiting: Row[] = [];
   const flush = async (): Promise<void> => {
     // Formulas are escaped: the values come from outside, and people open reports in spreadsheets.
@@ -142,34 +144,16 @@ async function requireNew(path: string): Promise<void> {
   if (isThere) throw isThereAlready(path);
 }
 
-/** Opens the unfinished report; an operator knows only the path that was asked for. */
-async function openNew(unfinished: string, path: string): Promise<FileHandle> {
-  try {
-    return await open(unfinished, 'wx', 0o600);
-  } catch (error) {
-    if (codeOf(error) === 'EEXIST') throw isThereAlready(unfinished);
-    throw new OperatorError(`${path} cannot be written: name a file in a folder that this user may write to`);
-  }
-}
-
 /** Names the report by a link, which never overwrites a file made meanwhile; without links, checks the name and renames. */
 async function giveName(unfinished: string, path: string): Promise<void> {
   try {
     await link(unfinished, path);
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') throw isThereAlready(path);
+    if (systemCodeOf(error) === 'EEXIST') throw isThereAlready(path);
     await requireNew(path);
     return rename(unfinished, path);
   }
   await unlink(unfinished);
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
-}
-
-function isThereAlready(path: string): OperatorError {
-  return new OperatorError(`${path} already exists: name a new file`);
 }
 
 function outputOf(file: string, options: ReconcileOptions, result: Reconciled, shown: readonly Row[]): Output {

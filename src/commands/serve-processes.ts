@@ -6,8 +6,7 @@
  */
 import { availableParallelism } from 'node:os';
 import { InvalidArgumentError } from 'commander';
-
-export type Role = 'all' | 'api' | 'worker';
+import type { Role } from '../assemble.ts';
 
 /** The place of one of a supervisor's processes; the name identifies it in logs and metrics. */
 export interface Place {

@@ -7,7 +7,7 @@
 
 import { Server } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
-import type { Gateway } from '../assemble.ts';
+import type { Gateway, Role } from '../assemble.ts';
 import { readConfig, requireSharedDatabase, warningsOf } from '../config.ts';
 import { calendar } from '../platform/calendar.ts';
 import type { Log, Outbound, Traces } from '../platform/platform.ts';
@@ -17,9 +17,10 @@ import { followClock } from './clock.ts';
 import { type Address, gatewayProblem } from './listen-problem.ts';
 import { messageOf, printError, type Surroundings } from './output.ts';
 import { openSandbox } from './serve-demo.ts';
-import type { Role } from './serve-processes.ts';
+
 import { closeTooMany, openSupervised, type Supervised } from './serve-supervised.ts';
 import { openUnlessTold, outliveReplacing, REPLACED_MS, STOP_LIMIT_MS, whenToldToStop } from './serve-told.ts';
+import { systemCodeOf } from './system-code.ts';
 import { openWorld, type World } from './world.ts';
 
 /**
@@ -217,7 +218,7 @@ async function listen(gateway: { listen(): Promise<string> }, address: Address):
   try {
     return await gateway.listen();
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    throw typeof code === 'string' ? new Error(await gatewayProblem(code, address), { cause: error }) : error;
+    const code = systemCodeOf(error);
+    throw code !== undefined ? new Error(await gatewayProblem(code, address), { cause: error }) : error;
   }
 }

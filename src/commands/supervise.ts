@@ -4,14 +4,16 @@
  * Invariant: it announces itself when all of them serve; work that is done once per node is done here. Told to stop, it exits
  * with 0 when all have stopped. No process outlives it, however it ends: the channel to it closes, and they stop.
  */
+
 import cluster from 'node:cluster';
 import { writeSync } from 'node:fs';
+import type { Role } from '../assemble.ts';
 import { readConfig, requireSharedDatabase, warningsOf } from '../config.ts';
 import { systemClock } from '../platform/clock.ts';
 import { announce } from './announce.ts';
 import { messageOf, printError, type Surroundings } from './output.ts';
 import { openSandbox } from './serve-demo.ts';
-import { type Place, placesOf, type Role } from './serve-processes.ts';
+import { type Place, placesOf } from './serve-processes.ts';
 import { openUnlessTold, STOP_LIMIT_MS, STOP_MARGIN_MS, whenToldToStop } from './serve-told.ts';
 import type { Member } from './supervise-member.ts';
 import { collectMetrics } from './supervise-metrics.ts';

@@ -18,7 +18,7 @@ export interface Tools {
 
 /** A command as it is given. */
 export interface Given extends Command {
-  /** Whether it may change anything by the time. */
+  /** Whether it may write something that depends on this machine's clock, which then has to be right. */
   readonly changes: boolean;
 }
 

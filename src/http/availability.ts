@@ -7,6 +7,7 @@ import { isCurrency } from '../domain/currency.ts';
 import { type Availabilities, openAvailability } from '../usecases/availability.ts';
 import type { Deps } from '../usecases/deps.ts';
 import { named } from './components.ts';
+import { currencyFaults } from './list-query.ts';
 import { timestamp } from './present.ts';
 import { defineRoute, type Route } from './route.ts';
 import { CurrencyCode, described, MethodName, nullable, oneOf, Text } from './schema-words.ts';
@@ -72,8 +73,7 @@ export function availabilityRoutes(deps: Deps): Route[] {
       querystring: AvailabilityQuery,
       answers: { 200: AvailabilityAnswer },
       refusals: [1102, 1110],
-      checkQuery: ({ currency }) =>
-        currency === undefined || isCurrency(currency) ? [] : [{ field: 'currency', code: 'INVALID_CURRENCY' }],
+      checkQuery: currencyFaults,
       run: async (call) => {
         const { currency } = call.query;
         const wanted = isCurrency(currency) ? currency : undefined;

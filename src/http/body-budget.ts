@@ -68,7 +68,8 @@ export function createBodyBudget(): BodyBudget {
 }
 
 /**
- * Whether the body is a file, which is not read before its sender is known; any other body on such a route is treated like all.
+ * Whether the body is a file, which is not read before its sender is known. A body of another type on an upload route is held and
+ * counted like every other body.
  */
 export function bringsFile({ raw, routeOptions }: Pick<FastifyRequest, 'raw' | 'routeOptions'>): boolean {
   return routeOptions.config.takesFile === true && isForm(raw.headers);

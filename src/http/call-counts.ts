@@ -23,7 +23,10 @@ interface CountingParts {
 /** Calls of one guarded route by their sender, whatever payment they name. */
 export type GuardedCalls = SlidingWindow;
 
-/** A guard counts by payment, and only calls that find one; never scaled, and far above what any guard lets through. */
+/**
+ * A guard counts the calls about one payment, so that a call which names none of ours escapes it. This limit counts every call of a
+ * guarded route by its sender, far above what any guard lets through.
+ */
 const GUARDED_CALLS: Guard = { name: 'calls', calls: 120, seconds: 60 };
 
 export function countGuardedCalls(clock: Pick<Clock, 'now'>): GuardedCalls {

@@ -3,7 +3,6 @@
  */
 
 import { DAY_MS } from '../domain/durations.ts';
-import { isId } from '../domain/ids.ts';
 import type { RefusalDetail } from '../domain/refusal.ts';
 import type { WebhookEvent } from '../domain/webhook-records.ts';
 import type { Deps } from '../usecases/deps.ts';
@@ -21,7 +20,7 @@ import {
   RangeReplayedAnswer,
   ReplayBody,
 } from './event-schemas.ts';
-import { limitFaults, readSpan, spanFaults } from './list-query.ts';
+import { cursorFaults, idFaults, limitFaults, readSpan, spanFaults } from './list-query.ts';
 import { defineRoute, type Route } from './route.ts';
 import { idParams } from './schema-words.ts';
 
@@ -129,9 +128,12 @@ function replayRoutes(deps: Deps, courier: Pick<Courier, 'offer'>): Route[] {
 }
 
 function listFaults({ transaction_id: id, from, to, cursor, limit }: Partial<EventsQuery>) {
-  const faults: RefusalDetail[] = [];
-  if (id !== undefined && !isId('txn', id)) faults.push({ field: 'transaction_id', code: 'INVALID_FORMAT' });
-  return [...faults, ...spanFaults({ from, to }), ...cursorFaults(cursor), ...limitFaults(limit, EVENTS_MOST)];
+  return [
+    ...idFaults('transaction_id', 'txn', id),
+    ...spanFaults({ from, to }),
+    ...cursorFaults('evt', cursor),
+    ...limitFaults(limit, EVENTS_MOST),
+  ];
 }
 
 /** Reads a query in which `listFaults` has found none. */
@@ -143,7 +145,7 @@ function listingOf(query: EventsQuery): EventListing {
 const DAYS_MOST = 31;
 
 function rangeFaults({ from, to, cursor }: Partial<ReplayBody>, now: number): RefusalDetail[] {
-  const faults = [...spanFaults({ from, to }), ...cursorFaults(cursor)];
+  const faults = [...spanFaults({ from, to }), ...cursorFaults('evt', cursor)];
   if (from === undefined || faults.length > 0) return faults;
   const { from: begin = now, until = now + 1 } = readSpan({ from, to });
   const isLong = until - begin > DAYS_MOST * DAY_MS;
@@ -155,8 +157,4 @@ function rangeOf(body: ReplayBody, now: number): ReplayRange {
   const { from = now, until = now + 1 } = readSpan(body);
   // A span that is yet to come ends where it begins: it is empty.
   return { from, until: Math.max(from, until), status: body.status, beyond: body.cursor };
-}
-
-function cursorFaults(cursor: string | undefined): RefusalDetail[] {
-  return cursor === undefined || isId('evt', cursor) ? [] : [{ field: 'cursor', code: 'INVALID_CURSOR' }];
 }

@@ -1,7 +1,7 @@
 /**
- * Traffic limits, counted per process, and the headers that tell of a limit (contract §8).
+ * Limits on calls, counted per process, and the headers that tell of a limit (contract §8).
  *
- * Invariant: limits that guard a PIN or a code are counted exactly, in the database, and not here.
+ * Invariant: what protects a PIN or a code, its tries and resends, is counted exactly, in the database, and not here.
  */
 
 import type { Left } from '../domain/one-time-code.ts';
@@ -50,7 +50,7 @@ export function limitHeaders(name: TrafficLimit, standing: Standing): { policy: 
   };
 }
 
-/** A limit that guards a secret: never scaled, and counted where the secret is kept. */
+/** A limit that is never scaled, and the name that the headers give it. Its calls are counted per process, like traffic. */
 export interface Guard extends CallLimit {
   readonly name: string;
 }

@@ -8,6 +8,7 @@
 import { Type } from 'typebox';
 import { isCurrency } from '../domain/currency.ts';
 import { DAY_MS } from '../domain/durations.ts';
+import { isId, type Prefix } from '../domain/ids.ts';
 import type { RefusalDetail } from '../domain/refusal.ts';
 
 /** How the document writes a day or an instant: a generator of clients takes dates for either. */
@@ -50,6 +51,16 @@ export function referenceFaults(query: {
     ...holdsNul.map((field) => ({ field, code: 'INVALID_TEXT' }) as const),
     ...wordFaults('reference', query.customer_reference, query.reference),
   ];
+}
+
+/** What is wrong with a filter by an id of that kind, if anything. */
+export function idFaults(field: string, prefix: Prefix, id: string | undefined): RefusalDetail[] {
+  return id === undefined || isId(prefix, id) ? [] : [{ field, code: 'INVALID_FORMAT' }];
+}
+
+/** What is wrong with a cursor that is the id of the last item of the page before, if anything. */
+export function cursorFaults(prefix: Prefix, cursor: string | undefined): RefusalDetail[] {
+  return cursor === undefined || isId(prefix, cursor) ? [] : [{ field: 'cursor', code: 'INVALID_CURSOR' }];
 }
 
 /** What is wrong with the filter by a currency, if anything. */

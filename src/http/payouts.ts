@@ -5,14 +5,21 @@
  * differs.
  */
 
-import { isId } from '../domain/ids.ts';
 import { PAID_AGAIN_MOST } from '../domain/payout-order.ts';
-import type { RefusalCode, RefusalDetail } from '../domain/refusal.ts';
+import type { RefusalCode } from '../domain/refusal.ts';
 import type { Deps } from '../usecases/deps.ts';
 import { type BatchListing, listPayouts, readPayout } from '../usecases/payout-read.ts';
 import { retryPayout } from '../usecases/payout-retry.ts';
 import { type PayoutSent, requireSender, sendPayout } from '../usecases/payout-send.ts';
-import { currencyFaults, limitFaults, readSpan, referenceFaults, spanFaults, wordFaults } from './list-query.ts';
+import {
+  currencyFaults,
+  cursorFaults,
+  limitFaults,
+  readSpan,
+  referenceFaults,
+  spanFaults,
+  wordFaults,
+} from './list-query.ts';
 import { payoutFaults, payoutOrder } from './payout-faults.ts';
 import { presentBatch, presentBatches, presentPayout } from './payout-present.ts';
 import {
@@ -166,15 +173,14 @@ function batchRoutes(deps: Deps): Route[] {
 
 function listFaults(query: Partial<BatchesQuery>) {
   const { from, to, limit, cursor } = query;
-  const faults: RefusalDetail[] = [
+  return [
     ...wordFaults('method', query.receipt_mode, query.method),
     ...referenceFaults(query),
     ...currencyFaults(query),
     ...spanFaults({ from, to }),
+    ...cursorFaults('batch', cursor),
     ...limitFaults(limit, PAGE_MOST),
   ];
-  if (cursor !== undefined && !isId('batch', cursor)) faults.push({ field: 'cursor', code: 'INVALID_CURSOR' });
-  return faults;
 }
 
 /** Reads a query in which `listFaults` has found none. */

@@ -2,7 +2,6 @@
  * The routes of refunds: give money back, and read what became of it, one by one or as a list (contract §9).
  */
 
-import { isId } from '../domain/ids.ts';
 import { parseAmount } from '../domain/money.ts';
 import type { RefundRows } from '../domain/refund.ts';
 import type { RefusalDetail } from '../domain/refusal.ts';
@@ -11,7 +10,7 @@ import type { Deps } from '../usecases/deps.ts';
 import { makeRefundForMerchant } from '../usecases/refund-make.ts';
 import { readRefund } from '../usecases/refund-read.ts';
 import { listRefunds, type RefundListing } from '../usecases/refunds-list.ts';
-import { currencyFaults, limitFaults, readSpan, spanFaults } from './list-query.ts';
+import { currencyFaults, cursorFaults, idFaults, limitFaults, readSpan, spanFaults } from './list-query.ts';
 import { presentListedRefund, presentRefund } from './refund-present.ts';
 import { REFUNDS, REFUNDS_MOST, RefundAnswer, RefundBody, RefundsAnswer, RefundsQuery } from './refund-schemas.ts';
 import { defineRoute, type Route } from './route.ts';
@@ -106,11 +105,13 @@ function refundFaults({ amount, reason }: Partial<RefundBody>): RefusalDetail[] 
 
 function listFaults(query: Partial<RefundsQuery>): RefusalDetail[] {
   const { transaction_id: id, from, to, cursor, limit } = query;
-  const faults: RefusalDetail[] = [];
-  if (id !== undefined && !isId('txn', id)) faults.push({ field: 'transaction_id', code: 'INVALID_FORMAT' });
-  faults.push(...currencyFaults(query), ...spanFaults({ from, to }));
-  if (cursor !== undefined && !isId('rfd', cursor)) faults.push({ field: 'cursor', code: 'INVALID_CURSOR' });
-  return [...faults, ...limitFaults(limit, REFUNDS_MOST)];
+  return [
+    ...idFaults('transaction_id', 'txn', id),
+    ...currencyFaults(query),
+    ...spanFaults({ from, to }),
+    ...cursorFaults('rfd', cursor),
+    ...limitFaults(limit, REFUNDS_MOST),
+  ];
 }
 
 /** Reads a query in which `listFaults` has found none. */

@@ -82,7 +82,10 @@ interface RouteFacts {
   readonly codes?: { readonly [field: string]: RefusalCode };
   /** How soon its calls are turned away under overload. */
   readonly loadClass: LoadClass;
-  /** The limit that the use case itself keeps, exactly, in place of a traffic limit. */
+  /**
+   * The limit on calls about one payment's code, in place of a traffic limit. Tries and resends are counted besides, exactly, with
+   * the code.
+   */
   readonly guard?: CodeGuard;
   /** Answers by HTTP status. */
   readonly answers: { readonly [status: number]: TSchema };

@@ -5,7 +5,6 @@
 import type { Currency } from '../domain/currency.ts';
 import { isCurrency } from '../domain/currency.ts';
 import type { Merchant } from '../domain/records.ts';
-import type { RefusalDetail } from '../domain/refusal.ts';
 import { prefersCsv } from '../messages/accept.ts';
 import type { Deps } from '../usecases/deps.ts';
 import { openPosition, sealPosition } from '../usecases/statement-cursor.ts';
@@ -18,7 +17,7 @@ import {
   streamStatement,
 } from '../usecases/statement-read.ts';
 import { STATEMENT_LINES, STATEMENT_LINES_MOST, StatementAnswer, StatementQuery } from './books-schemas.ts';
-import { limitFaults, readSpan, spanFaults } from './list-query.ts';
+import { currencyFaults, limitFaults, readSpan, spanFaults } from './list-query.ts';
 import { defineRoute, type Route } from './route.ts';
 import { refuseShape } from './shape.ts';
 import { statementCsv } from './statement-csv.ts';
@@ -47,7 +46,7 @@ export function statementRoutes(deps: Deps): Route[] {
         'rows one `closing_balance` for each. An answer without closing rows was cut off: request it again. Texts that a ' +
         'spreadsheet would take for a formula begin with an apostrophe.',
       refusals: [1102, 1109, 1110, 1301],
-      checkQuery: faultsOf,
+      checkQuery: listFaults,
       run: async (call) => {
         const { merchant } = call.caller;
         const { query } = call;
@@ -68,11 +67,8 @@ export function statementRoutes(deps: Deps): Route[] {
   ];
 }
 
-function faultsOf({ currency, from, to, limit }: Partial<StatementQuery>) {
-  const faults: RefusalDetail[] = [];
-  if (currency !== undefined && !isCurrency(currency)) faults.push({ field: 'currency', code: 'INVALID_CURRENCY' });
-  faults.push(...spanFaults({ from, to }));
-  return [...faults, ...limitFaults(limit, STATEMENT_LINES_MOST)];
+function listFaults({ currency, from, to, limit }: Partial<StatementQuery>) {
+  return [...currencyFaults({ currency }), ...spanFaults({ from, to }), ...limitFaults(limit, STATEMENT_LINES_MOST)];
 }
 
 interface Asked extends StatementQuery {

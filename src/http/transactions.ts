@@ -3,15 +3,21 @@
  */
 
 import { Type } from 'typebox';
-import { isId } from '../domain/ids.ts';
 import { formatMinor } from '../domain/money.ts';
 import type { Payment } from '../domain/records.ts';
-import type { RefusalDetail } from '../domain/refusal.ts';
 import type { Deps } from '../usecases/deps.ts';
 import { readTransactionDetail } from '../usecases/payout-read.ts';
 import { listTransactions } from '../usecases/transactions-list.ts';
 import { TRANSACTIONS, TRANSACTIONS_MOST, TransactionsAnswer, TransactionsQuery } from './books-schemas.ts';
-import { currencyFaults, limitFaults, readSpan, referenceFaults, spanFaults, wordFaults } from './list-query.ts';
+import {
+  currencyFaults,
+  cursorFaults,
+  limitFaults,
+  readSpan,
+  referenceFaults,
+  spanFaults,
+  wordFaults,
+} from './list-query.ts';
 import { presentTransactionDetail } from './payout-present.ts';
 import { TransactionDetailAnswer } from './payout-schemas.ts';
 import { presentStatus } from './present.ts';
@@ -43,7 +49,7 @@ export function transactionRoutes(deps: Deps): Route[] {
       querystring: TransactionsQuery,
       answers: { 200: TransactionsAnswer },
       refusals: [1102, 1103, 1110],
-      checkQuery: faultsOf,
+      checkQuery: listFaults,
       run: async (call) => {
         const { query } = call;
         const { status, currency, cursor, limit } = query;
@@ -86,16 +92,16 @@ export function transactionRoutes(deps: Deps): Route[] {
   ];
 }
 
-function faultsOf(query: Partial<TransactionsQuery>) {
+function listFaults(query: Partial<TransactionsQuery>) {
   const { from, to, cursor, limit } = query;
-  const faults: RefusalDetail[] = [
+  return [
     ...wordFaults('method', query.payment_method, query.method),
     ...referenceFaults(query),
     ...currencyFaults(query),
     ...spanFaults({ from, to }),
+    ...cursorFaults('txn', cursor),
+    ...limitFaults(limit, TRANSACTIONS_MOST),
   ];
-  if (cursor !== undefined && !isId('txn', cursor)) faults.push({ field: 'cursor', code: 'INVALID_CURSOR' });
-  return [...faults, ...limitFaults(limit, TRANSACTIONS_MOST)];
 }
 
 function presentTransaction(payment: Payment) {

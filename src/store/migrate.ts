@@ -124,9 +124,9 @@ async function requireSchema(client: pg.Client): Promise<void> {
 }
 
 /**
- * What has been applied, with its checksum, by one look that waits for nobody: what is recorded stays as it is. Whatever is not found
- * here is looked for again under the lock. On a standby, and for a role that may not create tables, nothing is: then the first
- * migration is refused, and says so before one is needed.
+ * The migrations that are recorded, with their checksums, read without the lock: a record never changes. One that is not found here
+ * is looked for again under the lock. On a standby, or for a role that may not create tables, this returns nothing, so that the
+ * first migration fails at once and says why, even if none is missing.
  */
 async function appliedBefore(client: pg.Client): Promise<ReadonlyMap<string, string>> {
   const { rows: looks } = await client.query<{ knows: boolean }>(

@@ -31,8 +31,8 @@ export interface Source {
 
 /**
  * Most times that a job is sent. Everything sent here may be sent again when its connection breaks or it collides with another
- * transaction: a read does no harm, and when the answer of a claim or removal is lost, the claimed rows are free again once the
- * lease expires, and the removed ones are simply gone.
+ * transaction: a read does no harm, and when the answer of a lease or a removal is lost, the leased rows are free again once the
+ * lease has run out, and the removed ones are simply gone.
  */
 const MOST_TRIES = 3;
 /** No retry after this time: a connection that took longer to break had fallen silent, and its callers have waited enough. */

@@ -56,7 +56,7 @@ export function beginningWith(url: string, settings: readonly string[]): pg.Clie
   return { connectionString: url.replace(OPTIONS, (theirs) => `${theirs}+${ours}`), options };
 }
 
-/** What the server reports to every new connection, and what it must say. London's winter is UTC as well, but not its summer. */
+/** What the server reports to every new connection, and what it must say. The zones are those that are UTC all year. */
 const REQUIRED: { readonly [parameter: string]: RegExp } = {
   TimeZone: /^(Etc\/)?(UTC|UCT|GMT|Zulu)$/i,
   DateStyle: /^ISO\b/,

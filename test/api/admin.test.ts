@@ -200,7 +200,7 @@ describe('wallets', () => {
     await expect(open({ pin: '12' })).rejects.toThrow('four to eight digits');
     await expect(open({ phone: '0810000042' })).rejects.toThrow('international');
     await expect(open({ number: '5707000000000001' })).rejects.toThrow('not a wallet number');
-    await expect(creditWallet(world.deps, '5707', '1.00')).rejects.toThrow('not a wallet number');
+    await expect(creditWallet(world.deps, '5707', '1.00')).rejects.toThrow('has 16 digits and begins with 5707');
     const { wallet } = await open();
     await expect(creditWallet(world.deps, wallet.id, '0')).rejects.toThrow('not a valid amount');
   });

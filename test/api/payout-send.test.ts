@@ -171,6 +171,19 @@ describe('an immediate payout', () => {
   });
 });
 
+test('a wallet is one wallet however its number is grouped', async () => {
+  const { number } = await world.wallet({ balance: 0n });
+  const grouped = number.replace(/(....)(?=.)/g, '$1\u00a0');
+  const to = (...numbers: string[]) => ({
+    receipt_mode: 'wallet',
+    beneficiaries: numbers.map((wallet_number) => ({ wallet_number, amount: '2.00' })),
+  });
+  expectRefusal(await sendPayout(world, payer, to(number, grouped)), 400, '1110', 'DUPLICATE_BENEFICIARY');
+  const sent = await createPayout(world, payer, to(grouped));
+  const lines = await settled(world, payer, sent.json.batch_id);
+  expect(lines.beneficiaries).toMatchObject([{ status: 'completed' }]);
+});
+
 describe('a dated payout', () => {
   test('is accepted, reserves nothing, and says when it runs', async () => {
     const merchant = await openFeePayer(1n);
