@@ -54,6 +54,16 @@ export function refuseConsumed({ submitting_payment_id }: Pick<Session, 'submitt
   return submitting_payment_id === null ? refusal : refusal.about(submitting_payment_id);
 }
 
+/** Refuses a session whose time is over. If a payment has consumed it, that is named: it must be read before the order is paid anew. */
+export function refuseExpired({
+  status,
+  submitting_payment_id: id,
+}: Pick<Session, 'status' | 'submitting_payment_id'>): Refusal {
+  const isPaid = status === 'CONSUMED';
+  const refusal = refuseField(1005, 'Authorization', isPaid ? 'EXPIRED_AFTER_SUBMIT' : 'SESSION_EXPIRED');
+  return isPaid && id !== null ? refusal.about(id) : refusal;
+}
+
 /** Whether something new can be started on a session: it has not paid, and its time is not over (contract §3). */
 export function isSessionOpen({ status, expires_at }: Pick<Session, 'status' | 'expires_at'>, now: number): boolean {
   return status === 'ACTIVE' && expires_at > now;
@@ -66,7 +76,7 @@ export function isSessionOpen({ status, expires_at }: Pick<Session, 'status' | '
  */
 export function requireOpen(session: Session, now: number): void {
   if (isSessionOpen(session, now)) return;
-  throw session.status === 'CONSUMED' ? refuseConsumed(session) : refuseField(1005, 'Authorization', 'SESSION_EXPIRED');
+  throw session.status === 'CONSUMED' ? refuseConsumed(session) : refuseExpired(session);
 }
 
 /** The guarded update of a session, and the session as it will be. */

@@ -219,6 +219,16 @@ export function isChoosable(payment: Payment, merchant: Merchant, method: Paymen
   }
 }
 
+/** What a payment costs by a method: by its own as it was collected, by another with the merchant's fee of now. */
+export function priceBy(
+  method: PaymentMethod,
+  payment: Payment,
+  merchant: Merchant,
+): Pick<Payment, 'fee_minor' | 'total_minor'> {
+  const { fee_minor, total_minor, fee_covered_by } = payment;
+  return payment.method === method ? { fee_minor, total_minor } : feeColumns(merchant, method, payment, fee_covered_by);
+}
+
 /**
  * The columns that a payment takes over with the method chosen at submit.
  *
@@ -229,11 +239,9 @@ export function methodColumns(
   merchant: Merchant,
   method: PaymentMethod,
 ): Pick<Payment, 'method' | 'fee_minor' | 'total_minor'> {
-  if (payment.method === method) {
-    return { method, fee_minor: payment.fee_minor, total_minor: payment.total_minor };
-  }
+  const columns = priceBy(method, payment, merchant);
+  if (payment.method === method) return { method, ...columns };
   requireWithinLimits(merchant, method, payment.amount_minor, payment.currency);
-  const columns = feeColumns(merchant, method, payment, payment.fee_covered_by);
   requireCarried(method, columns.total_minor, payment.currency);
   return { method, ...columns };
 }

@@ -183,6 +183,17 @@ describe('a session', () => {
     expect(await pay(world, { 'idempotency-key': 'new' })).toBe('401 1001 SESSION_CONSUMED');
   });
 
+  it('that has expired after it was consumed is not told to be minted anew', async () => {
+    const world = smallWorld();
+    const paid = makeId('txn', 1, Buffer.alloc(16, 9), SHARD);
+    world.rows.session = { ...world.rows.session, status: 'CONSUMED', submitting_payment_id: paid };
+    await world.clock.advance(HOUR / 2);
+    for (const said of [await read(world), await pay(world)]) expect(said).toBe('401 1005 EXPIRED_AFTER_SUBMIT');
+    const { app, sessionAuth: authorization } = world;
+    const answer = await app.inject({ url: '/api/v1/payments/status/0123456789', headers: { authorization } });
+    expect(answer.json()).toMatchObject({ transaction_id: paid });
+  });
+
   it('that is consumed still gives a repeated call its stored answer', async () => {
     const world = smallWorld();
     const send = (body: object) =>

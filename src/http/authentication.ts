@@ -14,7 +14,7 @@ import {
 import { isId, shardOf } from '../domain/ids.ts';
 import type { Merchant } from '../domain/records.ts';
 import { Refusal, type RefusalDetail, refuseField } from '../domain/refusal.ts';
-import { refuseConsumed } from '../domain/session.ts';
+import { refuseConsumed, refuseExpired } from '../domain/session.ts';
 import { sessionTokenParts } from '../domain/session-token.ts';
 import type { Clock, Secrets } from '../platform/platform.ts';
 import type { MerchantCaller, SessionCaller } from '../usecases/callers.ts';
@@ -126,7 +126,7 @@ async function sessionCaller(
   const now = parts.clock.now();
   // Sessions travel to phones and browsers: the allow-list applies to the credential alone.
   requireMintingSecret(row, now);
-  if (row.expires_at <= now) throw refuseField(1005, 'Authorization', 'SESSION_EXPIRED');
+  if (row.expires_at <= now) throw refuseExpired(row);
   const merchant = await merchantOf(parts, row.shard, row.merchant_id, row.merchant_version);
   return { kind: 'session', merchant, session: row, fingerprint: undefined };
 }

@@ -85,6 +85,8 @@ const DETAIL = {
       display_name: say('en', 'method.mobile_money'),
       channel: 'mobile_money',
       icon_url: 'https://pay.example.com/checkout/methods/mobile_money.svg',
+      fee_amount: '0.69',
+      total_amount: '46.59',
       is_enabled: true,
       is_selected: true,
       configuration: { currency: 'usd', carriers: [{ carrier: 'Vodacom M-Pesa', country: 'CD' }] },

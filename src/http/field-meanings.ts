@@ -64,7 +64,8 @@ const MEANINGS: { readonly [field: string]: string } = {
   payment_methods: 'The methods that the customer can choose from.',
   display_name: 'The method’s name to show to people, in the caller’s language.',
   icon_url: 'The address of a square drawing of the method (SVG). Any page may show it.',
-  is_enabled: 'Whether the method can be chosen now.',
+  is_enabled:
+    'Whether this payment can be submitted by the method now. Google Pay and Apple Pay have no submit: a collect by them is possible if they are listed.',
   is_selected: 'Whether the method has been chosen.',
   configuration: 'What a client needs to know to offer the method.',
   timeline: 'Every status so far, with its time, oldest first.',

@@ -176,7 +176,10 @@ const ORDER_FIELDS = {
   receipt_mode: ReceiptMode,
   sending_type: SendingType,
   total_amount: described(Amount, 'The sum of the amounts of one occurrence, without fees.'),
-  total_fee: described(Amount, 'The sum of the fees of one occurrence, on top of `total_amount`.'),
+  total_fee: described(
+    Amount,
+    'The sum of the fees of one occurrence, on top of `total_amount`; of lines that fail none is taken.',
+  ),
   occurrences: Type.Integer({ description: 'The number of occurrences; 1 for an immediate payout.' }),
   next_run_at: nullable(
     Timestamp,
@@ -300,7 +303,7 @@ const PayoutDetailAnswer = Type.Object(
     amount: Amount,
     currency: CurrencyCode,
     fee_amount: Amount,
-    total_amount: described(Amount, 'The amount plus the fee: what the line costs you.'),
+    total_amount: described(Amount, 'The amount plus the fee: what the line costs you, unless it fails.'),
     customer_reference: PayoutReference,
     receipt_mode: ReceiptMode,
     phone_number: Type.Optional(Type.String({ description: 'For mobile_money: the receiver’s number, masked.' })),

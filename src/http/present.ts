@@ -154,13 +154,15 @@ export function presentDetail(detail: PaymentDetail, seal: SealPaymentId, langua
 }
 
 function presentMethods(detail: PaymentDetail, language: Language, publicUrl: string) {
-  const { payment, offered, choosable } = detail;
+  const { payment, offered, prices, choosable } = detail;
   return offered.map((method) => ({
     id: methodId(payment.merchant_id, method),
     name: method,
     display_name: say(language, `method.${method}`),
     channel: method,
     icon_url: `${publicUrl}/checkout/methods/${method}.svg`,
+    fee_amount: formatMinor(prices[method]?.fee_minor ?? 0n, payment.currency),
+    total_amount: formatMinor(prices[method]?.total_minor ?? payment.total_minor, payment.currency),
     is_enabled: choosable.includes(method),
     is_selected: payment.method === method,
     configuration: { currency: payment.currency, ...configurationOf(method, detail) },

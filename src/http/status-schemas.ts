@@ -41,8 +41,14 @@ export const DetailAnswer = Type.Object(
     customer_reference: Text,
     payment_id: Text,
     payment_method: MethodName,
-    fee_amount: Amount,
-    total_amount: Amount,
+    fee_amount: described(
+      Amount,
+      'The fee; while `payment_method` is `none`, each of the `payment_methods` says its own.',
+    ),
+    total_amount: described(
+      Amount,
+      'The amount plus the fee, if the payer pays it; while `payment_method` is `none`, without a fee.',
+    ),
     fee_covered_by: FeeCoveredBy,
     delivery_behaviour: DeliveryBehaviour,
     message: Text,
@@ -55,6 +61,11 @@ export const DetailAnswer = Type.Object(
           display_name: Text,
           channel: described(MethodName, 'The kind of method: the same word as `name`.'),
           icon_url: Text,
+          fee_amount: described(Amount, 'The fee if the payment is made by this method.'),
+          total_amount: described(
+            Amount,
+            'What the customer pays by this method: show it before asking for a PIN or a confirmation.',
+          ),
           is_enabled: Type.Boolean(),
           is_selected: Type.Boolean(),
           configuration: Type.Object(

@@ -7,14 +7,20 @@ import type { Sentences } from './sentences.ts';
 
 export const en = {
   refusal: {
-    1001: ['The credential is not valid.', 'Check the key and secret, or mint a new session.'],
+    1001: [
+      'The credential is not valid.',
+      'Check the key and secret, or mint a new session; a payment that was submitted with the old one must be read first.',
+    ],
     1002: [
       'The request carries no usable credential.',
       'Send one Authorization header: Bearer, a space, the credential.',
     ],
     1003: ['This credential may not make this call.', 'Use the credential that the call is meant for.'],
     1004: ['This merchant account is suspended.', 'Contact the operator of the gateway.'],
-    1005: ['The session or credential has expired.', 'Mint a new session, or ask for a new credential.'],
+    1005: [
+      'The session or credential has expired.',
+      'Mint a new session, or ask for a new credential; a payment that was submitted with the old one must be read first.',
+    ],
     1101: [
       'The amount is not acceptable: it is malformed, or not the one this session was made for.',
       'Send the amount as it was minted, or mint a new session.',

@@ -7,14 +7,20 @@ import type { Sentences } from './sentences.ts';
 
 export const es = {
   refusal: {
-    1001: ['La credencial no es válida.', 'Compruebe la clave y el secreto, o cree una sesión nueva.'],
+    1001: [
+      'La credencial no es válida.',
+      'Compruebe la clave y el secreto, o cree una sesión nueva; un pago enviado con la anterior debe consultarse primero.',
+    ],
     1002: [
       'La solicitud no lleva ninguna credencial utilizable.',
       'Envíe un solo encabezado Authorization: Bearer, un espacio y la credencial.',
     ],
     1003: ['Esta credencial no permite esta llamada.', 'Use la credencial a la que está destinada la llamada.'],
     1004: ['Esta cuenta de comercio está suspendida.', 'Póngase en contacto con el operador de la pasarela.'],
-    1005: ['La sesión o la credencial ha caducado.', 'Cree una sesión nueva o pida una credencial nueva.'],
+    1005: [
+      'La sesión o la credencial ha caducado.',
+      'Cree una sesión nueva o pida una credencial nueva; un pago enviado con la sesión anterior debe consultarse primero.',
+    ],
     1101: [
       'El importe no es aceptable: está mal escrito o no es el de esta sesión.',
       'Envíe el importe tal como se fijó, o cree una sesión nueva.',

@@ -7,7 +7,10 @@ import type { Sentences } from './sentences.ts';
 
 export const fr = {
   refusal: {
-    1001: ['L’identifiant d’accès n’est pas valable.', 'Vérifiez la clé et le secret, ou créez une nouvelle session.'],
+    1001: [
+      'L’identifiant d’accès n’est pas valable.',
+      'Vérifiez la clé et le secret, ou créez une nouvelle session ; un paiement soumis avec l’ancienne doit d’abord être consulté.',
+    ],
     1002: [
       'La requête ne porte aucun identifiant d’accès utilisable.',
       'Envoyez un seul en-tête Authorization : Bearer, un espace, puis l’identifiant.',
@@ -16,7 +19,7 @@ export const fr = {
     1004: ['Ce compte marchand est suspendu.', 'Adressez-vous à l’opérateur de la passerelle.'],
     1005: [
       'La session ou l’identifiant d’accès a expiré.',
-      'Créez une nouvelle session, ou demandez un nouvel identifiant.',
+      'Créez une nouvelle session, ou demandez un nouvel identifiant ; un paiement soumis avec l’ancienne session doit d’abord être consulté.',
     ],
     1101: [
       'Le montant ne convient pas : il est mal écrit, ou ce n’est pas celui de cette session.',

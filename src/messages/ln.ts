@@ -7,14 +7,20 @@ import type { Sentences } from './sentences.ts';
 
 export const ln = {
   refusal: {
-    1001: ['Fungola ya kokota ezali ya solo te.', 'Tala lisusu fungola mpe secret, to sala session ya sika.'],
+    1001: [
+      'Fungola ya kokota ezali ya solo te.',
+      'Tala lisusu fungola mpe secret, to sala session ya sika; lifuti oyo etindamaki na oyo ya kala esengeli kotangama liboso.',
+    ],
     1002: [
       'Bosenga oyo ezali na fungola ya kokota te.',
       'Tinda en-tête Authorization moko: Bearer, esika ya mpamba, mpe fungola.',
     ],
     1003: ['Fungola oyo ekoki kosala appel oyo te.', 'Salela fungola oyo ebongi na appel yango.'],
     1004: ['Compte ya moteki oyo etelemisami.', 'Solola na bato oyo batambwisaka gateway.'],
-    1005: ['Ntango ya session to ya fungola esili.', 'Sala session ya sika, to senga fungola ya sika.'],
+    1005: [
+      'Ntango ya session to ya fungola esili.',
+      'Sala session ya sika, to senga fungola ya sika; lifuti oyo etindamaki na session ya kala esengeli kotangama liboso.',
+    ],
     1101: [
       'Motango ya mbongo ebongi te: ekomami malamu te, to ezali oyo ya session te.',
       'Tinda motango ndenge etyamaki, to sala session ya sika.',

@@ -8,7 +8,7 @@ import type { CarrierOfCountry } from '../connectors/connector.ts';
 import { isId, shardOf } from '../domain/ids.ts';
 import type { Payment, PaymentHistory, PaymentMethod } from '../domain/records.ts';
 import { Refusal, refuseUnknownPayment } from '../domain/refusal.ts';
-import { isChoosable } from '../domain/submission.ts';
+import { isChoosable, priceBy } from '../domain/submission.ts';
 import { findAttempt, findPayment, findRows } from './archive-find.ts';
 import { type Bank, banksOf } from './bank-config.ts';
 import type { Reader } from './callers.ts';
@@ -70,6 +70,8 @@ export interface PaymentDetail {
   readonly timeline: readonly Pick<PaymentHistory, 'status' | 'reason' | 'at'>[];
   /** The methods that the customer may choose from. */
   readonly offered: readonly PaymentMethod[];
+  /** What each of them costs: of the chosen one as it was collected, of the others as a submit would make it now. */
+  readonly prices: { readonly [method in PaymentMethod]?: Pick<Payment, 'fee_minor' | 'total_minor'> };
   /** Those of them that a submit would still accept now. */
   readonly choosable: readonly PaymentMethod[];
   /** The carriers whose customers can pay by mobile money in the currency. */
@@ -100,6 +102,7 @@ export async function readDetail(deps: Deps, caller: Reader, id: string): Promis
     payment,
     timeline: [collected, ...history],
     offered,
+    prices: Object.fromEntries(offered.map((method) => [method, priceBy(method, payment, caller.merchant)])),
     choosable: offered.filter((method) => isChoosable(payment, caller.merchant, method, now)),
     carriers: deps.connectors.carriersFor(payment.currency),
     banks: banksOf(accounts),

@@ -125,7 +125,8 @@ function requireRetryable(rows: Rows, fieldOf: FieldOf): readonly PayoutLine[] {
   const { lines, isArchived, status } = rows;
   const wrong = lines.flatMap((line, at) => faultOf(rows, line, fieldOf(at)) ?? []);
   if (wrong.length > 0 || lines.length === 0) {
-    const none = isArchived ? archived('batch_id') : notRetryable('batch_id', status);
+    const left = rows.paidBefore.size > 0 ? paidAfterAll('batch_id') : notRetryable('batch_id', status);
+    const none = isArchived ? archived('batch_id') : left;
     const code = wrong.some((fault) => fault.code === 'UNKNOWN_LINE') ? 1204 : 1205;
     throw new Refusal(code, { words: { state: status }, details: wrong.length > 0 ? wrong : [none] });
   }
@@ -153,7 +154,9 @@ function faultOf(
 ): RefusalDetail | undefined {
   if (line === undefined && isArchived) return archived(field);
   if (line?.batch_id !== batch.id) return { field, code: 'UNKNOWN_LINE' };
-  if (paidBefore.has(line.id)) return notRetryable(field, PAID_LATE);
+  if (paidBefore.has(line.id) || (line.retried_by === null && line.late_attempt_id !== null)) {
+    return paidAfterAll(field);
+  }
   return canRetry(line) ? undefined : notRetryable(field, stateOf(line));
 }
 
@@ -166,15 +169,16 @@ function archived(field: string): RefusalDetail {
   return { field, code: 'ARCHIVED' };
 }
 
+function paidAfterAll(field: string): RefusalDetail {
+  return { field, code: 'PAID_AFTER_ALL' };
+}
+
 function notRetryable(field: string, state: string): RefusalDetail {
   return { field, code: 'NOT_RETRYABLE', words: { state } };
 }
 
-const PAID_LATE = 'paid_late';
-
 function stateOf(line: PayoutLine): string {
   if (line.retried_by !== null) return 'retried';
-  if (line.late_attempt_id !== null) return PAID_LATE;
   return line.reason === 'called_off' ? line.reason : line.status;
 }
 

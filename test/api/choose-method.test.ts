@@ -7,6 +7,7 @@ import { PAYMENT_METHODS } from '../../src/domain/payment.ts';
 import type { PaymentMethod } from '../../src/domain/records.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchant } from '../../src/usecases/merchant-set.ts';
+import { setSettings } from '../support/checkout-flows.ts';
 import { expectRefusal } from '../support/envelope.ts';
 import { collect, detailOf, neighbourOf, numberEnding, payFromWallet } from '../support/flows.ts';
 import { expectNothingWritten } from '../support/rows.ts';
@@ -25,6 +26,8 @@ interface Listed {
   readonly id: string;
   readonly name: PaymentMethod;
   readonly icon_url: string;
+  readonly fee_amount: string;
+  readonly total_amount: string;
   readonly is_enabled: boolean;
   readonly is_selected: boolean;
   readonly configuration: { readonly [name: string]: unknown };
@@ -170,4 +173,23 @@ describe('the list of methods', () => {
     expect(list.length).toBeGreaterThan(2);
     expect(list.filter(({ is_selected }) => is_selected).map(({ name }) => name)).toEqual(['wallet']);
   });
+});
+
+test('the list says what each method costs, and a submit by it takes that', async () => {
+  const dear = await world.merchant();
+  const fees = [
+    { currency: 'usd', rate_ppm: 20_000, method: 'wallet' },
+    { currency: 'usd', rate_ppm: 40_000 },
+  ] as const;
+  await setSettings(world, dear, { fees });
+  const paying = await collect(world, dear);
+  const prices = (await detailOf(world, paying)).payment_methods.map((one: Listed) => [
+    one.name,
+    one.fee_amount,
+    one.total_amount,
+  ]);
+  expect(prices).toContainEqual(['wallet', '0.25', '12.75']);
+  expect(prices).toContainEqual(['mobile_money', '0.50', '13.00']);
+  const paid = await payFromWallet(world, paying, await world.wallet());
+  expect(paid.json).toMatchObject({ status: 'approved', fee_amount: '0.25', total_amount: '12.75' });
 });

@@ -29,7 +29,7 @@ const LISTS = table(
 /** Each cause of a line: what moved, and on which balance. */
 const CAUSES: { readonly [cause in MerchantCause]: readonly [moved: string, balances: string] } = {
   payment: [
-    'a payment was approved: its `amount`, less the fee if you cover it. A fee that the buyer paid on top never was yours, and is in no line',
+    'a payment was approved: its `amount`, less the fee if you cover it; no line if that fee takes the whole amount. A fee that the buyer paid on top never was yours, and is in no line',
     '`available` + (`held` + with delayed delivery)',
   ],
   release: ['held money was released', '`held` −, `available` +'],
@@ -41,13 +41,16 @@ const CAUSES: { readonly [cause in MerchantCause]: readonly [moved: string, bala
     'a refund was completed. One into a wallet is completed at once and was never reserved',
     '`reserved` −; into a wallet `available` − or `held` −',
   ],
-  refund_returned: ['a refund failed', '`reserved` −, and where it came from +'],
+  refund_returned: [
+    'a refund failed; of a payment that has been released meanwhile, all of it becomes available',
+    '`reserved` −, and where it came from +',
+  ],
   payout_reserved: ['a payout line’s amount and fee were set aside', '`available` −, `reserved` +'],
   payout: ['the line was paid', '`reserved` −'],
   payout_fee: ['its fee', '`reserved` −'],
   payout_returned: ['the line failed: amount and fee are back', '`reserved` −, `available` +'],
   late_payment: [
-    'money that came after its payment had ended, and that your operator has booked for you',
+    'money that came after its payment had ended, and that your operator has booked for you, less the fee if you cover it',
     '`available` +',
   ],
   late_payout: ['a payout line that was paid after it had failed', '`available` −'],
@@ -79,6 +82,7 @@ ${code('Shell', STATEMENT)}
 <p>A statement of past days no longer changes.</p>
 ${heading('causes', 'What the lines mean')}
 ${CAUSE_TABLE}
+<p>A fee is rounded once, to the smallest unit, half to even: 0.5 % of 1.00 is 0.00, of 3.00 it is 0.02.</p>
 <p>By default the statement shows all three balances, so that what is set aside and paid later has its lines on <code>reserved</code>. With <code>balance=available</code> you see what can be spent; then a refund by a carrier shows as <code>refund_reserved</code> only.</p>
 ${heading('lists', 'Which call answers what')}
 ${LISTS}

@@ -49,6 +49,8 @@ export const details = {
   SESSION_CONSUMED:
     'A payment has already been submitted with this session. Read its status before you begin another; mint a new session only if it has ended unpaid.',
   SESSION_EXPIRED: 'This session has expired. Mint a new one.',
+  EXPIRED_AFTER_SUBMIT:
+    'This session has expired, after a payment was submitted with it. Read that payment with your merchant credential; mint a new session only if it has ended unpaid.',
   CREDENTIAL_FORM:
     'No usable credential was sent. Send {field} as Bearer, a space, and either the merchant’s key (key_), a colon and its secret (sk_), or a session’s token (sess_).',
   OTHER_SESSION:
@@ -80,6 +82,7 @@ export const details = {
     'Your available balance is {available} {currency}, and this payout needs {needed} {currency} with its fees. Top up the balance, or pay out less.',
   NOT_RETRYABLE:
     '{field} is in state {state} and cannot be paid again. Only lines that failed on their way can, each of them once: read the batch before going on.',
+  PAID_AFTER_ALL: '{field}: this has been paid after all, as was learnt late. Do not pay it again.',
   RETRIES_USED:
     'What failed in this batch has been paid again {maximum} times in vain. Find out why it fails, then make a new payout.',
   UNKNOWN_LINE: '{field} names no line of this batch. Take the ids from the batch itself.',

@@ -49,6 +49,8 @@ export const details = {
   SESSION_CONSUMED:
     'Ya se envió un pago con esta sesión. Consulte su estado antes de iniciar otro; cree una sesión nueva solo si terminó sin cobrarse.',
   SESSION_EXPIRED: 'Esta sesión ha caducado. Cree una nueva.',
+  EXPIRED_AFTER_SUBMIT:
+    'Esta sesión ha caducado, después de que se enviara un pago con ella. Consulte ese pago con la credencial del comercio; cree una sesión nueva solo si terminó sin cobrarse.',
   CREDENTIAL_FORM:
     'No se envió ninguna credencial utilizable. Envíe {field} con Bearer, un espacio y, o bien la clave del comercio (key_), dos puntos y su secreto (sk_), o bien el token de una sesión (sess_).',
   OTHER_SESSION:
@@ -80,6 +82,7 @@ export const details = {
     'Su saldo disponible es de {available} {currency}, y este desembolso necesita {needed} {currency} con sus comisiones. Recargue el saldo o envíe menos.',
   NOT_RETRYABLE:
     '{field} está en el estado {state} y no puede pagarse de nuevo. Solo se pueden repetir las líneas que fallaron en el camino, una vez cada una: consulte el lote antes de continuar.',
+  PAID_AFTER_ALL: '{field}: al final sí se pagó; se supo tarde. No lo pague de nuevo.',
   RETRIES_USED:
     'Lo que falló en este lote ya se pagó de nuevo {maximum} veces en vano. Averigüe por qué falla y haga un desembolso nuevo.',
   UNKNOWN_LINE: '{field} no es una línea de este lote. Tome los identificadores del propio lote.',

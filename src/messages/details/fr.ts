@@ -55,6 +55,8 @@ export const details = {
   SESSION_CONSUMED:
     'Un paiement a déjà été soumis avec cette session. Consultez son état avant d’en commencer un autre ; ne créez une nouvelle session que s’il a pris fin sans être payé.',
   SESSION_EXPIRED: 'Cette session a expiré. Créez-en une nouvelle.',
+  EXPIRED_AFTER_SUBMIT:
+    'Cette session a expiré, après qu’un paiement a été soumis avec elle. Consultez ce paiement avec l’identifiant d’accès du marchand ; ne créez une nouvelle session que s’il a pris fin sans être payé.',
   CREDENTIAL_FORM:
     'Aucun identifiant d’accès utilisable n’a été envoyé. Envoyez {field} avec Bearer, un espace, puis soit la clé du marchand (key_), un deux-points et son secret (sk_), soit le jeton d’une session (sess_).',
   OTHER_SESSION:
@@ -89,6 +91,7 @@ export const details = {
     'Votre solde disponible est de {available} {currency}, et ce versement demande {needed} {currency}, frais compris. Approvisionnez le solde, ou versez moins.',
   NOT_RETRYABLE:
     '{field} est dans l’état {state} et ne peut être payé à nouveau. Seules les lignes qui ont échoué en route le peuvent, une fois chacune : relisez le lot avant de continuer.',
+  PAID_AFTER_ALL: '{field} : cela a finalement été payé, on l’a su tard. Ne le payez pas à nouveau.',
   RETRIES_USED:
     'Ce qui a échoué dans ce lot a déjà été payé à nouveau {maximum} fois en vain. Cherchez pourquoi cela échoue, puis faites un nouveau versement.',
   UNKNOWN_LINE: '{field} ne désigne aucune ligne de ce lot. Prenez les identifiants dans le lot lui-même.',

@@ -49,6 +49,8 @@ export const details = {
   SESSION_CONSUMED:
     'Lifuti moko esili kotindama na session oyo. Tanga état na yango liboso ya kobanda mosusu; sala session ya sika kaka soki esukaki kozanga kofutama.',
   SESSION_EXPIRED: 'Ntango ya session oyo esili. Sala ya sika.',
+  EXPIRED_AFTER_SUBMIT:
+    'Session oyo esili, nsima ya kotinda lifuti moko na yango. Tanga lifuti yango na fungola ya moteki; sala session ya sika kaka soki esukaki kozanga kofutama.',
   CREDENTIAL_FORM:
     'Fungola ya kokota oyo ebongi etindamaki te. Tinda {field} boye: Bearer, esika ya mpamba, mpe fungola ya moteki (key_), deux-points na secret na yango (sk_), to token ya session (sess_).',
   OTHER_SESSION:
@@ -79,6 +81,7 @@ export const details = {
     'Mbongo oyo okoki kosalela ezali {available} {currency}, mpe kofuta oyo esengi {needed} {currency} elongo na frais. Bakisa mbongo, to futa moke.',
   NOT_RETRYABLE:
     '{field} ezali na état {state} mpe ekoki kofutama lisusu te. Kaka milongo oyo elongaki te na nzela ekoki, moko na moko mbala moko: tanga lot liboso ya kokoba.',
+  PAID_AFTER_ALL: '{field}: efutamaki na nsuka, eyebanaki na nsima. Kofuta yango lisusu te.',
   RETRIES_USED:
     'Oyo elongaki te na lot oyo efutamaki lisusu mbala {maximum} mpamba. Luka ntina oyo ezali kolonga te, na nsima sala kofuta ya sika.',
   UNKNOWN_LINE: '{field} ezali molongo ya lot oyo te. Zwa banimero na lot yango moko.',

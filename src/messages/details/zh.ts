@@ -44,6 +44,8 @@ export const details = {
   DIRECT_CAPTURE: 'DIRECT_CAPTURE 尚不可用。请使用 HOSTED_SESSION。',
   SESSION_CONSUMED: '已通过此会话提交过一笔支付。请先查询其状态再发起新的支付；只有在它未付款而结束时才创建新的会话。',
   SESSION_EXPIRED: '此会话已过期。请创建新的会话。',
+  EXPIRED_AFTER_SUBMIT:
+    '此会话已过期，而且已通过它提交过一笔支付。请用商户凭证查询该支付；只有在它未付款而结束时才创建新的会话。',
   CREDENTIAL_FORM:
     '未携带可用的凭证。请按如下形式发送 {field}：Bearer、一个空格，然后是商户密钥标识（key_）、冒号和密钥（sk_），或会话令牌（sess_）。',
   OTHER_SESSION: '此支付由另一个会话发起。请用那个会话的令牌提交；如果它已过期，请在此支付未付款而结束后重新发起收款。',
@@ -70,6 +72,7 @@ export const details = {
     '您的可用余额为 {available} {currency}，此次付款连同手续费需要 {needed} {currency}。请充值余额，或减少付款。',
   NOT_RETRYABLE:
     '{field} 处于 {state} 状态，不能重新付款。只有途中失败的行可以重付，且每行一次：请先查询该批次再继续。',
+  PAID_AFTER_ALL: '{field}：其实已经付款，只是很晚才得知。请不要再次付款。',
   RETRIES_USED: '该批次中失败的款项已重付 {maximum} 次仍未成功。请先查明失败原因，再发起新的付款。',
   UNKNOWN_LINE: '{field} 不是该批次中的行。请使用该批次自身给出的标识符。',
   NO_TARGET: '该事件创建时没有 notify_url：无处可发。请在此读取其内容，并在之后的调用中提供 notify_url。',
