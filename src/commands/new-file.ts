@@ -4,7 +4,7 @@
  * Invariant: a file that is there is never overwritten, and only the operator's own user may read a new one.
  */
 
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { OperatorError } from '../usecases/operator-error.ts';
 import { systemCodeOf } from './system-code.ts';
 
@@ -19,6 +19,19 @@ export async function openNewFile(path: string, asked = path): Promise<FileHandl
   } catch (error) {
     if (systemCodeOf(error) === 'EEXIST') throw isThereAlready(path);
     throw new OperatorError(`${asked} cannot be written: name a file in a folder that this user may write to`);
+  }
+}
+
+/** Creates a file with that content; of one that cannot be written whole nothing stays. @throws OperatorError as `openNewFile`. */
+export async function writeNewFile(path: string, content: Uint8Array): Promise<void> {
+  const file = await openNewFile(path);
+  try {
+    await file.writeFile(content);
+  } catch {
+    await unlink(path);
+    throw new OperatorError(`${path} cannot be written whole: make room, or name a file elsewhere`);
+  } finally {
+    await file.close();
   }
 }
 

@@ -8,7 +8,7 @@ import { PROOF } from '../domain/proof.ts';
 import { requireId, requireMerchant } from '../usecases/operator-input.ts';
 import { approveProof, declineProof, nameTransfer, type ProofDecided } from '../usecases/proof-decide.ts';
 import { listProofs, openProofFile, type ProofSeen, readProof } from '../usecases/proof-read.ts';
-import { openNewFile } from './new-file.ts';
+import { writeNewFile } from './new-file.ts';
 import { readLimit, readStatus } from './options.ts';
 import { endOfPage, fieldLines, type Output, table, timeOf } from './output.ts';
 import type { Tools } from './tools.ts';
@@ -60,7 +60,7 @@ export async function proofList({ deps }: Tools, options: ProofListOptions): Pro
 export async function proofShow({ deps }: Tools, proofId: string, options: { readonly out?: string }): Promise<Output> {
   const seen = await readProof(deps, proofId);
   const { out } = options;
-  if (out !== undefined) await writeNew(out, await openProofFile(deps, seen.proof));
+  if (out !== undefined) await writeNewFile(out, await openProofFile(deps, seen.proof));
   const document = { ...documentOf(seen), ...(out === undefined ? {} : { file: out }) };
   return { document, lines: fieldLines(document) };
 }
@@ -87,15 +87,6 @@ export async function proofName(
   options: { readonly bankReference: string },
 ): Promise<Output> {
   return outputOf(await nameTransfer(deps, proofId, options.bankReference));
-}
-
-async function writeNew(path: string, bytes: Uint8Array): Promise<void> {
-  const file = await openNewFile(path);
-  try {
-    await file.writeFile(bytes);
-  } finally {
-    await file.close();
-  }
 }
 
 function outputOf({ proof, payment }: ProofDecided): Output {

@@ -110,7 +110,7 @@ export type DetailCode =
   | 'DUPLICATE_DATE'
   | 'PAYOUT_FUNDS'
   | 'NOT_RETRYABLE'
-  | 'PAID_AFTER_ALL'
+  | 'TAKEN_AFTER_ALL'
   | 'RETRIES_USED'
   | 'UNKNOWN_LINE'
   | 'NO_TARGET'

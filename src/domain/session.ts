@@ -54,14 +54,17 @@ export function refuseConsumed({ submitting_payment_id }: Pick<Session, 'submitt
   return submitting_payment_id === null ? refusal : refusal.about(submitting_payment_id);
 }
 
-/** Refuses a session whose time is over. If a payment has consumed it, that is named: it must be read before the order is paid anew. */
+/**
+ * Refuses a session whose time is over. If a payment was submitted with it, that is named: it may have paid, and must be read before
+ * the order is paid anew.
+ */
 export function refuseExpired({
   status,
   submitting_payment_id: id,
 }: Pick<Session, 'status' | 'submitting_payment_id'>): Refusal {
-  const isPaid = status === 'CONSUMED';
-  const refusal = refuseField(1005, 'Authorization', isPaid ? 'EXPIRED_AFTER_SUBMIT' : 'SESSION_EXPIRED');
-  return isPaid && id !== null ? refusal.about(id) : refusal;
+  const isSubmitted = status === 'CONSUMED' || id !== null;
+  const refusal = refuseField(1005, 'Authorization', isSubmitted ? 'EXPIRED_AFTER_SUBMIT' : 'SESSION_EXPIRED');
+  return id === null ? refusal : refusal.about(id);
 }
 
 /** Whether something new can be started on a session: it has not paid, and its time is not over (contract §3). */

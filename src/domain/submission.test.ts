@@ -71,13 +71,20 @@ describe('a submit of a payment', () => {
     expect(outcomeOf(check)).toBe(expected);
   });
 
-  test.each<[string, Partial<Session>, Partial<Payment>, string | undefined]>([
+  test.each<[string, Partial<Session>, Partial<Payment>, string | undefined, number?]>([
     ['the one that consumed it', { status: 'CONSUMED', submitting_payment_id: other }, {}, other],
     ['this one, whoever held the session before', { submitting_payment_id: other }, { status: 'approved' }, payment.id],
+    [
+      'the one that was submitted before its time was over',
+      { expires_at: NOW, submitting_payment_id: other },
+      {},
+      other,
+      1005,
+    ],
     ['none where another one has paid since', {}, { status: 'cancelled', reason: 'sibling_paid' }, undefined],
-  ])('on a session that has paid is told which payment to read: %s', (_, ofSession, ofPayment, named) => {
+  ])('on a session that has paid is told which payment to read: %s', (_, ofSession, ofPayment, named, code = 1001) => {
     const check = (): void => requireSubmittable({ ...session, ...ofSession }, { ...payment, ...ofPayment }, NOW);
-    expect(check).toThrow(expect.objectContaining({ code: 1001 }));
+    expect(check).toThrow(expect.objectContaining({ code }));
     try {
       check();
     } catch (error) {

@@ -183,16 +183,20 @@ function readUndated(body: Readable<PayoutBody>): Reading<Planned> {
   return { faults: [fault('sending_type', 'SENDING_TYPE', { given })] };
 }
 
-/** The field by which a call asks for dates; undefined: none, or only what programs send for fields that they do not use. */
-function datedBy({ scheduled_dates, recurring_frequency, recurring_start_date }: Readable<PayoutBody>) {
-  const dates: readonly unknown[] = Array.isArray(scheduled_dates) ? scheduled_dates : [scheduled_dates];
-  if (dates.some(isSaid)) return 'scheduled_dates';
-  if (isSaid(recurring_start_date)) return 'recurring_start_date';
-  return FREQUENCIES.some((known) => known === recurring_frequency) ? 'recurring_frequency' : undefined;
+const OF_DATES = ['scheduled_dates', 'recurring_start_date', 'recurring_frequency'] as const;
+
+/** The field by which a call asks for dates, well-formed or not; undefined: it has only what programs send in unused fields. */
+function datedBy(body: Readable<PayoutBody>): string | undefined {
+  const given = OF_DATES.find((name) => !isFiller(body[name]));
+  const { recurring_occurrences: count } = body;
+  return given ?? (isFiller(count) || count === 1 ? undefined : 'recurring_occurrences');
 }
 
-function isSaid(value: unknown): boolean {
-  return typeof value === 'string' && value.trim() !== '';
+/** What programs send for a field that they do not use. */
+function isFiller(value: unknown): boolean {
+  if (Array.isArray(value)) return value.every(isFiller);
+  if (typeof value === 'string') return /^\s*(none|null)?\s*$/i.test(value);
+  return value === undefined || value === null || value === false || value === 0;
 }
 
 /** The dates on which it runs; fields of another sending_type are ignored. */

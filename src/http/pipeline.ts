@@ -203,6 +203,8 @@ async function answerPrepared(handling: Handling, caller: Caller, prepared: Prep
   }
 }
 
+const EXPIRED = ['SESSION_EXPIRED', 'EXPIRED_AFTER_SUBMIT'] as const;
+
 /**
  * The call may have waited, so a credential revoked or suspended meanwhile is refused. An expired session may still look up its
  * answer.
@@ -212,7 +214,7 @@ async function callerInTurn({ parts, route, request }: Handling, caller: Caller)
   try {
     return await withDevice(parts, await callerOf(parts, route, request));
   } catch (error) {
-    if (error instanceof Refusal && hasDetail(error, 'SESSION_EXPIRED')) return caller;
+    if (error instanceof Refusal && EXPIRED.some((code) => hasDetail(error, code))) return caller;
     throw error;
   }
 }

@@ -43,11 +43,11 @@ export const DetailAnswer = Type.Object(
     payment_method: MethodName,
     fee_amount: described(
       Amount,
-      'The fee; while `payment_method` is `none`, each of the `payment_methods` says its own.',
+      'The fee; while `payment_method` is `none`, that of your general rule: what is taken stands in `payment_methods`, for each method.',
     ),
     total_amount: described(
       Amount,
-      'The amount plus the fee, if the payer pays it; while `payment_method` is `none`, without a fee.',
+      'The amount plus the fee, if the payer pays it; while `payment_method` is `none`, by your general rule.',
     ),
     fee_covered_by: FeeCoveredBy,
     delivery_behaviour: DeliveryBehaviour,

@@ -66,10 +66,16 @@ test.each(['merchant', 'session'] as const)(
   },
 );
 
-test('one of a session that has expired meanwhile still gets its answer', async () => {
-  const answer = await answerAfter('session', ({ clock }) => clock.advance(LIFE_MS));
-  expect(answer).toEqual({ status: 200, runs: 2 });
-});
+test.each(['ACTIVE', 'CONSUMED'] as const)(
+  'one of a session that has expired meanwhile still gets its answer: %s',
+  async (status) => {
+    const answer = await answerAfter('session', ({ rows, clock }) => {
+      rows.session = { ...rows.session, status };
+      return clock.advance(LIFE_MS);
+    });
+    expect(answer).toEqual({ status: 200, runs: 2 });
+  },
+);
 
 test.each(['REVOKED', 'SUSPENDED'] as const)(
   'one of a session that has expired, and was %s, meanwhile is refused',

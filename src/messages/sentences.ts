@@ -161,7 +161,7 @@ export const WORDS: { readonly [code in DetailCode]: readonly string[] } = {
   DUPLICATE_DATE: ['field'],
   PAYOUT_FUNDS: ['available', 'currency', 'needed'],
   NOT_RETRYABLE: ['field', 'state'],
-  PAID_AFTER_ALL: ['field'],
+  TAKEN_AFTER_ALL: ['field'],
   RETRIES_USED: ['maximum'],
   UNKNOWN_LINE: ['field'],
   NO_TARGET: [],

@@ -140,7 +140,12 @@ export function openConnection(options: ConnectionOptions): Connection {
         if (isReplanDue(connection)) await discardPlans(connection, deadline);
         await prepareMissing(connection, executions, deadline);
         if (stall.suspected && executions.some(({ statement }) => statement.writes))
-          await requireNoStall(connection, stall, deadline, options.onError);
+          await requireNoStall(
+            connection,
+            stall,
+            Math.min(deadline, performance.now() + RUN_LIMIT_MS),
+            options.onError,
+          );
         // If still connected, the pipeline is handed to the socket now; otherwise it certainly was not sent.
         if (connected !== connection) throw lose(connection, undefined, { sent: false });
         sent = true;

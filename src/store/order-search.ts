@@ -5,6 +5,7 @@
  * Invariant: live and archived rows are read as one, at one instant.
  */
 
+import { distinctive } from '../domain/bank-credit.ts';
 import type { Currency } from '../domain/currency.ts';
 import { SHARDS, shardOf } from '../domain/ids.ts';
 import type { PayoutLine, PayoutStatus } from '../domain/outgoing-records.ts';
@@ -77,10 +78,11 @@ function orderSearch(
 ): Question {
   const { merchantId, currency, reference, msisdn, walletNumber, upstreamReference, from, until, before } = search;
   const shards = merchantId === undefined ? [0, SHARDS - 1] : [shardOf(merchantId), shardOf(merchantId)];
-  // A bank transfer has no attempt. The name of its credit ends in the letters and digits of the bank's reference, in capitals.
+  const credit = purpose === 'payment' && upstreamReference !== undefined ? [distinctive(upstreamReference)] : [];
+  // A bank transfer has no attempt. The name of its credit ends in what of the bank's reference counts.
   const named = `union all select o.id from ${inEither('payment')} o where o.provider_reference = ?
   union all select r.payment_id from transfer_reference r
-  where r.payment_id is not null and substring(r.id from '[^:]*$') = upper(regexp_replace(?, '[^[:alnum:]]', '', 'g'))`;
+  where r.payment_id is not null and substring(r.id from '[^:]*$') = $${shards.length + 1}`;
   // An array, so that the attempts are read once, not once for each shard.
   const triedUnder = `id = any(array(select a.payment_id from ${inEither('attempt')} a
   where a.purpose = '${purpose}' and ? in (a.reference, a.provider_reference) ${purpose === 'payment' ? named : ''}))`;
@@ -97,9 +99,9 @@ function orderSearch(
       ['wallet_number = ?', walletNumber, 'w'],
       [triedUnder, upstreamReference, 'a'],
     ],
-    shards.length,
+    shards.length + credit.length,
   );
-  const most = `limit $${shards.length + values.length + 1}::int8`;
+  const most = `limit $${shards.length + credit.length + values.length + 1}::int8`;
   const statement: Statement = {
     name: `search_${table}_${name}`,
     text: `select ${listOf(columnsOf(table), 't')} from generate_series($1::int4, $2::int4) s(shard)
@@ -107,5 +109,5 @@ cross join lateral (select * from ${inEither(table)} o
   where ${['shard = s.shard::int2', ...conditions].join(' and ')} order by id desc ${most}) t
 order by t.id desc ${most}`,
   };
-  return { statement, values: [...shards.map(String), ...values, String(search.limit)] };
+  return { statement, values: [...shards.map(String), ...credit, ...values, String(search.limit)] };
 }

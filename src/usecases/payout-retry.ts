@@ -125,8 +125,7 @@ function requireRetryable(rows: Rows, fieldOf: FieldOf): readonly PayoutLine[] {
   const { lines, isArchived, status } = rows;
   const wrong = lines.flatMap((line, at) => faultOf(rows, line, fieldOf(at)) ?? []);
   if (wrong.length > 0 || lines.length === 0) {
-    const left = rows.paidBefore.size > 0 ? paidAfterAll('batch_id') : notRetryable('batch_id', status);
-    const none = isArchived ? archived('batch_id') : left;
+    const none = isArchived ? archived('batch_id') : notRetryable('batch_id', status);
     const code = wrong.some((fault) => fault.code === 'UNKNOWN_LINE') ? 1204 : 1205;
     throw new Refusal(code, { words: { state: status }, details: wrong.length > 0 ? wrong : [none] });
   }
@@ -155,7 +154,7 @@ function faultOf(
   if (line === undefined && isArchived) return archived(field);
   if (line?.batch_id !== batch.id) return { field, code: 'UNKNOWN_LINE' };
   if (paidBefore.has(line.id) || (line.retried_by === null && line.late_attempt_id !== null)) {
-    return paidAfterAll(field);
+    return takenAfterAll(field);
   }
   return canRetry(line) ? undefined : notRetryable(field, stateOf(line));
 }
@@ -169,8 +168,8 @@ function archived(field: string): RefusalDetail {
   return { field, code: 'ARCHIVED' };
 }
 
-function paidAfterAll(field: string): RefusalDetail {
-  return { field, code: 'PAID_AFTER_ALL' };
+function takenAfterAll(field: string): RefusalDetail {
+  return { field, code: 'TAKEN_AFTER_ALL' };
 }
 
 function notRetryable(field: string, state: string): RefusalDetail {

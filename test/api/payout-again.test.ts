@@ -129,9 +129,8 @@ describe('a line that pays a failed one again', () => {
     const second = await desk.lastAttempt(again.id, 'waiting');
     await desk.hearOf(second, 'FAILED');
     await desk.hearOf(first.attempt, 'SUCCESSFUL');
-    for (const named of [undefined, [again.id]]) {
-      expectRefusal(await desk.retry(payer, again.batch_id, named), 409, '1205', 'PAID_AFTER_ALL');
-    }
+    expectRefusal(await desk.retry(payer, again.batch_id), 409, '1205', 'NOT_RETRYABLE');
+    expectRefusal(await desk.retry(payer, again.batch_id, [again.id]), 409, '1205', 'TAKEN_AFTER_ALL');
     await desk.hearOf(second, 'SUCCESSFUL');
     await desk.book(first.attempt, 'merchant');
     await expect(desk.book(second, 'merchant')).rejects.toThrow(`was paid by ${first.attempt.id}`);
@@ -170,7 +169,7 @@ describe('a line that pays a failed one again', () => {
     await desk.hearOf(second, 'FAILED');
     await desk.book(first.attempt, 'merchant');
     await archive(world);
-    expectRefusal(await desk.retry(payer, again.batch_id), 409, '1205', 'PAID_AFTER_ALL');
+    expectRefusal(await desk.retry(payer, again.batch_id), 409, '1205', 'NOT_RETRYABLE');
     expect(await availableOf(world, payer)).toBe(89_90n);
     await desk.expectSoundBooks();
   });
@@ -191,7 +190,7 @@ describe('a line that pays a failed one again', () => {
       if (isBooked) await desk.book(first.attempt, 'merchant');
       return commit(change);
     });
-    expectRefusal(await desk.retry(payer, again.batch_id), 409, '1205', 'PAID_AFTER_ALL');
+    expectRefusal(await desk.retry(payer, again.batch_id), 409, '1205', 'NOT_RETRYABLE');
     expect(await availableOf(world, payer)).toBe(available);
     await desk.expectSoundBooks();
   });

@@ -307,7 +307,7 @@ test('a carrier that refused a line, and paid it all the same: the answer stands
   const path = `/internal/payouts/${line.batch_id}/retry`;
   for (const body of [{}, { transaction_ids: [line.id] }]) {
     const refused = await world.call('POST', path, { bearer: bearerOf(payer), body });
-    expect([refused.status, refused.json?.details?.[0]?.code]).toEqual([409, 'NOT_RETRYABLE']);
+    expect([refused.status, refused.json?.details?.[0]?.code]).toEqual([409, 'TAKEN_AFTER_ALL']);
   }
   expect(await availableOf(world, payer)).toBe(100_00n);
   await second.gateway.courier.idle();

@@ -241,7 +241,14 @@ describe('a dated payout', () => {
   test('that come without a sending_type are refused: the payout would be made at once', async () => {
     const one = { scheduled_dates: ['2027-02-28'] };
     const other = { sending_type: null, recurring_frequency: 'monthly' };
-    for (const dated of [one, other]) {
+    const malformed = [
+      { scheduled_dates: [20270228] },
+      { scheduled_dates: { first: '2027-02-28' } },
+      { recurring_start_date: 1_796_083_200_000 },
+      { recurring_frequency: 'WEEKLY' },
+      { recurring_occurrences: 12 },
+    ];
+    for (const dated of [one, other, ...malformed]) {
       const refused = await sendPayout(world, payer, dated);
       expectRefusal(refused, 400, '1109', 'SENDING_TYPE');
       expect(refused.json.details).toMatchObject([{ field: 'sending_type' }]);

@@ -82,7 +82,8 @@ export const details = {
     'Your available balance is {available} {currency}, and this payout needs {needed} {currency} with its fees. Top up the balance, or pay out less.',
   NOT_RETRYABLE:
     '{field} is in state {state} and cannot be paid again. Only lines that failed on their way can, each of them once: read the batch before going on.',
-  PAID_AFTER_ALL: '{field}: this has been paid after all, as was learnt late. Do not pay it again.',
+  TAKEN_AFTER_ALL:
+    '{field}: the carrier has taken this up after all, and has paid it or may still pay it. Pay it again only if this call accepts it later.',
   RETRIES_USED:
     'What failed in this batch has been paid again {maximum} times in vain. Find out why it fails, then make a new payout.',
   UNKNOWN_LINE: '{field} names no line of this batch. Take the ids from the batch itself.',

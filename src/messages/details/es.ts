@@ -82,7 +82,8 @@ export const details = {
     'Su saldo disponible es de {available} {currency}, y este desembolso necesita {needed} {currency} con sus comisiones. Recargue el saldo o envíe menos.',
   NOT_RETRYABLE:
     '{field} está en el estado {state} y no puede pagarse de nuevo. Solo se pueden repetir las líneas que fallaron en el camino, una vez cada una: consulte el lote antes de continuar.',
-  PAID_AFTER_ALL: '{field}: al final sí se pagó; se supo tarde. No lo pague de nuevo.',
+  TAKEN_AFTER_ALL:
+    '{field}: al final el operador lo aceptó, y lo ha pagado o aún puede pagarlo. Páguelo de nuevo solo si esta llamada lo acepta más tarde.',
   RETRIES_USED:
     'Lo que falló en este lote ya se pagó de nuevo {maximum} veces en vano. Averigüe por qué falla y haga un desembolso nuevo.',
   UNKNOWN_LINE: '{field} no es una línea de este lote. Tome los identificadores del propio lote.',

@@ -91,7 +91,8 @@ export const details = {
     'Votre solde disponible est de {available} {currency}, et ce versement demande {needed} {currency}, frais compris. Approvisionnez le solde, ou versez moins.',
   NOT_RETRYABLE:
     '{field} est dans l’état {state} et ne peut être payé à nouveau. Seules les lignes qui ont échoué en route le peuvent, une fois chacune : relisez le lot avant de continuer.',
-  PAID_AFTER_ALL: '{field} : cela a finalement été payé, on l’a su tard. Ne le payez pas à nouveau.',
+  TAKEN_AFTER_ALL:
+    '{field} : l’opérateur l’a finalement pris en charge, et l’a payé ou peut encore le payer. Ne le payez à nouveau que si cet appel l’accepte plus tard.',
   RETRIES_USED:
     'Ce qui a échoué dans ce lot a déjà été payé à nouveau {maximum} fois en vain. Cherchez pourquoi cela échoue, puis faites un nouveau versement.',
   UNKNOWN_LINE: '{field} ne désigne aucune ligne de ce lot. Prenez les identifiants dans le lot lui-même.',

@@ -81,7 +81,8 @@ export const details = {
     'Mbongo oyo okoki kosalela ezali {available} {currency}, mpe kofuta oyo esengi {needed} {currency} elongo na frais. Bakisa mbongo, to futa moke.',
   NOT_RETRYABLE:
     '{field} ezali na état {state} mpe ekoki kofutama lisusu te. Kaka milongo oyo elongaki te na nzela ekoki, moko na moko mbala moko: tanga lot liboso ya kokoba.',
-  PAID_AFTER_ALL: '{field}: efutamaki na nsuka, eyebanaki na nsima. Kofuta yango lisusu te.',
+  TAKEN_AFTER_ALL:
+    '{field}: opérateur andimaki yango na nsuka, mpe afutaki yango to akoki naino kofuta yango. Futa yango lisusu kaka soki appel oyo endimi yango na nsima.',
   RETRIES_USED:
     'Oyo elongaki te na lot oyo efutamaki lisusu mbala {maximum} mpamba. Luka ntina oyo ezali kolonga te, na nsima sala kofuta ya sika.',
   UNKNOWN_LINE: '{field} ezali molongo ya lot oyo te. Zwa banimero na lot yango moko.',

@@ -72,7 +72,7 @@ export const details = {
     '您的可用余额为 {available} {currency}，此次付款连同手续费需要 {needed} {currency}。请充值余额，或减少付款。',
   NOT_RETRYABLE:
     '{field} 处于 {state} 状态，不能重新付款。只有途中失败的行可以重付，且每行一次：请先查询该批次再继续。',
-  PAID_AFTER_ALL: '{field}：其实已经付款，只是很晚才得知。请不要再次付款。',
+  TAKEN_AFTER_ALL: '{field}：运营商后来还是受理了，已付款或仍可能付款。只有此调用以后接受时才可重新付款。',
   RETRIES_USED: '该批次中失败的款项已重付 {maximum} 次仍未成功。请先查明失败原因，再发起新的付款。',
   UNKNOWN_LINE: '{field} 不是该批次中的行。请使用该批次自身给出的标识符。',
   NO_TARGET: '该事件创建时没有 notify_url：无处可发。请在此读取其内容，并在之后的调用中提供 notify_url。',
