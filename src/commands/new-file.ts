@@ -27,11 +27,10 @@ export async function writeNewFile(path: string, content: Uint8Array): Promise<v
   const file = await openNewFile(path);
   try {
     await file.writeFile(content);
-  } catch {
-    await unlink(path);
-    throw new OperatorError(`${path} cannot be written whole: make room, or name a file elsewhere`);
-  } finally {
     await file.close();
+  } catch {
+    await Promise.allSettled([file.close(), unlink(path)]);
+    throw new OperatorError(`${path} cannot be written whole: make room, or name a file elsewhere`);
   }
 }
 

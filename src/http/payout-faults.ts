@@ -189,13 +189,14 @@ const OF_DATES = ['scheduled_dates', 'recurring_start_date', 'recurring_frequenc
 function datedBy(body: Readable<PayoutBody>): string | undefined {
   const given = OF_DATES.find((name) => !isFiller(body[name]));
   const { recurring_occurrences: count } = body;
-  return given ?? (isFiller(count) || count === 1 ? undefined : 'recurring_occurrences');
+  return given ?? (isFiller(count) || count === 1 || count === '1' ? undefined : 'recurring_occurrences');
 }
 
-/** What programs send for a field that they do not use. */
+/** What programs send for a field that they do not use: blanks, zeros, a date of the year 0 or 1. */
 function isFiller(value: unknown): boolean {
   if (Array.isArray(value)) return value.every(isFiller);
-  if (typeof value === 'string') return /^\s*(none|null)?\s*$/i.test(value);
+  if (typeof value === 'string') return /^\s*(none|null|undefined|0|n\/a|000[01]-0[01]-0[01].*)?\s*$/i.test(value);
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0;
   return value === undefined || value === null || value === false || value === 0;
 }
 

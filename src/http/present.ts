@@ -161,12 +161,19 @@ function presentMethods(detail: PaymentDetail, language: Language, publicUrl: st
     display_name: say(language, `method.${method}`),
     channel: method,
     icon_url: `${publicUrl}/checkout/methods/${method}.svg`,
-    fee_amount: formatMinor(prices[method]?.fee_minor ?? 0n, payment.currency),
-    total_amount: formatMinor(prices[method]?.total_minor ?? payment.total_minor, payment.currency),
+    ...priceOf(payment, prices[method]?.total_minor ?? payment.total_minor),
     is_enabled: choosable.includes(method),
     is_selected: payment.method === method,
     configuration: { currency: payment.currency, ...configurationOf(method, detail) },
   }));
+}
+
+/** What the customer pays by a method. A fee that the merchant covers is the merchant's own affair: a customer may read this. */
+function priceOf({ amount_minor, currency }: Payment, totalMinor: bigint) {
+  return {
+    fee_amount: formatMinor(totalMinor - amount_minor, currency),
+    total_amount: formatMinor(totalMinor, currency),
+  };
 }
 
 /** What a client needs to know of a method before it is chosen. */

@@ -61,10 +61,13 @@ export const DetailAnswer = Type.Object(
           display_name: Text,
           channel: described(MethodName, 'The kind of method: the same word as `name`.'),
           icon_url: Text,
-          fee_amount: described(Amount, 'The fee if the payment is made by this method.'),
+          fee_amount: described(
+            Amount,
+            'What the customer pays on top of the amount by this method: its fee, if the buyer covers it.',
+          ),
           total_amount: described(
             Amount,
-            'What the customer pays by this method: show it before asking for a PIN or a confirmation.',
+            'What the customer pays by this method, as long as `is_enabled` is true: show it before asking for a PIN or a confirmation.',
           ),
           is_enabled: Type.Boolean(),
           is_selected: Type.Boolean(),

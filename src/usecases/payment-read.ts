@@ -71,7 +71,7 @@ export interface PaymentDetail {
   /** The methods that the customer may choose from. */
   readonly offered: readonly PaymentMethod[];
   /** What each of them costs: of the chosen one as it was collected, of the others as a submit would make it now. */
-  readonly prices: { readonly [method in PaymentMethod]?: Pick<Payment, 'fee_minor' | 'total_minor'> };
+  readonly prices: { readonly [method in PaymentMethod]?: Pick<Payment, 'total_minor'> };
   /** Those of them that a submit would still accept now. */
   readonly choosable: readonly PaymentMethod[];
   /** The carriers whose customers can pay by mobile money in the currency. */

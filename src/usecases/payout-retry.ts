@@ -153,7 +153,8 @@ function faultOf(
 ): RefusalDetail | undefined {
   if (line === undefined && isArchived) return archived(field);
   if (line?.batch_id !== batch.id) return { field, code: 'UNKNOWN_LINE' };
-  if (paidBefore.has(line.id) || (line.retried_by === null && line.late_attempt_id !== null)) {
+  const isTaken = paidBefore.has(line.id) || (line.retried_by === null && line.late_attempt_id !== null);
+  if (line.status === 'failed' && isTaken) {
     return takenAfterAll(field);
   }
   return canRetry(line) ? undefined : notRetryable(field, stateOf(line));

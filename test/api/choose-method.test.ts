@@ -190,6 +190,8 @@ test('the list says what each method costs, and a submit by it takes that', asyn
   ]);
   expect(prices).toContainEqual(['wallet', '0.25', '12.75']);
   expect(prices).toContainEqual(['mobile_money', '0.50', '13.00']);
+  const covered = await listOf(await collect(world, dear, { body: { fee_covered_by: 'merchant' } }));
+  for (const one of covered) expect([one.fee_amount, one.total_amount]).toEqual(['0.00', '12.50']);
   const paid = await payFromWallet(world, paying, await world.wallet());
   expect(paid.json).toMatchObject({ status: 'approved', fee_amount: '0.25', total_amount: '12.75' });
 });

@@ -263,8 +263,9 @@ describe('a body', () => {
       recurring_frequency: 'none',
       recurring_occurrences: 1,
     };
+    const zeros = { scheduled_dates: {}, recurring_start_date: '0001-01-01T00:00:00', recurring_occurrences: '1' };
     const dated = { sending_type: 'immediate', scheduled_dates: ['2027-02-28'] };
-    for (const more of [of(''), of('5707000000000000'), of(null), blank, dated]) {
+    for (const more of [of(''), of('5707000000000000'), of(null), blank, zeros, dated]) {
       const answer = await send(payoutBody(world, { ...more, dry_run: true }));
       expect(answer.status, answer.text).toBe(200);
       expect(answer.json.sending_type).toBe('immediate');

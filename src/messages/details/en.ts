@@ -48,9 +48,10 @@ export const details = {
   DIRECT_CAPTURE: 'DIRECT_CAPTURE is not yet available. Use HOSTED_SESSION.',
   SESSION_CONSUMED:
     'A payment has already been submitted with this session. Read its status before you begin another; mint a new session only if it has ended unpaid.',
-  SESSION_EXPIRED: 'This session has expired. Mint a new one.',
+  SESSION_EXPIRED:
+    'This session has expired. Mint a new one; if you submitted a payment with it, read that payment first.',
   EXPIRED_AFTER_SUBMIT:
-    'This session has expired, after a payment was submitted with it. Read that payment with your merchant credential; mint a new session only if it has ended unpaid.',
+    'This session has expired, after a payment was submitted with it. To read that payment, verify its code or upload its proof, use another session or your merchant credential; begin another payment only if it has ended unpaid.',
   CREDENTIAL_FORM:
     'No usable credential was sent. Send {field} as Bearer, a space, and either the merchant’s key (key_), a colon and its secret (sk_), or a session’s token (sess_).',
   OTHER_SESSION:
@@ -71,7 +72,7 @@ export const details = {
     '{field} names somebody whom an earlier line of this call pays already. Name each beneficiary once.',
   PAYOUT_TOTAL: 'The amounts add up to more than {maximum} {currency}. Split the payout into several calls.',
   SENDING_TYPE:
-    '{given} is for payouts on dates, and without {field} the payout would be made at once. Send {field} scheduled or recurring, or leave {given} out.',
+    '{given} is for payouts on dates, and without {field} the payout would be made at once. Send {field} scheduled or recurring, or immediate to pay now.',
   INVALID_DATE: '{field} is not a date that exists. Write year, month and day, such as 2027-01-31.',
   INVALID_INSTANT:
     '{field} is neither a day, such as 2026-11-30, nor an instant with its zone, such as 2026-11-30T12:00:00Z. In an address a + is written %2B.',
@@ -83,7 +84,7 @@ export const details = {
   NOT_RETRYABLE:
     '{field} is in state {state} and cannot be paid again. Only lines that failed on their way can, each of them once: read the batch before going on.',
   TAKEN_AFTER_ALL:
-    '{field}: the carrier has taken this up after all, and has paid it or may still pay it. Pay it again only if this call accepts it later.',
+    '{field}: the carrier has taken this up after all: it has been paid, or that is not certain yet. Do not pay it another way; this call accepts it again if the carrier did not pay.',
   RETRIES_USED:
     'What failed in this batch has been paid again {maximum} times in vain. Find out why it fails, then make a new payout.',
   UNKNOWN_LINE: '{field} names no line of this batch. Take the ids from the batch itself.',

@@ -48,9 +48,9 @@ export const details = {
   DIRECT_CAPTURE: 'DIRECT_CAPTURE aún no está disponible. Use HOSTED_SESSION.',
   SESSION_CONSUMED:
     'Ya se envió un pago con esta sesión. Consulte su estado antes de iniciar otro; cree una sesión nueva solo si terminó sin cobrarse.',
-  SESSION_EXPIRED: 'Esta sesión ha caducado. Cree una nueva.',
+  SESSION_EXPIRED: 'Esta sesión ha caducado. Cree una nueva; si envió un pago con ella, consulte primero ese pago.',
   EXPIRED_AFTER_SUBMIT:
-    'Esta sesión ha caducado, después de que se enviara un pago con ella. Consulte ese pago con la credencial del comercio; cree una sesión nueva solo si terminó sin cobrarse.',
+    'Esta sesión ha caducado, después de que se enviara un pago con ella. Para consultar ese pago, verificar su código o subir su comprobante, use otra sesión o la credencial del comercio; inicie otro pago solo si terminó sin cobrarse.',
   CREDENTIAL_FORM:
     'No se envió ninguna credencial utilizable. Envíe {field} con Bearer, un espacio y, o bien la clave del comercio (key_), dos puntos y su secreto (sk_), o bien el token de una sesión (sess_).',
   OTHER_SESSION:
@@ -70,7 +70,7 @@ export const details = {
     '{field} nombra a alguien a quien ya paga una línea anterior de esta llamada. Nombre a cada beneficiario una sola vez.',
   PAYOUT_TOTAL: 'Los importes suman más de {maximum} {currency}. Reparta el desembolso en varias llamadas.',
   SENDING_TYPE:
-    '{given} es para desembolsos con fecha, y sin {field} el desembolso se haría de inmediato. Envíe {field} con scheduled o recurring, u omita {given}.',
+    '{given} es para desembolsos con fecha, y sin {field} el desembolso se haría de inmediato. Envíe {field} con scheduled o recurring, o con immediate para pagar ya.',
   INVALID_DATE: '{field} no es una fecha que exista. Escriba año, mes y día, por ejemplo 2027-01-31.',
   INVALID_INSTANT:
     '{field} no es ni un día, como 2026-11-30, ni un instante con su zona, como 2026-11-30T12:00:00Z. En una dirección, + se escribe %2B.',
@@ -83,7 +83,7 @@ export const details = {
   NOT_RETRYABLE:
     '{field} está en el estado {state} y no puede pagarse de nuevo. Solo se pueden repetir las líneas que fallaron en el camino, una vez cada una: consulte el lote antes de continuar.',
   TAKEN_AFTER_ALL:
-    '{field}: al final el operador lo aceptó, y lo ha pagado o aún puede pagarlo. Páguelo de nuevo solo si esta llamada lo acepta más tarde.',
+    '{field}: al final el operador lo aceptó: está pagado o aún no es seguro. No lo pague de otra forma; esta llamada lo aceptará de nuevo si el operador no pagó.',
   RETRIES_USED:
     'Lo que falló en este lote ya se pagó de nuevo {maximum} veces en vano. Averigüe por qué falla y haga un desembolso nuevo.',
   UNKNOWN_LINE: '{field} no es una línea de este lote. Tome los identificadores del propio lote.',

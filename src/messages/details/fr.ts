@@ -54,9 +54,10 @@ export const details = {
   DIRECT_CAPTURE: 'DIRECT_CAPTURE n’est pas encore disponible. Utilisez HOSTED_SESSION.',
   SESSION_CONSUMED:
     'Un paiement a déjà été soumis avec cette session. Consultez son état avant d’en commencer un autre ; ne créez une nouvelle session que s’il a pris fin sans être payé.',
-  SESSION_EXPIRED: 'Cette session a expiré. Créez-en une nouvelle.',
+  SESSION_EXPIRED:
+    'Cette session a expiré. Créez-en une nouvelle ; si vous avez soumis un paiement avec elle, consultez d’abord ce paiement.',
   EXPIRED_AFTER_SUBMIT:
-    'Cette session a expiré, après qu’un paiement a été soumis avec elle. Consultez ce paiement avec l’identifiant d’accès du marchand ; ne créez une nouvelle session que s’il a pris fin sans être payé.',
+    'Cette session a expiré, après qu’un paiement a été soumis avec elle. Pour consulter ce paiement, vérifier son code ou déposer sa preuve, utilisez une autre session ou l’identifiant d’accès du marchand ; ne commencez un autre paiement que s’il a pris fin sans être payé.',
   CREDENTIAL_FORM:
     'Aucun identifiant d’accès utilisable n’a été envoyé. Envoyez {field} avec Bearer, un espace, puis soit la clé du marchand (key_), un deux-points et son secret (sk_), soit le jeton d’une session (sess_).',
   OTHER_SESSION:
@@ -78,7 +79,7 @@ export const details = {
     '{field} désigne une personne qu’une ligne précédente de cet appel paie déjà. Nommez chaque bénéficiaire une seule fois.',
   PAYOUT_TOTAL: 'La somme des montants dépasse {maximum} {currency}. Répartissez le versement en plusieurs appels.',
   SENDING_TYPE:
-    '{given} concerne les versements à dates fixées, et sans {field} le versement serait fait tout de suite. Envoyez {field} avec scheduled ou recurring, ou omettez {given}.',
+    '{given} concerne les versements à dates fixées, et sans {field} le versement serait fait tout de suite. Envoyez {field} avec scheduled ou recurring, ou avec immediate pour verser maintenant.',
   INVALID_DATE: '{field} n’est pas une date qui existe. Écrivez l’année, le mois et le jour, par exemple 2027-01-31.',
   INVALID_INSTANT:
     '{field} n’est ni un jour, comme 2026-11-30, ni un instant avec son fuseau, comme 2026-11-30T12:00:00Z. Dans une adresse, + s’écrit %2B.',
@@ -92,7 +93,7 @@ export const details = {
   NOT_RETRYABLE:
     '{field} est dans l’état {state} et ne peut être payé à nouveau. Seules les lignes qui ont échoué en route le peuvent, une fois chacune : relisez le lot avant de continuer.',
   TAKEN_AFTER_ALL:
-    '{field} : l’opérateur l’a finalement pris en charge, et l’a payé ou peut encore le payer. Ne le payez à nouveau que si cet appel l’accepte plus tard.',
+    '{field} : l’opérateur l’a finalement pris en charge : c’est payé, ou ce n’est pas encore certain. Ne le payez pas autrement ; cet appel l’acceptera de nouveau si l’opérateur n’a pas payé.',
   RETRIES_USED:
     'Ce qui a échoué dans ce lot a déjà été payé à nouveau {maximum} fois en vain. Cherchez pourquoi cela échoue, puis faites un nouveau versement.',
   UNKNOWN_LINE: '{field} ne désigne aucune ligne de ce lot. Prenez les identifiants dans le lot lui-même.',

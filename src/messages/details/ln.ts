@@ -48,9 +48,9 @@ export const details = {
   DIRECT_CAPTURE: 'DIRECT_CAPTURE ezali naino te. Salela HOSTED_SESSION.',
   SESSION_CONSUMED:
     'Lifuti moko esili kotindama na session oyo. Tanga état na yango liboso ya kobanda mosusu; sala session ya sika kaka soki esukaki kozanga kofutama.',
-  SESSION_EXPIRED: 'Ntango ya session oyo esili. Sala ya sika.',
+  SESSION_EXPIRED: 'Session oyo esili. Sala ya sika; soki otindaki lifuti na yango, tanga lifuti yango liboso.',
   EXPIRED_AFTER_SUBMIT:
-    'Session oyo esili, nsima ya kotinda lifuti moko na yango. Tanga lifuti yango na fungola ya moteki; sala session ya sika kaka soki esukaki kozanga kofutama.',
+    'Session oyo esili, nsima ya kotinda lifuti moko na yango. Mpo na kotanga lifuti yango, kotala code na yango to kotinda preuve na yango, salela session mosusu to fungola ya moteki; banda lifuti mosusu kaka soki esukaki kozanga kofutama.',
   CREDENTIAL_FORM:
     'Fungola ya kokota oyo ebongi etindamaki te. Tinda {field} boye: Bearer, esika ya mpamba, mpe fungola ya moteki (key_), deux-points na secret na yango (sk_), to token ya session (sess_).',
   OTHER_SESSION:
@@ -70,7 +70,7 @@ export const details = {
     '{field} etangi moto oyo molongo ya liboso ya appel oyo esi efuti. Tanga moto na moto mbala moko.',
   PAYOUT_TOTAL: 'Mbongo nyonso esangani koleka {maximum} {currency}. Kabola yango na baappel ebele.',
   SENDING_TYPE:
-    '{given} ezali mpo na kofuta na mikolo oyo eponami, mpe soki {field} ezali te, kofuta ekosalema mbala moko. Tinda {field} scheduled to recurring, to longola {given}.',
+    '{given} ezali mpo na kofuta na mikolo oyo eponami, mpe soki {field} ezali te, kofuta ekosalema mbala moko. Tinda {field} scheduled to recurring, to immediate mpo na kofuta sikoyo.',
   INVALID_DATE: '{field} ezali mokolo oyo ezali te. Koma mbula, sanza na mokolo, neti 2027-01-31.',
   INVALID_INSTANT:
     '{field} ezali mokolo te, neti 2026-11-30, mpe ntango elongo na zone na yango te, neti 2026-11-30T12:00:00Z. Na adresse, + ekomamaka %2B.',
@@ -82,7 +82,7 @@ export const details = {
   NOT_RETRYABLE:
     '{field} ezali na état {state} mpe ekoki kofutama lisusu te. Kaka milongo oyo elongaki te na nzela ekoki, moko na moko mbala moko: tanga lot liboso ya kokoba.',
   TAKEN_AFTER_ALL:
-    '{field}: opérateur andimaki yango na nsuka, mpe afutaki yango to akoki naino kofuta yango. Futa yango lisusu kaka soki appel oyo endimi yango na nsima.',
+    '{field}: opérateur andimaki yango na nsuka: efutami, to eyebani naino te. Kofuta yango na lolenge mosusu te; appel oyo ekondima yango lisusu soki opérateur afutaki te.',
   RETRIES_USED:
     'Oyo elongaki te na lot oyo efutamaki lisusu mbala {maximum} mpamba. Luka ntina oyo ezali kolonga te, na nsima sala kofuta ya sika.',
   UNKNOWN_LINE: '{field} ezali molongo ya lot oyo te. Zwa banimero na lot yango moko.',

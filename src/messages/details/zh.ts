@@ -43,9 +43,9 @@ export const details = {
   CARRIER_CURRENCY: '{carrier} 不接受此货币。可接受：{currencies}。',
   DIRECT_CAPTURE: 'DIRECT_CAPTURE 尚不可用。请使用 HOSTED_SESSION。',
   SESSION_CONSUMED: '已通过此会话提交过一笔支付。请先查询其状态再发起新的支付；只有在它未付款而结束时才创建新的会话。',
-  SESSION_EXPIRED: '此会话已过期。请创建新的会话。',
+  SESSION_EXPIRED: '此会话已过期。请创建新的会话；如果已通过它提交过支付，请先查询该支付。',
   EXPIRED_AFTER_SUBMIT:
-    '此会话已过期，而且已通过它提交过一笔支付。请用商户凭证查询该支付；只有在它未付款而结束时才创建新的会话。',
+    '此会话已过期，而且已通过它提交过一笔支付。如需查询该支付、验证其验证码或上传其凭证，请使用另一个会话或商户凭证；只有在它未付款而结束时才发起另一笔支付。',
   CREDENTIAL_FORM:
     '未携带可用的凭证。请按如下形式发送 {field}：Bearer、一个空格，然后是商户密钥标识（key_）、冒号和密钥（sk_），或会话令牌（sess_）。',
   OTHER_SESSION: '此支付由另一个会话发起。请用那个会话的令牌提交；如果它已过期，请在此支付未付款而结束后重新发起收款。',
@@ -61,7 +61,7 @@ export const details = {
   DUPLICATE_BENEFICIARY: '{field} 与本次调用中前面一行的收款人相同。每位收款人只能写一次。',
   PAYOUT_TOTAL: '金额合计超过 {maximum} {currency}。请分成多次调用。',
   SENDING_TYPE:
-    '{given} 用于按日期付款，而缺少 {field} 时付款会立即执行。请发送 {field}：scheduled 或 recurring，或省略 {given}。',
+    '{given} 用于按日期付款，而缺少 {field} 时付款会立即执行。请发送 {field}：scheduled 或 recurring；如需立即付款则发送 immediate。',
   INVALID_DATE: '{field} 不是真实存在的日期。请写年、月、日，例如 2027-01-31。',
   INVALID_INSTANT:
     '{field} 既不是日期（例如 2026-11-30），也不是带时区的时刻（例如 2026-11-30T12:00:00Z）。在地址中，+ 要写成 %2B。',
@@ -72,7 +72,8 @@ export const details = {
     '您的可用余额为 {available} {currency}，此次付款连同手续费需要 {needed} {currency}。请充值余额，或减少付款。',
   NOT_RETRYABLE:
     '{field} 处于 {state} 状态，不能重新付款。只有途中失败的行可以重付，且每行一次：请先查询该批次再继续。',
-  TAKEN_AFTER_ALL: '{field}：运营商后来还是受理了，已付款或仍可能付款。只有此调用以后接受时才可重新付款。',
+  TAKEN_AFTER_ALL:
+    '{field}：运营商后来还是受理了：已付款，或尚不确定。请不要用其他方式付款；如果运营商没有付款，此调用会再次接受。',
   RETRIES_USED: '该批次中失败的款项已重付 {maximum} 次仍未成功。请先查明失败原因，再发起新的付款。',
   UNKNOWN_LINE: '{field} 不是该批次中的行。请使用该批次自身给出的标识符。',
   NO_TARGET: '该事件创建时没有 notify_url：无处可发。请在此读取其内容，并在之后的调用中提供 notify_url。',
