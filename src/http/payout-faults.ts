@@ -194,10 +194,15 @@ function datedBy(body: Readable<PayoutBody>): string | undefined {
 
 /** What programs send for a field that they do not use: blanks, zeros, a date of the year 0 or 1. */
 function isFiller(value: unknown): boolean {
-  if (Array.isArray(value)) return value.every(isFiller);
-  if (typeof value === 'string') return /^\s*(none|null|undefined|0|n\/a|000[01]-0[01]-0[01].*)?\s*$/i.test(value);
+  if (Array.isArray(value)) return value.every(isBlank);
   if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0;
-  return value === undefined || value === null || value === false || value === 0;
+  return isBlank(value) || value === false || value === 0 || (typeof value === 'string' && UNUSED.test(value.trim()));
+}
+
+const UNUSED = /^(none|null|undefined|0|n\/a|000[01]-0[01]-0[01].{0,40})$/i;
+
+function isBlank(value: unknown): boolean {
+  return value === undefined || value === null || (typeof value === 'string' && value.trim() === '');
 }
 
 /** The dates on which it runs; fields of another sending_type are ignored. */

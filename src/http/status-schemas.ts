@@ -43,7 +43,7 @@ export const DetailAnswer = Type.Object(
     payment_method: MethodName,
     fee_amount: described(
       Amount,
-      'The fee; while `payment_method` is `none`, that of your general rule: what is taken stands in `payment_methods`, for each method.',
+      'The fee; while `payment_method` is `none`, that of your general rule: the submit takes the method’s own.',
     ),
     total_amount: described(
       Amount,

@@ -47,15 +47,14 @@ export function openPayoutLists(readers: Readers): PayoutLists {
 }
 
 /**
- * For a retry that names no lines: the first of each position that `canRetry` (usecases/payout-retry.ts) would let through; the
- * use case checks it again.
+ * For a retry that names no lines: the first of each position that `canRetry` (usecases/payout-retry.ts) would let through, or one
+ * that its carrier has taken up after all if there is no other; the use case checks it again.
  */
 export const RETRYABLE: Statement = {
   name: 'list_payout_retryable',
   text: `select distinct on (position) ${listOf(columnsOf('payout_line'))} from payout_line
-where shard = $1::int2 and batch_id = $2 and status = 'failed' and retried_by is null and late_attempt_id is null
-  and reason is distinct from 'called_off'
-order by position, occurrence`,
+where shard = $1::int2 and batch_id = $2 and status = 'failed' and retried_by is null and reason is distinct from 'called_off'
+order by position, late_attempt_id is not null, occurrence`,
 };
 
 /** Keyed by the id of the first earlier line. The lines of a retry are read in one statement. */

@@ -25,8 +25,8 @@ interface Rows {
   readonly batch: PayoutBatch;
   /** The lines named by the caller, or all that can be retried; undefined for an id without a live line. */
   readonly lines: readonly (PayoutLine | undefined)[];
-  /** Ids of lines that themselves retry an earlier line which was paid, or accepted, after all. */
-  readonly paidBefore: ReadonlySet<string>;
+  /** Ids of lines that were paid, or accepted, after all, or that retry such a line. */
+  readonly takenUp: ReadonlySet<string>;
   /** The earlier lines that any of the lines retries. */
   readonly earlier: readonly PayoutLine[];
   /** The highest number of retries behind any of the lines. */
@@ -89,14 +89,15 @@ async function readRows(
   const availableMinor = await availableTo(deps, merchant, batch.currency);
   const { status } = standingOf(batch, counts);
   const before = await Promise.all(found.map(async (line) => ({ line, earlier: await earlierOf(deps, line) })));
-  const isPaid = before.filter(({ earlier }) => earlier.some((one) => one.late_attempt_id !== null));
-  const paidBefore = new Set(isPaid.flatMap(({ line }) => line?.id ?? []));
-  const isOpen = (line: PayoutLine | undefined): boolean => line === undefined || !paidBefore.has(line.id);
+  const isTaken = (one: PayoutLine | undefined): boolean => one !== undefined && one.late_attempt_id !== null;
+  const taken = before.filter(({ line, earlier }) => isTaken(line) || earlier.some(isTaken));
+  const takenUp = new Set(taken.flatMap(({ line }) => line?.id ?? []));
+  const isOpen = (line: PayoutLine | undefined): boolean => line === undefined || !takenUp.has(line.id);
   const kept = before.filter(({ line }) => transactionIds !== undefined || isOpen(line));
   return {
     batch,
     lines: kept.map(({ line }) => line),
-    paidBefore,
+    takenUp,
     earlier: kept.flatMap(({ earlier }) => earlier),
     timesAgain: Math.max(0, ...kept.map(({ earlier }) => earlier.length)),
     isArchived: archived.length > 0,
@@ -125,7 +126,8 @@ function requireRetryable(rows: Rows, fieldOf: FieldOf): readonly PayoutLine[] {
   const { lines, isArchived, status } = rows;
   const wrong = lines.flatMap((line, at) => faultOf(rows, line, fieldOf(at)) ?? []);
   if (wrong.length > 0 || lines.length === 0) {
-    const none = isArchived ? archived('batch_id') : notRetryable('batch_id', status);
+    const left = rows.takenUp.size > 0 ? takenAfterAll('batch_id') : notRetryable('batch_id', status);
+    const none = isArchived ? archived('batch_id') : left;
     const code = wrong.some((fault) => fault.code === 'UNKNOWN_LINE') ? 1204 : 1205;
     throw new Refusal(code, { words: { state: status }, details: wrong.length > 0 ? wrong : [none] });
   }
@@ -147,16 +149,13 @@ function requireRetriesLeft({ timesAgain, status }: Pick<Rows, 'timesAgain' | 's
 
 /** Why a line of the request cannot be retried; undefined: it can. */
 function faultOf(
-  { batch, paidBefore, isArchived }: Rows,
+  { batch, takenUp, isArchived }: Rows,
   line: PayoutLine | undefined,
   field: string,
 ): RefusalDetail | undefined {
   if (line === undefined && isArchived) return archived(field);
   if (line?.batch_id !== batch.id) return { field, code: 'UNKNOWN_LINE' };
-  const isTaken = paidBefore.has(line.id) || (line.retried_by === null && line.late_attempt_id !== null);
-  if (line.status === 'failed' && isTaken) {
-    return takenAfterAll(field);
-  }
+  if (line.status === 'failed' && line.retried_by === null && takenUp.has(line.id)) return takenAfterAll(field);
   return canRetry(line) ? undefined : notRetryable(field, stateOf(line));
 }
 

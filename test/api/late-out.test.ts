@@ -60,7 +60,7 @@ describe('a payout line that failed, and was paid after that', () => {
     expect(await lineNow(world, line)).toMatchObject({ status: 'failed', late_attempt_id: attempt.id });
     expect(await payoutHooks(world, line)).toHaveLength(told);
     expect(await waitingOut()).toBe(before);
-    expectRefusal(await desk.retry(payer, line.batch_id), 409, '1205', 'NOT_RETRYABLE');
+    expectRefusal(await desk.retry(payer, line.batch_id), 409, '1205', 'TAKEN_AFTER_ALL');
     await expect(desk.book(attempt, 'upstream')).rejects.toThrow('has been booked already, to the merchant');
     await desk.expectSoundBooks();
   });
@@ -68,7 +68,7 @@ describe('a payout line that failed, and was paid after that', () => {
   test('and was given back: the upstream owes it again, and the line can be paid again', async () => {
     const payer = await openPayer(world, 100_00n);
     const { line, attempt } = await desk.paidLate(payer);
-    expectRefusal(await desk.retry(payer, line.batch_id), 409, '1205', 'NOT_RETRYABLE');
+    expectRefusal(await desk.retry(payer, line.batch_id), 409, '1205', 'TAKEN_AFTER_ALL');
     expect(await desk.movedBy(payer, () => desk.book(attempt, 'upstream'))).toEqual({
       suspense: 10_00n,
       transit: -10_00n,
@@ -85,7 +85,7 @@ describe('a payout line that failed, and was paid after that', () => {
     const payer = await openPayer(world, 100_00n);
     const { line, attempt } = await desk.paidLate(payer);
     expect(await desk.movedBy(payer, () => desk.book(attempt, 'gateway'))).toEqual({ suspense: 10_00n, fees: -10_00n });
-    expectRefusal(await desk.retry(payer, line.batch_id), 409, '1205', 'NOT_RETRYABLE');
+    expectRefusal(await desk.retry(payer, line.batch_id), 409, '1205', 'TAKEN_AFTER_ALL');
     expect(await availableOf(world, payer)).toBe(100_00n);
     await desk.expectSoundBooks();
   });
@@ -175,7 +175,7 @@ describe('a payout line that failed, and was paid twice after that', () => {
     await desk.book(first, 'merchant');
     await expect(desk.book(last, 'merchant')).rejects.toThrow(`was paid by ${first.id}`);
     await desk.book(last, 'upstream');
-    expectRefusal(await desk.retry(payer, line.batch_id), 409, '1205', 'NOT_RETRYABLE');
+    expectRefusal(await desk.retry(payer, line.batch_id), 409, '1205', 'TAKEN_AFTER_ALL');
     expect(await availableOf(world, payer)).toBe(89_90n);
     await desk.expectSoundBooks();
   });
@@ -187,9 +187,9 @@ describe('a payout line that failed, and was paid twice after that', () => {
       const { line, one, two } = await paidTwice(payer);
       await desk.book(one, 'upstream');
       expect((await lineNow(world, line)).late_attempt_id).toBe(two.id);
-      expectRefusal(await desk.retry(payer, line.batch_id), 409, '1205', 'NOT_RETRYABLE');
+      expectRefusal(await desk.retry(payer, line.batch_id), 409, '1205', 'TAKEN_AFTER_ALL');
       await desk.book(two, to);
-      expectRefusal(await desk.retry(payer, line.batch_id), 409, '1205', 'NOT_RETRYABLE');
+      expectRefusal(await desk.retry(payer, line.batch_id), 409, '1205', 'TAKEN_AFTER_ALL');
       await desk.expectSoundBooks();
     },
   );
@@ -218,7 +218,7 @@ describe('a payout line that failed, and was paid twice after that', () => {
     for (const attempt of [one, two]) await desk.hearOf(attempt, 'PENDING');
     await desk.hearOf(one, 'FAILED');
     expect(await lineNow(world, line)).toMatchObject({ status: 'failed', late_attempt_id: two.id });
-    expectRefusal(await desk.retry(payer, line.batch_id), 409, '1205', 'NOT_RETRYABLE');
+    expectRefusal(await desk.retry(payer, line.batch_id), 409, '1205', 'TAKEN_AFTER_ALL');
     await desk.hearOf(two, 'FAILED');
     await desk.lastAttempt((await desk.retried(payer, line)).id, 'waiting');
   });

@@ -129,7 +129,7 @@ describe('a line that pays a failed one again', () => {
     const second = await desk.lastAttempt(again.id, 'waiting');
     await desk.hearOf(second, 'FAILED');
     await desk.hearOf(first.attempt, 'SUCCESSFUL');
-    expectRefusal(await desk.retry(payer, again.batch_id), 409, '1205', 'NOT_RETRYABLE');
+    expectRefusal(await desk.retry(payer, again.batch_id), 409, '1205', 'TAKEN_AFTER_ALL');
     expectRefusal(await desk.retry(payer, again.batch_id, [again.id]), 409, '1205', 'TAKEN_AFTER_ALL');
     await desk.hearOf(second, 'SUCCESSFUL');
     await desk.book(first.attempt, 'merchant');
@@ -169,7 +169,7 @@ describe('a line that pays a failed one again', () => {
     await desk.hearOf(second, 'FAILED');
     await desk.book(first.attempt, 'merchant');
     await archive(world);
-    expectRefusal(await desk.retry(payer, again.batch_id), 409, '1205', 'NOT_RETRYABLE');
+    expectRefusal(await desk.retry(payer, again.batch_id), 409, '1205', 'TAKEN_AFTER_ALL');
     expect(await availableOf(world, payer)).toBe(89_90n);
     await desk.expectSoundBooks();
   });
@@ -190,7 +190,7 @@ describe('a line that pays a failed one again', () => {
       if (isBooked) await desk.book(first.attempt, 'merchant');
       return commit(change);
     });
-    expectRefusal(await desk.retry(payer, again.batch_id), 409, '1205', 'NOT_RETRYABLE');
+    expectRefusal(await desk.retry(payer, again.batch_id), 409, '1205', 'TAKEN_AFTER_ALL');
     expect(await availableOf(world, payer)).toBe(available);
     await desk.expectSoundBooks();
   });

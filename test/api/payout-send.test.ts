@@ -246,6 +246,8 @@ describe('a dated payout', () => {
       { scheduled_dates: { first: '2027-02-28' } },
       { recurring_start_date: 1_796_083_200_000 },
       { recurring_frequency: 'WEEKLY' },
+      { recurring_frequency: `${' '.repeat(200_000)}x` },
+      { scheduled_dates: ['undefined'] },
       { recurring_occurrences: 12 },
     ];
     for (const dated of [one, other, ...malformed]) {

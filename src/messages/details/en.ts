@@ -51,7 +51,7 @@ export const details = {
   SESSION_EXPIRED:
     'This session has expired. Mint a new one; if you submitted a payment with it, read that payment first.',
   EXPIRED_AFTER_SUBMIT:
-    'This session has expired, after a payment was submitted with it. To read that payment, verify its code or upload its proof, use another session or your merchant credential; begin another payment only if it has ended unpaid.',
+    'This session has expired, after a payment was submitted with it. Read that payment with another session or your merchant credential, and verify its code or upload its proof with another session; begin another payment only if it has ended unpaid.',
   CREDENTIAL_FORM:
     'No usable credential was sent. Send {field} as Bearer, a space, and either the merchant’s key (key_), a colon and its secret (sk_), or a session’s token (sess_).',
   OTHER_SESSION:

@@ -50,7 +50,7 @@ export const details = {
     'Ya se envió un pago con esta sesión. Consulte su estado antes de iniciar otro; cree una sesión nueva solo si terminó sin cobrarse.',
   SESSION_EXPIRED: 'Esta sesión ha caducado. Cree una nueva; si envió un pago con ella, consulte primero ese pago.',
   EXPIRED_AFTER_SUBMIT:
-    'Esta sesión ha caducado, después de que se enviara un pago con ella. Para consultar ese pago, verificar su código o subir su comprobante, use otra sesión o la credencial del comercio; inicie otro pago solo si terminó sin cobrarse.',
+    'Esta sesión ha caducado, después de que se enviara un pago con ella. Consulte ese pago con otra sesión o con la credencial del comercio, y verifique su código o suba su comprobante con otra sesión; inicie otro pago solo si terminó sin cobrarse.',
   CREDENTIAL_FORM:
     'No se envió ninguna credencial utilizable. Envíe {field} con Bearer, un espacio y, o bien la clave del comercio (key_), dos puntos y su secreto (sk_), o bien el token de una sesión (sess_).',
   OTHER_SESSION:

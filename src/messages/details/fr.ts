@@ -57,7 +57,7 @@ export const details = {
   SESSION_EXPIRED:
     'Cette session a expiré. Créez-en une nouvelle ; si vous avez soumis un paiement avec elle, consultez d’abord ce paiement.',
   EXPIRED_AFTER_SUBMIT:
-    'Cette session a expiré, après qu’un paiement a été soumis avec elle. Pour consulter ce paiement, vérifier son code ou déposer sa preuve, utilisez une autre session ou l’identifiant d’accès du marchand ; ne commencez un autre paiement que s’il a pris fin sans être payé.',
+    'Cette session a expiré, après qu’un paiement a été soumis avec elle. Consultez ce paiement avec une autre session ou l’identifiant d’accès du marchand ; vérifiez son code ou déposez sa preuve avec une autre session ; ne commencez un autre paiement que s’il a pris fin sans être payé.',
   CREDENTIAL_FORM:
     'Aucun identifiant d’accès utilisable n’a été envoyé. Envoyez {field} avec Bearer, un espace, puis soit la clé du marchand (key_), un deux-points et son secret (sk_), soit le jeton d’une session (sess_).',
   OTHER_SESSION:

@@ -50,7 +50,7 @@ export const details = {
     'Lifuti moko esili kotindama na session oyo. Tanga état na yango liboso ya kobanda mosusu; sala session ya sika kaka soki esukaki kozanga kofutama.',
   SESSION_EXPIRED: 'Session oyo esili. Sala ya sika; soki otindaki lifuti na yango, tanga lifuti yango liboso.',
   EXPIRED_AFTER_SUBMIT:
-    'Session oyo esili, nsima ya kotinda lifuti moko na yango. Mpo na kotanga lifuti yango, kotala code na yango to kotinda preuve na yango, salela session mosusu to fungola ya moteki; banda lifuti mosusu kaka soki esukaki kozanga kofutama.',
+    'Session oyo esili, nsima ya kotinda lifuti moko na yango. Tanga lifuti yango na session mosusu to na fungola ya moteki, mpe tala code na yango to tinda preuve na yango na session mosusu; banda lifuti mosusu kaka soki esukaki kozanga kofutama.',
   CREDENTIAL_FORM:
     'Fungola ya kokota oyo ebongi etindamaki te. Tinda {field} boye: Bearer, esika ya mpamba, mpe fungola ya moteki (key_), deux-points na secret na yango (sk_), to token ya session (sess_).',
   OTHER_SESSION:
