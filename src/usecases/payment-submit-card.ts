@@ -240,7 +240,7 @@ function recordEarlier(submit: OpenSubmit, paid: PaidEarlier): Promise<Reply> {
     // Its money has come too late to count: nobody may be told that nothing has been charged.
     if (isPaidAside(earlier) && !isPaid(payment)) return { change, refusal: paidAside(payment).refusal };
     // The inquiry round has settled it in another way meanwhile.
-    if (payment.status === 'pending') return { refusal: unclearBefore(payment).refusal };
+    if (payment.status === 'pending') return { change, refusal: unclearBefore(payment).refusal };
     return { ...outcomeOf(payment), change };
   };
   const record = (settling: Settling): Promise<Reply> =>

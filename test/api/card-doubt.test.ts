@@ -357,27 +357,40 @@ test('if the card network is removed from the configuration, an open challenge e
   expect(payment?.status).toBe('expired');
 });
 
-test('a submit that hears too late that an earlier try has paid does not say that nothing was charged', async () => {
-  network.issuer = 'SUCCESSFUL';
-  network.instead('pay', refusal('SERVER_BUSY'));
-  const paying = await collectByCard(world, merchant, { minted: { ttl_seconds: 300 } });
-  expectRefusal(await submitCard(world, paying), 502, '1404');
-  network.instead('pay', undefined);
-  const [first] = await rowsOf<{ id: string }>(world, 'select id from attempt where payment_id = $1', [
-    paying.transaction_id,
-  ]);
-  network.took(first?.id ?? '');
-  const slow = network.hold('inquire');
-  const submitted = submitCard(world, paying);
-  await slow.asked;
-  await untilStatus(world, paying, 'pending', 30_000);
-  await world.pass(300_000, 5);
-  slow.answer();
-  expectRefusal(await submitted, 400, '1110', 'PAID_BEFORE');
-  expect(await world.gateway.store.attempt.get(merchant.merchant.shard, first?.id ?? '')).toMatchObject({
-    status: 'approved',
-    reason: 'late_success',
+describe('a submit that hears that an earlier try has paid once the round has given it up', () => {
+  async function heardLate() {
+    network.issuer = 'SUCCESSFUL';
+    network.instead('pay', refusal('SERVER_BUSY'));
+    const paying = await collectByCard(world, merchant, { minted: { ttl_seconds: 300 } });
+    expectRefusal(await submitCard(world, paying), 502, '1404');
+    network.instead('pay', undefined);
+    const tries = 'select id from attempt where payment_id = $1';
+    const [{ id: first } = { id: '' }] = await rowsOf<{ id: string }>(world, tries, [paying.transaction_id]);
+    network.took(first);
+    const slow = network.hold('inquire');
+    const submitted = submitCard(world, paying);
+    await slow.asked;
+    await untilStatus(world, paying, 'pending', 30_000);
+    return { id: paying.transaction_id, first, slow, submitted };
+  }
+  const earlier = (id: string) => world.gateway.store.attempt.get(merchant.merchant.shard, id);
+
+  test('does not say that nothing was charged if its payment has expired', async () => {
+    const { id, first, slow, submitted } = await heardLate();
+    await world.pass(300_000, 5);
+    slow.answer();
+    expectRefusal(await submitted, 400, '1110', 'PAID_BEFORE');
+    expect(await earlier(first)).toMatchObject({ status: 'approved', reason: 'late_success' });
+    expect((await world.gateway.store.payment.get(merchant.merchant.shard, id))?.status).toBe('expired');
   });
-  const payment = await world.gateway.store.payment.get(merchant.merchant.shard, paying.transaction_id);
-  expect(payment?.status).toBe('expired');
+
+  test('has that try looked at again soon while another payment’s submit holds the session', async () => {
+    const { id, first, slow, submitted } = await heardLate();
+    const held = 'update session set submitting_payment_id = $1, version = version + 1';
+    await rowsOf(world, `${held} where id = (select session_id from payment where id = $2)`, ['txn_other', id]);
+    slow.answer();
+    expectRefusal(await submitted, 502, '1404', 'EARLIER_TRY_OPEN');
+    const next = (await earlier(first))?.next_inquiry_at;
+    expect((next ?? Number.NaN) - world.gateway.deps.clock.now()).toBeLessThan(120_000);
+  });
 });
