@@ -17,7 +17,6 @@ import { followClock } from './clock.ts';
 import { type Address, gatewayProblem } from './listen-problem.ts';
 import { messageOf, printError, type Surroundings } from './output.ts';
 import { openSandbox } from './serve-demo.ts';
-
 import { closeTooMany, openSupervised, type Supervised } from './serve-supervised.ts';
 import { openUnlessTold, outliveReplacing, REPLACED_MS, STOP_LIMIT_MS, whenToldToStop } from './serve-told.ts';
 import { systemCodeOf } from './system-code.ts';

@@ -4,7 +4,6 @@
  * Invariant: it announces itself when all of them serve; work that is done once per node is done here. Told to stop, it exits
  * with 0 when all have stopped. No process outlives it, however it ends: the channel to it closes, and they stop.
  */
-
 import cluster from 'node:cluster';
 import { writeSync } from 'node:fs';
 import type { Role } from '../assemble.ts';
