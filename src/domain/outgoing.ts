@@ -164,6 +164,14 @@ function attemptOnly(
 /** The columns by which orders of either kind remember late attempts. */
 type Remembering = Pick<PayoutLine | Refund, 'status' | 'attempt_id' | 'late_attempt_id'>;
 
+/**
+ * Whether an order that was reported as failed was taken up after all: an upstream has paid it, or may still. Its merchant must not
+ * pay it another way.
+ */
+export function isTakenAfterAll({ status, late_attempt_id: late }: Omit<Remembering, 'attempt_id'>): boolean {
+  return status === 'failed' && late !== null;
+}
+
 /** The attempt that an order remembers, and all attempts of the order; both are empty if it remembers none. */
 export interface Remembered {
   readonly late: Attempt | undefined;

@@ -74,6 +74,7 @@ const REFUNDED = {
   by_hand: false,
   reason: 'one item was missing',
   failure: null,
+  taken_after_all: false,
   refunded_amount: '0.00',
   provider_reference: null,
   created_at: AT,
@@ -158,7 +159,7 @@ export const MONEY_EXAMPLES = {
       runs: [{ occurrence: 1, scheduled_date: null, ...ENDED_COUNTS, status: 'partial_success', completed_at: LATER }],
       occurrence: 1,
       beneficiaries: [
-        { ...LINES[0], ...ARRIVED, reason: null },
+        { ...LINES[0], ...ARRIVED, reason: null, taken_after_all: false },
         { ...LINES[1], ...BOUNCED, reason: 'payee_unknown' },
       ],
     },

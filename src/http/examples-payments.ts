@@ -78,6 +78,7 @@ const DETAIL = {
   delivery_behaviour: 'direct_delivery',
   message: say('en', 'status.approved'),
   refunded_amount: '0.00',
+  late_payments: [],
   payment_methods: [
     {
       id: 'pm_01m7wd7tg0ekm8qk9wejf2xk96',

@@ -61,6 +61,7 @@ const MEANINGS: { readonly [field: string]: string } = {
   max_resends: 'How many resends are allowed.',
   total_amount: 'The amount plus the fee, if the payer or you pay both.',
   refunded_amount: 'The amount refunded so far.',
+  received_at: 'When the upstream was found to have taken the money; null if that is not known.',
   payment_methods: 'The methods that the customer can choose from.',
   display_name: 'The method’s name to show to people, in the caller’s language.',
   icon_url: 'The address of a square drawing of the method (SVG). Any page may show it.',

@@ -6,6 +6,7 @@
  */
 
 import { formatMinor } from '../domain/money.ts';
+import { isTakenAfterAll } from '../domain/outgoing.ts';
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import type { PayoutCounts } from '../domain/payout.ts';
 import { costOf } from '../domain/payout.ts';
@@ -132,7 +133,11 @@ export function presentBatch(detail: BatchDetail, language: Language) {
     cancelled_at: moment(batch.cancelled_at),
     runs: runs.map(presentRun),
     occurrence,
-    beneficiaries: lines.map((line) => ({ ...presentLine(line, batch, language), reason: line.reason })),
+    beneficiaries: lines.map((line) => ({
+      ...presentLine(line, batch, language),
+      reason: line.reason,
+      taken_after_all: isTakenAfterAll(line),
+    })),
   };
 }
 
@@ -178,6 +183,7 @@ function presentPayoutDetail({ line, approval }: LineDetail, language: Language)
     occurrence: line.occurrence,
     scheduled_date: line.scheduled_date,
     reason: line.reason,
+    taken_after_all: isTakenAfterAll(line),
     message: payoutText(language, line, approval),
     created_at: timestamp(line.created_at),
     started_at: moment(line.started_at),

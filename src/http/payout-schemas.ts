@@ -22,6 +22,7 @@ import {
   PathId,
   PayoutReference,
   ReceiptMode,
+  TakenAfterAll,
   Text,
   Timestamp,
 } from './schema-words.ts';
@@ -288,7 +289,9 @@ export const BatchAnswer = Type.Object(
       { description: 'The occurrences that have lines, in order.' },
     ),
     occurrence: Type.Integer({ description: 'The occurrence whose lines are in `beneficiaries`.' }),
-    beneficiaries: Type.Array(Type.Object({ ...Line.properties, reason: nullable(Text) }, named('BatchLine'))),
+    beneficiaries: Type.Array(
+      Type.Object({ ...Line.properties, reason: nullable(Text), taken_after_all: TakenAfterAll }, named('BatchLine')),
+    ),
   },
   named('BatchAnswer'),
 );
@@ -313,6 +316,7 @@ const PayoutDetailAnswer = Type.Object(
     occurrence: Type.Integer(),
     scheduled_date: nullable(DateText),
     reason: nullable(Type.String({ description: 'Why the line failed, or why it waits.' })),
+    taken_after_all: TakenAfterAll,
     message: Text,
     created_at: Timestamp,
     started_at: nullable(Timestamp),

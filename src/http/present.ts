@@ -9,13 +9,14 @@ import type { Released } from '../domain/delivery.ts';
 import { methodId } from '../domain/method.ts';
 import { formatMinor } from '../domain/money.ts';
 import type { PayoutLine } from '../domain/outgoing-records.ts';
-import { isFinal, mobileMoneyStatus } from '../domain/payment.ts';
+import { isFinal, isPaid, mobileMoneyStatus } from '../domain/payment.ts';
 import { maskPhone } from '../domain/phone.ts';
 import type { Payment, PaymentMethod } from '../domain/records.ts';
-import { type Language, say } from '../messages/messages.ts';
+import { joinSentences, type Language, say } from '../messages/messages.ts';
 import type { MessageKey } from '../messages/sentences.ts';
 import type { CodeResent } from '../usecases/code-resend.ts';
 import type { CodeVerified } from '../usecases/code-verify.ts';
+import type { LatePayment } from '../usecases/paid-aside.ts';
 import type { Collected } from '../usecases/payment-collectable.ts';
 import type { CarrierRead, PaymentDetail } from '../usecases/payment-read.ts';
 import type { SessionCreated } from '../usecases/session-create.ts';
@@ -114,6 +115,25 @@ export function sentenceOf(payment: Pick<Payment, 'status' | 'reason' | 'attempt
   return say(language, `status.${isPaying(payment) ? 'processing' : status}`);
 }
 
+/** The same of a payment that is read, with the money that came for it too late: a new payment would be a second one. */
+function readSentenceOf(payment: Payment, late: readonly LatePayment[], language: Language): string {
+  const said = lateSentenceOf(payment, late, language);
+  if (said === undefined) return sentenceOf(payment, language);
+  const ended = isFinal(payment.status) && payment.reason !== null;
+  return ended ? joinSentences(language, sentenceOf(payment, language), said) : said;
+}
+
+/** What there is to say of late money: of a payment that can still be made, that it must not be. */
+function lateSentenceOf(payment: Payment, late: readonly LatePayment[], language: Language): string | undefined {
+  const first = LATE_ORDER.find((place) => late.some(({ bookedTo }) => bookedTo === place));
+  if (first === undefined || isPaid(payment)) return undefined;
+  if (first === 'payer' && !isFinal(payment.status)) return undefined;
+  return say(language, `late.${first ?? 'waiting'}`);
+}
+
+/** What is to be said first: what forbids to pay again. */
+const LATE_ORDER: readonly LatePayment['bookedTo'][] = [null, 'merchant', 'payer'];
+
 /**
  * Whether a payment is pending, and its customer has nothing left to do: the token of Google Pay or Apple Pay came with the
  * collect.
@@ -134,7 +154,7 @@ export function presentStatus(payment: Payment | PayoutLine) {
 }
 
 export function presentDetail(detail: PaymentDetail, seal: SealPaymentId, language: Language, publicUrl: string) {
-  const { payment, timeline } = detail;
+  const { payment, timeline, late } = detail;
   return {
     success: true,
     kind: 'payment',
@@ -146,10 +166,20 @@ export function presentDetail(detail: PaymentDetail, seal: SealPaymentId, langua
     total_amount: formatMinor(payment.total_minor, payment.currency),
     fee_covered_by: payment.fee_covered_by,
     delivery_behaviour: payment.delivery_behaviour,
-    message: sentenceOf(payment, language),
+    message: readSentenceOf(payment, late, language),
     refunded_amount: formatMinor(payment.refunded_minor, payment.currency),
+    late_payments: late.map((one) => presentLate(one, payment.currency)),
     payment_methods: presentMethods(detail, language, publicUrl),
     timeline: timeline.map(({ status, at, reason }) => ({ status, at: timestamp(at), reason })),
+  };
+}
+
+function presentLate({ amountMinor, receivedAt, bookedTo }: LatePayment, currency: Payment['currency']) {
+  return {
+    amount: formatMinor(amountMinor, currency),
+    currency,
+    received_at: receivedAt === null ? null : timestamp(receivedAt),
+    booked_to: bookedTo,
   };
 }
 
@@ -185,12 +215,13 @@ function configurationOf(method: PaymentMethod, { carriers, banks }: PaymentDeta
 
 /** The specification's mobile money envelope. `progress` is approximate; `estimated_completion` paces the polling. */
 export function presentMobileMoney(read: CarrierRead, language: Language, now: number) {
-  const { payment, reference, endedAt } = read;
+  const { payment, reference, endedAt, late } = read;
   const status = mobileMoneyStatus(payment.status);
   const done = isFinal(payment.status);
   const message = done
-    ? sentenceOf(payment, language)
-    : say(language, progressKey(payment), { carrier: payment.carrier ?? '' });
+    ? readSentenceOf(payment, late, language)
+    : (lateSentenceOf(payment, late, language) ??
+      say(language, progressKey(payment), { carrier: payment.carrier ?? '' }));
   return {
     status_code: 200,
     message,

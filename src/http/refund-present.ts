@@ -5,6 +5,7 @@
  */
 
 import { formatMinor } from '../domain/money.ts';
+import { isTakenAfterAll } from '../domain/outgoing.ts';
 import type { Refund } from '../domain/outgoing-records.ts';
 import { REASONS } from '../domain/reason.ts';
 import { isByHand, type RefundRows } from '../domain/refund.ts';
@@ -29,6 +30,7 @@ export function presentListedRefund({ refund, payment }: RefundRows, language: L
     by_hand: isByHand(refund),
     reason: refund.note,
     failure: refund.status === 'failed' ? { code: refund.reason, message: reasonOf(refund, language) } : null,
+    taken_after_all: isTakenAfterAll(refund),
     refunded_amount: formatMinor(payment.refunded_minor, payment.currency),
     provider_reference: refund.provider_reference,
     created_at: timestamp(refund.created_at),
@@ -39,7 +41,10 @@ export function presentListedRefund({ refund, payment }: RefundRows, language: L
 /** How a refund stands, in a sentence: what it waits for, or why it failed. */
 function sentenceOf(refund: Refund, language: Language): string {
   const { status, reason } = refund;
-  if (status === 'failed') return say(language, 'refund.failed', { reason: reasonOf(refund, language) });
+  if (status === 'failed') {
+    const key = isTakenAfterAll(refund) ? 'refund.taken_after_all' : 'refund.failed';
+    return say(language, key, { reason: reasonOf(refund, language) });
+  }
   if (status !== 'pending') return say(language, `refund.${status}`);
   if (isByHand(refund)) return say(language, 'refund.by_hand');
   return say(language, reason === null ? 'refund.pending' : 'refund.waiting');

@@ -16,6 +16,7 @@ import {
   NextCursor,
   nullable,
   OutgoingStatus,
+  TakenAfterAll,
   Text,
   Timestamp,
 } from './schema-words.ts';
@@ -59,6 +60,7 @@ const REFUND = {
     ),
     'Why the refund failed: its money is back in your balance. Null if it has not failed.',
   ),
+  taken_after_all: TakenAfterAll,
   refunded_amount: described(Amount, 'How much of the payment has been refunded, over all its refunds.'),
   provider_reference: nullable(Text),
   created_at: Timestamp,

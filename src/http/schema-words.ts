@@ -124,6 +124,12 @@ export const OutgoingStatus = oneOf(
   named('OutgoingStatus', 'completed and failed are final.'),
 );
 
+export const TakenAfterAll = Type.Boolean({
+  description:
+    'Whether an upstream has taken this up although it was reported as failed: it has been paid, or that is not certain yet. ' +
+    'Do not pay it another way.',
+});
+
 export const PayoutReference = Type.String({ description: 'Your own name for the payout.' });
 
 export const ReceiptMode = oneOf(

@@ -53,6 +53,25 @@ export const DetailAnswer = Type.Object(
     delivery_behaviour: DeliveryBehaviour,
     message: Text,
     refunded_amount: Amount,
+    late_payments: Type.Array(
+      Type.Object(
+        {
+          amount: Amount,
+          currency: CurrencyCode,
+          received_at: nullable(Timestamp),
+          booked_to: nullable(
+            oneOf(['merchant', 'payer'], named('LateBookedTo')),
+            'To whom the gateway’s operator has booked it; null while it waits for that.',
+          ),
+        },
+        named('LatePayment'),
+      ),
+      {
+        description:
+          'Money that came for this payment too late to count: after its end, or a second time. The status does not change. ' +
+          'While there is any that was not booked to the payer, do not ask the customer to pay again.',
+      },
+    ),
     payment_methods: Type.Array(
       Type.Object(
         {

@@ -122,6 +122,8 @@ export const en = {
     processing: 'The payout is on its way.',
     completed: 'The payout has arrived.',
     failed: 'The payout did not go through. {reason}',
+    taken_after_all:
+      'The payout was reported as failed, but its carrier has taken it up after all: it has been paid, or that is not certain yet. Do not pay it another way. {reason}',
   },
   refund: {
     pending: 'The refund has been accepted and will be sent shortly.',
@@ -130,6 +132,14 @@ export const en = {
     processing: 'The refund is on its way.',
     completed: 'The money has been given back.',
     failed: 'The refund did not go through; its money is back in your balance. {reason}',
+    taken_after_all:
+      'The refund was reported as failed, but its upstream has taken it up after all: it has been paid, or that is not certain yet. Do not send the money another way. {reason}',
+  },
+  late: {
+    waiting:
+      'Money came for this payment too late to count. Do not pay again: it waits for the gateway’s operator, who gives it back or books it to the shop.',
+    merchant: 'Money came for this payment too late to count, and has been booked to the shop. Do not pay again.',
+    payer: 'Money came for this payment too late to count, and has been given back.',
   },
   progress: {
     pending: 'The payment has been started. Submit the phone number that pays.',

@@ -132,6 +132,8 @@ export const es = {
     processing: 'El desembolso está en camino.',
     completed: 'El desembolso ha llegado.',
     failed: 'El desembolso no se realizó. {reason}',
+    taken_after_all:
+      'El desembolso se comunicó como fallido, pero al final el operador lo aceptó: está pagado o aún no es seguro. No lo pague de otra forma. {reason}',
   },
   refund: {
     pending: 'El reembolso se ha aceptado y se enviará enseguida.',
@@ -140,6 +142,15 @@ export const es = {
     processing: 'El reembolso está en camino.',
     completed: 'El dinero se ha devuelto.',
     failed: 'El reembolso no se realizó; el dinero está de nuevo en su saldo. {reason}',
+    taken_after_all:
+      'El reembolso se comunicó como fallido, pero al final se aceptó: está pagado o aún no es seguro. No envíe el dinero de otra forma. {reason}',
+  },
+  late: {
+    waiting:
+      'El dinero de este pago llegó demasiado tarde para contar. No pague de nuevo: el operador de la pasarela lo devolverá o lo abonará a la tienda.',
+    merchant:
+      'El dinero de este pago llegó demasiado tarde para contar y se ha abonado a la tienda. No pague de nuevo.',
+    payer: 'El dinero de este pago llegó demasiado tarde para contar y se ha devuelto.',
   },
   progress: {
     pending: 'El pago se ha iniciado. Indique el número de teléfono con el que paga.',

@@ -144,6 +144,8 @@ export const fr = {
     processing: 'Le versement est en route.',
     completed: 'Le versement est arrivé.',
     failed: 'Le versement n’a pas abouti. {reason}',
+    taken_after_all:
+      'Le versement a été annoncé comme échoué, mais l’opérateur l’a finalement pris en charge : il est payé, ou ce n’est pas encore certain. Ne le payez pas autrement. {reason}',
   },
   refund: {
     pending: 'Le remboursement est accepté et sera envoyé sous peu.',
@@ -153,6 +155,15 @@ export const fr = {
     processing: 'Le remboursement est en route.',
     completed: 'L’argent a été rendu.',
     failed: 'Le remboursement n’a pas abouti ; la somme est revenue dans votre solde. {reason}',
+    taken_after_all:
+      'Le remboursement a été annoncé comme échoué, mais il a finalement été pris en charge : il est payé, ou ce n’est pas encore certain. N’envoyez pas l’argent autrement. {reason}',
+  },
+  late: {
+    waiting:
+      'L’argent de ce paiement est arrivé trop tard pour compter. Ne payez pas une seconde fois : l’opérateur de la passerelle le rendra ou le créditera à la boutique.',
+    merchant:
+      'L’argent de ce paiement est arrivé trop tard pour compter ; il a été crédité à la boutique. Ne payez pas une seconde fois.',
+    payer: 'L’argent de ce paiement est arrivé trop tard pour compter ; il a été rendu.',
   },
   progress: {
     pending: 'Le paiement est commencé. Indiquez le numéro de téléphone avec lequel vous payez.',

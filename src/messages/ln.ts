@@ -123,6 +123,8 @@ export const ln = {
     processing: 'Kofuta ezali na nzela.',
     completed: 'Mbongo ekomi.',
     failed: 'Kofuta elongi te. {reason}',
+    taken_after_all:
+      'Tolobaki ete kofuta elongaki te, kasi opérateur andimaki yango na nsima: efutami, to eyebani naino te. Kofuta yango na lolenge mosusu te. {reason}',
   },
   refund: {
     pending: 'Kozongisa mbongo endimami mpe ekotindama sikoyo.',
@@ -131,6 +133,14 @@ export const ln = {
     processing: 'Mbongo ezali kozonga.',
     completed: 'Mbongo ezongisami.',
     failed: 'Kozongisa mbongo elongi te; mbongo na yango ezongi na compte na yo. {reason}',
+    taken_after_all:
+      'Tolobaki ete kozongisa mbongo elongaki te, kasi endimamaki na nsima: ezongi, to eyebani naino te. Kotinda mbongo na lolenge mosusu te. {reason}',
+  },
+  late: {
+    waiting:
+      'Mbongo ya lifuti oyo ekomaki na nsima ya ntango. Kofuta lisusu te: opérateur ya passerelle akozongisa yango to akopesa yango butiki.',
+    merchant: 'Mbongo ya lifuti oyo ekomaki na nsima ya ntango, mpe epesamaki na butiki. Kofuta lisusu te.',
+    payer: 'Mbongo ya lifuti oyo ekomaki na nsima ya ntango, mpe ezongisamaki.',
   },
   progress: {
     pending: 'Lifuti ebandi. Tinda nimero ya telefone oyo ekofuta.',

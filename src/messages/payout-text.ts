@@ -4,6 +4,7 @@
  * Invariant: it says how the line stands now, and why if it has failed or waits.
  */
 
+import { isTakenAfterAll } from '../domain/outgoing.ts';
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import { REASONS, type Reason } from '../domain/reason.ts';
 import { languageOf, say } from './messages.ts';
@@ -14,13 +15,14 @@ import { languageOf, say } from './messages.ts';
  */
 export function payoutText(
   language: string,
-  line: Pick<PayoutLine, 'status' | 'reason' | 'scheduled_date' | 'reserved_at' | 'next_start_at'>,
+  line: Pick<PayoutLine, 'status' | 'reason' | 'scheduled_date' | 'reserved_at' | 'next_start_at' | 'late_attempt_id'>,
   approval: PayoutBatch['approval'] = 'none',
 ): string {
   const spoken = languageOf(language);
   const { status, reason, scheduled_date: date } = line;
   if (status === 'failed') {
-    return say(spoken, 'payout.failed', { reason: isReason(reason) ? say(spoken, `reason.${reason}`) : '' });
+    const key = isTakenAfterAll(line) ? 'payout.taken_after_all' : 'payout.failed';
+    return say(spoken, key, { reason: isReason(reason) ? say(spoken, `reason.${reason}`) : '' });
   }
   if (status !== 'pending') return say(spoken, `payout.${status}`);
   if (reason !== null) return say(spoken, 'payout.waiting');

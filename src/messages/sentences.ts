@@ -60,9 +60,12 @@ export type PageWord =
   | 'group_14'
   | 'group_15';
 
-export type PayoutSaid = PayoutStatus | 'scheduled' | 'waiting';
+export type PayoutSaid = PayoutStatus | 'scheduled' | 'waiting' | 'taken_after_all';
 
-export type RefundSaid = RefundStatus | 'by_hand' | 'waiting';
+export type RefundSaid = RefundStatus | 'by_hand' | 'waiting' | 'taken_after_all';
+
+/** Where money is that came for a payment after its end: it waits, or was booked to one of two. */
+export type LateSaid = 'waiting' | 'merchant' | 'payer';
 
 /** One language. ICU message syntax; quotation marks and apostrophes are the typographic ones. */
 export interface Sentences {
@@ -72,10 +75,15 @@ export interface Sentences {
   /** An answer's `message`, by the payment's status. */
   readonly status: { readonly [status in PaymentStatus]: string };
   readonly reason: { readonly [reason in Reason]: string };
-  /** What is said of a payout line: its status, or why it waits. `scheduled` names the date, `failed` the reason. */
+  /**
+   * What is said of a payout line: its status, or why it waits. `scheduled` names the date; `failed`, and `taken_after_all` of a
+   * failed one that its carrier did take up, the reason.
+   */
   readonly payout: { readonly [state in PayoutSaid]: string };
-  /** What is said of a refund: its status, who carries it out, or why it waits. `failed` names the reason. */
+  /** What is said of a refund: its status, who carries it out, or why it waits. `failed` and `taken_after_all` name the reason. */
   readonly refund: { readonly [state in RefundSaid]: string };
+  /** What is said, beside why it ended, of a payment that did not count the money that came for it. */
+  readonly late: { readonly [place in LateSaid]: string };
   readonly progress: { readonly [progress in Progress]: string };
   /** What a method is called on a button. */
   readonly method: { readonly [method in PaymentMethod]: string };
@@ -92,6 +100,7 @@ export type MessageKey =
   | `reason.${Reason}`
   | `payout.${PayoutSaid}`
   | `refund.${RefundSaid}`
+  | `late.${LateSaid}`
   | `progress.${Progress}`
   | `method.${PaymentMethod}`
   | `done.${Done}`
@@ -231,7 +240,9 @@ export const OTHER_WORDS: { readonly [key in MessageKey]?: readonly string[] } =
   'payout.scheduled': ['date'],
   'done.payout_scheduled': ['date'],
   'payout.failed': ['reason'],
+  'payout.taken_after_all': ['reason'],
   'refund.failed': ['reason'],
+  'refund.taken_after_all': ['reason'],
   'refusal.1205': ['state'],
   'cause.1205': ['state'],
   'progress.waiting': ['carrier'],

@@ -92,6 +92,7 @@ export const zh = {
     processing: '付款正在途中。',
     completed: '付款已到账。',
     failed: '付款未成功。{reason}',
+    taken_after_all: '付款曾被报告为未成功，但运营商后来还是受理了：已付款，或尚不确定。请不要用其他方式付款。{reason}',
   },
   refund: {
     pending: '退款已受理，即将发出。',
@@ -100,6 +101,12 @@ export const zh = {
     processing: '退款正在途中。',
     completed: '款项已退还。',
     failed: '退款未成功；款项已回到您的余额。{reason}',
+    taken_after_all: '退款曾被报告为未成功，但后来还是被受理了：已付款，或尚不确定。请不要用其他方式退款。{reason}',
+  },
+  late: {
+    waiting: '此支付的款项到得太晚，未能计入。请不要再次付款：网关运营方会退还款项，或将其记入商店账户。',
+    merchant: '此支付的款项到得太晚，未能计入，现已记入商店账户。请不要再次付款。',
+    payer: '此支付的款项到得太晚，未能计入，现已退还。',
   },
   progress: {
     pending: '支付已开始。请提交用于付款的电话号码。',

@@ -21,7 +21,7 @@ import type { SessionTurns } from './session-turns.ts';
 /** The sentence about a payout line's state, for its webhook and for replies; its words come from `messages/`. */
 export type PayoutText = (
   language: string,
-  line: Pick<PayoutLine, 'status' | 'reason' | 'scheduled_date' | 'reserved_at' | 'next_start_at'>,
+  line: Pick<PayoutLine, 'status' | 'reason' | 'scheduled_date' | 'reserved_at' | 'next_start_at' | 'late_attempt_id'>,
   approval?: PayoutBatch['approval'],
 ) => string;
 

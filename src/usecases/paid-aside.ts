@@ -8,6 +8,7 @@ import { lateMoneyOf } from '../domain/late-money.ts';
 import { isPaid, isUntried } from '../domain/payment.ts';
 import type { Attempt, Payment, Session } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
+import { type FindDeps, findAttempt } from './archive-find.ts';
 import type { Deps } from './deps.ts';
 import { hasOnePayment } from './session-payments.ts';
 
@@ -44,6 +45,35 @@ export async function findTried({ store }: Pick<Deps, 'store'>, payments: readon
     tried.flatMap(({ shard, id }) => [store.attempt.turnedAway(shard, id), store.attempt.ofCardPayment(shard, id)]),
   );
   return found.flat();
+}
+
+/** Money that came for a payment too late to count by itself. */
+export interface LatePayment {
+  /** In minor units: the total that its attempt asked for. */
+  readonly amountMinor: bigint;
+  readonly receivedAt: number | null;
+  /** Whom an operator has booked it to; null: nobody yet, it is in suspense. */
+  readonly bookedTo: 'merchant' | 'payer' | null;
+}
+
+/**
+ * All that came too late for one payment, in the order of its attempts; what the payment took after all is not among it. Of an
+ * archived payment only its last attempt is looked at.
+ */
+export async function readLatePayments(deps: FindDeps, payment: Payment): Promise<LatePayment[]> {
+  if (isUntried(payment)) return [];
+  const { shard, attempt_id: last } = payment;
+  const tried = await findTried(deps, [payment]);
+  const isKnown = last === null || tried.some(({ id }) => id === last);
+  const more = isKnown ? undefined : await findAttempt(deps, shard, last);
+  return [...tried, ...(more === undefined ? [] : [more])]
+    .filter(({ id }) => !(isPaid(payment) && id === last))
+    .flatMap((attempt) => {
+      const late = lateMoneyOf(attempt);
+      if (late !== 'waits' && late !== 'merchant' && late !== 'payer') return [];
+      const { amount_minor: amountMinor, settled_at: receivedAt } = attempt;
+      return [{ amountMinor, receivedAt, bookedTo: late === 'waits' ? null : late }];
+    });
 }
 
 /** The order has been paid, too late to count: it is not paid a second time. `field` is what the caller sent it by. */

@@ -6,6 +6,7 @@
 
 import type { CarrierOfCountry } from '../connectors/connector.ts';
 import { isId, shardOf } from '../domain/ids.ts';
+import { isFinal, isPaid } from '../domain/payment.ts';
 import type { Payment, PaymentHistory, PaymentMethod } from '../domain/records.ts';
 import { Refusal, refuseUnknownPayment } from '../domain/refusal.ts';
 import { isChoosable, priceBy } from '../domain/submission.ts';
@@ -14,6 +15,7 @@ import { type Bank, banksOf } from './bank-config.ts';
 import type { Reader } from './callers.ts';
 import type { Deps } from './deps.ts';
 import { bankAccountsFor, offeredWith } from './method-reach.ts';
+import { type LatePayment, readLatePayments } from './paid-aside.ts';
 
 /** The payment behind an opaque payment_id. @throws Refusal 1204. */
 export async function readByPaymentId(deps: Deps, caller: Reader, paymentId: string): Promise<Payment> {
@@ -28,22 +30,30 @@ export interface CarrierRead {
   readonly reference: string | null;
   /** When it ended at the carrier; a later refund does not change that. */
   readonly endedAt: number | null;
+  /** Money that came although the payment has ended unpaid, or has to be submitted again; not looked for otherwise. */
+  readonly late: readonly LatePayment[];
 }
 
 /** A payment with its reference and end at the carrier; the attempt is read only if the payment's row lacks them. */
 export async function readAtCarrier(deps: Deps, caller: Reader, paymentId: string): Promise<CarrierRead> {
   const payment = await readByPaymentId(deps, caller, paymentId);
+  const isUnpaid = payment.status === 'pending' || (isFinal(payment.status) && !isPaid(payment));
+  const [ended, late] = await Promise.all([readEnd(deps, payment), isUnpaid ? readLatePayments(deps, payment) : []]);
+  return { payment, late, ...ended };
+}
+
+async function readEnd(deps: Deps, payment: Payment): Promise<Pick<CarrierRead, 'reference' | 'endedAt'>> {
   const { shard, attempt_id: attemptId, completed_at: endedAt } = payment;
   // What an operator has read on the bank's statement is not for customers.
   const reference = payment.method === 'bank_transfer' ? null : payment.provider_reference;
   if (attemptId !== null && payment.status === 'refunded') {
     const paid = await findAttempt(deps, shard, attemptId);
-    return { payment, reference: reference ?? paid?.reference ?? null, endedAt: paid?.settled_at ?? endedAt };
+    return { reference: reference ?? paid?.reference ?? null, endedAt: paid?.settled_at ?? endedAt };
   }
-  if (reference !== null || attemptId === null) return { payment, reference, endedAt };
+  if (reference !== null || attemptId === null) return { reference, endedAt };
   // An attempt's reference never changes, so a cached row that this process wrote will do.
   const attempt = deps.store.attempt.recent(shard, attemptId) ?? (await findAttempt(deps, shard, attemptId));
-  return { payment, reference: attempt?.reference ?? null, endedAt };
+  return { reference: attempt?.reference ?? null, endedAt };
 }
 
 /** The payment with that transaction_id. @throws Refusal 1204. */
@@ -68,6 +78,8 @@ export interface PaymentDetail {
   readonly payment: Payment;
   /** Oldest first; the first line is the collect itself. */
   readonly timeline: readonly Pick<PaymentHistory, 'status' | 'reason' | 'at'>[];
+  /** Money that came for it too late to count. */
+  readonly late: readonly LatePayment[];
   /** The methods that the customer may choose from. */
   readonly offered: readonly PaymentMethod[];
   /** What each of them costs: of the chosen one as it was collected, of the others as a submit would make it now. */
@@ -91,8 +103,9 @@ export async function readDetail(deps: Deps, caller: Reader, id: string): Promis
   const payment = id.startsWith('pay_')
     ? await readByPaymentId(deps, caller, id)
     : await readByTransactionId(deps, caller, id);
-  const [history, accounts] = await Promise.all([
+  const [history, late, accounts] = await Promise.all([
     historyOf(deps, payment),
+    readLatePayments(deps, payment),
     bankAccountsFor(deps, caller.merchant, payment.currency),
   ]);
   const offered = offeredWith(deps, caller.merchant, payment.currency, accounts);
@@ -101,6 +114,7 @@ export async function readDetail(deps: Deps, caller: Reader, id: string): Promis
   return {
     payment,
     timeline: [collected, ...history],
+    late,
     offered,
     prices: Object.fromEntries(offered.map((method) => [method, priceBy(method, payment, caller.merchant)])),
     choosable: offered.filter((method) => isChoosable(payment, caller.merchant, method, now)),

@@ -12,7 +12,17 @@ import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { archive, DAY, growOld } from '../support/archive-scenes.ts';
 import type { CommandLine, Document } from '../support/command-line.ts';
 import type { FickleCarrier } from '../support/fickle-carrier.ts';
-import { bearerOf, collect, hooksAbout, numberEnding, payByPhone, payFromWallet, statusOf } from '../support/flows.ts';
+import {
+  bearerOf,
+  collect,
+  detailOf,
+  hooksAbout,
+  numberEnding,
+  type Paying,
+  payByPhone,
+  payFromWallet,
+  statusOf,
+} from '../support/flows.ts';
 import { type LateDesk, openLateDesk } from '../support/late-desk.ts';
 import { attemptOf, callBack } from '../support/phone-payments.ts';
 import { rowsOf } from '../support/rows.ts';
@@ -244,6 +254,50 @@ describe('what is not late is refused, with what to do', () => {
     expect(await refusal(attempt.id)).toContain('return the money to the payer and use --to payer');
     await book(attempt.id, 'payer');
     await expectSoundBooks();
+  });
+});
+
+describe('who reads the payment is told of it', () => {
+  const before = 'The account’s limit has been reached.';
+  const english = { 'accept-language': 'en' };
+
+  async function readBy(paying: Paying) {
+    const { token: bearer, transaction_id, payment_id } = paying;
+    const read = (path: string) => world.call('GET', path, { bearer, headers: english });
+    const { json: detail } = await read(`/payments/transaction/${transaction_id}`);
+    const { json: polled } = await read(`/payments/mobile-money/status/${payment_id}`);
+    expect(polled.message).toBe(detail.message);
+    return { message: detail.message, status: detail.status, late_payments: detail.late_payments };
+  }
+
+  test.each([
+    ['merchant', 'and has been booked to the shop. Do not pay again.'],
+    ['payer', 'and has been given back.'],
+  ] as const)('while it waits, and once it has been booked to the %s, also from the archive', async (to, end) => {
+    const { paying, attempt } = await late.paidLate();
+    const late_payment = { amount: '12.50', currency: 'usd', received_at: expect.stringMatching(/^20\d\d-/) };
+    const waiting = await readBy(paying);
+    expect(waiting).toMatchObject({ status: 'failed', late_payments: [{ ...late_payment, booked_to: null }] });
+    expect(waiting.message).toBe(
+      `${before} Money came for this payment too late to count. Do not pay again: it waits for the gateway’s operator, who gives it back or books it to the shop.`,
+    );
+    await book(attempt.id, to);
+    const booked = await readBy(paying);
+    expect(booked).toMatchObject({ status: 'failed', late_payments: [{ ...late_payment, booked_to: to }] });
+    expect(booked.message).toBe(`${before} Money came for this payment too late to count, ${end}`);
+    await growOld(world);
+    await archive(world);
+    const bearer = bearerOf(merchant);
+    const archived = await world.call('GET', `/internal/transactions/${paying.transaction_id}`, {
+      bearer,
+      headers: english,
+    });
+    expect(archived.json).toMatchObject(booked);
+  });
+
+  test('of a payment that nothing came for, nothing is said', async () => {
+    const paying = await collect(world, merchant, { method: 'mobile_money' });
+    expect(await detailOf(world, paying)).toMatchObject({ status: 'pending', late_payments: [] });
   });
 });
 

@@ -10,7 +10,7 @@ import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { callOffRefund } from '../../src/usecases/refund-decide.ts';
 import { archive, DAY, growOld } from '../support/archive-scenes.ts';
 import { expectRefusal } from '../support/envelope.ts';
-import { bearerOf, collect, numberEnding, payByPhone } from '../support/flows.ts';
+import { bearerOf, collect, type Fields, numberEnding, payByPhone } from '../support/flows.ts';
 import { type OutDesk, openOutDesk } from '../support/late-out-desk.ts';
 import { availableOf, commitBatch, lineNow, openPayer, payoutHooks } from '../support/payout-lines.ts';
 import { attemptOf } from '../support/phone-payments.ts';
@@ -27,6 +27,11 @@ beforeAll(async () => {
   ({ world } = desk);
 });
 afterAll(() => desk.close());
+
+const inEnglish = (merchant: MerchantCreated) => ({
+  bearer: bearerOf(merchant),
+  headers: { 'accept-language': 'en' },
+});
 
 /** How much waits according to the metrics. */
 async function waitingOut(): Promise<number> {
@@ -69,11 +74,20 @@ describe('a payout line that failed, and was paid after that', () => {
     const payer = await openPayer(world, 100_00n);
     const { line, attempt } = await desk.paidLate(payer);
     expectRefusal(await desk.retry(payer, line.batch_id), 409, '1205', 'TAKEN_AFTER_ALL');
+    const read = async () => {
+      const { json } = await world.call('GET', `/internal/payouts/${line.batch_id}`, inEnglish(payer));
+      const { json: alone } = await world.call('GET', `/internal/transactions/${line.id}`, inEnglish(payer));
+      const { message, taken_after_all } = (json.beneficiaries as Fields[])[0] ?? {};
+      expect(alone).toMatchObject({ message, taken_after_all, status: 'failed' });
+      return [taken_after_all, message];
+    };
+    expect(await read()).toEqual([true, expect.stringContaining('its carrier has taken it up after all')]);
     expect(await desk.movedBy(payer, () => desk.book(attempt, 'upstream'))).toEqual({
       suspense: 10_00n,
       transit: -10_00n,
     });
     expect((await lineNow(world, line)).late_attempt_id).toBeNull();
+    expect(await read()).toEqual([false, expect.stringMatching(/^The payout did not go through\. /)]);
     const again = await desk.retried(payer, line);
     await desk.hearOf(await desk.lastAttempt(again.id, 'waiting'), 'SUCCESSFUL');
     expect((await lineNow(world, again)).status).toBe('completed');
@@ -303,6 +317,9 @@ describe('a refund that failed, and was paid after that', () => {
   test('is charged to its merchant, once', async () => {
     const { merchant, refund_id, attempt, again } = await refundedLate();
     expect(await desk.listed()).toContain(attempt.id);
+    const read = await world.call('GET', `/internal/refunds/${refund_id}`, inEnglish(merchant));
+    expect(read.json).toMatchObject({ status: 'failed', taken_after_all: true });
+    expect(read.json.message).toContain('Do not send the money another way.');
     expectRefusal(await again(), 402, '1202', 'REFUND_UNDER_WAY');
     await creditBalance(world.gateway.deps, merchant.merchant.id, 'usd', 100_00n);
     const moved = await desk.movedBy(merchant, () => desk.book(attempt, 'merchant'));

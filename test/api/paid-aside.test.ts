@@ -10,6 +10,8 @@ import {
   codeOn,
   collect,
   collectWith,
+  detailOf,
+  mobileStatusOf,
   numberEnding,
   type Paying,
   payByPhone,
@@ -58,6 +60,19 @@ test('what a phone has paid aside is not taken a second time from a wallet, nor 
   expectRefusal(await payFromWallet(world, paying, wallet), 400, '1110', 'PAID_BEFORE');
   const second = { ...paying, ...(await collectWith(world, paying.token)) };
   expectRefusal(await payFromWallet(world, second, wallet), 400, '1110', 'PAID_BEFORE');
+});
+
+test('who reads the payment is told not to pay again, until it has been given back', async () => {
+  const { world } = desk;
+  const paying = await paidAside();
+  const read = () => detailOf(world, paying);
+  const { message, ...rest } = await read();
+  expect(rest).toMatchObject({ status: 'pending', late_payments: [{ amount: '12.50', booked_to: null }] });
+  expect(message).toContain('Do not pay again');
+  expect((await mobileStatusOf(world, paying)).message).toBe(message);
+  const first = await desk.attemptOf(paying.transaction_id, 0);
+  await bookLateMoney(world.gateway.deps, first.id, { to: 'payer', by: 'amina', why: 'given back at the portal' });
+  expect(await read()).toMatchObject({ message: 'The payment has been started. Choose how to pay and confirm.' });
 });
 
 test('an order can be paid once what was paid aside has been given back', async () => {

@@ -70,7 +70,8 @@ ${heading('bounds', 'What can be refunded')}
 </ul>
 ${heading('told', 'How you learn the result')}
 <p>Every completed refund, including a partial one, sends a <a href="/docs/webhooks#events">webhook</a> <code>payment.refunded</code>; its <code>amount</code> is what this one refund returned. Once everything has been refunded, the payment itself becomes <code>refunded</code>; until then it stays <code>approved</code>, and <a href="/docs/reference#readTransaction"><code>refunded_amount</code></a> says how much has been returned. A failed refund sends no webhook: read it with <a href="/docs/reference#readRefund"><code>GET /internal/refunds/{id}</code></a>, or watch for all of them with <a href="/docs/reference#listRefunds"><code>GET /internal/refunds?status=failed</code></a>.</p>
-<p>The list is in the order in which refunds were made, and so are its <code>from</code> and <code>to</code>: one that fails late stands below newer ones. Let <code>from</code> reach back to your oldest refund that was still open. With a <code>transaction_id</code> the list has the refunds of that payment, also those whose ids you have lost.</p>`;
+<p>The list is in the order in which refunds were made, and so are its <code>from</code> and <code>to</code>: one that fails late stands below newer ones. Let <code>from</code> reach back to your oldest refund that was still open. With a <code>transaction_id</code> the list has the refunds of that payment, also those whose ids you have lost.</p>
+<p>Rarely, an upstream carries out a refund that it had turned down. The refund stays <code>failed</code>, and <code>taken_after_all</code> is true when you read it: do not send the money another way, and ask your operator.</p>`;
   const sections = [
     { id: 'refund', title: 'One call' },
     { id: 'ways', title: 'How the money is returned' },
