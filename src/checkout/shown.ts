@@ -115,7 +115,7 @@ function sign(): Html {
   return html`<svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true"><circle cx="8" cy="8" r="7" fill="none" stroke="currentColor" stroke-width="1.5"/><path d="M8 4.5v4M8 11v.5" stroke="currentColor" stroke-width="1.7" stroke-linecap="round"/></svg>`;
 }
 
-/** A fault of the form as a whole, announced at once; else a note that fields are marked, or what was done. */
+/** A fault of the form as a whole; else a note that fields are marked, or what was done. It gets the focus, to be read out at once. */
 export function noticeOf(shown: Shown): Piece {
   const { faults, notice } = shown;
   if (faults.general !== undefined)
@@ -123,7 +123,9 @@ export function noticeOf(shown: Shown): Piece {
   if (Object.keys(faults.fields).length > 0) {
     return html`<p class="hush" role="alert">${text(shown, 'fault_title')}</p>`;
   }
-  return notice === undefined ? undefined : html`<div class="notice" role="status"><p>${notice}</p></div>`;
+  return notice === undefined
+    ? undefined
+    : html`<div class="notice" role="status" tabindex="-1" autofocus><p>${notice}</p></div>`;
 }
 
 /** A link back to the shop, where the shop gave an address for that. `mayBePaid`: as `shopAddress`. */

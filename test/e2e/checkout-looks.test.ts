@@ -85,6 +85,21 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await page.locator('#file').waitFor();
   });
 
+  test('that another code was sent is read out, and the next key press leads to its field', async () => {
+    const wallet = await world.wallet({ balance: 500_00n });
+    const page = await open('phone', (await host(world, merchant, { minted: { amount: '150.00' } })).url);
+    await page.locator('label[for=m-wallet]').click();
+    await page.fill('#wallet-number', wallet.number);
+    await page.fill('#wallet-pin', wallet.pin);
+    await page.keyboard.press('Enter');
+    await page.locator('#otp-code').waitFor();
+    await page.locator('form[action$="/resend"] button').click();
+    await page.locator('.notice:focus').waitFor();
+    await expectUsable(page);
+    await page.keyboard.press('Tab');
+    await page.locator('#otp-code:focus').waitFor();
+  });
+
   test('what can only be pressed is not printed', async () => {
     const wallet = await world.wallet();
     const body = { success_redirect_url: 'https://shop.example/thanks' };
