@@ -52,11 +52,7 @@ export async function nameTransfer(deps: OperatorDeps, proofId: string, bankRefe
   return decideOnce(deps, known.shard, 'see `mbongo proof show`', async () => {
     const payment = await requirePaymentOf(deps, known);
     const proof = await requireProof(deps, proofId);
-    if (proof.status !== 'approved') {
-      throw new OperatorError(
-        `${proof.id} is ${proof.status}: \`mbongo proof approve --bank-reference\` names a transfer, too`,
-      );
-    }
+    if (proof.status !== 'approved') throw new OperatorError(`${proof.id} ${whyNotNamed(proof)}`);
     const { provider_reference: name } = payment;
     if (name !== null && distinctive(name) === distinctive(credit.reference)) return { answer: { proof, payment } };
     if (name !== null) throw new OperatorError(`the transfer of ${proof.id} is named ${name} already`);
@@ -65,6 +61,11 @@ export async function nameTransfer(deps: OperatorDeps, proofId: string, bankRefe
     const { change, ...named } = nameCredit(proof, payment, credit, line.id, deps.clock.now());
     return { change, answer: { proof, ...named } };
   });
+}
+
+function whyNotNamed({ status }: Proof): string {
+  if (status === 'waiting') return 'is waiting: `mbongo proof approve --bank-reference` names a transfer, too';
+  return `has been ${status}: only a transfer that has paid is named`;
 }
 
 /** The credit to the account that the payment of a proof was to go to. */
