@@ -136,7 +136,9 @@ describe('a transfer that is named after its approval', () => {
     const { proofId } = await proven(own);
     await expect(nameTransfer(operator(), proofId, 'R8')).rejects.toThrow('is waiting: `mbongo proof approve');
     await declineProof(operator(), proofId, 'nothing has come');
-    await expect(nameTransfer(operator(), proofId, 'R8')).rejects.toThrow('has been declined: only a transfer that has paid is named');
+    await expect(nameTransfer(operator(), proofId, 'R8')).rejects.toThrow(
+      'has been declined: only a transfer that has paid is named',
+    );
     await approveProof(operator(), (await proven(own, jpegFile())).proofId, null, 'R8');
   });
 });

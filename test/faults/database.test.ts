@@ -4,13 +4,9 @@
  *
  * The server is one of our own, so that it can be killed; the process that opened it restarts it on the same port.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFailed, test } from 'vitest';
-import { type EmbeddedDatabase, openEmbeddedDatabase } from '../../src/platform/embedded-database.ts';
 import { seededRandom } from '../../src/platform/testing/seeded-random.ts';
-import { openDatabaseFaults } from '../support/database-faults.ts';
-import { databasePlace } from '../support/database-place.ts';
+import { openStruckDatabase, type StruckDatabase } from '../support/database-faults.ts';
 import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';
 import { type Hooks, openHooks } from '../support/hooks.ts';
 import { judge } from '../support/invariants.ts';
@@ -27,23 +23,19 @@ const ORDERS_BETWEEN = 4;
 const seed = Number(process.env.FAULTS_SEED ?? Date.now() % 1_000_000);
 const random = seededRandom(seed);
 
-let dataDir: string;
-let database: EmbeddedDatabase;
+let database: StruckDatabase;
 let world: FaultyWorld;
 let hooks: Hooks;
 
 beforeAll(async () => {
-  dataDir = mkdtempSync(join(databasePlace(), 'mbongo-test-'));
-  database = await openEmbeddedDatabase({ dataDir, log: { making: () => undefined, warn: () => undefined } });
+  database = await openStruckDatabase();
   world = await openFaultyWorld(database.url);
   hooks = await openHooks();
 });
 afterAll(async () => {
-  // The server stops when its last user leaves.
   await world?.close();
   await hooks?.close();
   await database?.close();
-  rmSync(dataDir, { recursive: true, force: true });
 });
 
 test('the database dies under load', async () => {
@@ -79,7 +71,7 @@ test('the database dies under load', async () => {
       enough = { at: paid + count, wake };
     });
   const load = Promise.all(Array.from({ length: CALLERS }, caller));
-  const faults = openDatabaseFaults(dataDir, database.url, random);
+  const faults = database.faults(random);
   for (let count = 0; count < FAULTS; count += 1) {
     await Promise.race([morePaid(ORDERS_BETWEEN + random.below(ORDERS_BETWEEN)), load]);
     if ((await faults[count % faults.length]?.()) === 'met') met += 1;

@@ -2,13 +2,9 @@
  * The database dies in the middle of batches: killed with its backends, crashed by one of them, or all connections cut.
  * Every line ends once all the same, and nobody is paid twice.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFailed, test } from 'vitest';
-import { type EmbeddedDatabase, openEmbeddedDatabase } from '../../src/platform/embedded-database.ts';
 import { seededRandom } from '../../src/platform/testing/seeded-random.ts';
-import { openDatabaseFaults } from '../support/database-faults.ts';
-import { databasePlace } from '../support/database-place.ts';
+import { openStruckDatabase, type StruckDatabase } from '../support/database-faults.ts';
 import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';
 import { type Hooks, openHooks } from '../support/hooks.ts';
 import { FUNDS_CENTS, fund, openPayroll, settled } from '../support/payroll.ts';
@@ -24,24 +20,20 @@ const SPEED = 5;
 const seed = Number(process.env.FAULTS_SEED ?? Date.now() % 1_000_000);
 const random = seededRandom(seed);
 
-let dataDir: string;
-let database: EmbeddedDatabase;
+let database: StruckDatabase;
 let world: FaultyWorld;
 let hooks: Hooks;
 
 beforeAll(async () => {
-  dataDir = mkdtempSync(join(databasePlace(), 'mbongo-test-'));
-  database = await openEmbeddedDatabase({ dataDir, log: { making: () => undefined, warn: () => undefined } });
+  database = await openStruckDatabase();
   world = await openFaultyWorld(database.url);
   await fund(world.gatewayEnv(0), world.merchant);
   hooks = await openHooks();
 });
 afterAll(async () => {
-  // The server stops when its last user leaves.
   await world?.close();
   await hooks?.close();
   await database?.close();
-  rmSync(dataDir, { recursive: true, force: true });
 });
 
 test('the database dies in the middle of batches', async () => {
@@ -58,7 +50,7 @@ test('the database dies in the middle of batches', async () => {
     kinds: ['00', '01', '01', '01', '02', '03', '07', '08'],
     url: () => url,
   });
-  const faults = openDatabaseFaults(dataDir, database.url, random);
+  const faults = database.faults(random);
   let met = 0;
   for (let count = 0; count < FAULTS; count += 1) {
     const payday = await payroll.send({ mode: 'mobile_money', lines: LINES });

@@ -6,7 +6,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
 import { rowsOf } from '../support/rows.ts';
-import { stillness } from '../support/stillness.ts';
 import { whileTimePasses } from '../support/waiting.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { openCardCalls } from './card-calls.ts';
@@ -17,12 +16,10 @@ import { judgeCards } from './card-verdict.ts';
 import { chanceOf } from './chance.ts';
 import { openPair, type Pair } from './gateway-pair.ts';
 import { skewsByChance } from './pair-clocks.ts';
+import { type Course, MINUTE_MS, openCourse, SEEDS } from './race-course.ts';
 import { TROUBLES } from './race-troubles.ts';
 import { openWay, type Way } from './unruly-way.ts';
 
-const RACES = Number(process.env.RACES ?? 3);
-const FIRST = Number(process.env.SEED ?? 1);
-const SEEDS = Array.from({ length: RACES }, (_, index) => FIRST + index);
 /** Those who come in each race, in that order. */
 const SCENES: readonly Scene[] = [
   'turned_away_form',
@@ -37,14 +34,11 @@ const SCENES: readonly Scene[] = [
 ];
 /** How many steps chance takes after each of them. */
 const ACTS_BETWEEN = 5;
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-/** Whatever may be known late is known after these. */
-const LEAPS_MS = [MINUTE_MS, 15 * MINUTE_MS, HOUR_MS, 6 * HOUR_MS, 24 * HOUR_MS, 24 * HOUR_MS];
 
 let world: World;
 let pair: Pair;
 let way: Way;
+let course: Course;
 let network: CardNetwork;
 beforeAll(async () => {
   // The world itself only watches.
@@ -54,6 +48,7 @@ beforeAll(async () => {
     network.hear(request);
     return way.request(outbound, request);
   });
+  course = openCourse(world, pair);
 });
 afterAll(async () => {
   await whileTimePasses(world, pair.close(), 1_000);
@@ -71,7 +66,7 @@ test.each(SEEDS)('race %i: each order is charged once, and booked', async (seed)
   note(`the clocks are ${pair.clocks.skews.join(' and ')} ms off`);
   const merchant = await world.merchant();
   const { id: merchantId } = merchant.merchant;
-  const place = { world, pair, way, network, chance, note, pass };
+  const place = { world, pair, way, network, chance, note, pass: course.pass };
   const calls = openCardCalls(place, merchant);
   const shoppers = await openShoppers(place, merchant, calls);
   for (const [index, scene] of SCENES.entries()) {
@@ -83,29 +78,14 @@ test.each(SEEDS)('race %i: each order is charged once, and booked', async (seed)
   }
   await calls.finish();
   note('the race is over');
-  await pass(150_000, 15_000);
-  for (const leap of LEAPS_MS) {
-    // What a wrong clock has left open, a right one finishes.
-    if (leap === HOUR_MS) pair.clocks.set([0, 0]);
-    await world.leap(leap);
-    pair.runRounds();
-    await pass(2_500, 2_500);
-  }
+  await course.finish();
   await closeUnknown(merchantId);
-  await pass(MINUTE_MS, 10_000);
+  await course.pass(MINUTE_MS, 10_000);
   const { heard, wrongs } = calls;
   const { asked, inquired, lied } = way;
   const found = [...wrongs, ...(await judgeCards(world, { merchantId, heard, asked, inquired, lied }))];
   expect(found, diary.join('\n')).toEqual([]);
 });
-
-async function pass(milliseconds: number, stepMs: number): Promise<void> {
-  for (let left = milliseconds; left > 0; left -= stepMs) {
-    await world.clock.advance(Math.min(left, stepMs));
-    await pair.clocks.strike();
-  }
-  await stillness();
-}
 
 /** An operator closes what the network itself calls unknown, by its book. */
 async function closeUnknown(merchantId: string): Promise<void> {

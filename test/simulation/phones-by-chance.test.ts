@@ -8,7 +8,6 @@ import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
 import { creditBalance } from '../../src/usecases/balance-credit.ts';
 import { cancelPayout } from '../../src/usecases/payout-cancel.ts';
 import { rowsOf } from '../support/rows.ts';
-import { stillness } from '../support/stillness.ts';
 import { whileTimePasses } from '../support/waiting.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { chanceOf } from './chance.ts';
@@ -18,30 +17,26 @@ import { isOfCarrier, PHONE_NETWORK } from './phone-network.ts';
 import { openPayers, unlessTold } from './phone-payers.ts';
 import { judgePhones } from './phone-verdict.ts';
 import { openCalls } from './race-calls.ts';
+import { type Course, MINUTE_MS, openCourse, SEEDS } from './race-course.ts';
 import { TROUBLES } from './race-troubles.ts';
 import { openWay, type Way } from './unruly-way.ts';
 
-const RACES = Number(process.env.RACES ?? 3);
-const FIRST = Number(process.env.SEED ?? 1);
-const SEEDS = Array.from({ length: RACES }, (_, index) => FIRST + index);
 /** How many steps chance takes in a race. */
 const ACTS = 50;
 /** So little that some payouts have to wait, or are refused. */
 const OPENING_MINOR = 20_00n;
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-/** Whatever may be known late is known after these. */
-const LEAPS_MS = [MINUTE_MS, 15 * MINUTE_MS, HOUR_MS, 6 * HOUR_MS, 24 * HOUR_MS, 24 * HOUR_MS];
 
 let world: World;
 let pair: Pair;
 let way: Way;
+let course: Course;
 beforeAll(async () => {
   // The world itself only watches.
   world = await openWorld({ role: 'api', env: { RATE_LIMIT_SCALE: '0' } });
   pair = await openPair(world, (outbound, request) =>
     isOfCarrier(request) ? way.request(outbound, request) : outbound.request(request),
   );
+  course = openCourse(world, pair);
 });
 afterAll(async () => {
   await whileTimePasses(world, pair.close(), 1_000);
@@ -59,36 +54,21 @@ test.each(SEEDS)('race %i: all money moves once, and is booked', async (seed) =>
   const merchant = await world.merchant();
   const opening = OPENING_MINOR;
   await creditBalance(world.gateway.deps, merchant.merchant.id, 'usd', opening);
-  const place = { world, pair, way, chance, note, pass };
+  const place = { world, pair, way, chance, note, pass: course.pass };
   const calls = openCalls(place, merchant);
   const payers = await openPayers(place, merchant, calls);
   for (let acts = ACTS; acts > 0; acts -= 1) await payers.act();
   await calls.finish();
   note('the race is over');
-  await pass(150_000, 15_000);
-  for (const leap of LEAPS_MS) {
-    // What a wrong clock has left open, a right one finishes.
-    if (leap === HOUR_MS) pair.clocks.set([0, 0]);
-    await world.leap(leap);
-    pair.runRounds();
-    await pass(2_500, 2_500);
-  }
+  await course.finish();
   await closeUnknown(merchant.merchant.id);
   await callOff(merchant.merchant.id);
-  await pass(10 * MINUTE_MS, 30_000);
+  await course.pass(10 * MINUTE_MS, 30_000);
   const { heard, wrongs } = calls;
   const { asked, inquired, lied } = way;
   const found = [...wrongs, ...(await judgePhones(world, { merchant, opening, heard, asked, inquired, lied }))];
   expect(found, diary.join('\n')).toEqual([]);
 });
-
-async function pass(milliseconds: number, stepMs: number): Promise<void> {
-  for (let left = milliseconds; left > 0; left -= stepMs) {
-    await world.clock.advance(Math.min(left, stepMs));
-    await pair.clocks.strike();
-  }
-  await stillness();
-}
 
 /** An operator closes what the carrier itself calls open for ever, by its book. */
 async function closeUnknown(merchantId: string): Promise<void> {

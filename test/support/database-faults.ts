@@ -3,11 +3,13 @@
  *
  * Invariant: the process that opened the server starts it again; no other server is touched.
  */
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { openEmbeddedDatabase } from '../../src/platform/embedded-database.ts';
 import type { Random } from '../../src/platform/platform.ts';
+import { databasePlace } from './database-place.ts';
 
 /** Strikes once; `missed` if there was nothing to end. */
 type DatabaseFault = () => Promise<'met' | 'missed'>;
@@ -17,8 +19,32 @@ const AWAY_MOST_MS = 120_000;
 const LOOK_AGAIN_MS = 100;
 const OURS = "from pg_stat_activity where application_name like 'mbongo %' and application_name <> 'mbongo presence'";
 
-/** In this order: kill -9 of the server, kill -9 of one of its backends, all connections cut. */
-export function openDatabaseFaults(dataDir: string, url: string, random: Random): readonly DatabaseFault[] {
+/** A server of this test's own. */
+export interface StruckDatabase {
+  readonly url: string;
+  /** In this order: kill -9 of the server, kill -9 of one of its backends, all connections cut. */
+  faults(random: Random): readonly DatabaseFault[];
+  /** For whoever is its last user: the server stops, and its files go. */
+  close(): Promise<void>;
+}
+
+export async function openStruckDatabase(): Promise<StruckDatabase> {
+  const dataDir = mkdtempSync(join(databasePlace(), 'mbongo-test-'));
+  const { url, close } = await openEmbeddedDatabase({
+    dataDir,
+    log: { making: () => undefined, warn: () => undefined },
+  });
+  return {
+    url,
+    faults: (random) => faultsOf(dataDir, url, random),
+    close: async () => {
+      await close();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+function faultsOf(dataDir: string, url: string, random: Random): readonly DatabaseFault[] {
   const killServer: DatabaseFault = async () => {
     const postmaster = readFileSync(join(dataDir, 'postgres/data/postmaster.pid'), 'utf8');
     return isKilled(Number.parseInt(postmaster, 10)) ? 'met' : 'missed';
