@@ -71,11 +71,8 @@ function sendingRoutes(deps: Deps): Route[] {
       body: PayoutBody,
       answers: { 200: PayoutSentAnswer },
       refusals: [1003, ...SEND_REFUSALS],
-      check: (body, { merchant, session }) => {
-        // A session that may not pay out learns only that, and nothing about the body.
-        requireSender(session);
-        return payoutFaults(deps, merchant, body);
-      },
+      requireRight: ({ session }) => requireSender(session),
+      check: (body, { merchant }) => payoutFaults(deps, merchant, body),
       run: (call) => {
         const { caller, body, language } = call;
         const order = payoutOrder(deps, caller.merchant, body, language);

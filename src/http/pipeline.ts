@@ -172,7 +172,7 @@ type Sent = Reply | Streamed;
 /** A call whose body has been read. */
 interface Prepared {
   readonly receipt: UsedReceipt | undefined;
-  /** Why the body, or what else is sent, has not the shape that it must have: thrown when that is due. */
+  /** Why the caller may not make this call, or what is sent has not the shape that it must have: thrown when that is due. */
   readonly misshapen: Refusal | undefined;
   /** The fields that the route knows, or a raw route's text; nothing if they are misshapen. */
   readonly body: unknown;
@@ -185,6 +185,8 @@ interface Prepared {
 function prepare(handling: Handling, caller: Caller, body: unknown, memory = body): Prepared {
   const { route, kept, request } = handling;
   route.requireProof?.(callOf(handling, caller, body, undefined));
+  const forbidden = rightRefusal(route, caller);
+  if (forbidden !== undefined) return { receipt: undefined, misshapen: forbidden, body: undefined };
   const receipt = receiptOf(handling, caller, memory);
   const misshapen = shapeRefusal(handling, caller, body);
   request.body = undefined;
@@ -285,6 +287,17 @@ function receiptOf({ parts, route, request }: Handling, caller: Caller, body: un
   return createReceipt(parts, { shard, owner, route: `${route.method} ${route.path}` }, key, said);
 }
 
+/** The refusal of a caller who may not make this call. */
+function rightRefusal(route: Route, caller: Caller): Refusal | undefined {
+  try {
+    route.requireRight?.(caller);
+    return undefined;
+  } catch (error) {
+    if (error instanceof Refusal) return error;
+    throw error;
+  }
+}
+
 /** The refusal of a call's shape. No closure holds the body here: an error keeps all functions that it was thrown in. */
 function shapeRefusal({ kept: shapes, route, request }: Handling, caller: Caller, body: unknown): Refusal | undefined {
   try {
@@ -304,15 +317,10 @@ function shapeRefusal({ kept: shapes, route, request }: Handling, caller: Caller
  * is sent. Successful calls never come here.
  */
 async function replayInstead(receipt: UsedReceipt | undefined, error: unknown): Promise<Reply> {
-  if (receipt === undefined || receipt.used() || !(error instanceof Refusal) || isOutOfScope(error)) throw error;
+  if (receipt === undefined || receipt.used() || !(error instanceof Refusal)) throw error;
   const stored = await receipt.stored();
   if (stored === undefined) throw error;
   return stored;
-}
-
-/** A session's scope never changes: a call out of scope has no first run, and must not see another session's. */
-function isOutOfScope(refusal: Refusal): boolean {
-  return hasDetail(refusal, 'WRONG_SCOPE');
 }
 
 function hasDetail({ more }: Refusal, wanted: DetailCode): boolean {

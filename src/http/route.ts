@@ -144,6 +144,11 @@ export interface TypedRoute<K extends CredentialKind, B extends TSchema, P exten
   readonly params?: P;
   readonly querystring?: Q;
   /**
+   * Refuses a caller who may not make this call, whatever is sent with it. Such a caller learns nothing else: neither of the body's
+   * faults, nor of what is remembered under a key.
+   */
+  requireRight?(caller: CallerOf<K>): void;
+  /**
    * Finds the faults that the schema cannot express. Gets the fields that fit the schema, and returns every one that is at fault
    * all the same; these are answered together with the schema's (contract §2). `unreadable` has the paths of the fields that do
    * not fit.
@@ -160,6 +165,7 @@ export interface Route extends RouteFacts {
   readonly body?: TSchema;
   readonly params?: TSchema;
   readonly querystring?: TSchema;
+  requireRight?(caller: MerchantCaller | SessionCaller | undefined): void;
   check?(
     body: unknown,
     caller: MerchantCaller | SessionCaller | undefined,

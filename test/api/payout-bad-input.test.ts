@@ -3,13 +3,12 @@ import { payoutFaults, payoutOrder } from '../../src/http/payout-faults.ts';
 import { LANGUAGES } from '../../src/messages/messages.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchant } from '../../src/usecases/merchant-set.ts';
-import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
 import { expectRefusal } from '../support/envelope.ts';
-import { bearerOf, type Fields } from '../support/flows.ts';
+import type { Fields } from '../support/flows.ts';
 import { createPayout, faultsOf, lines, payee, payoutBody } from '../support/payout-flows.ts';
 import { openPayer } from '../support/payout-lines.ts';
 import { countRows } from '../support/rows.ts';
-import { type Answer, collectBody, mint, openWorld, type World } from '../support/world.ts';
+import { type Answer, mint, openWorld, type World } from '../support/world.ts';
 
 let world: World;
 let merchant: MerchantCreated;
@@ -310,73 +309,6 @@ describe('a body', () => {
     const answer = await createPayout(world, bound);
     expectRefusal(answer, 400, '1102');
     expect(faultsOf(answer)).toEqual(['currency CURRENCY_NOT_ALLOWED', 'notify_url URL_NOT_ALLOWED']);
-  });
-});
-
-describe('a session', () => {
-  const sendWith = (bearer: string, headers: Readonly<Record<string, string>> = {}, more: Fields = {}) =>
-    world.call('POST', '/payments/send', { bearer, body: payoutBody(world, more), headers });
-  const device = { 'x-device-fingerprint': 'a'.repeat(64) };
-
-  test('with the scope collect may not pay out, whatever it sends', async () => {
-    const made = await mint(world, merchant, { scope: 'collect' });
-    expectRefusal(await sendWith(made.token), 403, '1003', 'WRONG_SCOPE');
-    expectRefusal(await sendWith(made.token, {}, { currency: 'x' }), 403, '1003', 'WRONG_SCOPE');
-  });
-
-  test('with the scope collect does not learn of a payout either, even with its key and its body', async () => {
-    const key = { 'idempotency-key': 'scoped' };
-    const paid = await sendWith(token, key);
-    expect(paid.status, paid.text).toBe(200);
-    const made = await mint(world, merchant, { scope: 'collect' });
-    expectRefusal(await sendWith(made.token, key), 403, '1003', 'WRONG_SCOPE');
-    const other = await mint(world, merchant, { scope: 'payout' });
-    expect((await sendWith(other.token, key)).text).toBe(paid.text);
-  });
-
-  test('that has collected may not', async () => {
-    const made = await mint(world, merchant);
-    expect((await sendWith(made.token)).status).toBe(200);
-    const collected = await world.call('POST', '/payments/collect', {
-      bearer: made.token,
-      body: collectBody(world, 'none'),
-    });
-    expect(collected.status, collected.text).toBe(200);
-    expectRefusal(await sendWith(made.token), 403, '1003', 'SESSION_COLLECTED');
-  });
-
-  test('that is bound to a device may not, whether by this call or by an earlier one', async () => {
-    const made = await mint(world, merchant);
-    expectRefusal(await sendWith(made.token, device), 403, '1003', 'SESSION_ON_DEVICE');
-    expectRefusal(await sendWith(made.token, device), 403, '1003', 'SESSION_ON_DEVICE');
-    // Nor without it; another device is refused as everywhere.
-    expectRefusal(await sendWith(made.token), 403, '1003', 'SESSION_ON_DEVICE');
-    const other = { 'x-device-fingerprint': 'b'.repeat(64) };
-    expectRefusal(await sendWith(made.token, other), 403, '1305', 'OTHER_DEVICE');
-  });
-
-  test('of a suspended merchant may not', async () => {
-    const suspended = await openPayer(world, 100_00n);
-    const made = await mint(world, suspended);
-    await setMerchantStatus(world.gateway.deps, suspended.merchant.id, 'SUSPENDED');
-    expectRefusal(await sendWith(made.token), 403, '1004');
-    expectRefusal(await createPayout(world, suspended), 403, '1004');
-  });
-
-  test('may pay out though its own amount and currency differ', async () => {
-    const made = await mint(world, merchant, { amount: '1.00', currency: 'cdf' });
-    expect((await sendWith(made.token)).status).toBe(200);
-  });
-
-  test('is not a merchant credential, and vice versa', async () => {
-    const body = payoutBody(world);
-    expectRefusal(
-      await world.call('POST', '/internal/payouts', { bearer: token, body }),
-      403,
-      '1003',
-      'WRONG_CREDENTIAL_KIND',
-    );
-    expectRefusal(await sendWith(bearerOf(merchant)), 403, '1003', 'WRONG_CREDENTIAL_KIND');
   });
 });
 
