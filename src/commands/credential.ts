@@ -7,9 +7,11 @@ import type { Credential } from '../domain/records.ts';
 import { issueCredential } from '../usecases/credential-issue.ts';
 import { revokeCredential } from '../usecases/credential-revoke.ts';
 import { rotateCredential } from '../usecases/credential-rotate.ts';
+import { readAfter } from '../usecases/operator-commit.ts';
 import { requireMerchant } from '../usecases/operator-input.ts';
 import { readDuration, readNetworks } from './options.ts';
 import { type Output, table, timeOf } from './output.ts';
+import { tableOf } from './payout-table.ts';
 import type { Tools } from './tools.ts';
 
 const ONCE = 'The secret is shown only this once: keep it on your backend.';
@@ -37,11 +39,30 @@ export async function credentialRotate(
 
 export async function credentialRevoke({ deps }: Tools, options: { readonly key: string }): Promise<Output> {
   const credential = await revokeCredential(deps, options.key);
+  const { id, merchant_id: merchantId } = credential;
+  const look = `\`mbongo payout list --credential ${id}\``;
+  const going = await readAfter(
+    deps,
+    () => deps.store.payoutBatch.list({ merchantId, credentialId: id, state: 'going', limit: GOING_MOST + 1 }),
+    `see ${look}`,
+  );
+  const { payouts, lines } = await tableOf({ deps }, going.slice(0, GOING_MOST));
+  const more = going.length > GOING_MOST ? [`… and more: see ${look}`] : [];
+  const told = [
+    '',
+    'Payouts that were made with it go on. If it has leaked, pause or cancel those that the merchant does not know,',
+    'with `mbongo payout pause` and `mbongo payout cancel`:',
+    ...lines,
+    ...more,
+  ];
   return {
-    document: documentOf(credential, deps.clock.now()),
-    lines: [`${credential.id} is revoked, and with it every session that it minted.`],
+    document: { ...documentOf(credential, deps.clock.now()), payouts, more_payouts: more.length > 0 },
+    lines: [`${id} is revoked, and with it every session that it minted.`, ...(payouts.length === 0 ? [] : told)],
   };
 }
+
+/** How many batches that go on are listed when a credential is revoked. */
+const GOING_MOST = 50;
 
 export async function credentialList({ deps }: Tools, options: { readonly merchant: string }): Promise<Output> {
   const { id } = await requireMerchant(deps, options.merchant);

@@ -13,6 +13,7 @@ export function addPayoutCommands(program: Command, addVerb: AddVerb, addVerbOf:
   addVerb(payout, 'list', 'list batches, the oldest first', async () => (await load()).payoutList)
     .option('--merchant <id>', "only this merchant's")
     .option('--status <status>', 'waiting_for_approval, scheduled, paused, started, rejected or cancelled')
+    .option('--credential <key id>', 'only those made with this credential, or by a session that it minted')
     .option('--after <id>', 'those after this batch: the next page')
     .option('--limit <count>', 'how many to list at most', '50');
   addVerbOf(

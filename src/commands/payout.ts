@@ -7,13 +7,13 @@
 import { statesOf } from '../domain/machine.ts';
 import { formatMinor } from '../domain/money.ts';
 import type { Beneficiary, PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
-import { batchStatus, PAYOUT, type PayoutCounts, sumOfCounts } from '../domain/payout.ts';
-import { BATCH_STATES, stateOf } from '../domain/payout-batch.ts';
-import { hasMore, totalsOf } from '../domain/payout-order.ts';
+import { PAYOUT, sumOfCounts } from '../domain/payout.ts';
+import { BATCH_STATES } from '../domain/payout-batch.ts';
 import { payoutText } from '../messages/payout-text.ts';
 import { calendar } from '../platform/calendar.ts';
 import type { OccurrenceCounts } from '../store/payout-batch-reads.ts';
 import { findCounts } from '../usecases/archive-find.ts';
+import { requireCredential } from '../usecases/credential-rotate.ts';
 import { readAfter } from '../usecases/operator-commit.ts';
 import { OperatorError } from '../usecases/operator-error.ts';
 import { requireId, requireMerchant } from '../usecases/operator-input.ts';
@@ -26,42 +26,33 @@ import { linesOf } from '../usecases/payout-read.ts';
 import { readLimit, readStatus, readWhole } from './options.ts';
 import { endOfSearch, type OrderOptions, partyOf, readSearch } from './orders.ts';
 import { counted, endOfPage, fieldLines, type Output, table, timeOf } from './output.ts';
+import { countsOf, documentOf, tableOf } from './payout-table.ts';
 import { attributionOf } from './this-user.ts';
 import type { Tools } from './tools.ts';
 
 export interface PayoutListOptions {
   readonly merchant?: string;
   readonly status?: string;
+  readonly credential?: string;
   readonly after?: string;
   readonly limit: string;
 }
 
 export async function payoutList({ deps }: Tools, options: PayoutListOptions): Promise<Output> {
-  const { merchant, status, after } = options;
+  const { merchant, status, credential, after } = options;
   if (after !== undefined) requireId('batch', after, 'batch');
+  const owner = credential === undefined ? undefined : (await requireCredential(deps, credential)).merchant_id;
   const limit = readLimit(options.limit);
   const batches = await deps.store.payoutBatch.list({
-    merchantId: merchant === undefined ? undefined : (await requireMerchant(deps, merchant)).id,
+    merchantId: merchant === undefined ? owner : (await requireMerchant(deps, merchant)).id,
+    credentialId: credential,
     state: status === undefined ? undefined : readStatus(status, BATCH_STATES, 'a batch'),
     after,
     limit,
   });
   const end = endOfPage(batches, limit);
-  const payouts = await Promise.all(batches.map(async (batch) => documentOf(batch, await countsOf({ deps }, batch))));
-  const head = ['batch', 'state', 'status', 'merchant', 'reference', 'people', 'amount', 'dates', 'next', 'made'];
-  const rows = payouts.map((payout) => [
-    payout.batch_id,
-    payout.state,
-    payout.status,
-    payout.merchant_id,
-    payout.customer_reference,
-    String(payout.beneficiary_count),
-    `${payout.total_amount} ${payout.currency}`,
-    payout.sending_type === 'immediate' ? '' : `${payout.occurrences_run} of ${payout.occurrences}`,
-    payout.next_run_at ?? '',
-    payout.created_at,
-  ]);
-  return { document: { payouts, next: end.next }, lines: [...table(head, rows), ...end.lines] };
+  const { payouts, lines } = await tableOf({ deps }, batches);
+  return { document: { payouts, next: end.next }, lines: [...lines, ...end.lines] };
 }
 
 export async function payoutShow(
@@ -266,39 +257,6 @@ async function outputOf({ deps }: Tools, batch: PayoutBatch) {
   const counts = `${pending_count} pending, ${processing_count} processing, ${completed_count} completed, ${failed_count} failed`;
   const next = next_run_at === null ? [] : [`runs next at ${next_run_at}`];
   return { document, lines: [`${batch_id}  ${state}; lines: ${counts}`, ...next] };
-}
-
-async function countsOf({ deps }: Tools, batch: PayoutBatch): Promise<PayoutCounts> {
-  return sumOfCounts(await findCounts(deps, batch));
-}
-
-/** The totals are those of one occurrence; the counts are of all lines made so far. */
-function documentOf(batch: PayoutBatch, counts: PayoutCounts) {
-  const totals = totalsOf(batch.beneficiaries);
-  return {
-    batch_id: batch.id,
-    merchant_id: batch.merchant_id,
-    customer_reference: batch.customer_reference,
-    state: stateOf(batch),
-    status: batchStatus(counts, hasMore(batch)),
-    sending_type: batch.sending_type,
-    receipt_mode: batch.receipt_mode,
-    currency: batch.currency,
-    beneficiary_count: batch.beneficiaries.length,
-    total_amount: formatMinor(totals.amount_minor, batch.currency),
-    total_fee: formatMinor(totals.fee_minor, batch.currency),
-    occurrences: batch.occurrences,
-    occurrences_run: batch.next_occurrence - 1,
-    next_run_at: timeOf(batch.next_run_at),
-    pending_count: counts.pending,
-    processing_count: counts.processing,
-    completed_count: counts.completed,
-    failed_count: counts.failed,
-    approval: batch.approval,
-    created_at: timeOf(batch.created_at),
-    paused_at: timeOf(batch.paused_at),
-    cancelled_at: timeOf(batch.cancelled_at),
-  };
 }
 
 function beneficiaryOf({ currency }: PayoutBatch, beneficiary: Beneficiary) {

@@ -61,6 +61,8 @@ export interface PayoutBatch extends Versioned {
   readonly closed_at: number | null;
   /** The batch whose failed lines this one pays again. */
   readonly retry_of: string | null;
+  /** The credential that made it, or minted the session that did; null: it was made before this was recorded. */
+  readonly credential_id: string | null;
   readonly created_at: number;
 }
 

@@ -47,7 +47,7 @@ const order = (amounts: readonly bigint[], more: Partial<PayoutOrder> = {}): Pay
   ...more,
 });
 
-const place = { shard: 3, id: id('batch'), firstRunAt: null, now: NOW };
+const place = { shard: 3, id: id('batch'), credentialId: 'key_of_the_backend', firstRunAt: null, now: NOW };
 const dated = { sending_type: 'scheduled', dates: ['2027-01-01', '2027-02-01'] } as const;
 
 test.each(CURRENCIES)('a payout in %s pays at most a million in total', (currency) => {

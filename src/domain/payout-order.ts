@@ -106,6 +106,8 @@ export function hasMore(
 export interface BatchPlace {
   readonly shard: number;
   readonly id: string;
+  /** The credential that makes it, or that minted the session that does. */
+  readonly credentialId: string;
   /** When the first occurrence runs; null: at once. */
   readonly firstRunAt: number | null;
   readonly now: number;
@@ -140,6 +142,7 @@ export function batchOf(merchant: Merchant, order: PayoutOrder, place: BatchPlac
     cancelled_at: null,
     closed_at: null,
     retry_of: order.retry_of,
+    credential_id: place.credentialId,
     created_at: place.now,
   };
 }

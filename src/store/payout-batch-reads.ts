@@ -28,7 +28,10 @@ export interface OccurrenceCounts extends PayoutCounts {
 export interface PayoutBatchFilter {
   /** Its id carries its shard. */
   readonly merchantId?: string | undefined;
-  readonly state?: BatchState | undefined;
+  /** `going`: whatever may still be paid of it without anybody's doing, or once it is approved or resumed. */
+  readonly state?: BatchState | 'going' | undefined;
+  /** The credential that made them, itself or by a session. */
+  readonly credentialId?: string | undefined;
   /** The last batch of the page before. */
   readonly after?: string | undefined;
   readonly limit: number;
@@ -54,9 +57,12 @@ export interface PayoutBatchReads {
 export function openPayoutBatches(readers: Readers): PayoutBatchReads {
   const lines = (statement: Statement, values: string[]) => readers.query(statement, columnsOf('payout_line'), values);
   return {
-    list: ({ merchantId, state, after, limit }) => {
+    list: ({ merchantId, state, credentialId, after, limit }) => {
       const inState = state && { name: state, condition: STATES[state], isFew: false };
-      const conditions = [['id > ?', after, 'a']] as const;
+      const conditions = [
+        ['id > ?', after, 'a'],
+        ['credential_id = ?', credentialId, 'k'],
+      ] as const;
       return listForOperator(readers, { table: 'payout_batch', merchantId, state: inState, conditions, limit });
     },
     ...openOccurrences(readers, 'live'),
@@ -134,7 +140,7 @@ where shard = $1::int2 and batch_id = $2 and status = 'pending'${which} order by
 }
 
 /** The conditions of `stateOf`, in SQL. The index `payout_batch_open` holds those that wait, are paused or have dates to come. */
-const STATES: { readonly [state in BatchState]: string } = {
+const STATES: { readonly [state in BatchState | 'going']: string } = {
   cancelled: 'cancelled_at is not null',
   rejected: "cancelled_at is null and approval = 'rejected'",
   waiting_for_approval: "cancelled_at is null and approval = 'waiting'",
@@ -143,4 +149,6 @@ const STATES: { readonly [state in BatchState]: string } = {
     "cancelled_at is null and approval in ('none', 'approved') and paused_at is null and next_occurrence <= occurrences",
   started:
     "cancelled_at is null and approval in ('none', 'approved') and paused_at is null and next_occurrence > occurrences",
+  going: `cancelled_at is null and approval <> 'rejected' and (next_occurrence <= occurrences or exists (
+    select from payout_line l where l.shard = payout_batch.shard and l.batch_id = payout_batch.id and l.status = 'pending'))`,
 };

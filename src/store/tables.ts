@@ -270,6 +270,7 @@ export const TABLES: Catalogue = {
     cancelled_at: 'timestamptz',
     closed_at: 'timestamptz',
     retry_of: 'text',
+    credential_id: 'text',
     created_at: 'timestamptz',
   },
   payout_line: {

@@ -20,5 +20,14 @@ export interface SessionCaller {
   readonly fingerprint: string | undefined;
 }
 
+/** A merchant, and the credential by which it calls, itself or by a session that the credential minted. */
+export type ByCredential = Pick<MerchantCaller, 'merchant' | 'credentialId'>;
+
+export function byCredential(caller: MerchantCaller | SessionCaller): ByCredential {
+  return caller.kind === 'merchant'
+    ? caller
+    : { merchant: caller.merchant, credentialId: caller.session.credential_id };
+}
+
 /** A caller who may read whatever is the merchant's: either of the two. */
 export type Reader = Pick<MerchantCaller | SessionCaller, 'merchant'>;

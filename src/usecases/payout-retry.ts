@@ -45,11 +45,12 @@ interface Rows {
  */
 export function retryPayout(
   deps: Deps,
-  { merchant }: MerchantCaller,
+  caller: MerchantCaller,
   batchId: string,
   transactionIds: readonly string[] | undefined,
   answering: Answering<PayoutSent>,
 ): Promise<Reply> {
+  const { merchant } = caller;
   const ids = payoutIds(deps, merchant.shard, BENEFICIARIES_MOST);
   const read = (): Promise<Rows> => readRows(deps, merchant, batchId, transactionIds);
   const fieldOf = (at: number): string => (transactionIds === undefined ? 'batch_id' : `transaction_ids[${at}]`);
@@ -60,7 +61,7 @@ export function retryPayout(
     requireOrderable(deps, merchant, batch);
     const order = orderOf(batch, orderedLines(deps, failed, fieldOf));
     const decision = weigh<PayoutSent>(() => {
-      const made = makePayout(deps, merchant, order, ids, availableMinor);
+      const made = makePayout(deps, caller, order, ids, availableMinor);
       const updates = failed.map((line) => guardedUpdate('payout_line', line, { retried_by: made.batch.id }));
       // A change that marks an earlier line as paid late, or books that money, writes the line: then this is decided again.
       const guards = rows.earlier.map((line) => guard('payout_line', line));

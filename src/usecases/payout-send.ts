@@ -25,7 +25,7 @@ import type { Merchant, Session } from '../domain/records.ts';
 import { Refusal, refuseField } from '../domain/refusal.ts';
 import { requireOpen } from '../domain/session.ts';
 import { eventInsert, payoutEvent } from '../domain/webhook.ts';
-import type { MerchantCaller, SessionCaller } from './callers.ts';
+import { type ByCredential, byCredential, type MerchantCaller, type SessionCaller } from './callers.ts';
 import { cachedFirst, type Deps, newId } from './deps.ts';
 import { type Answering, perform, type Reply } from './perform.ts';
 
@@ -74,7 +74,7 @@ export function sendPayout(
       requireOpen(session, deps.clock.now());
       requireSender(session);
     }
-    const made = makePayout(deps, merchant, order, ids, availableMinor);
+    const made = makePayout(deps, byCredential(caller), order, ids, availableMinor);
     const answer = { ...made, dryRun };
     if (dryRun) return { answer };
     // Changes only the session's version: a concurrent collect, or a device binding, loses.
@@ -130,7 +130,7 @@ type Made = Omit<PayoutSent, 'dryRun'> & { readonly change: Change };
 /** The batch of an order, with the change that writes it. @throws Refusal 1201 for an immediate batch without funds. */
 export function makePayout(
   deps: Pick<Deps, 'calendar' | 'payoutText'>,
-  merchant: Merchant,
+  { merchant, credentialId }: ByCredential,
   order: PayoutOrder,
   ids: PayoutIds,
   availableMinor: bigint,
@@ -139,7 +139,8 @@ export function makePayout(
   const [first] = order.dates ?? [];
   const { run_hour: hour, time_zone: zone } = runTimeOf(merchant);
   const firstRunAt = first === undefined ? null : deps.calendar.instantOf(first, hour, zone);
-  const batch = batchOf(merchant, order, { shard: merchant.shard, id: ids.batch, firstRunAt, now });
+  const place = { shard: merchant.shard, id: ids.batch, credentialId, firstRunAt, now };
+  const batch = batchOf(merchant, order, place);
   const plain = linesOf(batch, 1, ids.lines, now);
   const needed = costOfLines(plain);
   const sufficientFunds = availableMinor >= needed;

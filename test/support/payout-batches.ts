@@ -26,7 +26,11 @@ export interface BatchWish {
 }
 
 /** Makes a batch of that merchant, in the merchant's present state. */
-export async function makeBatch(world: World, { merchant }: MerchantCreated, wish: BatchWish): Promise<PayoutBatch> {
+export async function makeBatch(
+  world: World,
+  { merchant, key_id }: MerchantCreated,
+  wish: BatchWish,
+): Promise<PayoutBatch> {
   const { deps } = world.gateway;
   const { msisdns = [], wallets = [], schedule } = wish;
   const order: PayoutOrder = {
@@ -47,8 +51,9 @@ export async function makeBatch(world: World, { merchant }: MerchantCreated, wis
   };
   const row = await deps.store.merchant.get(merchant.shard, merchant.id);
   if (row === undefined) throw new Error('no such merchant');
+  const by = { merchant: row, credentialId: key_id };
   const ids = payoutIds(deps, row.shard, order.lines.length);
-  const { batch, change } = makePayout(deps, row, order, ids, await availableTo(deps, row, 'usd'));
+  const { batch, change } = makePayout(deps, by, order, ids, await availableTo(deps, row, 'usd'));
   expect(await deps.store.commit(change)).toBe('won');
   return batch;
 }

@@ -114,6 +114,7 @@ function batchTo(payees: readonly Payee[], { now, ...place }: Place, options: Ba
     cancelled_at: null,
     closed_at: null,
     retry_of: null,
+    credential_id: null,
     created_at: now,
   };
 }
