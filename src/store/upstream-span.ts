@@ -59,11 +59,11 @@ where connector = $1 and created_at < $2::timestamptz
   and status = 'approved' and settled_at >= $3::timestamptz and settled_at < $4::timestamptz`,
 };
 
-/** No index has the references: all attempts are read, once. */
+/** By reference or id. No index has the references: all attempts are read, once. */
 const BY_REFERENCE: Statement = {
   name: 'upstream_by_reference',
   text: `select ${listOf(ATTEMPT)} from ${inEither('attempt')} t
-where connector = $1 and reference in (select unnest($2::text[]))`,
+where connector = $1 and (reference in (select unnest($2::text[])) or id in (select unnest($2::text[])))`,
 };
 
 /**

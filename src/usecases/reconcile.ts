@@ -3,12 +3,13 @@
  *
  * Invariant: it changes nothing, and holds no more than a part of either side in memory at a time, besides the few attempts that
  * were open for long. The attempts it reads are bounded by the span, whatever the dates of single lines: a line whose attempt is
- * not among them is looked up by its reference. Each line of the statement gets one verdict; so does each attempt of ours that
+ * not among them is looked up by its reference. A statement may name attempts by our reference or by our own id, all in one way. Each line of the statement gets one verdict; so does each attempt of ours that
  * the statement lacks.
  */
 
 import type { Currency } from '../domain/currency.ts';
 import { DAY_MS, HOUR_MS } from '../domain/durations.ts';
+import { isId } from '../domain/ids.ts';
 import type { Attempt, AttemptStatus } from '../domain/records.ts';
 import type { UpstreamSpan } from '../store/upstream-span.ts';
 import type { Deps } from './deps.ts';
@@ -22,6 +23,7 @@ export type StatementStatus = 'paid' | 'not_paid' | 'open';
 export interface StatementLine {
   /** Its line number in the file; the first is 1. */
   readonly line: number;
+  /** Our reference at the upstream, or the attempt's own id. */
   readonly reference: string;
   readonly amountMinor: bigint;
   readonly currency: Currency;
@@ -58,6 +60,8 @@ export const VERDICTS: readonly Verdict[] = [
 export interface OurSide {
   readonly id: string;
   readonly transactionId: string;
+  /** What the statement would name it by. */
+  readonly key: string;
   readonly reference: string;
   readonly amountMinor: bigint;
   readonly currency: Currency;
@@ -147,8 +151,8 @@ export async function reconcile(
   };
   for (let part = 0; part < parts; part += 1) {
     const isMine = (reference: string): boolean => parts === 1 || partOf(reference, parts) === part;
-    const sides = await readOurs(deps, connector, ours, isMine);
-    await matchPart(deps, statement, { ours: sides, isMine, from, to }, count);
+    const sides = await readOurs(deps, connector, ours, { keyOf: looked.keyOf, isMine });
+    await matchPart(deps, statement, { ours: sides, keyOf: looked.keyOf, isMine, from, to }, count);
   }
   const totals = totalsOf(ours, looked.paid, outside);
   const differing = VERDICTS.filter((verdict) => verdict !== 'matched' && counts[verdict] > 0);
@@ -156,7 +160,11 @@ export async function reconcile(
   return { from, to, lines: looked.lines, counts, totals, agrees };
 }
 
+/** What a statement names an attempt by. */
+type KeyOf = (attempt: Attempt) => string;
+
 interface Looked {
+  readonly keyOf: KeyOf;
   readonly lines: number;
   readonly first: number | undefined;
   readonly last: number | undefined;
@@ -166,18 +174,36 @@ interface Looked {
 /** Reads the whole statement once, so that an unreadable line is reported before any verdict. */
 async function lookThrough(statement: Statement): Promise<Looked> {
   const paid = new Map<string, bigint>();
+  const named = { byId: 0, byUuid: 0 };
   let lines = 0;
   let first: number | undefined;
   let last: number | undefined;
   for await (const line of statement.read()) {
     lines += 1;
+    if (isId('att', line.reference)) named.byId += 1;
+    else if (UUID.test(line.reference)) named.byUuid += 1;
     if (line.at !== undefined && line.at >= FIRST_DATE) {
       first = Math.min(first ?? line.at, line.at);
       last = Math.max(last ?? line.at, line.until ?? line.at);
     }
     if (line.status === 'paid') paid.set(line.currency, (paid.get(line.currency) ?? 0n) + line.amountMinor);
   }
-  return { lines, first, last, paid };
+  return { keyOf: keyFor(named), lines, first, last, paid };
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/**
+ * Whether lines name attempts by their ids, as MTN's External id and the card network's transaction id do, or by our reference
+ * (MTN's X-Reference-Id). @throws OperatorError for both in one statement: a line would be taken for one that is not ours.
+ */
+function keyFor({ byId, byUuid }: { readonly byId: number; readonly byUuid: number }): KeyOf {
+  if (byId > 0 && byUuid > 0) {
+    throw new OperatorError(
+      `the statement names some of ours by the attempt, att_… (lines: ${byId}), and others by a UUID (lines: ${byUuid}): take the reference from one column`,
+    );
+  }
+  return byId > 0 ? ({ id }) => id : ({ reference }) => reference;
 }
 
 function spanOf(statement: Statement, { first, last }: Looked): { from: number; to: number } {
@@ -195,11 +221,14 @@ async function readOurs(
   deps: Pick<Deps, 'store'>,
   connector: string,
   { first = 0, last = -1, madeBefore }: Pick<UpstreamSpan, 'first' | 'last' | 'madeBefore'>,
-  isMine: (reference: string) => boolean,
+  { keyOf, isMine }: Pick<Part, 'keyOf' | 'isMine'>,
 ): Promise<Map<string, OurSide>> {
   const ours = new Map<string, OurSide>();
   const take = (attempts: readonly Attempt[]): void => {
-    for (const attempt of attempts) if (isMine(attempt.reference)) ours.set(attempt.reference, sideOf(attempt));
+    for (const attempt of attempts) {
+      const key = keyOf(attempt);
+      if (isMine(key)) ours.set(key, sideOf(attempt, key));
+    }
   };
   take(madeBefore);
   for (let from = first; from <= last; from += HOUR_MS) {
@@ -214,11 +243,12 @@ async function readOurs(
   return ours;
 }
 
-function sideOf(attempt: Attempt): OurSide {
+function sideOf(attempt: Attempt, key: string): OurSide {
   const { id, payment_id, reference, amount_minor, currency, status, settled_at, provider_reference } = attempt;
   return {
     id,
     transactionId: payment_id,
+    key,
     reference,
     amountMinor: amount_minor,
     currency,
@@ -230,8 +260,9 @@ function sideOf(attempt: Attempt): OurSide {
 
 /** The attempts, and the lines of a statement, whose references fall to one part of the work. */
 interface Part {
-  /** By reference. Attempts outside the span are added as lines ask for them. */
+  /** By their keys. Attempts outside the span are added as lines ask for them. */
   readonly ours: Map<string, OurSide>;
+  readonly keyOf: KeyOf;
   readonly isMine: (reference: string) => boolean;
   /** The statement's span, in milliseconds: `from` inclusive, `to` exclusive. */
   readonly from: number;
@@ -242,7 +273,7 @@ interface Part {
 async function matchPart(
   deps: Pick<Deps, 'store'>,
   statement: Statement,
-  { ours, isMine, from, to }: Part,
+  { ours, keyOf, isMine, from, to }: Part,
   tell: (matched: Matched) => Promise<void>,
 ): Promise<void> {
   const seen = new Set<string>();
@@ -259,12 +290,12 @@ async function matchPart(
   }
   if (missing.size > 0) {
     const found = await deps.store.attemptsByReference(statement.connector, [...missing]);
-    for (const attempt of found) ours.set(attempt.reference, sideOf(attempt));
+    for (const attempt of found) ours.set(keyOf(attempt), sideOf(attempt, keyOf(attempt)));
     for await (const line of statement.read()) if (missing.has(line.reference)) await judge(line);
   }
   for (const side of ours.values()) {
     const isTheirs = side.status === 'approved' && endedWithin(side, { from, to });
-    if (isTheirs && !seen.has(side.reference)) await tell({ verdict: 'missing_there', theirs: undefined, ours: side });
+    if (isTheirs && !seen.has(side.key)) await tell({ verdict: 'missing_there', theirs: undefined, ours: side });
   }
 }
 

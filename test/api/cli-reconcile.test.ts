@@ -72,8 +72,16 @@ async function reconciled(path: string, more = ''): Promise<{ status: number; do
 
 const NONE = { matched: 0, missing_here: 0, missing_there: 0, amount: 0, status: 0, duplicate: 0 };
 
-test('a statement that says what happened agrees, and nothing is written', async () => {
-  const path = await statement(...whole().toReversed());
+const byId = (line: string): string =>
+  [...paid, refused, open].reduce((text, { reference, id }) => text.replace(reference, id), line);
+
+const NAMED = [
+  ['our references', (line: string) => line],
+  ['our attempts’ ids', byId],
+] as const;
+
+test.each(NAMED)('a statement that says what happened, by %s, agrees, and nothing is written', async (_, named) => {
+  const path = await statement(...whole().map(named).toReversed());
   await expectNothingWritten(world, async () => {
     expect(await reconciled(path)).toEqual({
       status: 0,
@@ -93,6 +101,12 @@ test('a statement that says what happened agrees, and nothing is written', async
   });
   const { out } = await cli.run(`reconcile ${path} --connector mtn-momo`);
   expect(out).toMatch(/^6 lines from 2026-11-20T00:00:00.000Z to .*: everything matches\n/);
+});
+
+test('a statement that names some lines by one and some by the other is refused', async () => {
+  const path = await statement(...whole().map((line, at) => (at === 0 ? byId(line) : line)));
+  const { status, err } = await cli.run(`reconcile ${path} --connector mtn-momo`);
+  expect([status, err]).toEqual([1, expect.stringContaining('(lines: 1), and others by a UUID (lines: 5)')]);
 });
 
 test('what matches but ended here after the statement’s last time is named, because our sums lack it', async () => {
@@ -185,32 +199,34 @@ test('what was open for longer than its upstream is given is compared too', asyn
   await earlier(-10);
 });
 
-test('what was closed long before its line is compared with it, whatever the span', async () => {
-  const earlier = (days: number) =>
-    rowsOf(
-      world,
-      `update attempt set created_at = created_at - $1 * interval '1 day', settled_at = settled_at - $1 * interval '1 day'
+test.each(NAMED)(
+  'what was closed long before its line, by %s, is compared with it, whatever the span',
+  async (_, named) => {
+    const earlier = (days: number) =>
+      rowsOf(
+        world,
+        `update attempt set created_at = created_at - $1 * interval '1 day', settled_at = settled_at - $1 * interval '1 day'
        where id = $2`,
-      [days, refused.id],
+        [days, refused.id],
+      );
+    await earlier(10);
+    const path = await statement(
+      ...[...paid, refused].map((one) => named(lineOf(one))),
+      named(lineOf(open, 'PENDING')).replace(DAY, '1970-01-01'),
+      `${DAY},"no""body\\’s",3.00,usd,PAID,`,
     );
-  await earlier(10);
-  const path = await statement(
-    ...paid.map((one) => lineOf(one)),
-    lineOf(refused),
-    lineOf(open, 'PENDING').replace(DAY, '1970-01-01'),
-    `${DAY},"no""body\\’s",3.00,usd,PAID,`,
-  );
-  const verdicts = { ...NONE, matched: 5, status: 1, missing_here: 1 };
-  const found = await reconciled(path);
-  expect(found).toMatchObject({ status: 1, document: { from: '2026-11-20T00:00:00.000Z', verdicts } });
-  expect(found.document.differences).toMatchObject([
-    { verdict: 'status', attempt_id: refused.id, our_status: 'declined' },
-    { verdict: 'missing_here', attempt_id: '' },
-  ]);
-  const said = await reconciled(path, '--from 2026-10-01 --to 2026-10-02');
-  expect(said).toMatchObject({ status: 1, document: { verdicts } });
-  await earlier(-10);
-});
+    const verdicts = { ...NONE, matched: 5, status: 1, missing_here: 1 };
+    const found = await reconciled(path);
+    expect(found).toMatchObject({ status: 1, document: { from: '2026-11-20T00:00:00.000Z', verdicts } });
+    expect(found.document.differences).toMatchObject([
+      { verdict: 'status', attempt_id: refused.id, our_status: 'declined' },
+      { verdict: 'missing_here', attempt_id: '' },
+    ]);
+    const said = await reconciled(path, '--from 2026-10-01 --to 2026-10-02');
+    expect(said).toMatchObject({ status: 1, document: { verdicts } });
+    await earlier(-10);
+  },
+);
 
 test('a line with a date far back makes it read no more of ours', async () => {
   const path = await statement(...whole(), '1970-01-01,nobody’s,3.00,usd,PENDING,');
@@ -347,16 +363,8 @@ test('a refund belongs to the upstream that sent it, and one carried out by hand
   const waiting = await refunded(world, merchant, byHand);
   await untilTurnedAway(world, waiting.refund_id);
   world.sandbox.faults.clear();
-  await executeRefund(
-    world.gateway.deps,
-    waiting.refund_id,
-    { reference: 'PORTAL-7', notTaken: true },
-    {
-      by: 'amina',
-      why: 'given back at the portal',
-    },
-  );
-
+  const said = { by: 'amina', why: 'given back at the portal' };
+  await executeRefund(world.gateway.deps, waiting.refund_id, { reference: 'PORTAL-7', notTaken: true }, said);
   const brought = await Promise.all([sent, byHand].map((payment) => attemptOf(world, payment)));
   expect(await reconciled(await statement(...whole(), ...brought.map((one) => lineOf(one))))).toMatchObject({
     status: 0,
