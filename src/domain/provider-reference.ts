@@ -17,5 +17,6 @@ export function isProviderReference(text: string): boolean {
 
 /** What is stored of it: its first 64 characters, or null if it is no text, or has characters that nobody can search for. */
 export function keptReference(said: unknown): string | null {
-  return typeof said === 'string' && VISIBLE.test(said) ? said.slice(0, LONGEST) : null;
+  const text = typeof said === 'number' && Number.isSafeInteger(said) ? String(said) : said;
+  return typeof text === 'string' && VISIBLE.test(text) ? text.slice(0, LONGEST) : null;
 }

@@ -160,7 +160,7 @@ export const MONEY_EXAMPLES = {
       occurrence: 1,
       beneficiaries: [
         { ...LINES[0], ...ARRIVED, reason: null, taken_after_all: false },
-        { ...LINES[1], ...BOUNCED, reason: 'payee_unknown' },
+        { ...LINES[1], ...BOUNCED, reason: 'payee_unknown', taken_after_all: false },
       ],
     },
   },

@@ -117,7 +117,7 @@ test('one is told by whom, how much and for what, in the merchant’s words', as
     amount: '10.00',
     currency: 'USD',
     payerMessage: line.customer_reference,
-    payeeNote: `${payer.merchant.name}: October`,
+    payeeNote: `${payer.merchant.name} October`,
   });
 });
 

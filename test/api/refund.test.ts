@@ -70,6 +70,7 @@ describe('to a wallet', () => {
       by_hand: false,
       reason: 'Returned the goods',
       failure: null,
+      taken_after_all: false,
       refunded_amount: '12.50',
       provider_reference: null,
       summary_code: 'lok000',

@@ -95,6 +95,18 @@ describe('a request to pay', () => {
       customerReference: `${'x'.repeat(159)}\u{1f600}y`,
     });
     expect(body).toMatchObject({ payeeNote: 'Mama s shop', payerMessage: 'x'.repeat(159) });
+    const { body: second } = await sentTo({
+      ...order('completes'),
+      merchantName: 'Été & Fils',
+      customerReference: 'a_b/#7',
+    });
+    expect(second).toMatchObject({ payeeNote: 'Ete Fils', payerMessage: 'a-b- 7' });
+  });
+
+  test('never carries an empty note, which MTN answers with 500', async () => {
+    const nameless = { ...order('completes'), merchantName: '’“”', customerReference: '###' };
+    const { body } = await sentTo(nameless);
+    expect(body).toMatchObject({ payeeNote: nameless.attemptId, payerMessage: nameless.attemptId });
   });
 
   test('names the callback only where MTN accepts one', async () => {

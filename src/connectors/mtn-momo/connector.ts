@@ -70,8 +70,8 @@ function openProduct(config: MtnMomoConfig, product: Product, doors: Doors) {
 function requestToPay(order: CarrierOrder): MoneyRequest {
   return {
     payer: partyOf(order.msisdn),
-    payerMessage: noteOf(order.customerReference),
-    payeeNote: noteOf(order.merchantName),
+    payerMessage: noteOf(order, order.customerReference),
+    payeeNote: noteOf(order, order.merchantName),
     ...moneyOf(order),
   };
 }
@@ -81,8 +81,8 @@ function transfer(order: PayoutRequest): MoneyRequest {
   const { merchantName, note } = order;
   return {
     payee: partyOf(order.msisdn),
-    payerMessage: noteOf(order.customerReference),
-    payeeNote: noteOf(note === null ? merchantName : `${merchantName}: ${note}`),
+    payerMessage: noteOf(order, order.customerReference),
+    payeeNote: noteOf(order, note === null ? merchantName : `${merchantName} ${note}`),
     ...moneyOf(order),
   };
 }
@@ -96,15 +96,21 @@ function partyOf(msisdn: string): Party {
 }
 
 /**
- * A text in the form that MTN accepts: control characters, marks that change the writing direction, and apostrophes (their errors
- * page names them as a cause of 400) become blanks, and it is cut without splitting a character.
+ * A text in the form that MTN accepts. Their errors page names “unsupported special characters”, an apostrophe for example, as a
+ * cause of 400, but not which are supported: letters without accents, digits and a few plain signs are left. It is cut without
+ * splitting a character. An empty note is refused, too: in its place stands the attempt's id.
  */
-function noteOf(text: string): string {
-  const plain = text.replace(/[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069'\u2018\u2019`]+/gu, ' ').trim();
+function noteOf({ attemptId }: Pick<CarrierOrder, 'attemptId'>, text: string): string {
+  const plain = text
+    .normalize('NFD')
+    .replace(/\p{M}+/gu, '')
+    .replace(/[_/]/g, '-')
+    .replace(/[^\p{L}\p{N}.,-]+/gu, ' ')
+    .trim();
   let note = '';
   for (const character of plain) {
     if (note.length + character.length > LONGEST_NOTE) break;
     note += character;
   }
-  return note;
+  return note.trim() || attemptId;
 }

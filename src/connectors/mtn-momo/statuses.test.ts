@@ -54,7 +54,7 @@ describe.each([COLLECTION, DISBURSEMENT])('a code counts only with its status ($
   });
 
   test('an order is taken already only if the answer is about its reference', () => {
-    expect(kindOf(409, 'RESOURCE_ALREADY_EXIST')).toBe('waiting');
+    for (const status of [400, 409]) expect(kindOf(status, 'RESOURCE_ALREADY_EXIST')).toBe('waiting');
     expect([kindOf(409), kindOf(500, 'RESOURCE_ALREADY_EXIST')]).toEqual([kindOf(409, 'OTHER'), kindOf(500)]);
     expect(kindOf(409)).toBe('unknown');
   });
@@ -70,6 +70,22 @@ describe.each([COLLECTION, DISBURSEMENT])('a code counts only with its status ($
       'unknown',
     ]);
   });
+});
+
+test('an amount and a transaction id may be numbers, as in an example of theirs', () => {
+  const ordered = { reference: 'r', attemptId: 'att_1', amountMinor: 100_00n, currency: 'usd' } as const;
+  const said = (amount: unknown) => {
+    const body = {
+      status: 'SUCCESSFUL',
+      amount,
+      currency: 'USD',
+      externalId: 'att_1',
+      financialTransactionId: 23503452,
+    };
+    return readStatus({ kind: 'said', status: 200, body }, ordered, COLLECTION).answer;
+  };
+  expect(said(100)).toEqual({ kind: 'approved', providerReference: '23503452' });
+  for (const other of [100.5, 1e21, Number.NaN, '1e2']) expect(said(other).kind).toBe('unknown');
 });
 
 test('an amount is compared as money: zeros beyond the currency’s digits do not matter, other digits do', () => {
@@ -114,7 +130,7 @@ test('a reference is a version 4 UUID and depends only on the attempt', () => {
   );
 });
 
-test.each([['12\u00003'], [`${'x'.repeat(63)}\u{1f600}`], ['12 3'], [''], [123], [null]])(
+test.each([['12\u00003'], [`${'x'.repeat(63)}\u{1f600}`], ['12 3'], [''], [1.5], [2 ** 60], [null]])(
   'MTN’s id for a movement is dropped if it cannot be stored (%j), and the money counts',
   (financialTransactionId) => {
     const body = { amount: '1.00', currency: 'USD', externalId: 'att_1', status: 'SUCCESSFUL', financialTransactionId };

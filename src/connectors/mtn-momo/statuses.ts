@@ -54,8 +54,8 @@ export function readStart(said: Said, product: Product): Reading<Answer> {
   if (said.kind === 'not_sent') return { answer: said };
   const code = codeOf(said.body);
   if (said.status === 202) return { answer: { kind: 'waiting', providerReference: null } };
-  // The reference was accepted earlier: its outcome is for an inquiry to find.
-  if (said.status === 409 && code === 'RESOURCE_ALREADY_EXIST') {
+  // The reference was accepted earlier, if with 409 or another refusal: its outcome is for an inquiry to find.
+  if (said.status >= 400 && said.status < 500 && code === 'RESOURCE_ALREADY_EXIST') {
     return { answer: { kind: 'waiting', providerReference: null } };
   }
   const reason = `${said.status} ${code ?? 'without a code'}`;
@@ -146,6 +146,11 @@ function isRecord(value: unknown): value is Body {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** A text by their schema; a number in an example of theirs, of which the shortest decimal text is exact. */
+function amountOf({ amount }: Body): unknown {
+  return typeof amount === 'number' ? String(amount) : amount;
+}
+
 /** The first field in which an answer differs from the order, as far as the order says. */
 function differenceFrom(ordered: Inquiry, body: Body): 'amount' | 'currency' | 'externalId' | undefined {
   const { attemptId, amountMinor, currency } = ordered;
@@ -153,7 +158,7 @@ function differenceFrom(ordered: Inquiry, body: Body): 'amount' | 'currency' | '
   if (currency === undefined) return undefined;
   if (body.currency !== currency.toUpperCase()) return 'currency';
   // Some markets write `100.00` for what was sent as `100`.
-  const minor = parsePaddedAmount(body.amount, currency)?.minor;
+  const minor = parsePaddedAmount(amountOf(body), currency)?.minor;
   if (amountMinor !== undefined && minor !== amountMinor) return 'amount';
   return undefined;
 }
