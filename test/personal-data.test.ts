@@ -15,7 +15,7 @@ const IMPERSONAL: ReadonlySet<string> = new Set(
   frequency hosted_session_id id kind last_error late_attempt_id merchant_id method page_hash payment_id purpose reason
   receipt_mode reference request_hash retried_by retry_of scheduled_date scope secret_hash sending_type session_id settings
   status submitting_payment_id swift three_ds_status ticket_hash time_zone token_hash transaction_id transfer_id tries type value
-  verb webhook_secret.sealed`.split(/\s+/),
+  upstream_account verb webhook_secret.sealed`.split(/\s+/),
 );
 
 /** Columns that the migrations make and no change writes: closed days. */

@@ -83,6 +83,15 @@ test('without a secret the verdict says so; a secret set by the form also judges
   expect(page).not.toContain(secret);
 });
 
+test('the demo merchant’s secret verifies in any inbox, and makes no other merchant’s webhook wrong', async () => {
+  expect((await running.call('PUT', '/inbox/demo/secret', { secret })).status).toBe(204);
+  const headers = { 'content-type': 'application/json' };
+  for (const signature of [signed(), signed(otherSecret, 'evt_2')])
+    await fetch(`${running.url}/inbox/mine`, { method: 'POST', headers: { ...signature, ...headers }, body });
+  const caught = (await running.call('GET', '/inbox/mine/messages')).json;
+  expect(caught).toMatchObject({ messages: [{ verdict: 'no_secret' }, { verdict: 'verified' }] });
+});
+
 test('a secret for all inboxes can be set from outside', async () => {
   const own = await startSandbox({ webhookSecret: secret });
   const headers = { ...signed(), 'content-type': 'application/json' };

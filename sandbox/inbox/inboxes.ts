@@ -44,6 +44,9 @@ const messagesKept = 500;
 /** 128 MiB over all inboxes, so that a flood of large bodies cannot fill the machine. */
 const bytesKept = 128 * 1024 * 1024;
 
+/** The inbox that the gateway gives its demo merchant's secret to. */
+const DEMO = 'demo';
+
 type Inbox = { messages: Caught[]; total: number; bytes: number; key: Buffer | undefined };
 
 /** Names use only characters that need no escaping in an address. */
@@ -82,14 +85,20 @@ export function createInboxes(world: World, secret: string | undefined): Inboxes
     for (const inbox of inboxes.values())
       while (bytes > bytesKept && inbox.messages.length > 1) dropOldestMessage(inbox);
   };
-  const verdictOf = (inbox: Inbox, message: Caught): Verdict =>
-    judge(inbox.key ?? commonKey, {
+  const verdictOf = (inbox: Inbox, message: Caught): Verdict => {
+    const parts = {
       id: message.headers['webhook-id'],
       timestamp: message.headers['webhook-timestamp'],
       signature: message.headers['webhook-signature'],
       body: message.body,
       receivedAt: message.at,
-    });
+    };
+    const key = inbox.key ?? commonKey;
+    if (key !== undefined) return judge(key, parts);
+    // The demo merchant may name any inbox. What its secret does not verify may be another merchant's, and is not called wrong.
+    const byDemo = judge(inboxes.get(DEMO)?.key, parts);
+    return byDemo.verdict === 'verified' ? byDemo : judge(undefined, parts);
+  };
 
   return {
     take: (name, message) => {

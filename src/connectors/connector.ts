@@ -47,6 +47,11 @@ export interface Upstream {
   /** As attempts store it and callbacks' addresses contain it: small letters, digits and dashes. It never changes. */
   readonly name: string;
   /**
+   * Which account of ours at the upstream it speaks for: what its references are within. Credentials may be renewed without
+   * another one. A "not found" about an attempt of another account is not believed.
+   */
+  readonly account: string;
+  /**
    * Milliseconds after which a second `not_found` proves that nothing was taken: longer than the upstream's queues, and than the
    * 20 s for which a call may be on its way.
    */

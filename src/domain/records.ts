@@ -259,6 +259,11 @@ export interface Attempt extends Versioned {
   readonly inquiries: number;
   /** When the upstream first said that it does not know the reference. */
   readonly not_found_at: number | null;
+  /**
+   * Which account of ours at the upstream it was sent by: another one's "not found" proves nothing. Null: made before this was
+   * recorded.
+   */
+  readonly upstream_account: string | null;
   /** When the upstream is asked again; null: never, as the attempt has paid, cannot pay, or was asked about often enough. */
   readonly next_inquiry_at: number | null;
   readonly created_at: number;

@@ -122,6 +122,7 @@ export const TABLES: Catalogue = {
     eci: 'text',
     inquiries: 'int4',
     not_found_at: 'timestamptz',
+    upstream_account: 'text',
     next_inquiry_at: 'timestamptz',
     created_at: 'timestamptz',
     settled_at: 'timestamptz',

@@ -5,6 +5,7 @@
  * A process that dies after that leaves an open attempt, which the inquiry round settles.
  */
 
+import type { Upstream } from '../connectors/connector.ts';
 import { type Change, merged } from '../domain/change.ts';
 import { requireMintingSecret } from '../domain/credential.ts';
 import { advancePayment } from '../domain/payment.ts';
@@ -19,7 +20,7 @@ import { commitOrFind, type Receipt } from './perform.ts';
 
 /** Which upstream is asked, and for which method and phone. */
 export interface Intention {
-  readonly connector: { readonly name: string; referenceFor(attemptId: string): string };
+  readonly connector: Pick<Upstream, 'name' | 'account'> & { referenceFor(attemptId: string): string };
   readonly method: UpstreamMethod;
   /** The upstream's name as customers know it. */
   readonly carrier: string;
@@ -163,6 +164,7 @@ export function newAttempt(
     eci: null,
     inquiries: 0,
     not_found_at: null,
+    upstream_account: connector.account,
     next_inquiry_at: now + callLifeMs,
     created_at: now,
     settled_at: null,

@@ -5,7 +5,7 @@
  * of an inquiry and its call nothing is awaited: what the distrust of clocks sees at the call is the clock that gave the instant.
  */
 
-import type { Inquiry } from '../connectors/connector.ts';
+import type { Inquiry, Upstream } from '../connectors/connector.ts';
 import type { InquiryAnswer } from '../domain/answer.ts';
 import type { Attempt } from '../domain/records.ts';
 import type { Deps } from './deps.ts';
@@ -27,7 +27,23 @@ export async function inquireUpstream(deps: Deps, attempt: Attempt): Promise<Ups
   }
   const inquiry = await inquiryOf(deps, attempt);
   const at = deps.clock.now();
-  return { at, answer: await connector.inquire(inquiry) };
+  return { at, answer: believed(deps, attempt, connector, await connector.inquire(inquiry)) };
+}
+
+/**
+ * What counts of an answer: an upstream finds only what the account that asks has sent. Once another one is configured, nothing
+ * becomes known of attempts whose outcome is open, and an operator closes them by the old account's statement. Of an attempt that
+ * was turned away, the upstream's first word stands: it is sent again by the account that took the place of a wrong one.
+ */
+function believed(
+  { log }: Pick<Deps, 'log'>,
+  { id, connector, status, upstream_account: sentBy }: Attempt,
+  { account }: Pick<Upstream, 'account'>,
+  answer: InquiryAnswer,
+): InquiryAnswer {
+  if (answer.kind !== 'not_found' || status === 'not_sent' || sentBy === null || sentBy === account) return answer;
+  log.error('inquiry_other_account', { attempt_id: id, connector });
+  return { kind: 'unknown', reason: 'it was sent by another account of ours' };
 }
 
 /** The question about an attempt. To an upstream, a refund is a movement of the order that it gives back. */

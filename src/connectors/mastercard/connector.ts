@@ -21,7 +21,7 @@ import type {
 import { readAuthentication, readForm, readInitiation } from './authentication.ts';
 import { createMastercardClient, type MastercardClient, type MastercardConfig } from './client.ts';
 import { type Body, type Ordered, textAt, valueAt } from './fields.ts';
-import { attemptOf, authenticationFor, referenceFor } from './reference.ts';
+import { accountOf, attemptOf, authenticationFor, referenceFor } from './reference.ts';
 import {
   type Reading,
   readInquiry,
@@ -76,6 +76,7 @@ export function createMastercard(
   return {
     name: 'mastercard',
     displayName: 'Mastercard Gateway',
+    account: accountOf(config),
     settleDelayMs: SETTLE_DELAY_MS,
     currencies: config.currencies ?? CURRENCIES,
     form: {

@@ -5,7 +5,9 @@
  * accidentally sent again under them moves nothing a second time.
  */
 
+import { hash } from 'node:crypto';
 import { isId } from '../../domain/ids.ts';
+import type { MastercardConfig } from './client.ts';
 
 /** The id of an operation that moves money: PAY or REFUND. */
 export function referenceFor(attemptId: string): string {
@@ -15,6 +17,11 @@ export function referenceFor(attemptId: string): string {
 /** The id of the customer's authentication. */
 export function authenticationFor(attemptId: string): string {
   return `${attemptId}-3ds`;
+}
+
+/** Which merchant id of ours the ids are within, at which host: a hash, as attempts keep it. */
+export function accountOf({ baseUrl, merchantId }: Pick<MastercardConfig, 'baseUrl' | 'merchantId'>): string {
+  return hash('sha256', [new URL(baseUrl).hostname, merchantId].join('\n'), 'hex').slice(0, 16);
 }
 
 /** The attempt behind either id. */

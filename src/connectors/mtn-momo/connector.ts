@@ -10,7 +10,7 @@ import type { Platform } from '../../platform/platform.ts';
 import type { CarrierOrder, CollectConnector, Inquiry, PayoutConnector, PayoutRequest } from '../connector.ts';
 import { createMtnMomoClient, type MoneyRequest, type MtnMomoConfig, type Party } from './client.ts';
 import { COLLECTION, DISBURSEMENT, type Product } from './products.ts';
-import { referenceFor } from './reference.ts';
+import { accountOf, referenceFor } from './reference.ts';
 import { type Reading, readStart, readStatus } from './statuses.ts';
 
 /**
@@ -56,6 +56,7 @@ function openProduct(config: MtnMomoConfig, product: Product, doors: Doors) {
   return {
     common: {
       displayName: 'MTN MoMo',
+      account: accountOf(config),
       settleDelayMs: SETTLE_DELAY_MS,
       market: config.targetEnvironment,
       referenceFor,

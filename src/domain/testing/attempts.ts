@@ -25,6 +25,7 @@ export function attemptWith(
     eci: null,
     inquiries: 0,
     not_found_at: null,
+    upstream_account: null,
     next_inquiry_at: 0,
     created_at: 2,
     settled_at: null,
