@@ -81,11 +81,19 @@ async function sendToPhone(deps: Deps, sending: Sending): Promise<Sent> {
   return { outcome: outcomeOfCall(answer), written };
 }
 
-/** Whether its merchant was suspended while the upstream was asked about the previous attempt, which may take seconds. */
+/**
+ * Whether its merchant was suspended, or its batch cancelled, while the upstream was asked about the previous attempt, which may take
+ * seconds. A cancellation calls untried lines off itself; a tried one it only recalls, and not one whose lease is just being written,
+ * nor if its process dies in between. One that is committed after this look finds the line, and this start loses.
+ */
 async function isStopped({ store }: Deps, { line }: Sending): Promise<boolean> {
-  if (line.attempt_id === null) return false;
-  const merchant = await store.merchant.get(line.shard, line.merchant_id);
-  return merchant?.status !== 'ALLOWED';
+  const { shard, attempt_id, merchant_id, batch_id } = line;
+  if (attempt_id === null) return false;
+  const [merchant, batch] = await Promise.all([
+    store.merchant.get(shard, merchant_id),
+    store.payoutBatch.get(shard, batch_id),
+  ]);
+  return merchant?.status !== 'ALLOWED' || batch === undefined || batch.cancelled_at !== null;
 }
 
 async function leaveUnsent(deps: Deps, line: PayoutLine, { paidBy }: Withheld): Promise<void> {

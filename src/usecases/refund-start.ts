@@ -10,7 +10,7 @@ import type { Answer } from '../domain/answer.ts';
 import { type Change, merged, revise } from '../domain/change.ts';
 import type { Refund } from '../domain/outgoing-records.ts';
 import { nextLookBackAt } from '../domain/payout.ts';
-import type { Attempt, Merchant, Payment, UpstreamMethod } from '../domain/records.ts';
+import type { Attempt, Merchant, UpstreamMethod } from '../domain/records.ts';
 import type { RefundContext, RefundRows } from '../domain/refund.ts';
 import { isOverRefunded } from '../domain/refund-order.ts';
 import { intendRefund, refundOrder } from '../domain/refund-outgoing.ts';
@@ -35,7 +35,8 @@ interface Intended extends RefundRows {
 /** The upstream that gives the money back, and how to call it. */
 interface Giver {
   readonly intention: Intention;
-  give(deps: Deps, rows: Intended): Promise<Answer>;
+  /** Calls at once: whatever it needs has been read, because the permission to call grows old. */
+  give(deps: Deps, rows: Intended, merchant: Merchant): Promise<Answer>;
 }
 
 /** Sends a refund unless another process has changed it; `known` is as it was when it was leased to this process. */
@@ -54,6 +55,7 @@ export async function startRefund(deps: Deps, known: Refund): Promise<Sent> {
   }
   // It waits until its lease runs out, and from then on in the database, until the hold has ended.
   if (await deps.holds.isHeld(giver.intention.connector.name)) return notSent();
+  const merchant = await merchantOf(deps, known);
   const rows = await intend(deps, known, giver.intention);
   if (rows === 'held_back') {
     // It stays held back until the other refund's outcome changes, or an operator calls this one off.
@@ -62,7 +64,7 @@ export async function startRefund(deps: Deps, known: Refund): Promise<Sent> {
   }
   if (rows === undefined || rows === 'held_back') return notSent();
   const { attempt } = rows;
-  const answer = await sendUnlessHeld(deps, attempt, () => giver.give(deps, rows));
+  const answer = await sendUnlessHeld(deps, attempt, () => giver.give(deps, rows, merchant));
   // A refund that remembers another attempt must be read with all of its attempts.
   const order = rows.refund.late_attempt_id === null ? refundOrder(rows) : undefined;
   const written = recordOutgoing(deps, attempt, order, answer);
@@ -104,9 +106,8 @@ function giverOf({ connectors }: Deps, refund: Refund): Giver | undefined {
     if (connector === undefined || msisdn === null) return undefined;
     return {
       intention: { connector, method, carrier, msisdn, callLifeMs: CALL_LIFE_MS },
-      give: async (deps, { attempt, payment }) => {
+      give: (deps, { attempt, payment }, merchant) => {
         const { customer_reference: customerReference } = payment;
-        const merchant = await merchantOf(deps, payment);
         const order = carrierOrderOf(deps, { attempt, msisdn, merchant, customerReference });
         return connector.payOut({ note: null, ...order });
       },
@@ -130,7 +131,7 @@ function isUpstream(method: Refund['method']): method is UpstreamMethod {
   return method !== 'wallet' && method !== 'flash' && method !== 'bank_transfer';
 }
 
-async function merchantOf(deps: Deps, { shard, merchant_id }: Payment): Promise<Merchant> {
+async function merchantOf(deps: Deps, { shard, merchant_id }: Refund): Promise<Merchant> {
   const merchant = await deps.store.merchant.at(shard, merchant_id, 0);
   if (merchant === undefined) throw new Error(`merchant ${merchant_id} is not there`);
   return merchant;

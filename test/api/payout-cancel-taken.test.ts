@@ -1,6 +1,8 @@
 /** A batch that is cancelled while a carrier may have taken one of its lines: that line is inquired about, and continues. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { PayoutBatch } from '../../src/domain/outgoing-records.ts';
+import { cancel } from '../../src/domain/payout-batch.ts';
 import { StoreUnavailable } from '../../src/store/errors.ts';
 import { cancelPayout } from '../../src/usecases/payout-cancel.ts';
 import { startLine } from '../../src/usecases/payout-start.ts';
@@ -53,6 +55,25 @@ test('a line that was leased to be sent again before its batch was cancelled is 
   expect((await desk.attemptsOf(line.id)).map(({ status }) => status)).toEqual(['not_sent']);
   await desk.passMinutes(5);
   expect((await lineNow(world, line)).status).toBe('failed');
+});
+
+test('a line that was leased is not sent if its batch was cancelled by a process that died before it recalled the line', async () => {
+  const payer = await openPayer(world, 10_10n);
+  desk.carrier.answer(TURNED_AWAY);
+  const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('42') }]);
+  await desk.lastAttempt(line.id, 'not_sent');
+  const { deps } = world.gateway;
+  const [leased] = await until(async () => {
+    const now = deps.clock.now() + 10 * 60_000;
+    const claimed = await deps.store.payoutLine.leaseDue(now, now + 3_600_000, 10);
+    return claimed.length > 0 ? claimed : undefined;
+  });
+  // Long enough for the carrier to have noticed an attempt that it took.
+  await desk.passMinutes(2);
+  const batch = await deps.store.payoutBatch.get(line.shard, line.batch_id);
+  expect(await deps.store.commit(cancel(batch as PayoutBatch, deps.clock.now()))).toBe('won');
+  await startLine(deps, leased ?? line, payer.merchant);
+  expect((await desk.attemptsOf(line.id)).map(({ status }) => status)).toEqual(['not_sent']);
 });
 
 describe('a database that goes away once the cancellation is committed', () => {
