@@ -13,6 +13,7 @@ import { bookLateMoney, type LateRows, requireLate } from '../usecases/attempt-b
 import { answerOf, decideAttempt, requireAttempt, requireDecidable } from '../usecases/attempt-decide.ts';
 import { OperatorError, UsageError } from '../usecases/operator-error.ts';
 import { requireId } from '../usecases/operator-input.ts';
+import { findOtherUnder } from '../usecases/order-search.ts';
 import { readLimit } from './options.ts';
 import { endOfPage, type Output, table, timeOf } from './output.ts';
 import { thisUser } from './this-user.ts';
@@ -129,7 +130,12 @@ export async function attemptSettle(
     const whom = phoneOf(attempt) ?? attempt.method;
     const what = `${amountOf(attempt)} ${way} ${whom} by ${attempt.carrier}, ${attempt.status}`;
     const how = paid === true ? 'paid' : 'not paid';
-    throw new OperatorError(`${what} since ${timeOf(attempt.created_at)}: add --yes to close it as ${how}, for good`);
+    const other = providerReference === null ? undefined : await findOtherUnder(deps, attempt, providerReference);
+    const twice =
+      other === undefined ? '' : `; ${providerReference} is the reference of ${other.id}, ${other.status}, too`;
+    throw new OperatorError(
+      `${what} since ${timeOf(attempt.created_at)}${twice}: add --yes to close it as ${how}, for good`,
+    );
   }
   const verdict = { paid: paid === true, providerReference, by, why };
   const { attempt, orderStatus } = await decideAttempt(deps, attemptId, verdict);

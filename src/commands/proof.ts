@@ -5,9 +5,10 @@
 import { statesOf } from '../domain/machine.ts';
 import { formatMinor } from '../domain/money.ts';
 import { PROOF } from '../domain/proof.ts';
+import { readAfter } from '../usecases/operator-commit.ts';
 import { requireId, requireMerchant } from '../usecases/operator-input.ts';
 import { approveProof, declineProof, nameTransfer, type ProofDecided } from '../usecases/proof-decide.ts';
-import { listProofs, openProofFile, type ProofSeen, readProof } from '../usecases/proof-read.ts';
+import { listProofs, openProofFile, type ProofSeen, paidBySameFile, readProof } from '../usecases/proof-read.ts';
 import { writeNewFile } from './new-file.ts';
 import { readLimit, readStatus } from './options.ts';
 import { endOfPage, fieldLines, type Output, table, timeOf } from './output.ts';
@@ -70,7 +71,15 @@ export async function proofApprove(
   proofId: string,
   { note, bankReference }: { readonly note?: string; readonly bankReference?: string },
 ): Promise<Output> {
-  return outputOf(await approveProof(deps, proofId, note ?? null, bankReference ?? null));
+  const decided = await approveProof(deps, proofId, note ?? null, bankReference ?? null);
+  const { document, lines } = outputOf(decided);
+  if (document.hint === null) return { document, lines };
+  const before = await readAfter(deps, () => paidBySameFile(deps, decided.proof), 'see `mbongo proof show`');
+  const warned = before.map(
+    (id) =>
+      `The same file has paid for ${id}: if only one transfer has arrived, have nothing delivered for one of them.`,
+  );
+  return { document: { ...document, same_file_paid: before }, lines: [...lines, ...warned] };
 }
 
 export async function proofDecline(

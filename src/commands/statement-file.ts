@@ -23,9 +23,32 @@ type Cells = { readonly [column in Column]?: string };
 
 /** Upstreams' words for each status, ignoring case; blanks, hyphens and underscores are equal. */
 const WORDS: Readonly<Record<StatementStatus, readonly string[]>> = {
-  paid: ['successful', 'success', 'completed', 'paid', 'approved', 'captured', 'settled'],
-  not_paid: ['failed', 'failure', 'declined', 'rejected', 'cancelled', 'canceled', 'expired', 'timeout', 'not_paid'],
-  open: ['pending', 'processing', 'created', 'ongoing', 'open'],
+  // An order that was given back, or is disputed, was paid; what was charged back is not any more.
+  paid: [
+    'successful',
+    'success',
+    'completed',
+    'paid',
+    'approved',
+    'captured',
+    'settled',
+    'partially_refunded',
+    'refunded',
+    'disputed',
+  ],
+  not_paid: [
+    'failed',
+    'failure',
+    'declined',
+    'rejected',
+    'cancelled',
+    'canceled',
+    'expired',
+    'timeout',
+    'not_paid',
+    'chargeback_processed',
+  ],
+  open: ['pending', 'processing', 'created', 'ongoing', 'open', 'authorized'],
 };
 const STATUSES = new Map(
   Object.entries(WORDS).flatMap(([status, words]) => words.map((word) => [word, status as StatementStatus])),

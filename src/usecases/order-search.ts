@@ -6,7 +6,7 @@
 
 import { DAY_MS } from '../domain/durations.ts';
 import type { PayoutLine } from '../domain/outgoing-records.ts';
-import type { Payment } from '../domain/records.ts';
+import type { Attempt, Payment } from '../domain/records.ts';
 import type { LineSearch, PaymentSearch } from '../store/order-search.ts';
 import type { FindDeps } from './archive-find.ts';
 
@@ -30,6 +30,21 @@ export async function searchPayments(deps: FindDeps, search: PaymentSearch): Pro
 export async function searchLines(deps: FindDeps, search: LineSearch): Promise<FoundOrders<PayoutLine>> {
   const from = since(deps, search);
   return { orders: await deps.store.searchLines({ ...search, from }), from };
+}
+
+/**
+ * Another payment or payout line, of the last 30 days, that an upstream's reference names already: a line of a statement that was
+ * read twice, or the wrong one. Refunds are not looked at.
+ */
+export async function findOtherUnder(
+  deps: FindDeps,
+  { purpose, payment_id: own }: Pick<Attempt, 'purpose' | 'payment_id'>,
+  upstreamReference: string,
+): Promise<Payment | PayoutLine | undefined> {
+  if (purpose === 'refund') return undefined;
+  const search = { upstreamReference, limit: 2 };
+  const { orders } = await (purpose === 'payment' ? searchPayments(deps, search) : searchLines(deps, search));
+  return orders.find(({ id }) => id !== own);
 }
 
 function since({ clock }: FindDeps, { from, until }: PaymentSearch | LineSearch): number {

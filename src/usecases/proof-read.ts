@@ -53,6 +53,13 @@ export async function requireProof(deps: Pick<OperatorDeps, 'store'>, proofId: s
   return proof;
 }
 
+/** The other payments that a proof with the very same file has been approved for. */
+export async function paidBySameFile(deps: Pick<OperatorDeps, 'store'>, proof: Proof): Promise<string[]> {
+  const same = await findProofsOf(deps, proof.digest);
+  const paid = same.filter((other) => other.status === 'approved' && other.payment_id !== proof.payment_id);
+  return [...new Set(paid.map((other) => other.payment_id))];
+}
+
 /** The payment that a proof was uploaded for. A missing one is a bug. */
 export async function requirePaymentOf(deps: Pick<OperatorDeps, 'store'>, proof: Proof): Promise<Payment> {
   const payment = await deps.store.payment.get(proof.shard, proof.payment_id);

@@ -164,6 +164,18 @@ describe('mbongo attempt settle', () => {
     expect(await statusOf(world, paying)).toBe('pending_mobile_money_verification');
   });
 
+  test('says, without --yes, that the reference names another payment', async () => {
+    const [one, two] = [await pushed(world, merchant, '42'), await pushed(world, merchant, '42')];
+    const settle = async (paying: typeof one, end = '') =>
+      cli.run(`attempt settle ${(await attemptOf(world, paying)).id} --paid --provider-reference TWICE-7${end}`);
+    expect((await settle(one)).err).not.toContain('TWICE-7 is the reference of');
+    expect((await settle(one, ' --yes')).status).toBe(0);
+    expect((await settle(two)).err).toContain(
+      `; TWICE-7 is the reference of ${one.transaction_id}, approved, too: add`,
+    );
+    expect(await statusOf(world, two)).toBe('pending_mobile_money_verification');
+  });
+
   const LONG = 'x'.repeat(501);
   test.each([
     ['without an end', '--yes', 2, 'the outcome is missing'],

@@ -249,10 +249,13 @@ test('a statement of cards, and one of payouts when there were none', async () =
   const paying = await readyToPay(world, merchant, 'frictionless');
   expect((await submitCard(world, paying)).status).toBe(200);
   const attempt = await attemptOf(world, paying);
-  const cards = await cli.run(
-    `reconcile ${await statement(lineOf(attempt, 'CAPTURED'))} --connector mastercard --json`,
-  );
-  expect([cards.status, JSON.parse(cards.out).verdicts]).toEqual([0, { ...NONE, matched: 1 }]);
+  for (const [word, status, found] of [
+    ['CAPTURED', 0, { matched: 1 }],
+    ['CHARGEBACK_PROCESSED', 1, { status: 1 }],
+  ] as const) {
+    const cards = await cli.run(`reconcile ${await statement(lineOf(attempt, word))} --connector mastercard --json`);
+    expect([cards.status, JSON.parse(cards.out).verdicts]).toEqual([status, { ...NONE, ...found }]);
+  }
   const payouts = await cli.run(
     `reconcile ${await statement(lineOf(attempt))} --connector mtn-momo-disbursement --json`,
   );

@@ -211,6 +211,15 @@ test('proof name names the transfer of a proof that was approved without its ref
   expect((await run('journal', 'list', '--about', id)).out).toContain('proof name');
 });
 
+test('proof approve says that the very same file has paid before', async () => {
+  const file = pdfFile('% approved twice');
+  const [first, second] = [await promise(world, merchant), await promise(world, merchant)];
+  const approve = async (paying: typeof first) =>
+    json('proof', 'approve', (await upload(world, paying, file)).json.proof.id);
+  expect(await approve(first)).toMatchObject({ same_file_paid: [] });
+  expect(await approve(second)).toMatchObject({ same_file_paid: [first.transaction_id] });
+});
+
 test('delivery release pays out what is held, once, as the API does', async () => {
   const paying = await promise(world, merchant, { body: { delivery_behaviour: 'delayed_delivery' } });
   const { json: uploaded } = await upload(world, paying, pdfFile());
