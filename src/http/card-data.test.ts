@@ -117,7 +117,7 @@ describe('fields of card data', () => {
     '%s is one if it has a value',
     (name) => {
       expect([isCardField(name, '1'), isCardField(name, 12), isCardField(name, {})]).toEqual([true, true, true]);
-      expect([isCardField(name, ''), isCardField(name, null)]).toEqual([false, false]);
+      for (const none of ['', null, 'n/a', 'Goma', true]) expect(isCardField(name, none)).toBe(false);
     },
   );
 

@@ -48,14 +48,20 @@ const EXPIRY_FIELDS = new Set([
 /** A cheap test that comes first: hardly any field's name begins like this. */
 const LIKELY_FIELD = /^(?:card|cvv|cvc|csc|security|exp)/i;
 
-/** Whether a field of that name, with that value, holds card data. Empty values hold none. */
+/** Whether a field of that name, with that value, holds card data. A text without a digit holds none. */
 export function isCardField(name: string, value: unknown): boolean {
-  return LIKELY_FIELD.test(name) && value !== null && value !== '' && FIELDS.has(plainName(name));
+  return LIKELY_FIELD.test(name) && mayHoldDigits(value) && FIELDS.has(plainName(name));
 }
 
 /** Whether a field holds an expiry date: a card's, if `isCardName` holds for a field beside it or an object around it. */
 export function isExpiryField(name: string, value: unknown): boolean {
-  return LIKELY_FIELD.test(name) && value !== null && value !== '' && EXPIRY_FIELDS.has(plainName(name));
+  return LIKELY_FIELD.test(name) && mayHoldDigits(value) && EXPIRY_FIELDS.has(plainName(name));
+}
+
+/** Card data are digits, of whatever script: a name, a word or a flag in such a field is none. */
+function mayHoldDigits(value: unknown): boolean {
+  if (typeof value === 'string') return /\p{N}/u.test(value);
+  return typeof value === 'number' || (typeof value === 'object' && value !== null);
 }
 
 /** Whether a name means a card, its number or its holder; our own `cardnet_…` fields mean the network. */

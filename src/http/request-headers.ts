@@ -65,19 +65,31 @@ export function readFingerprint(value: string | undefined): string | undefined {
   return value.toLowerCase();
 }
 
-/** Exactly JSON, in UTF-8: anything else would have to be guessed at. */
-const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i;
-
 export function isPlainJson(headers: IncomingMessage['headers']): boolean {
   const type = headers['content-type'];
-  return type === 'application/json' || (type !== undefined && JSON_TYPE.test(type));
+  return type === 'application/json' || isOf('application/json', type);
 }
 
-const URL_ENCODED = /^application\/x-www-form-urlencoded[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i;
-
-/** A form as browsers send it by themselves, in UTF-8. */
+/** A form as browsers send it by themselves. */
 export function isUrlEncoded(headers: IncomingMessage['headers']): boolean {
-  return URL_ENCODED.test(headers['content-type'] ?? '');
+  return isOf('application/x-www-form-urlencoded', headers['content-type']);
+}
+
+/** What UTF-8 is called by those who send it, and a part of it. */
+const UTF_8 = /^"?(?:utf-?8|us-ascii)"?$/i;
+
+/**
+ * Whether a body is of that media type, and in UTF-8. Parameters that are not about its characters have no meaning (RFC 8259,
+ * section 11), and another encoding would have to be guessed at.
+ */
+function isOf(mediaType: string, header = ''): boolean {
+  const [type = '', ...parameters] = header.split(';');
+  if (type.trim().toLowerCase() !== mediaType) return false;
+  return parameters.every((parameter) => {
+    const [name = '', value] = parameter.split('=', 2);
+    if (value === undefined) return name.trim() === '';
+    return name.trim().toLowerCase() !== 'charset' || UTF_8.test(value.trim());
+  });
 }
 
 /** The header that says that a body is compressed, or coded in another way than in chunks; undefined if none does. */

@@ -63,7 +63,6 @@ async function statement(...lines: readonly string[]): Promise<string> {
 }
 
 const whole = (): string[] => [...paid.map((one) => lineOf(one)), lineOf(refused, 'FAILED'), lineOf(open, 'PENDING')];
-
 async function reconciled(path: string, more = ''): Promise<{ status: number; document: Record<string, unknown> }> {
   const { status, out, err } = await cli.run(`reconcile ${path} --connector mtn-momo --json ${more}`.trim());
   expect(err).toBe('');
@@ -366,8 +365,8 @@ test('a refund belongs to the upstream that sent it, and one carried out by hand
   const waiting = await refunded(world, merchant, byHand);
   await untilTurnedAway(world, waiting.refund_id);
   world.sandbox.faults.clear();
-  const said = { by: 'amina', why: 'given back at the portal' };
-  await executeRefund(world.gateway.deps, waiting.refund_id, { reference: 'PORTAL-7', notTaken: true }, said);
+  const byHandSaid = { reference: 'PORTAL-7', notTaken: true };
+  await executeRefund(world.gateway.deps, waiting.refund_id, byHandSaid, { by: 'amina', why: 'at the portal' });
   const brought = await Promise.all([sent, byHand].map((payment) => attemptOf(world, payment)));
   expect(await reconciled(await statement(...whole(), ...brought.map((one) => lineOf(one))))).toMatchObject({
     status: 0,
