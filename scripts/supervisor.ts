@@ -11,6 +11,7 @@ export type Program = { name: string; file: string; args: string[]; flags?: stri
 
 /** A program's message on its channel once it serves; `notes` are lines for the person who started it. */
 type Ready = { type: 'ready'; url: string; notes?: string[] };
+/** `ended` resolves with what there is to say of it; empty: it has said so itself. */
 type Part = { name: string; child: ChildProcess; ready: Promise<Ready>; ended: Promise<string> };
 type Stop = { signal: NodeJS.Signals };
 
@@ -50,7 +51,7 @@ export function complain(text: string): void {
 async function finish(parts: Part[], reason: Stop | string, limitMs: number): Promise<number> {
   const asked = typeof reason === 'object';
   if (asked) say(`stopping (${reason.signal})`);
-  else complain(reason);
+  else if (reason !== '') complain(reason);
   const deadline = performance.now() + limitMs;
   let clean = asked;
   for (const part of parts) {
@@ -83,9 +84,11 @@ function launch({ name, file, args, flags = [], env }: Program): Part {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     env: { ...process.env, ...env },
   });
+  let isServing = false;
   const ready = new Promise<Ready>((resolve) => {
     child.on('message', (message) => {
       if (!isReady(message)) return;
+      isServing = true;
       say(`${name} ready at ${message.url}`);
       resolve(message);
     });
@@ -93,7 +96,8 @@ function launch({ name, file, args, flags = [], env }: Program): Part {
   const ended = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(`the ${name} could not be started: ${error.message}`));
     child.once('exit', (code, signal) =>
-      resolve(`the ${name} ended unexpectedly (${signal ?? `exit status ${code}`})`),
+      // A program that cannot start has said why, in one line.
+      resolve(code === 1 && !isServing ? '' : `the ${name} ended unexpectedly (${signal ?? `exit status ${code}`})`),
     );
   });
   return { name, child, ready, ended };

@@ -19,7 +19,25 @@ export function whenToldToStop(): Promise<string> {
   return new Promise((resolve) => {
     onStopSignal(resolve);
     process.on('disconnect', () => resolve('the parent process has ended'));
+    whenNpxEnds(() => resolve('npx has ended'));
   });
+}
+
+/** 500 ms between looks at who the parent process is. */
+const LOOK_MS = 500;
+
+/**
+ * `npx mbongo serve` is npx, a shell, and this process. A signal that ends npx ends the shell, but is not handed on: without this look
+ * the gateway would go on by itself, and keep its port.
+ */
+function whenNpxEnds(told: () => void): void {
+  if (process.env.npm_command !== 'exec') return;
+  const parent = process.ppid;
+  const looking = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(looking);
+    told();
+  }, LOOK_MS).unref();
 }
 
 /**

@@ -63,6 +63,11 @@ function isInNetwork(address: ipaddr.IPv4 | ipaddr.IPv6, network: string): boole
   return address.match(from, bits === undefined ? 8 * from.toByteArray().length : Number(bits));
 }
 
+/** Whether an address is an IPv4 one in the clothes of IPv6 (::ffff:192.0.2.1). */
+export function isMapped(address: string): boolean {
+  return ipaddr.IPv6.isValid(address) && ipaddr.IPv6.parse(address).isIPv4MappedAddress();
+}
+
 /** Mapped addresses (::ffff:127.0.0.1) are read as the IPv4 address that they reach. */
 function read(address: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   // Only the four-part decimal form: the library may read others, such as 0177.0.0.1, differently from the system.

@@ -1,12 +1,14 @@
 /**
  * `mbongo serve` as a process: it reports when it answers, seeds a demo once, and stops when told to.
  */
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { open, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSandbox } from '../../sandbox/app.ts';
+import { builtProgram } from '../support/built.ts';
 import { openCommandLine } from '../support/command-line.ts';
 import { ended, openServeDesk, type Ready, ready, type ServeDesk, said } from '../support/serve-desk.ts';
 
@@ -22,6 +24,15 @@ afterEach(async () => {
 
 function credentialOf({ notes }: Ready): string {
   return notes.find((note) => note.trim().startsWith('key_'))?.trim() ?? '';
+}
+
+/** Ends what is left of a process group of ours. */
+function endGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // Nothing is left.
+  }
 }
 
 async function mint(url: string, credential: string): Promise<number> {
@@ -49,6 +60,24 @@ describe('mbongo serve', () => {
     expect(await mint(again.url ?? '', credential)).toBe(201);
     second.kill('SIGINT');
     expect(await ended(second)).toBe(0);
+  });
+
+  it('stops when npx, which started it by a shell, is ended: npx hands no signal on', async () => {
+    const words = [process.execPath, builtProgram('src/main.js'), 'serve', '--json'].map((word) => `'${word}'`);
+    const env = { DATABASE_URL: desk.databaseUrl, DATA_DIR: desk.dataDir, PORT: '0', LOG_LEVEL: 'silent' };
+    const shell = spawn('sh', ['-c', `${words.join(' ')}; true`], {
+      env: { PATH: process.env.PATH, npm_command: 'exec', ...env },
+      stdio: ['ignore', 'pipe', 'inherit'],
+      detached: true,
+    });
+    try {
+      await once(shell.stdout, 'data');
+      shell.kill('SIGTERM');
+      // The pipe is open for as long as the gateway lives.
+      await once(shell.stdout, 'close');
+    } finally {
+      endGroup(shell.pid ?? 0);
+    }
   });
 
   it.each([[], ['--processes', '2']])('stops in order when its terminal is closed (%s)', async (...words) => {
