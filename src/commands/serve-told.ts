@@ -5,6 +5,7 @@
  */
 
 import { onStopSignal } from '../platform/stop-signals.ts';
+import type { Surroundings } from './output.ts';
 
 /** 10 s that a stop may take (contract §10). */
 export const STOP_LIMIT_MS = 10_000;
@@ -14,12 +15,12 @@ export const STOP_MARGIN_MS = 500;
 /** 3 s that a replaced process goes on answering on its existing connections. */
 export const REPLACED_MS = 3_000;
 
-/** Resolves with the reason: a signal, or the end of the process that started this one. */
-export function whenToldToStop(): Promise<string> {
+/** Resolves with the reason: a signal, or the end of the process that started this one. `env` says whether that is npx. */
+export function whenToldToStop(env: Surroundings['env']): Promise<string> {
   return new Promise((resolve) => {
     onStopSignal(resolve);
     process.on('disconnect', () => resolve('the parent process has ended'));
-    whenNpxEnds(() => resolve('npx has ended'));
+    if (env.npm_command === 'exec') whenParentEnds(() => resolve('npx has ended'));
   });
 }
 
@@ -30,8 +31,7 @@ const LOOK_MS = 500;
  * `npx mbongo serve` is npx, a shell, and this process. A signal that ends npx ends the shell, but is not handed on: without this look
  * the gateway would go on by itself, and keep its port.
  */
-function whenNpxEnds(told: () => void): void {
-  if (process.env.npm_command !== 'exec') return;
+function whenParentEnds(told: () => void): void {
   const parent = process.ppid;
   const looking = setInterval(() => {
     if (process.ppid === parent) return;

@@ -41,7 +41,7 @@ function settleBuffers(): void {
 
 /** Returns the exit status, once the gateway has stopped. */
 export async function serve(around: Surroundings, role: Role, json: boolean): Promise<number> {
-  const stopping = whenToldToStop();
+  const stopping = whenToldToStop(around.env);
   outliveReplacing(() => undefined);
   setFlagsFromString(HEAP_GROWTH);
   settleBuffers();

@@ -21,7 +21,7 @@ import { openWorld, type World } from './world.ts';
 
 /** Returns the exit status, once all processes have ended. */
 export async function supervise(around: Surroundings, role: Role, processes: number, json: boolean): Promise<number> {
-  const stopping = whenToldToStop();
+  const stopping = whenToldToStop(around.env);
   const onReplace = whenToldToReplace();
   try {
     requireSharedDatabase(readConfig(around.env), role);

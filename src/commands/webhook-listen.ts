@@ -36,7 +36,7 @@ export interface WebhookListenOptions {
 export async function webhookListen(
   around: Surroundings,
   options: WebhookListenOptions,
-  told: () => Promise<unknown> = whenToldToStop,
+  told: () => Promise<unknown> = () => whenToldToStop(around.env),
 ): Promise<number> {
   const json = options.json === true;
   try {
