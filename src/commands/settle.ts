@@ -29,8 +29,9 @@ export async function settle({ deps }: Tools, options: SettleOptions): Promise<O
   if (options.yes !== true) {
     const preview = await previewSettlement(deps, order);
     if ('isRepeated' in preview) return told(preview);
-    const { id, name } = preview;
-    const what = `${formatMinor(amountMinor, currency)} ${currency} of ${id} (${name})`;
+    const { id, name, status } = preview;
+    const suspended = status === 'ALLOWED' ? '' : ', which is suspended,';
+    const what = `${formatMinor(amountMinor, currency)} ${currency} of ${id} (${name})${suspended}`;
     throw new OperatorError(`this pays ${what} out to its bank: add --yes to do it`);
   }
   return told(await settleBalance(deps, { ...order, by: options.by ?? thisUser(), why: options.why ?? null }));

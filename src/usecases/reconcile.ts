@@ -127,6 +127,7 @@ export async function reconcile(
   const { connector } = statement;
   const looked = await lookThrough(statement);
   const { from, to } = spanOf(statement, looked);
+  await requireKept(deps, from);
   const ours = await deps.store.upstreamSpan({
     connector,
     made: { from: from - APART_MS - LONG_OPEN_MS, to: to + APART_MS },
@@ -214,6 +215,15 @@ function spanOf(statement: Statement, { first, last }: Looked): { from: number; 
   }
   requireSpan({ from, to });
   return { from, to };
+}
+
+/** Of what has been dropped from the archive every line would be missing here, and look like money that is nobody's. */
+async function requireKept({ store }: Pick<Deps, 'store'>, from: number): Promise<void> {
+  const begins = await store.archive.ledgerBegins();
+  if (begins === undefined || from >= Date.parse(`${begins}T00:00:00.000Z`)) return;
+  throw new OperatorError(
+    `records before ${begins} have been dropped from the archive: compare what is later, with --from ${begins}`,
+  );
 }
 
 /** Reads our attempts, an hour at a time, so that no page scans more than that. */

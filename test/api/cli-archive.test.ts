@@ -1,6 +1,8 @@
 /**
  * `mbongo archive`: its arguments, its answers, and that nothing is dropped without --yes.
  */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { monthOf } from '../../src/domain/archive.ts';
 import { DAY, growOld, makePast } from '../support/archive-scenes.ts';
@@ -132,4 +134,8 @@ test('moves what is old, lists it, and drops it when told to twice', async () =>
     ledger_begins: dayOf(Date.UTC(new Date(START).getUTCFullYear(), new Date(START).getUTCMonth() + 1)),
     months: [],
   });
+  const statement = join(line.dataDir, 'dropped.csv');
+  await writeFile(statement, `reference,amount,currency,status,date\nr,1.00,usd,SUCCESSFUL,${dayOf(START)}\n`);
+  const compared = await line.run(`reconcile ${statement} --connector mtn-momo`);
+  expect([compared.status, compared.err]).toEqual([1, expect.stringMatching(/^mbongo: records before .* dropped/)]);
 });

@@ -91,6 +91,14 @@ describe('settle', () => {
     expect(await linesOf(merchant)).toMatchObject([{ amount: '-4.00', customer_reference: null }]);
   });
 
+  test('says, before it pays, that the merchant is suspended', async () => {
+    const merchant = await rich();
+    const asked = async () => (await cli.run(wordsFor(merchant, '1.00', '--reference', 'susp-1'))).err;
+    expect(await asked()).not.toContain('suspended');
+    await cli.json(`merchant suspend --merchant ${merchant.merchant.id}`);
+    expect(await asked()).toContain('), which is suspended, out to its bank: add --yes');
+  });
+
   test('refuses more than the balance, and what is not an amount or not one line of text', async () => {
     const merchant = await rich();
     const refusals: [string, string[], 1?][] = [
