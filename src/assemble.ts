@@ -42,6 +42,7 @@ import { bindDevice } from './usecases/device-bind.ts';
 import { createFormCalls } from './usecases/form-calls.ts';
 import { openHolds } from './usecases/holds.ts';
 import { endsWithin } from './usecases/patience.ts';
+import { findTransactionOf } from './usecases/payment-read.ts';
 import { createDispatcher, type Dispatcher } from './usecases/payout-dispatch.ts';
 import { createRefundDispatcher } from './usecases/refund-dispatch.ts';
 import { createSessionTurns } from './usecases/session-turns.ts';
@@ -192,6 +193,7 @@ function joinGateway(
     },
     refreshMetrics,
     bindDevice: (session, fingerprint) => bindDevice(deps, session, fingerprint),
+    transactionOf: (caller, paymentId) => findTransactionOf(deps, caller, paymentId),
     isClockRight,
     ready: async () => {
       const [database, clock] = await Promise.all([

@@ -50,6 +50,7 @@ import {
   type UsedReceipt,
 } from './idempotency.ts';
 import { codeGuard, guardHeaders, type Limits } from './limits.ts';
+import { aboutPayment, type PaymentsKnown, paymentIdIn } from './refusal-about.ts';
 import { readFingerprint, readPipelineHeaders } from './request-headers.ts';
 import { type ClockCheck, requireRightClock } from './right-clock.ts';
 import { type Call, fullPath, type Rendered, type Route, type Streamed } from './route.ts';
@@ -57,7 +58,7 @@ import { type BodyShape, createBodyShape, createParamsShape, createQueryShape, t
 import type { Streams } from './streams.ts';
 import type { UploadSlots } from './upload-slots.ts';
 
-export interface PipelineParts extends AuthenticationParts, ReceiptParts, ExchangeParts, ClockCheck {
+export interface PipelineParts extends AuthenticationParts, ReceiptParts, ExchangeParts, ClockCheck, PaymentsKnown {
   readonly lookups: AuthenticationParts['lookups'];
   readonly secrets: AuthenticationParts['secrets'] & ReceiptParts['secrets'];
   readonly clock: Pick<Clock, 'now' | 'after'>;
@@ -176,6 +177,8 @@ interface Prepared {
   readonly misshapen: Refusal | undefined;
   /** The fields that the route knows, or a raw route's text; nothing if they are misshapen. */
   readonly body: unknown;
+  /** Of a misshapen body: the payment that it names. */
+  readonly paymentId?: string | undefined;
 }
 
 /**
@@ -190,7 +193,7 @@ function prepare(handling: Handling, caller: Caller, body: unknown, memory = bod
   const receipt = receiptOf(handling, caller, memory);
   const misshapen = shapeRefusal(handling, caller, body);
   request.body = undefined;
-  if (misshapen !== undefined) return { receipt, misshapen, body: undefined };
+  if (misshapen !== undefined) return { receipt, misshapen, body: undefined, paymentId: paymentIdIn(route, body) };
   return { receipt, misshapen, body: route.rawBody === true ? body : kept.body?.known(body) };
 }
 
@@ -223,10 +226,10 @@ async function callerInTurn({ parts, route, request }: Handling, caller: Caller)
 
 async function answerOnce(handling: Handling, caller: Caller, prepared: Prepared): Promise<Sent> {
   const { route, request } = handling;
-  const { receipt, misshapen, body } = prepared;
+  const { receipt, misshapen, body, paymentId } = prepared;
   try {
     if (!route.allowConsumed && !(await hasBegun(receipt, caller))) requireUnconsumed(caller);
-    if (misshapen !== undefined) throw misshapen;
+    if (misshapen !== undefined) throw await aboutPayment(handling.parts, caller, misshapen, paymentId);
     return sentBy(route, request, await route.run(callOf(handling, caller, body, receipt)));
   } catch (error) {
     return sentBy(route, request, await replayInstead(receipt, error));

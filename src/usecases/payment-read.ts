@@ -24,6 +24,15 @@ export async function readByPaymentId(deps: Deps, caller: Reader, paymentId: str
   return readOwn(deps, caller, id);
 }
 
+/** The transaction_id of the caller's payment behind a payment_id; undefined where there is none, or it cannot be read now. */
+export async function findTransactionOf(deps: Deps, caller: Reader, paymentId: string): Promise<string | undefined> {
+  try {
+    return (await readByPaymentId(deps, caller, paymentId)).id;
+  } catch {
+    return undefined;
+  }
+}
+
 export interface CarrierRead {
   readonly payment: Payment;
   /** Its reference at the carrier: the carrier's own, or else the one that we sent; null before, or without, a carrier. */

@@ -90,3 +90,24 @@ test('an unknown payment is not named; of a session that has paid, the payment t
   });
   expectAbout(paying, anew, 401, '1001', 'SESSION_CONSUMED');
 });
+
+test('a body with a fault of form, on every call that names a payment', async () => {
+  const paying = await collect(world, merchant);
+  const pin = { payment_method_id: 'wallet', ewallet_number: (await world.wallet()).number, ewallet_pin: '12' };
+  expectAbout(paying, await submit(paying, pin), 400, '1110', 'MALFORMED_PIN');
+  expectAbout(paying, await submit(paying, {}), 400, '1109', 'REQUIRED');
+  const post = (path: string, body: Fields, bearer = paying.token) => world.call('POST', path, { bearer, body });
+  const { payment_id } = paying;
+  expectAbout(paying, await post('/payments/verify-otp', { payment_id, otp_code: '12' }), 400, '1110', 'MALFORMED_OTP');
+  // Nothing is said of another merchant's payment, of none, or by another merchant's session.
+  const stranger = await collect(world, await world.merchant());
+  for (const [body, bearer] of [
+    [{ payment_id: stranger.payment_id }, paying.token],
+    [{ payment_id }, stranger.token],
+    [{ payment_id: 'pay_0123456789' }, paying.token],
+    [{ payment_id: 7 }, paying.token],
+  ] as const) {
+    const refused = await post('/payments/submit', body, bearer);
+    expect([refused.status, refused.json.transaction_id], refused.text).toEqual([400, null]);
+  }
+});

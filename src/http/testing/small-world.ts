@@ -102,6 +102,7 @@ export function smallWorld(options: SmallWorldOptions = {}): SmallWorld {
     refreshMetrics: () => Promise.resolve(),
     mode: options.mode ?? 'sandbox',
     publicUrl: 'http://127.0.0.1:8080',
+    transactionOf: () => Promise.resolve(undefined),
     bindDevice: async (session, fingerprint) => {
       rows.session = { ...rows.session, device_fingerprint: fingerprint, version: session.version + 1 };
       return rows.session;
