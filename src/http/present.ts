@@ -174,8 +174,9 @@ export function presentDetail(detail: PaymentDetail, seal: SealPaymentId, langua
   };
 }
 
-function presentLate({ amountMinor, receivedAt, bookedTo }: LatePayment, currency: Payment['currency']) {
+function presentLate({ transactionId, amountMinor, receivedAt, bookedTo }: LatePayment, currency: Payment['currency']) {
   return {
+    transaction_id: transactionId,
     amount: formatMinor(amountMinor, currency),
     currency,
     received_at: receivedAt === null ? null : timestamp(receivedAt),

@@ -56,6 +56,7 @@ export const DetailAnswer = Type.Object(
     late_payments: Type.Array(
       Type.Object(
         {
+          transaction_id: described(Text, 'The payment that it came for: this one, or another one of its session.'),
           amount: Amount,
           currency: CurrencyCode,
           received_at: nullable(Timestamp),
@@ -68,8 +69,9 @@ export const DetailAnswer = Type.Object(
       ),
       {
         description:
-          'Money that came for this payment too late to count: after its end, or a second time. The status does not change. ' +
-          'While there is any that was not booked to the payer, do not ask the customer to pay again.',
+          'Money that came too late to count, after the end of this payment or of another one of its session, or a second time. ' +
+          'The status does not change. While there is any that was not booked to the payer, do not ask the customer to pay ' +
+          'again. Of an archived payment only the last try is looked at.',
       },
     ),
     payment_methods: Type.Array(

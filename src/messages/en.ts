@@ -137,9 +137,9 @@ export const en = {
   },
   late: {
     waiting:
-      'Money came for this payment too late to count. Do not pay again: it waits for the gateway’s operator, who gives it back or books it to the shop.',
-    merchant: 'Money came for this payment too late to count, and has been booked to the shop. Do not pay again.',
-    payer: 'Money came for this payment too late to count, and has been given back.',
+      'Money came for this order too late to count. Do not pay again: it waits for the gateway’s operator, who gives it back or books it to the shop.',
+    merchant: 'Money came for this order too late to count, and has been booked to the shop. Do not pay again.',
+    payer: 'Money came for this order too late to count, and has been given back.',
   },
   progress: {
     pending: 'The payment has been started. Submit the phone number that pays.',

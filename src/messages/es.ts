@@ -147,10 +147,10 @@ export const es = {
   },
   late: {
     waiting:
-      'El dinero de este pago llegó demasiado tarde para contar. No pague de nuevo: el operador de la pasarela lo devolverá o lo abonará a la tienda.',
+      'El dinero de este pedido llegó demasiado tarde para contar. No pague de nuevo: el operador de la pasarela lo devolverá o lo abonará a la tienda.',
     merchant:
-      'El dinero de este pago llegó demasiado tarde para contar y se ha abonado a la tienda. No pague de nuevo.',
-    payer: 'El dinero de este pago llegó demasiado tarde para contar y se ha devuelto.',
+      'El dinero de este pedido llegó demasiado tarde para contar y se ha abonado a la tienda. No pague de nuevo.',
+    payer: 'El dinero de este pedido llegó demasiado tarde para contar y se ha devuelto.',
   },
   progress: {
     pending: 'El pago se ha iniciado. Indique el número de teléfono con el que paga.',

@@ -160,10 +160,10 @@ export const fr = {
   },
   late: {
     waiting:
-      'L’argent de ce paiement est arrivé trop tard pour compter. Ne payez pas une seconde fois : l’opérateur de la passerelle le rendra ou le créditera à la boutique.',
+      'L’argent de cette commande est arrivé trop tard pour compter. Ne payez pas une seconde fois : l’opérateur de la passerelle le rendra ou le créditera à la boutique.',
     merchant:
-      'L’argent de ce paiement est arrivé trop tard pour compter ; il a été crédité à la boutique. Ne payez pas une seconde fois.',
-    payer: 'L’argent de ce paiement est arrivé trop tard pour compter ; il a été rendu.',
+      'L’argent de cette commande est arrivé trop tard pour compter ; il a été crédité à la boutique. Ne payez pas une seconde fois.',
+    payer: 'L’argent de cette commande est arrivé trop tard pour compter ; il a été rendu.',
   },
   progress: {
     pending: 'Le paiement est commencé. Indiquez le numéro de téléphone avec lequel vous payez.',

@@ -138,9 +138,9 @@ export const ln = {
   },
   late: {
     waiting:
-      'Mbongo ya lifuti oyo ekomaki na nsima ya ntango. Kofuta lisusu te: opérateur ya passerelle akozongisa yango to akopesa yango butiki.',
-    merchant: 'Mbongo ya lifuti oyo ekomaki na nsima ya ntango, mpe epesamaki na butiki. Kofuta lisusu te.',
-    payer: 'Mbongo ya lifuti oyo ekomaki na nsima ya ntango, mpe ezongisamaki.',
+      'Mbongo ya commande oyo ekomaki na nsima ya ntango. Kofuta lisusu te: opérateur ya passerelle akozongisa yango to akopesa yango butiki.',
+    merchant: 'Mbongo ya commande oyo ekomaki na nsima ya ntango, mpe epesamaki na butiki. Kofuta lisusu te.',
+    payer: 'Mbongo ya commande oyo ekomaki na nsima ya ntango, mpe ezongisamaki.',
   },
   progress: {
     pending: 'Lifuti ebandi. Tinda nimero ya telefone oyo ekofuta.',

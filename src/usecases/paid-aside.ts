@@ -49,6 +49,8 @@ export async function findTried({ store }: Pick<Deps, 'store'>, payments: readon
 
 /** Money that came for a payment too late to count by itself. */
 export interface LatePayment {
+  /** The payment that it came for. */
+  readonly transactionId: string;
   /** In minor units: the total that its attempt asked for. */
   readonly amountMinor: bigint;
   readonly receivedAt: number | null;
@@ -57,23 +59,25 @@ export interface LatePayment {
 }
 
 /**
- * All that came too late for one payment, in the order of its attempts; what the payment took after all is not among it. Of an
- * archived payment only its last attempt is looked at.
+ * All that came too late for the order of a payment: for it, or for another payment of its session, whose submits are refused for it
+ * too. Of an archived payment only its last attempt is looked at.
  */
 export async function readLatePayments(deps: FindDeps, payment: Payment): Promise<LatePayment[]> {
-  if (isUntried(payment)) return [];
-  const { shard, attempt_id: last } = payment;
-  const tried = await findTried(deps, [payment]);
-  const isKnown = last === null || tried.some(({ id }) => id === last);
+  const { shard, session_id, id, attempt_id: last } = payment;
+  const live = await deps.store.payment.ofSession(shard, session_id);
+  const tried = await findTried(deps, live);
+  // A payment that was paid took its last attempt's money.
+  const isKnown = last === null || isPaid(payment) || tried.some((one) => one.id === last);
   const more = isKnown ? undefined : await findAttempt(deps, shard, last);
-  return [...tried, ...(more === undefined ? [] : [more])]
-    .filter(({ id }) => !(isPaid(payment) && id === last))
-    .flatMap((attempt) => {
-      const late = lateMoneyOf(attempt);
-      if (late !== 'waits' && late !== 'merchant' && late !== 'payer') return [];
-      const { amount_minor: amountMinor, settled_at: receivedAt } = attempt;
-      return [{ amountMinor, receivedAt, bookedTo: late === 'waits' ? null : late }];
-    });
+  const found = [...tried, ...(more === undefined ? [] : [more])];
+  const late = found.flatMap((attempt): LatePayment[] => {
+    const place = lateMoneyOf(attempt);
+    if (place !== 'waits' && place !== 'merchant' && place !== 'payer') return [];
+    const { payment_id: transactionId, amount_minor: amountMinor, settled_at: receivedAt } = attempt;
+    return [{ transactionId, amountMinor, receivedAt, bookedTo: place === 'waits' ? null : place }];
+  });
+  // What came for the payment itself first.
+  return late.toSorted((a, b) => Number(b.transactionId === id) - Number(a.transactionId === id));
 }
 
 /** The order has been paid, too late to count: it is not paid a second time. `field` is what the caller sent it by. */

@@ -6,7 +6,7 @@
 
 import type { CarrierOfCountry } from '../connectors/connector.ts';
 import { isId, shardOf } from '../domain/ids.ts';
-import { isFinal, isPaid } from '../domain/payment.ts';
+import { isPaid } from '../domain/payment.ts';
 import type { Payment, PaymentHistory, PaymentMethod } from '../domain/records.ts';
 import { Refusal, refuseUnknownPayment } from '../domain/refusal.ts';
 import { isChoosable, priceBy } from '../domain/submission.ts';
@@ -39,15 +39,17 @@ export interface CarrierRead {
   readonly reference: string | null;
   /** When it ended at the carrier; a later refund does not change that. */
   readonly endedAt: number | null;
-  /** Money that came although the payment has ended unpaid, or has to be submitted again; not looked for otherwise. */
+  /** Money that came too late for the order, unless the payment has been paid. */
   readonly late: readonly LatePayment[];
 }
 
 /** A payment with its reference and end at the carrier; the attempt is read only if the payment's row lacks them. */
 export async function readAtCarrier(deps: Deps, caller: Reader, paymentId: string): Promise<CarrierRead> {
   const payment = await readByPaymentId(deps, caller, paymentId);
-  const isUnpaid = payment.status === 'pending' || (isFinal(payment.status) && !isPaid(payment));
-  const [ended, late] = await Promise.all([readEnd(deps, payment), isUnpaid ? readLatePayments(deps, payment) : []]);
+  const [ended, late] = await Promise.all([
+    readEnd(deps, payment),
+    isPaid(payment) ? [] : readLatePayments(deps, payment),
+  ]);
   return { payment, late, ...ended };
 }
 
@@ -87,7 +89,7 @@ export interface PaymentDetail {
   readonly payment: Payment;
   /** Oldest first; the first line is the collect itself. */
   readonly timeline: readonly Pick<PaymentHistory, 'status' | 'reason' | 'at'>[];
-  /** Money that came for it too late to count. */
+  /** Money that came for it, or for another payment of its session, too late to count. */
   readonly late: readonly LatePayment[];
   /** The methods that the customer may choose from. */
   readonly offered: readonly PaymentMethod[];

@@ -15,7 +15,6 @@ import type { FickleCarrier } from '../support/fickle-carrier.ts';
 import {
   bearerOf,
   collect,
-  detailOf,
   hooksAbout,
   numberEnding,
   type Paying,
@@ -275,16 +274,18 @@ describe('who reads the payment is told of it', () => {
     ['payer', 'and has been given back.'],
   ] as const)('while it waits, and once it has been booked to the %s, also from the archive', async (to, end) => {
     const { paying, attempt } = await late.paidLate();
-    const late_payment = { amount: '12.50', currency: 'usd', received_at: expect.stringMatching(/^20\d\d-/) };
+    const { transaction_id } = paying;
+    const received_at = expect.stringMatching(/^20\d\d-/);
+    const late_payment = { transaction_id, amount: '12.50', currency: 'usd', received_at };
     const waiting = await readBy(paying);
     expect(waiting).toMatchObject({ status: 'failed', late_payments: [{ ...late_payment, booked_to: null }] });
     expect(waiting.message).toBe(
-      `${before} Money came for this payment too late to count. Do not pay again: it waits for the gateway’s operator, who gives it back or books it to the shop.`,
+      `${before} Money came for this order too late to count. Do not pay again: it waits for the gateway’s operator, who gives it back or books it to the shop.`,
     );
     await book(attempt.id, to);
     const booked = await readBy(paying);
     expect(booked).toMatchObject({ status: 'failed', late_payments: [{ ...late_payment, booked_to: to }] });
-    expect(booked.message).toBe(`${before} Money came for this payment too late to count, ${end}`);
+    expect(booked.message).toBe(`${before} Money came for this order too late to count, ${end}`);
     await growOld(world);
     await archive(world);
     const bearer = bearerOf(merchant);
@@ -296,8 +297,10 @@ describe('who reads the payment is told of it', () => {
   });
 
   test('of a payment that nothing came for, nothing is said', async () => {
-    const paying = await collect(world, merchant, { method: 'mobile_money' });
-    expect(await detailOf(world, paying)).toMatchObject({ status: 'pending', late_payments: [] });
+    const paying = await late.submitted();
+    carrier.say('FAILED');
+    expect(await callBack(carrier.callbackUrl(), {})).toBe(200);
+    expect(await readBy(paying)).toEqual({ status: 'failed', message: before, late_payments: [] });
   });
 });
 

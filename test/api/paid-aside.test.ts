@@ -70,9 +70,34 @@ test('who reads the payment is told not to pay again, until it has been given ba
   expect(rest).toMatchObject({ status: 'pending', late_payments: [{ amount: '12.50', booked_to: null }] });
   expect(message).toContain('Do not pay again');
   expect((await mobileStatusOf(world, paying)).message).toBe(message);
+  const second = { ...paying, ...(await collectWith(world, paying.token)) };
+  const { transaction_id } = paying;
+  expect(await detailOf(world, second)).toMatchObject({
+    message,
+    late_payments: [{ transaction_id, booked_to: null }],
+  });
+  expect((await mobileStatusOf(world, second)).message).toBe(message);
   const first = await desk.attemptOf(paying.transaction_id, 0);
   await bookLateMoney(world.gateway.deps, first.id, { to: 'payer', by: 'amina', why: 'given back at the portal' });
   expect(await read()).toMatchObject({ message: 'The payment has been started. Choose how to pay and confirm.' });
+});
+
+test('nobody is asked for the PIN of a second prompt once the first has paid', async () => {
+  const { world, carrier } = desk;
+  const paying = await collect(world, merchant);
+  const msisdn = numberEnding('42');
+  carrier.answer(TURNED_AWAY);
+  expectRefusal(await payByPhone(world, paying, msisdn), 502, '1404');
+  const first = await desk.attemptOf(paying.transaction_id, 0);
+  carrier.answer(async () => {
+    await desk.hearOf(first, 'SUCCESSFUL');
+    return { status: 202, body: '' };
+  });
+  const submitted = await payByPhone(world, paying, msisdn);
+  expect(submitted.json.status, submitted.text).toBe('pending_mobile_money_verification');
+  const { message } = await detailOf(world, paying);
+  expect(message).toContain('Do not pay again');
+  expect((await mobileStatusOf(world, paying)).message).toBe(message);
 });
 
 test('an order can be paid once what was paid aside has been given back', async () => {
