@@ -3,6 +3,7 @@
  */
 
 import { statusAt } from '../domain/credential.ts';
+import { shardOf } from '../domain/ids.ts';
 import type { Credential } from '../domain/records.ts';
 import { issueCredential } from '../usecases/credential-issue.ts';
 import { revokeCredential } from '../usecases/credential-revoke.ts';
@@ -41,12 +42,11 @@ export async function credentialRevoke({ deps }: Tools, options: { readonly key:
   const credential = await revokeCredential(deps, options.key);
   const { id, merchant_id: merchantId } = credential;
   const look = `\`mbongo payout list --credential ${id}\``;
-  const going = await readAfter(
+  const { going, payouts, lines, unknown } = await readAfter(
     deps,
-    () => deps.store.payoutBatch.list({ merchantId, credentialId: id, state: 'going', limit: GOING_MOST + 1 }),
+    () => goingOf({ deps }, merchantId, id),
     `see ${look}`,
   );
-  const { payouts, lines } = await tableOf({ deps }, going.slice(0, GOING_MOST));
   const more = going.length > GOING_MOST ? [`… and more: see ${look}`] : [];
   const told = [
     '',
@@ -56,9 +56,30 @@ export async function credentialRevoke({ deps }: Tools, options: { readonly key:
     ...more,
   ];
   return {
-    document: { ...documentOf(credential, deps.clock.now()), payouts, more_payouts: more.length > 0 },
-    lines: [`${id} is revoked, and with it every session that it minted.`, ...(payouts.length === 0 ? [] : told)],
+    document: {
+      ...documentOf(credential, deps.clock.now()),
+      payouts,
+      more_payouts: more.length > 0,
+      unknown_payouts: unknown,
+    },
+    lines: [
+      `${id} is revoked, and with it every session that it minted.`,
+      ...(payouts.length === 0 ? [] : told),
+      ...(unknown === 0
+        ? []
+        : [
+            `Of ${unknown} that go on nobody knows who has made them: see \`mbongo payout list --merchant ${merchantId}\`.`,
+          ]),
+    ],
   };
+}
+
+/** The merchant's batches that go on and were made with that credential, and how many go on of which that is not known. */
+async function goingOf({ deps }: Tools, merchantId: string, credentialId: string) {
+  const all = await deps.store.payoutBatch.going(shardOf(merchantId), merchantId);
+  const going = all.filter((batch) => batch.credential_id === credentialId);
+  const unknown = all.filter((batch) => batch.credential_id === null).length;
+  return { going, unknown, ...(await tableOf({ deps }, going.slice(0, GOING_MOST))) };
 }
 
 /** How many batches that go on are listed when a credential is revoked. */

@@ -6,6 +6,7 @@ import { openCommandWorld } from '../support/command-world.ts';
 import { bearerOf } from '../support/flows.ts';
 import { fund } from '../support/payout-batches.ts';
 import { createPayout, lines, payoutBody, sendPayout } from '../support/payout-flows.ts';
+import { rowsOf } from '../support/rows.ts';
 
 const DAY = 86_400_000;
 
@@ -53,6 +54,18 @@ test('what goes on of the payouts that it, or a session of it, has ordered is li
     status: 'REVOKED',
     payouts: [own, bySession, stuck].map((batch_id) => ({ batch_id, credential_id: leaked.key_id })),
     more_payouts: false,
+    unknown_payouts: 0,
+  });
+  // As if one had been made before credentials were kept; and one whose line's outcome is open.
+  await rowsOf(world, 'update payout_batch set credential_id = null where id = $1', [own]);
+  await rowsOf(
+    world,
+    "update payout_line set status = 'processing', next_start_at = null, reserved_at = now() where batch_id = $1",
+    [stuck],
+  );
+  expect(await cli.json(`credential revoke --key ${leaked.key_id}`)).toMatchObject({
+    payouts: [{ batch_id: bySession }, { batch_id: stuck }],
+    unknown_payouts: 1,
   });
   for (const batch of [own, bySession]) await cli.run(`payout cancel ${batch} --by amina --yes`);
   expect((await cli.json(`credential revoke --key ${leaked.key_id}`)).payouts).toMatchObject([{ batch_id: stuck }]);
