@@ -35,6 +35,8 @@ const WORDS: Readonly<Record<StatementStatus, readonly string[]>> = {
     'partially_refunded',
     'refunded',
     'disputed',
+    'excessively_refunded',
+    'partially_captured',
   ],
   not_paid: [
     'failed',
@@ -47,8 +49,19 @@ const WORDS: Readonly<Record<StatementStatus, readonly string[]>> = {
     'timeout',
     'not_paid',
     'chargeback_processed',
+    'authentication_unsuccessful',
   ],
-  open: ['pending', 'processing', 'created', 'ongoing', 'open', 'authorized'],
+  open: [
+    'pending',
+    'processing',
+    'created',
+    'ongoing',
+    'open',
+    'authorized',
+    'authenticated',
+    'authentication_initiated',
+    'authentication_not_needed',
+  ],
 };
 const STATUSES = new Map(
   Object.entries(WORDS).flatMap(([status, words]) => words.map((word) => [word, status as StatementStatus])),

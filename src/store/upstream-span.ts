@@ -63,7 +63,7 @@ where connector = $1 and created_at < $2::timestamptz
 const BY_REFERENCE: Statement = {
   name: 'upstream_by_reference',
   text: `select ${listOf(ATTEMPT)} from ${inEither('attempt')} t
-where connector = $1 and (reference in (select unnest($2::text[])) or id in (select unnest($2::text[])))`,
+where connector = $1 and (reference = any($2::text[]) or id = any($2::text[]))`,
 };
 
 /**

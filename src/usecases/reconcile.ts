@@ -175,36 +175,22 @@ interface Looked {
 /** Reads the whole statement once, so that an unreadable line is reported before any verdict. */
 async function lookThrough(statement: Statement): Promise<Looked> {
   const paid = new Map<string, bigint>();
-  const named = { byId: 0, byUuid: 0 };
+  let namesIds = false;
   let lines = 0;
   let first: number | undefined;
   let last: number | undefined;
   for await (const line of statement.read()) {
     lines += 1;
-    if (isId('att', line.reference)) named.byId += 1;
-    else if (UUID.test(line.reference)) named.byUuid += 1;
+    namesIds ||= isId('att', line.reference);
     if (line.at !== undefined && line.at >= FIRST_DATE) {
       first = Math.min(first ?? line.at, line.at);
       last = Math.max(last ?? line.at, line.until ?? line.at);
     }
     if (line.status === 'paid') paid.set(line.currency, (paid.get(line.currency) ?? 0n) + line.amountMinor);
   }
-  return { keyOf: keyFor(named), lines, first, last, paid };
-}
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
-/**
- * Whether lines name attempts by their ids, as MTN's External id and the card network's transaction id do, or by our reference
- * (MTN's X-Reference-Id). @throws OperatorError for both in one statement: a line would be taken for one that is not ours.
- */
-function keyFor({ byId, byUuid }: { readonly byId: number; readonly byUuid: number }): KeyOf {
-  if (byId > 0 && byUuid > 0) {
-    throw new OperatorError(
-      `the statement names some of ours by the attempt, att_… (lines: ${byId}), and others by a UUID (lines: ${byUuid}): take the reference from one column`,
-    );
-  }
-  return byId > 0 ? ({ id }) => id : ({ reference }) => reference;
+  // By their ids, as MTN's External id and the card network's transaction id do, or else by our reference (MTN's X-Reference-Id).
+  const keyOf: KeyOf = namesIds ? ({ id }) => id : ({ reference }) => reference;
+  return { keyOf, lines, first, last, paid };
 }
 
 function spanOf(statement: Statement, { first, last }: Looked): { from: number; to: number } {
@@ -300,13 +286,24 @@ async function matchPart(
   }
   if (missing.size > 0) {
     const found = await deps.store.attemptsByReference(statement.connector, [...missing]);
-    for (const attempt of found) ours.set(keyOf(attempt), sideOf(attempt, keyOf(attempt)));
+    for (const attempt of found) {
+      const key = keyOf(attempt);
+      if (!missing.has(key)) throw mixed(attempt);
+      ours.set(key, sideOf(attempt, key));
+    }
     for await (const line of statement.read()) if (missing.has(line.reference)) await judge(line);
   }
   for (const side of ours.values()) {
     const isTheirs = side.status === 'approved' && endedWithin(side, { from, to });
     if (isTheirs && !seen.has(side.key)) await tell({ verdict: 'missing_there', theirs: undefined, ours: side });
   }
+}
+
+/** A statement that names some attempts by their ids and some by our references: a line would be taken for one that is not ours. */
+function mixed({ id, reference }: Attempt): OperatorError {
+  return new OperatorError(
+    `the statement names ${id} by its reference ${reference}, and others by the attempt, att_…: take the reference from one column`,
+  );
 }
 
 function compare(line: StatementLine, side: OurSide | undefined): Verdict {
