@@ -21,7 +21,7 @@ import { minted, refunded } from '../support/refund-flows.ts';
 import { TURNED_AWAY } from '../support/wavering-carrier.ts';
 import type { World } from '../support/world.ts';
 
-const REFUSED: Reply = { status: 500, body: '{"code":"INVALID_CURRENCY"}' };
+const REFUSED: Reply = { status: 500, body: '{"code":"PAYEE_NOT_FOUND"}' };
 
 let desk: OutDesk;
 let world: World;

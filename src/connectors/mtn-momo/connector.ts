@@ -106,12 +106,12 @@ function noteOf({ attemptId }: Pick<CarrierOrder, 'attemptId'>, text: string): s
     .normalize('NFD')
     .replace(/\p{M}+/gu, '')
     .replace(/[_/]/g, '-')
-    .replace(/[^\p{L}\p{N}.,-]+/gu, ' ')
+    .replace(/[^\p{Lu}\p{Ll}\p{Lo}\p{Nd}.,-]+/gu, ' ')
     .trim();
   let note = '';
   for (const character of plain) {
     if (note.length + character.length > LONGEST_NOTE) break;
     note += character;
   }
-  return note.trim() || attemptId;
+  return note.trim() || attemptId.replace('_', '-');
 }

@@ -121,8 +121,8 @@ describe('a failure that we have to fix', () => {
   );
 
   test.each([
-    [400, 'BAD_REQUEST', { kind: 'not_sent', lasting: 'operator_needed' }],
-    [500, 'INVALID_CURRENCY', { kind: 'not_sent', lasting: 'operator_needed' }],
+    [400, 'BAD_REQUEST', { kind: 'declined', reason: 'carrier_failed' }],
+    [500, 'INVALID_CURRENCY', { kind: 'declined', reason: 'carrier_failed' }],
     [500, 'NOT_ALLOWED', { kind: 'not_sent' }],
     [400, 'NOT_ALLOWED_TARGET_ENVIRONMENT', { kind: 'not_sent' }],
     [403, 'FORBIDDEN_IP', { kind: 'not_sent' }],

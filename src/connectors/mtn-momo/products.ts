@@ -127,11 +127,10 @@ export const DISBURSEMENT: Product = {
   resource: 'transfer',
   reasons: DISBURSEMENT_REASONS,
   rejected: 'carrier_failed',
-  // A refusal that concerns the receiver would come every time, so the transfer fails. One that concerns the carrier, or our access
-  // to it, passes or gets fixed, so the transfer waits: a whole batch must not fail for a wrong address or environment, which their
-  // errors page answers with 400, too.
+  // A refusal that concerns this transfer would come every time, so the transfer fails. One that concerns the carrier, or our
+  // access to it, passes or gets fixed, so the transfer waits.
   turnedAway: {
-    400: 'operator_needed',
+    400: 'carrier_failed',
     401: 'operator_needed',
     403: 'operator_needed',
     404: 'operator_needed',
@@ -141,7 +140,7 @@ export const DISBURSEMENT: Product = {
   refusals: {
     PAYEE_NOT_FOUND: 'payee_unknown',
     PAYEE_NOT_ALLOWED_TO_RECEIVE: 'payee_blocked',
-    INVALID_CURRENCY: 'operator_needed',
+    INVALID_CURRENCY: 'carrier_failed',
     NOT_ALLOWED: 'operator_needed',
     NOT_ALLOWED_TARGET_ENVIRONMENT: 'operator_needed',
     INVALID_CALLBACK_URL_HOST: 'operator_needed',

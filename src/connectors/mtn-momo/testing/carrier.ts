@@ -146,7 +146,7 @@ function documentedBy(product: Product, ordered: Ordered): Documented[] {
     ]),
     start(202, '', 'waiting'),
     start(409, 'RESOURCE_ALREADY_EXIST', 'waiting'),
-    start(400, 'BAD_REQUEST', 'operator_needed'),
+    start(400, 'BAD_REQUEST', product === COLLECTION ? 'operator_needed' : 'carrier_failed'),
     // No other token can be had from this upstream than the one that it refuses.
     start(401, '', 'not_sent'),
     start(403, 'FORBIDDEN_IP', 'operator_needed'),
