@@ -19,6 +19,7 @@ process.on('SIGTERM', () => { if (manner !== 'deaf') end('asked'); });
 process.on('disconnect', () => end('alone'));
 process.on('message', () => undefined);
 writeFileSync(folder + '/' + name + '.pid', String(process.pid));
+if (manner === 'unable') { process.stderr.write('mbongo: why\\n'); process.exit(1); }
 process.send({ type: 'ready', url: 'http://' + name, notes: ['try ' + name] });
 if (manner === 'brittle') setInterval(() => existsSync(folder + '/first.pid') && process.exit(3), 5);
 `;
@@ -51,6 +52,11 @@ test('when one program ends by itself the other is stopped, and the exit status 
   expect(await run('steady', 'brittle', 10_000)).toBe(1);
   expect(said).toContain('the second ended unexpectedly (exit status 3)');
   expect(ends()).toBe('first asked\n');
+});
+
+test('a program that cannot start says why, and nothing is added', async () => {
+  expect(await run('steady', 'unable', 10_000)).toBe(1);
+  expect(said.match(/^mbongo: .*$/gm)).toEqual(['mbongo: why']);
 });
 
 test('a program that does not stop in time is killed, and the exit status reports it', async () => {

@@ -73,7 +73,6 @@ export async function proofApprove(
 ): Promise<Output> {
   const decided = await approveProof(deps, proofId, note ?? null, bankReference ?? null);
   const { document, lines } = outputOf(decided);
-  if (document.hint === null) return { document, lines };
   const before = await readAfter(deps, () => paidBySameFile(deps, decided.proof), 'see `mbongo proof show`');
   const warned = before.map(
     (id) =>

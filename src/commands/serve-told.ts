@@ -20,16 +20,21 @@ export function whenToldToStop(env: Surroundings['env']): Promise<string> {
   return new Promise((resolve) => {
     onStopSignal(resolve);
     process.on('disconnect', () => resolve('the parent process has ended'));
-    if (env.npm_command === 'exec') whenParentEnds(() => resolve('npx has ended'));
+    if (isStartedByNpx(env)) whenParentEnds(() => resolve('npx has ended'));
   });
 }
 
 /** 500 ms between looks at who the parent process is. */
 const LOOK_MS = 500;
 
+/** Whether npx was told to run this very program: what it runs hands its variables on to all that is started below. */
+function isStartedByNpx({ npm_command: command, npm_lifecycle_script: script = '' }: Surroundings['env']): boolean {
+  return command === 'exec' && /^mbongo\b/.test(script);
+}
+
 /**
- * `npx mbongo serve` is npx, a shell, and this process. A signal that ends npx ends the shell, but is not handed on: without this look
- * the gateway would go on by itself, and keep its port.
+ * `npx mbongo serve` is npx, a shell, and this process. A SIGTERM or SIGINT to npx ends the shell, but is not handed on: without this
+ * look the gateway would go on by itself, and keep its port. One that npx cannot hand to its shell, SIGKILL for example, is not seen.
  */
 function whenParentEnds(told: () => void): void {
   const parent = process.ppid;

@@ -189,7 +189,10 @@ function prepare(handling: Handling, caller: Caller, body: unknown, memory = bod
   const { route, kept, request } = handling;
   route.requireProof?.(callOf(handling, caller, body, undefined));
   const forbidden = rightRefusal(route, caller);
-  if (forbidden !== undefined) return { receipt: undefined, misshapen: forbidden, body: undefined };
+  if (forbidden !== undefined) {
+    request.body = undefined;
+    return { receipt: undefined, misshapen: forbidden, body: undefined };
+  }
   const receipt = receiptOf(handling, caller, memory);
   const misshapen = shapeRefusal(handling, caller, body);
   request.body = undefined;

@@ -58,7 +58,7 @@ const REFUND = {
       { code: Type.String({ description: 'The reason, one of those on `/docs/errors#reasons`.' }), message: Text },
       named('RefundFailure'),
     ),
-    'Why the refund failed: its money is back in your balance. Null if it has not failed.',
+    'Why the refund failed: its money went back into your balance. Null if it has not failed.',
   ),
   taken_after_all: TakenAfterAll,
   refunded_amount: described(Amount, 'How much of the payment has been refunded, over all its refunds.'),

@@ -76,21 +76,26 @@ export function isUrlEncoded(headers: IncomingMessage['headers']): boolean {
 }
 
 /** What UTF-8 is called by those who send it, and a part of it. */
-const UTF_8 = /^"?(?:utf-?8|us-ascii)"?$/i;
+const UTF_8 = /^("?)(?:utf-?8|us-ascii)\1$/i;
 
 /**
  * Whether a body is of that media type, and in UTF-8. Parameters that are not about its characters have no meaning (RFC 8259,
  * section 11), and another encoding would have to be guessed at.
  */
 function isOf(mediaType: string, header = ''): boolean {
-  const [type = '', ...parameters] = header.split(';');
+  const [type = ''] = header.split(';', 1);
   if (type.trim().toLowerCase() !== mediaType) return false;
-  return parameters.every((parameter) => {
-    const [name = '', value] = parameter.split('=', 2);
-    if (value === undefined) return name.trim() === '';
-    return name.trim().toLowerCase() !== 'charset' || UTF_8.test(value.trim());
-  });
+  const parameters = header.slice(type.length);
+  let read = 0;
+  for (const [whole, name, value = ''] of parameters.matchAll(PARAMETER)) {
+    if (name?.toLowerCase() === 'charset' && !UTF_8.test(value)) return false;
+    read += whole.length;
+  }
+  return read === parameters.length;
 }
+
+/** A parameter of a media type, its value perhaps quoted, or nothing after a semicolon (RFC 9110, sections 5.6.6 and 8.3.1). */
+const PARAMETER = /;[ \t]*(?:([^\s;="]+)=("(?:[^"\\]|\\.)*"|[^\s;="]+)[ \t]*)?/gy;
 
 /** The header that says that a body is compressed, or coded in another way than in chunks; undefined if none does. */
 export function codingOf(headers: IncomingMessage['headers']): 'Content-Encoding' | 'Transfer-Encoding' | undefined {

@@ -127,7 +127,7 @@ export const OutgoingStatus = oneOf(
 export const TakenAfterAll = Type.Boolean({
   description:
     'Whether an upstream has taken this up although it was reported as failed: it has been paid, or that is not certain yet. ' +
-    'Do not pay it another way.',
+    'Do not pay it another way. It is of this one alone: where a payout line pays another one again, look at both.',
 });
 
 export const PayoutReference = Type.String({ description: 'Your own name for the payout.' });

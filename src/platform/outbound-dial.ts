@@ -9,6 +9,7 @@ import { Resolver, lookup as systemLookup } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import { callbackify } from 'node:util';
 import { buildConnector } from 'undici';
+import { isMapped } from './addresses.ts';
 import { type DialRules, isAddressAllowed, isLocalhost } from './outbound-url.ts';
 
 /** All addresses of a name. Rejects when there is none. */
@@ -64,7 +65,7 @@ async function judgedAddresses(
   resolve: Resolve,
 ): Promise<readonly [LookupAddress, ...LookupAddress[]]> {
   const addresses = await addressesOf(name, resolve);
-  if (!addresses.every((address) => isAddressAllowed(address, rules))) throw blocked();
+  if (!addresses.every((address) => !isMapped(address) && isAddressAllowed(address, rules))) throw blocked();
   const [first, ...others] = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
   if (first === undefined) throw noAddress();
   return [first, ...others];

@@ -116,6 +116,8 @@ describe('JSON', () => {
     'application/json; charset=utf-16',
     'application/json; charset=latin1',
     'application/json;x',
+    'application/json; charset="utf-8',
+    'application/json; charset=utf-8=x',
     'application/jsonx',
     'text/json',
     'application/problem+json',
@@ -133,6 +135,8 @@ describe('JSON', () => {
     'application/json;charset="UTF-8"',
     'application/json; charset=utf8; version=1',
     'application/json;',
+    'application/json; profile="a;b"',
+    'application/json ; charset=utf-8',
   ])('content type %j is accepted', async (type) => {
     expect((await mintBytes(world, bearer, Buffer.from(JSON.stringify(MINT)), type)).status).toBe(201);
   });

@@ -66,7 +66,7 @@ describe('mbongo serve', () => {
     const words = [process.execPath, builtProgram('src/main.js'), 'serve', '--json'].map((word) => `'${word}'`);
     const env = { DATABASE_URL: desk.databaseUrl, DATA_DIR: desk.dataDir, PORT: '0', LOG_LEVEL: 'silent' };
     const shell = spawn('sh', ['-c', `${words.join(' ')}; true`], {
-      env: { PATH: process.env.PATH, npm_command: 'exec', ...env },
+      env: { PATH: process.env.PATH, npm_command: 'exec', npm_lifecycle_script: 'mbongo', ...env },
       stdio: ['ignore', 'pipe', 'inherit'],
       detached: true,
     });

@@ -214,10 +214,11 @@ test('proof name names the transfer of a proof that was approved without its ref
 test('proof approve says that the very same file has paid before', async () => {
   const file = pdfFile('% approved twice');
   const [first, second] = [await promise(world, merchant), await promise(world, merchant)];
-  const approve = async (paying: typeof first) =>
-    json('proof', 'approve', (await upload(world, paying, file)).json.proof.id);
+  const approve = async (paying: typeof first, ...named: string[]) =>
+    json('proof', 'approve', (await upload(world, paying, file)).json.proof.id, ...named);
   expect(await approve(first)).toMatchObject({ same_file_paid: [] });
-  expect(await approve(second)).toMatchObject({ same_file_paid: [first.transaction_id] });
+  const named = ['--bank-reference', 'FT 90125'];
+  expect(await approve(second, ...named)).toMatchObject({ same_file_paid: [first.transaction_id] });
 });
 
 test('delivery release pays out what is held, once, as the API does', async () => {

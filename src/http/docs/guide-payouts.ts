@@ -95,7 +95,7 @@ ${BATCHES}
 ${heading('again', 'Pay failed lines again')}
 <p>This call makes a new batch of the failed lines, to the same people, at the current fees. Each failed line is paid again at most once, however often you call. A line that fails again can be paid again from the new batch, ${PAID_AGAIN_MOST} times in all. As long as no line has failed, the call is refused with <a href="/docs/errors/1205">1205</a>. That answer is stored under its key: use another key later.</p>
 ${code('Shell', RETRY)}
-<p><code>{"transaction_ids":["txn_…"]}</code> in the body names some of them. A line that an operator has called off, or that the carrier has paid after all, is refused too; the refusal names the line. Before you pay a failed person in any other way, read the batch: <code>taken_after_all</code> of the line must be false.</p>
+<p><code>{"transaction_ids":["txn_…"]}</code> in the body names some of them. A line that an operator has called off, or that the carrier has paid after all, is refused too; the refusal names the line. Pay a failed person again by this call rather than in another way: it looks at every line that has paid, or was to pay, the same person. If you must, read them all first, those of the batches that paid it again too: <code>taken_after_all</code> must be false, and none may be <code>completed</code>.</p>
 ${heading('funds', 'Funds and fees')}
 <ul>
 <li>Your available balance pays amounts and fees (see <a href="/docs/reference#readBalances"><code>GET /internal/balances</code></a>). An immediate payout that it does not cover is refused with <a href="/docs/errors/1201">1201</a>, and nothing is made. If two calls compete for one balance, it is never overdrawn: the second is decided on what is left.</li>
