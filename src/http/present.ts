@@ -115,12 +115,15 @@ export function sentenceOf(payment: Pick<Payment, 'status' | 'reason' | 'attempt
   return say(language, `status.${isPaying(payment) ? 'processing' : status}`);
 }
 
-/** The same of a payment that is read, with the money that came for it too late: a new payment would be a second one. */
+/**
+ * The same of a payment that is read, with the money that came too late for its order. As long as that has not been given back, it
+ * stands alone: why the payment ended may be that nothing was charged.
+ */
 function readSentenceOf(payment: Payment, late: readonly LatePayment[], language: Language): string {
   const said = lateSentenceOf(payment, late, language);
   if (said === undefined) return sentenceOf(payment, language);
-  const ended = isFinal(payment.status) && payment.reason !== null;
-  return ended ? joinSentences(language, sentenceOf(payment, language), said) : said;
+  const isBack = late.every(({ bookedTo }) => bookedTo === 'payer');
+  return isBack ? joinSentences(language, sentenceOf(payment, language), said) : said;
 }
 
 /** What there is to say of late money: of a payment that can still be made, that it must not be. */

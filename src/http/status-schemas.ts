@@ -69,7 +69,7 @@ export const DetailAnswer = Type.Object(
       ),
       {
         description:
-          'Money that came too late to count, after the end of this payment or of another one of its session, or a second time. ' +
+          'Money that came too late to count by itself, for this payment or for another one of its session. ' +
           'The status does not change. While there is any that was not booked to the payer, do not ask the customer to pay ' +
           'again. Of an archived payment only the last try is looked at.',
       },

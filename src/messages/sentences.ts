@@ -64,7 +64,7 @@ export type PayoutSaid = PayoutStatus | 'scheduled' | 'waiting' | 'taken_after_a
 
 export type RefundSaid = RefundStatus | 'by_hand' | 'waiting' | 'taken_after_all';
 
-/** Where money is that came for a payment after its end: it waits, or was booked to one of two. */
+/** Where money is that came too late to count by itself: it waits, or was booked to one of two. */
 export type LateSaid = 'waiting' | 'merchant' | 'payer';
 
 /** One language. ICU message syntax; quotation marks and apostrophes are the typographic ones. */

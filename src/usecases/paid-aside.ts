@@ -66,8 +66,8 @@ export async function readLatePayments(deps: FindDeps, payment: Payment): Promis
   const { shard, session_id, id, attempt_id: last } = payment;
   const live = await deps.store.payment.ofSession(shard, session_id);
   const tried = await findTried(deps, live);
-  // A payment that was paid took its last attempt's money.
-  const isKnown = last === null || isPaid(payment) || tried.some((one) => one.id === last);
+  // Of a live payment the two lists have every attempt that brought money late; one that was paid took its last attempt's.
+  const isKnown = last === null || isPaid(payment) || live.some((one) => one.id === id);
   const more = isKnown ? undefined : await findAttempt(deps, shard, last);
   const found = [...tried, ...(more === undefined ? [] : [more])];
   const late = found.flatMap((attempt): LatePayment[] => {
