@@ -60,7 +60,7 @@ export async function credentialRevoke({ deps }: Tools, options: { readonly key:
       ...documentOf(credential, deps.clock.now()),
       payouts,
       more_payouts: more.length > 0,
-      unknown_payouts: unknown,
+      unknown_count: unknown,
     },
     lines: [
       `${id} is revoked, and with it every session that it minted.`,
@@ -68,7 +68,7 @@ export async function credentialRevoke({ deps }: Tools, options: { readonly key:
       ...(unknown === 0
         ? []
         : [
-            `Of ${unknown} that go on nobody knows who has made them: see \`mbongo payout list --merchant ${merchantId}\`.`,
+            `Payouts that go on, of which it is not known which credential made them: ${unknown}. See \`mbongo payout list --merchant ${merchantId}\`.`,
           ]),
     ],
   };
@@ -76,14 +76,16 @@ export async function credentialRevoke({ deps }: Tools, options: { readonly key:
 
 /** The merchant's batches that go on and were made with that credential, and how many go on of which that is not known. */
 async function goingOf({ deps }: Tools, merchantId: string, credentialId: string) {
-  const all = await deps.store.payoutBatch.going(shardOf(merchantId), merchantId);
+  const merchant = { shard: shardOf(merchantId), id: merchantId };
+  const all = await deps.store.payoutBatch.going(merchant, credentialId, COUNTED_MOST);
   const going = all.filter((batch) => batch.credential_id === credentialId);
   const unknown = all.filter((batch) => batch.credential_id === null).length;
   return { going, unknown, ...(await tableOf({ deps }, going.slice(0, GOING_MOST))) };
 }
 
-/** How many batches that go on are listed when a credential is revoked. */
+/** How many batches that go on are listed when a credential is revoked, and how many are counted. */
 const GOING_MOST = 50;
+const COUNTED_MOST = 500;
 
 export async function credentialList({ deps }: Tools, options: { readonly merchant: string }): Promise<Output> {
   const { id } = await requireMerchant(deps, options.merchant);

@@ -7,6 +7,7 @@
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import type { PayoutCounts } from '../domain/payout.ts';
 import type { BatchState } from '../domain/payout-batch.ts';
+import type { Merchant } from '../domain/records.ts';
 import { columnList, listOf, NO_COLUMNS } from './columns.ts';
 import { listForOperator } from './operator-lists.ts';
 import type { Statement } from './pipeline.ts';
@@ -38,8 +39,11 @@ export interface PayoutBatchFilter {
 
 export interface PayoutBatchReads {
   list(filter: PayoutBatchFilter): Promise<PayoutBatch[]>;
-  /** A merchant's batches of which something may still be paid: at once, on a date, or when they are approved or resumed. */
-  going(shard: number, merchantId: string): Promise<PayoutBatch[]>;
+  /**
+   * A merchant's batches of which something may still be paid: at once, on a date, or when they are approved or resumed. Those that the
+   * credential made first, then those of which that is not known.
+   */
+  going(merchant: Pick<Merchant, 'shard' | 'id'>, credentialId: string, limit: number): Promise<PayoutBatch[]>;
   /** By occurrence, for occurrences that have lines. */
   counts(shard: number, batchId: string): Promise<readonly OccurrenceCounts[]>;
   /** The lines of one occurrence, in the order of the call. */
@@ -66,7 +70,8 @@ export function openPayoutBatches(readers: Readers): PayoutBatchReads {
       ] as const;
       return listForOperator(readers, { table: 'payout_batch', merchantId, state: inState, conditions, limit });
     },
-    going: (shard, merchantId) => readers.query(GOING, columnsOf('payout_batch'), [String(shard), merchantId]),
+    going: ({ shard, id }, credentialId, limit) =>
+      readers.query(GOING, columnsOf('payout_batch'), [String(shard), id, credentialId, String(limit)]),
     ...openOccurrences(readers, 'live'),
     waitingLines: (shard, batchId, limit) => lines(WAITING_LINES, [String(shard), batchId, String(limit)]),
     untriedLines: (shard, batchId, limit) => lines(UNTRIED_LINES, [String(shard), batchId, String(limit)]),
@@ -148,11 +153,12 @@ where shard = $1::int2 and batch_id = $2 and status = 'pending'${which} order by
 const GOING: Statement = {
   name: 'payout_batches_going',
   text: `select ${listOf(columnsOf('payout_batch'), 'b')} from payout_batch b
-where b.shard = $1::int2 and b.cancelled_at is null and b.approval <> 'rejected' and b.id = any(array(
+where b.shard = $1::int2 and b.cancelled_at is null and b.approval <> 'rejected'
+  and (b.credential_id = $3 or b.credential_id is null) and b.id = any(array(
   select l.batch_id from payout_line l where l.shard = $1::int2 and l.merchant_id = $2 and l.status in ('pending', 'processing')
   union select o.id from payout_batch o where o.shard = $1::int2 and o.merchant_id = $2
     and o.cancelled_at is null and (o.approval = 'waiting' or o.paused_at is not null or o.next_occurrence <= o.occurrences)))
-order by b.id`,
+order by b.credential_id is null, b.id limit $4::int8`,
 };
 
 /** The conditions of `stateOf`, in SQL. The index `payout_batch_open` holds those that wait, are paused or have dates to come. */

@@ -54,7 +54,7 @@ test('what goes on of the payouts that it, or a session of it, has ordered is li
     status: 'REVOKED',
     payouts: [own, bySession, stuck].map((batch_id) => ({ batch_id, credential_id: leaked.key_id })),
     more_payouts: false,
-    unknown_payouts: 0,
+    unknown_count: 0,
   });
   // As if one had been made before credentials were kept; and one whose line's outcome is open.
   await rowsOf(world, 'update payout_batch set credential_id = null where id = $1', [own]);
@@ -65,7 +65,7 @@ test('what goes on of the payouts that it, or a session of it, has ordered is li
   );
   expect(await cli.json(`credential revoke --key ${leaked.key_id}`)).toMatchObject({
     payouts: [{ batch_id: bySession }, { batch_id: stuck }],
-    unknown_payouts: 1,
+    unknown_count: 1,
   });
   for (const batch of [own, bySession]) await cli.run(`payout cancel ${batch} --by amina --yes`);
   expect((await cli.json(`credential revoke --key ${leaked.key_id}`)).payouts).toMatchObject([{ batch_id: stuck }]);
