@@ -75,7 +75,7 @@ function rowOf({ verdict, theirs, ours }: Matched): Row {
   return {
     verdict,
     line: theirs === undefined ? '' : String(theirs.line),
-    reference: theirs?.reference ?? ours?.reference ?? '',
+    reference: theirs?.reference ?? ours?.key ?? '',
     attempt_id: ours?.id ?? '',
     transaction_id: ours?.transactionId ?? '',
     currency: theirs?.currency ?? ours?.currency ?? '',

@@ -127,7 +127,7 @@ export async function reconcile(
   const { connector } = statement;
   const looked = await lookThrough(statement);
   const { from, to } = spanOf(statement, looked);
-  await requireKept(deps, from);
+  await requireKept(deps, Math.min(from, looked.first ?? from));
   const ours = await deps.store.upstreamSpan({
     connector,
     made: { from: from - APART_MS - LONG_OPEN_MS, to: to + APART_MS },
@@ -208,7 +208,7 @@ async function requireKept({ store }: Pick<Deps, 'store'>, from: number): Promis
   const begins = await store.archive.ledgerBegins();
   if (begins === undefined || from >= Date.parse(`${begins}T00:00:00.000Z`)) return;
   throw new OperatorError(
-    `records before ${begins} have been dropped from the archive: compare what is later, with --from ${begins}`,
+    `records before ${begins} have been dropped from the archive: take the lines before that day out of the file`,
   );
 }
 
@@ -288,7 +288,8 @@ async function matchPart(
     const found = await deps.store.attemptsByReference(statement.connector, [...missing]);
     for (const attempt of found) {
       const key = keyOf(attempt);
-      if (!missing.has(key)) throw mixed(attempt);
+      const isByReference = key !== attempt.reference && missing.has(attempt.reference);
+      if (isByReference || !missing.has(key)) throw mixed(attempt);
       ours.set(key, sideOf(attempt, key));
     }
     for await (const line of statement.read()) if (missing.has(line.reference)) await judge(line);

@@ -136,6 +136,9 @@ test('moves what is old, lists it, and drops it when told to twice', async () =>
   });
   const statement = join(line.dataDir, 'dropped.csv');
   await writeFile(statement, `reference,amount,currency,status,date\nr,1.00,usd,SUCCESSFUL,${dayOf(START)}\n`);
-  const compared = await line.run(`reconcile ${statement} --connector mtn-momo`);
-  expect([compared.status, compared.err]).toEqual([1, expect.stringMatching(/^mbongo: records before .* dropped/)]);
+  const later = ` --from ${dayOf(START + 60 * DAY)} --to ${dayOf(START + 61 * DAY)}`;
+  for (const span of ['', later]) {
+    const compared = await line.run(`reconcile ${statement} --connector mtn-momo${span}`);
+    expect([compared.status, compared.err]).toEqual([1, expect.stringMatching(/^mbongo: records before .* dropped/)]);
+  }
 });
