@@ -29,7 +29,8 @@ const LOOK_MS = 500;
 
 /** Whether npx was told to run this very program: what it runs hands its variables on to all that is started below. */
 function isStartedByNpx({ npm_command: command, npm_lifecycle_script: script = '' }: Surroundings['env']): boolean {
-  return command === 'exec' && /^mbongo\b/.test(script);
+  // npm has put the name into quotes of either kind, or none.
+  return command === 'exec' && /^(['"]?)mbongo\1(?:\s|$)/.test(script);
 }
 
 /**

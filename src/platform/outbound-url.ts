@@ -105,8 +105,8 @@ function bare(hostname: string): string {
 /** The URL parser has brought every form of an IPv4 address (127.1, 0x7f000001, ①②⑦…) into the usual one by now. */
 function refusedHost(hostname: string, rules: DialRules): string | undefined {
   const host = bare(hostname);
-  if (isIP(host) !== 0)
-    return !isMapped(host) && isAddressAllowed(host, rules) ? undefined : 'its address is not public';
+  if (isMapped(host)) return 'its address is an IPv4 one that is written as IPv6';
+  if (isIP(host) !== 0) return isAddressAllowed(host, rules) ? undefined : 'its address is not public';
   if (isLocalhost(host)) return rules.allowLoopback ? undefined : 'its name is not public';
   // What such a name stands for is judged once it is resolved.
   if (hasNetworks(rules)) return undefined;

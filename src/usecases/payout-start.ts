@@ -84,8 +84,7 @@ async function sendToPhone(deps: Deps, sending: Sending): Promise<Sent> {
 /**
  * Whether its merchant was suspended, or its batch cancelled, while the upstream was asked about the previous attempt, which may take
  * seconds. A cancellation calls untried lines off itself; a tried one it only recalls, and not one whose lease is just being written,
- * nor if its process dies in between. A cancellation that comes after this
- * look recalls the line as a rule, and this start loses then.
+ * nor if its process dies in between. One that comes after this look recalls the line as a rule, and then this start loses.
  */
 async function isStopped({ store }: Deps, { line }: Sending): Promise<boolean> {
   const { shard, attempt_id, merchant_id, batch_id } = line;

@@ -62,23 +62,26 @@ describe('mbongo serve', () => {
     expect(await ended(second)).toBe(0);
   });
 
-  it('stops when npx, which started it by a shell, is ended: npx hands no signal on', async () => {
-    const words = [process.execPath, builtProgram('src/main.js'), 'serve', '--json'].map((word) => `'${word}'`);
-    const env = { DATABASE_URL: desk.databaseUrl, DATA_DIR: desk.dataDir, PORT: '0', LOG_LEVEL: 'silent' };
-    const shell = spawn('sh', ['-c', `${words.join(' ')}; true`], {
-      env: { PATH: process.env.PATH, npm_command: 'exec', npm_lifecycle_script: 'mbongo', ...env },
-      stdio: ['ignore', 'pipe', 'inherit'],
-      detached: true,
-    });
-    try {
-      await once(shell.stdout, 'data');
-      shell.kill('SIGTERM');
-      // The pipe is open for as long as the gateway lives.
-      await once(shell.stdout, 'close');
-    } finally {
-      endGroup(shell.pid ?? 0);
-    }
-  });
+  it.each(["'mbongo'", 'mbongo serve'])(
+    'stops when npx (%s), which started it by a shell, is ended: npx hands no signal on',
+    async (script) => {
+      const words = [process.execPath, builtProgram('src/main.js'), 'serve', '--json'].map((word) => `'${word}'`);
+      const env = { DATABASE_URL: desk.databaseUrl, DATA_DIR: desk.dataDir, PORT: '0', LOG_LEVEL: 'silent' };
+      const shell = spawn('sh', ['-c', `${words.join(' ')}; true`], {
+        env: { PATH: process.env.PATH, npm_command: 'exec', npm_lifecycle_script: script, ...env },
+        stdio: ['ignore', 'pipe', 'inherit'],
+        detached: true,
+      });
+      try {
+        await once(shell.stdout, 'data');
+        shell.kill('SIGTERM');
+        // The pipe is open for as long as the gateway lives.
+        await once(shell.stdout, 'close');
+      } finally {
+        endGroup(shell.pid ?? 0);
+      }
+    },
+  );
 
   it.each([[], ['--processes', '2']])('stops in order when its terminal is closed (%s)', async (...words) => {
     const child = desk.startAlone({ LOG_LEVEL: 'info' }, '--json', ...words);

@@ -99,7 +99,7 @@ function partyOf(msisdn: string): Party {
 /**
  * A text in the form that MTN accepts. Their errors page names “unsupported special characters”, an apostrophe for example, as a
  * cause of 400, but not which are supported: letters without accents, digits and a few plain signs are left. It is cut without
- * splitting a character. An empty note is refused, too: in its place stands the attempt's id.
+ * splitting a character. An empty note is refused, too: in its place stands the attempt's id, with a dash.
  */
 function noteOf({ attemptId }: Pick<CarrierOrder, 'attemptId'>, text: string): string {
   const plain = text

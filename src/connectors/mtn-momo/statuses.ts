@@ -54,7 +54,7 @@ export function readStart(said: Said, product: Product): Reading<Answer> {
   if (said.kind === 'not_sent') return { answer: said };
   const code = codeOf(said.body);
   if (said.status === 202) return { answer: { kind: 'waiting', providerReference: null } };
-  // The reference was accepted earlier, if with 409 or another refusal: its outcome is for an inquiry to find.
+  // The reference was accepted earlier, whether 409 says so or another refusal: its outcome is for an inquiry to find.
   if (said.status >= 400 && said.status < 500 && code === 'RESOURCE_ALREADY_EXIST') {
     return { answer: { kind: 'waiting', providerReference: null } };
   }
