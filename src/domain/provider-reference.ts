@@ -15,7 +15,10 @@ export function isProviderReference(text: string): boolean {
   return VISIBLE.test(text) && text.length <= LONGEST;
 }
 
-/** What is stored of it: its first 64 characters, or null if it is neither a text nor a whole number, or has characters that nobody can search for. */
+/**
+ * What is stored of it: its first 64 characters, or null if it is neither a text nor a whole number, or has characters that nobody
+ * can search for.
+ */
 export function keptReference(said: unknown): string | null {
   const text = typeof said === 'number' && Number.isSafeInteger(said) ? String(said) : said;
   return typeof text === 'string' && VISIBLE.test(text) ? text.slice(0, LONGEST) : null;

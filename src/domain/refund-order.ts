@@ -8,6 +8,7 @@
 import { type AccountRef, type Change, revise, type Transfer } from './change.ts';
 import { merchantAccount, merchantShare, walletAccount } from './ledger.ts';
 import { formatMinor, parseAmount } from './money.ts';
+import { isTakenAfterAll } from './outgoing.ts';
 import type { Refund } from './outgoing-records.ts';
 import { START_LEASE_MS } from './payout.ts';
 import type { Payment } from './records.ts';
@@ -139,7 +140,7 @@ function restOf(payment: Payment, earlier: readonly Refund[]): bigint {
  * has used up its share.
  */
 function leftOf({ amount_minor, refunded_minor, refunding_minor }: Payment, refunds: readonly Refund[]): bigint {
-  const gone = refunds.filter(({ status, late_attempt_id: late }) => status === 'failed' && late !== null);
+  const gone = refunds.filter(isTakenAfterAll);
   return gone.reduce((left, refund) => left - refund.amount_minor, amount_minor - refunded_minor - refunding_minor);
 }
 

@@ -122,20 +122,19 @@ export function sentenceOf(payment: Pick<Payment, 'status' | 'reason' | 'attempt
 function readSentenceOf(payment: Payment, late: readonly LatePayment[], language: Language): string {
   const said = lateSentenceOf(payment, late, language);
   if (said === undefined) return sentenceOf(payment, language);
-  const isBack = late.every(({ bookedTo }) => bookedTo === 'payer');
-  return isBack ? joinSentences(language, sentenceOf(payment, language), said) : said;
+  return isAllBack(late) ? joinSentences(language, sentenceOf(payment, language), said) : said;
+}
+
+function isAllBack(late: readonly LatePayment[]): boolean {
+  return late.every(({ bookedTo }) => bookedTo === 'payer');
 }
 
 /** What there is to say of late money: of a payment that can still be made, that it must not be. */
 function lateSentenceOf(payment: Payment, late: readonly LatePayment[], language: Language): string | undefined {
-  const first = LATE_ORDER.find((place) => late.some(({ bookedTo }) => bookedTo === place));
-  if (first === undefined || isPaid(payment)) return undefined;
-  if (first === 'payer' && !isFinal(payment.status)) return undefined;
-  return say(language, `late.${first ?? 'waiting'}`);
+  if (late.length === 0 || isPaid(payment)) return undefined;
+  if (isAllBack(late)) return isFinal(payment.status) ? say(language, 'late.payer') : undefined;
+  return say(language, late.some(({ bookedTo }) => bookedTo === null) ? 'late.waiting' : 'late.merchant');
 }
-
-/** What is to be said first: what forbids to pay again. */
-const LATE_ORDER: readonly LatePayment['bookedTo'][] = [null, 'merchant', 'payer'];
 
 /**
  * Whether a payment is pending, and its customer has nothing left to do: the token of Google Pay or Apple Pay came with the

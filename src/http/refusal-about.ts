@@ -6,6 +6,7 @@
 
 import type { Refusal } from '../domain/refusal.ts';
 import type { MerchantCaller, SessionCaller } from '../usecases/callers.ts';
+import { hasFields, isText } from '../usecases/stored-json.ts';
 import type { Route } from './route.ts';
 
 export interface PaymentsKnown {
@@ -14,14 +15,9 @@ export interface PaymentsKnown {
 }
 
 /** The payment_id in a body, on a route that takes one. */
-export function paymentIdIn({ body: schema }: Route, body: unknown): string | undefined {
-  const takesOne = typeof schema === 'object' && 'properties' in schema && hasFields(schema.properties, 'payment_id');
-  const found = takesOne && hasFields(body, 'payment_id') ? body.payment_id : undefined;
-  return typeof found === 'string' ? found : undefined;
-}
-
-function hasFields<K extends string>(value: unknown, name: K): value is { readonly [name in K]: unknown } {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, name);
+export function paymentIdIn({ body: schema }: Pick<Route, 'body'>, body: unknown): string | undefined {
+  const takesOne = hasFields(schema) && hasFields(schema.properties) && 'payment_id' in schema.properties;
+  return takesOne && hasFields(body) && isText(body.payment_id) ? body.payment_id : undefined;
 }
 
 /** A refusal of a body names the payment that the body is about, if it is one of the caller's (contract §2). */

@@ -2,8 +2,7 @@
  * Lists for operators, of one merchant or of all: webhook events, refunds, proofs, payout batches, and customers' wallets; in the order of their ids.
  *
  * Invariant: however many rows the table has, no more of a shard are read than a page holds, or than an index holds of a rare
- * status. More are read only for what no index
- * holds: a rare status (declined proofs, say), or the batches of one credential.
+ * status. More are read only for what no index holds: a rare status (declined proofs, say), or the batches of one credential.
  */
 
 import type { Tables } from '../domain/change.ts';

@@ -40,8 +40,8 @@ export interface PayoutBatchFilter {
 export interface PayoutBatchReads {
   list(filter: PayoutBatchFilter): Promise<PayoutBatch[]>;
   /**
-   * A merchant's batches of which something may still be paid: at once, on a date, or when they are approved or resumed. Those that the
-   * credential made first, then those of which that is not known.
+   * A merchant's batches of which something may still be paid: at once, on a date, or when they are approved or resumed. Those
+   * that the credential made first, then those of which that is not known.
    */
   going(merchant: Pick<Merchant, 'shard' | 'id'>, credentialId: string, limit: number): Promise<PayoutBatch[]>;
   /** By occurrence, for occurrences that have lines. */
@@ -147,8 +147,8 @@ where shard = $1::int2 and batch_id = $2 and status = 'pending'${which} order by
 }
 
 /**
- * Found by the indexes of open lines and of open batches: a merchant may have millions that are over. A line whose outcome is open may
- * be sent again.
+ * Found by the indexes of open lines and of open batches: a merchant may have millions that are over. A line whose outcome is open
+ * may be sent again.
  */
 const GOING: Statement = {
   name: 'payout_batches_going',

@@ -59,8 +59,8 @@ export interface LatePayment {
 }
 
 /**
- * All that came too late for the order of a payment: for it, or for another payment of its session, whose submits are refused for it
- * too. Of an archived payment only its last attempt is looked at.
+ * All that came too late for the order of a payment: for it, or for another payment of its session, whose submits are refused for
+ * it too. Of an archived payment only its last attempt is looked at.
  */
 export async function readLatePayments(deps: FindDeps, payment: Payment): Promise<LatePayment[]> {
   const { shard, session_id, id, attempt_id: last } = payment;

@@ -3,8 +3,8 @@
  *
  * Invariant: it changes nothing, and holds no more than a part of either side in memory at a time, besides the few attempts that
  * were open for long. The attempts it reads are bounded by the span, whatever the dates of single lines: a line whose attempt is
- * not among them is looked up by its reference. A statement may name attempts by our reference or by our own id, all in one way. Each line of the statement gets one verdict; so does each attempt of ours that
- * the statement lacks.
+ * not among them is looked up by its reference. Each line of the statement gets one verdict; so does each attempt of ours that the
+ * statement lacks. A statement may name attempts by our reference or by our own id, all in one way.
  */
 
 import type { Currency } from '../domain/currency.ts';
@@ -62,7 +62,6 @@ export interface OurSide {
   readonly transactionId: string;
   /** What the statement would name it by. */
   readonly key: string;
-  readonly reference: string;
   readonly amountMinor: bigint;
   readonly currency: Currency;
   readonly status: AttemptStatus;
@@ -240,12 +239,11 @@ async function readOurs(
 }
 
 function sideOf(attempt: Attempt, key: string): OurSide {
-  const { id, payment_id, reference, amount_minor, currency, status, settled_at, provider_reference } = attempt;
+  const { id, payment_id, amount_minor, currency, status, settled_at, provider_reference } = attempt;
   return {
     id,
     transactionId: payment_id,
     key,
-    reference,
     amountMinor: amount_minor,
     currency,
     status,

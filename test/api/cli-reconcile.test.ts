@@ -287,7 +287,7 @@ test('compared in many parts, it finds the same', async () => {
     const result = await reconcile(
       world.gateway,
       span,
-      async ({ verdict, theirs, ours }) => void told.push([verdict, theirs?.reference ?? ours?.reference]),
+      async ({ verdict, theirs, ours }) => void told.push([verdict, theirs?.reference ?? ours?.key]),
       part,
     );
     return { ...result, told: told.toSorted() };

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createMastercard } from '../../src/connectors/mastercard/connector.ts';
 import { createMtnMomo } from '../../src/connectors/mtn-momo/connector.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { inquireUpstream } from '../../src/usecases/upstream-inquire.ts';
 import { attemptOf, pushed } from '../support/phone-payments.ts';
 import { rowsOf } from '../support/rows.ts';
 import { openWorld, type World } from '../support/world.ts';
@@ -42,6 +43,14 @@ test('an attempt keeps the account that sends it, and what another account does 
   ]);
   await world.pass(60_000, 40);
   expect(await attemptOf(world, paying)).toMatchObject({ status: 'not_sent' });
+});
+
+test('what the former account was certainly refused is not found, and may be sent again', async () => {
+  const paying = await pushed(world, merchant, '42', { ttl_seconds: 86_400 });
+  const attempt = { ...(await attemptOf(world, paying)), reference: randomUUID(), upstream_account: 'another' };
+  const answerOf = async (status: 'not_sent' | 'unknown') =>
+    (await inquireUpstream(world.gateway.deps, { ...attempt, status })).answer.kind;
+  expect([await answerOf('not_sent'), await answerOf('unknown')]).toEqual(['not_found', 'unknown']);
 });
 
 test('an attempt that was made before accounts were kept ends as ever', async () => {

@@ -2,6 +2,7 @@
  * Money that came too late to count: the same order is not paid a second time, by any method, until it has been given back.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Reply } from '../../src/connectors/testing/scripted-upstream.ts';
 import { bookLateMoney } from '../../src/usecases/attempt-book.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { listProofs, readProof } from '../../src/usecases/proof-read.ts';
@@ -32,8 +33,8 @@ beforeAll(async () => {
 });
 afterAll(() => desk.close());
 
-/** A pending payment whose first attempt, turned away, has paid while the second was calling: that money is in suspense. */
-async function paidAside(): Promise<Paying> {
+/** A payment whose first attempt was turned away, and pays while the second one calls; that one is answered with `reply`. */
+async function firstPaysLate(reply: Reply) {
   const { world, carrier } = desk;
   const paying = await collect(world, merchant);
   const msisdn = numberEnding('42');
@@ -42,8 +43,15 @@ async function paidAside(): Promise<Paying> {
   const first = await desk.attemptOf(paying.transaction_id, 0);
   carrier.answer(async () => {
     await desk.hearOf(first, 'SUCCESSFUL');
-    return TURNED_AWAY;
+    return reply;
   });
+  return { paying, msisdn, first };
+}
+
+/** A pending payment whose first attempt, turned away, has paid while the second was calling: that money is in suspense. */
+async function paidAside(): Promise<Paying> {
+  const { world } = desk;
+  const { paying, msisdn, first } = await firstPaysLate(TURNED_AWAY);
   expectRefusal(await payByPhone(world, paying, msisdn), 502, '1404');
   expect(await statusOf(world, paying)).toBe('pending');
   expect(await rowsOf(world, 'select reason from attempt where id = $1', [first.id])).toEqual([
@@ -83,16 +91,8 @@ test('who reads the payment is told not to pay again, until it has been given ba
 });
 
 test('nobody is asked for the PIN of a second prompt once the first has paid', async () => {
-  const { world, carrier } = desk;
-  const paying = await collect(world, merchant);
-  const msisdn = numberEnding('42');
-  carrier.answer(TURNED_AWAY);
-  expectRefusal(await payByPhone(world, paying, msisdn), 502, '1404');
-  const first = await desk.attemptOf(paying.transaction_id, 0);
-  carrier.answer(async () => {
-    await desk.hearOf(first, 'SUCCESSFUL');
-    return { status: 202, body: '' };
-  });
+  const { world } = desk;
+  const { paying, msisdn } = await firstPaysLate({ status: 202, body: '' });
   const submitted = await payByPhone(world, paying, msisdn);
   expect(submitted.json.status, submitted.text).toBe('pending_mobile_money_verification');
   const { message } = await detailOf(world, paying);

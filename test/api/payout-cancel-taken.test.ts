@@ -37,42 +37,39 @@ test('a line whose last attempt was turned away but taken all the same is not ca
   expect([status, available]).toEqual(['completed', 0n]);
 });
 
-test('a line that was leased to be sent again before its batch was cancelled is no longer sent', async () => {
+/** A line that its carrier turned away, and that another process has leased to send it again. */
+async function leasedAgain() {
   const payer = await openPayer(world, 10_10n);
   desk.carrier.answer(TURNED_AWAY);
   const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('42') }]);
   await desk.lastAttempt(line.id, 'not_sent');
-  const { deps } = world.gateway;
+  const { clock, store } = world.gateway.deps;
   const [leased] = await until(async () => {
-    const now = deps.clock.now() + 10 * 60_000;
-    const claimed = await deps.store.payoutLine.leaseDue(now, now + 3_600_000, 10);
+    const now = clock.now() + 10 * 60_000;
+    const claimed = await store.payoutLine.leaseDue(now, now + 3_600_000, 10);
     return claimed.length > 0 ? claimed : undefined;
   });
   // Long enough for the carrier to have noticed an attempt that it took.
   await desk.passMinutes(2);
+  return { payer, line, leased: leased ?? line };
+}
+
+test('a line that was leased to be sent again before its batch was cancelled is no longer sent', async () => {
+  const { payer, line, leased } = await leasedAgain();
+  const { deps } = world.gateway;
   await cancelPayout(deps, line.batch_id, SAY);
-  await startLine(deps, leased ?? line, payer.merchant);
+  await startLine(deps, leased, payer.merchant);
   expect((await desk.attemptsOf(line.id)).map(({ status }) => status)).toEqual(['not_sent']);
   await desk.passMinutes(5);
   expect((await lineNow(world, line)).status).toBe('failed');
 });
 
 test('a line that was leased is not sent if its batch was cancelled by a process that died before it recalled the line', async () => {
-  const payer = await openPayer(world, 10_10n);
-  desk.carrier.answer(TURNED_AWAY);
-  const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('42') }]);
-  await desk.lastAttempt(line.id, 'not_sent');
+  const { payer, line, leased } = await leasedAgain();
   const { deps } = world.gateway;
-  const [leased] = await until(async () => {
-    const now = deps.clock.now() + 10 * 60_000;
-    const claimed = await deps.store.payoutLine.leaseDue(now, now + 3_600_000, 10);
-    return claimed.length > 0 ? claimed : undefined;
-  });
-  // Long enough for the carrier to have noticed an attempt that it took.
-  await desk.passMinutes(2);
   const batch = await deps.store.payoutBatch.get(line.shard, line.batch_id);
   expect(await deps.store.commit(cancel(batch as PayoutBatch, deps.clock.now()))).toBe('won');
-  await startLine(deps, leased ?? line, payer.merchant);
+  await startLine(deps, leased, payer.merchant);
   expect((await desk.attemptsOf(line.id)).map(({ status }) => status)).toEqual(['not_sent']);
 });
 

@@ -12,8 +12,9 @@ import { amountDifference, differenceFrom, isBody, type Ordered, textAt, valueAt
 import { isNotFound, isRefusal, type Reading, readRefusal, reasonOf } from './statuses.ts';
 
 /**
- * The statuses with which a payment proceeds if the network recommends it. The last four are payments that are exempt from it, and cards and
- * issuers without 3-D Secure: they are accepted, and the merchant bears the liability that would be the issuer's (README, "Without 3-D Secure").
+ * The statuses with which a payment proceeds if the network recommends it. The last four are payments that are exempt from
+ * authentication, and cards and issuers without 3-D Secure: they are accepted, and the merchant bears the liability that would be
+ * the issuer's (README, "Without 3-D Secure").
  */
 const PASSED: ReadonlySet<string> = new Set([
   'AUTHENTICATION_SUCCESSFUL',
