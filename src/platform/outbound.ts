@@ -10,6 +10,7 @@ import { createMemory } from './memory.ts';
 import { BLOCKED, CONNECT_LIMIT_MS, guardedConnector, nameServers, type Resolve } from './outbound-dial.ts';
 import { createLanes, LANE_WIDTH, type Lanes } from './outbound-lanes.ts';
 import { SIP_BYTES, sipping } from './outbound-sips.ts';
+import { takingBack } from './outbound-take-back.ts';
 import { type DialRules, type Target, targetOfMerchant, targetOfUpstream } from './outbound-url.ts';
 import type { Clock, Outbound, OutboundAnswer, OutboundRequest } from './platform.ts';
 import { VERSION } from './version.ts';
@@ -48,6 +49,8 @@ const POOLS = {
   bodyTimeout: 0,
 } as const;
 
+const TO_UPSTREAMS = { timeout: CONNECT_LIMIT_MS, rejectUnauthorized: true } as const;
+
 /** Opens the door. `close` cuts what is still in flight (which becomes `lost`): a caller that wants it finished waits first. */
 export function createOutbound(options: OutboundOptions): Outbound {
   const { allowLoopback, requireHttps, networks = [] } = options;
@@ -57,7 +60,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
   // Two sets of pools: a merchant's request must never travel over a connection that was made without the guard.
   const ways = {
     merchant: openWay(guardedConnector(rules, resolve), HEADER_BYTES),
-    upstream: openWay(buildConnector({ timeout: CONNECT_LIMIT_MS, rejectUnauthorized: true }), 2 * HEADER_BYTES),
+    upstream: openWay(takingBack(buildConnector(TO_UPSTREAMS)), 2 * HEADER_BYTES),
   };
   const judged = remembering((url) => targetOfMerchant(url, rules));
   const judgedForBrowsers = remembering((url) => targetOfMerchant(url, rules, 'browser'));
