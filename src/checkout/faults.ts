@@ -88,6 +88,7 @@ const DETAILS: { readonly [code: string]: CheckoutWord } = {
   RESENDS_USED: 'resends_used',
   TEXTS_USED: 'texts_used',
   PAYMENTS_USED: 'back_text',
+  CARDS_USED: 'cards_used',
   CARD_DATA: 'card_data',
   METHOD_NOT_AVAILABLE: 'method_gone',
   METHOD_MISMATCH: 'method_gone',

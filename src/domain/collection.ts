@@ -32,6 +32,31 @@ export function requirePaymentsLeft(session: Session, now: number): void {
   throw new Refusal(1301, { retryAfter: seconds, retryable: false, words: { seconds }, details });
 }
 
+/**
+ * 10 cards per session that were refused. A customer has two or three; somebody who tries stolen ones has thousands, and would learn
+ * from each answer whether it is good for money.
+ */
+const REFUSED_CARDS_PER_SESSION = 10;
+
+/**
+ * Refuses a further card in a session that has had its number of refused ones: of its payments, those that ended so. Other methods stay
+ * open. Not retryable.
+ *
+ * @throws Refusal 1301.
+ */
+export function requireCardsLeft(
+  payments: readonly Pick<Payment, 'method' | 'status'>[],
+  { id }: Pick<Payment, 'id'>,
+  { expires_at }: Pick<Session, 'expires_at'>,
+  now: number,
+): void {
+  const refused = payments.filter(({ method, status }) => method === 'card' && status === 'declined');
+  if (refused.length < REFUSED_CARDS_PER_SESSION) return;
+  const seconds = secondsUntil(expires_at, now);
+  const details = [{ field: 'payment_method', code: 'CARDS_USED' }] as const;
+  throw new Refusal(1301, { transactionId: id, retryAfter: seconds, retryable: false, words: { seconds }, details });
+}
+
 /** The refusal's code for each field that differs from the binding (specification, Endpoints, rule 1). */
 const BOUND = {
   transactional_currency: 1102,

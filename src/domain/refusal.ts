@@ -144,6 +144,7 @@ export type DetailCode =
   | 'RESENDS_USED'
   | 'TEXTS_USED'
   | 'PAYMENTS_USED'
+  | 'CARDS_USED'
   | 'NO_CARD_FORM'
   | 'OTHER_CARD_FORM'
   | 'CARD_NOT_ENTERED'

@@ -97,7 +97,8 @@ function payingRoutes(deps: Deps): Route[] {
       summary: 'Pay',
       description:
         'Sends what the chosen method needs. A submit that is not answered with an error consumes the session. An error ' +
-        'leaves the session `ACTIVE` and the payment `pending`, except 1502, which ends the payment as `declined`. With ' +
+        'leaves the session `ACTIVE` and the payment `pending`, except 1502, which ends the payment as `declined`. After ten ' +
+        'refused cards a session takes no more of them: 1301, which is not retryable. With ' +
         '202 send the customer’s browser to `redirect_url`, where the card’s issuer challenges the customer.',
       credential: 'session',
       limit: 'payments',
@@ -105,7 +106,7 @@ function payingRoutes(deps: Deps): Route[] {
       allowConsumed: false,
       body: SubmitBody,
       answers: { 200: SubmitAnswer, 202: SubmitAnswer },
-      refusals: [1102, 1103, 1109, 1110, 1201, 1202, 1203, 1204, 1205, 1302, 1303, 1305, 1404, 1502],
+      refusals: [1102, 1103, 1109, 1110, 1201, 1202, 1203, 1204, 1205, 1301, 1302, 1303, 1305, 1404, 1502],
       check: submitFaults,
       run: (call) =>
         submitPayment(

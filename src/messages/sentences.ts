@@ -204,6 +204,7 @@ export const WORDS: { readonly [code in DetailCode]: readonly string[] } = {
   RESENDS_USED: [],
   TEXTS_USED: [],
   PAYMENTS_USED: [],
+  CARDS_USED: [],
   NO_CARD_FORM: [],
   OTHER_CARD_FORM: ['field'],
   CARD_NOT_ENTERED: [],

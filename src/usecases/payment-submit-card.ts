@@ -10,6 +10,7 @@ import type { Authentication, CardConnector, CardOrder, Challenge } from '../con
 import type { AttemptAnswer } from '../domain/answer.ts';
 import { challengeAttempt, type ThreeDsResult } from '../domain/authentication.ts';
 import { guard } from '../domain/change.ts';
+import { requireCardsLeft } from '../domain/collection.ts';
 import { requireMintingSecret } from '../domain/credential.ts';
 import { isPaid } from '../domain/payment.ts';
 import type { Payment, Session } from '../domain/records.ts';
@@ -66,8 +67,8 @@ const AUTHENTICATION_LIMIT_MS = 22_000;
  *
  * @throws Refusal 1110 for a form that is not this payment's or cannot be used, and when an
  * earlier attempt has paid whose money is in suspense; 1202 when the amount is out of limits; 1404 when this attempt certainly
- * took nothing, and the customer may try again: the network is away, or an earlier attempt may have paid; 1502 when the card was
- * refused; 1001, 1004 or 1005 when the session's credential was revoked or its merchant suspended while the network was asked; and
+ * took nothing, and the customer may try again: the network is away, or an earlier attempt may have paid; 1301 when too many cards
+ * have been refused in this session; 1502 when the card was refused; 1001, 1004 or 1005 when the session's credential was revoked or its merchant suspended while the network was asked; and
  * as `requireSubmittable`, for the session and the payment.
  */
 export async function submitByCard(
@@ -94,6 +95,8 @@ export async function submitByCard(
     // Another submit had the session meanwhile: what it asked for must be inquired about, too.
     if (session.payments > 1 && session.version !== version) throw new PaymentMoved(found.id);
   };
+  const used = refusalOf(() => requireCardsLeft(others, payment, caller.session, deps.clock.now()));
+  if (used !== undefined) return refuse(deps.store, answering, used);
   const before = await askEarlierInSession(deps, card, others);
   // The payment that was found paid has consumed the session: this submit starts over, and finds that.
   if (before === 'taken') throw new SubmitAgain(payment.id);

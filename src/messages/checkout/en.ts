@@ -78,6 +78,7 @@ export const en = {
     'Another payment of this order is under way, and nothing has been charged here. Wait a moment, then try again.',
   card_data: 'Do not type a card number here. Choose “Card” to pay by card.',
   method_gone: 'This way of paying is not available for this payment. Choose another.',
+  cards_used: 'Too many cards have been refused. Pay another way.',
   card_first: 'Fill in the card form first.',
   card_changed: 'The card form is no longer valid for this payment. Open it again.',
   file_type: 'Only a photo (JPEG, PNG) or a PDF can be sent. Choose another file.',

@@ -80,6 +80,7 @@ export const es = {
     'Otro pago de este pedido está en curso; aquí no se ha cobrado nada. Espere un momento e inténtelo de nuevo.',
   card_data: 'No escriba aquí un número de tarjeta. Elija «Tarjeta» para pagar con tarjeta.',
   method_gone: 'Esta forma de pago no está disponible para este pago. Elija otra.',
+  cards_used: 'Se han rechazado demasiadas tarjetas. Pague de otra forma.',
   card_first: 'Rellene primero el formulario de tarjeta.',
   card_changed: 'El formulario de tarjeta ya no vale para este pago. Ábralo de nuevo.',
   file_type: 'Solo se puede enviar una foto (JPEG, PNG) o un PDF. Elija otro archivo.',

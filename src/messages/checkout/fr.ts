@@ -81,6 +81,7 @@ export const fr = {
     'Un autre paiement de cette commande est en cours ; rien n’a été débité ici. Attendez un instant, puis réessayez.',
   card_data: 'Ne saisissez pas de numéro de carte ici. Choisissez « Carte » pour payer par carte.',
   method_gone: 'Ce moyen n’est pas disponible pour ce paiement. Choisissez-en un autre.',
+  cards_used: 'Trop de cartes ont été refusées. Payez autrement.',
   card_first: 'Remplissez d’abord le formulaire de carte.',
   card_changed: 'Le formulaire de carte n’est plus valable pour ce paiement. Ouvrez-le de nouveau.',
   file_type: 'Seule une photo (JPEG, PNG) ou un PDF peut être envoyé. Choisissez un autre fichier.',

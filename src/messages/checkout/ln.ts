@@ -79,6 +79,7 @@ export const ln = {
   under_way: 'Lifuti mosusu ya komande oyo ezali kosalema; awa mbongo elongwe te. Zela mwa moke, na nsima meka lisusu.',
   card_data: 'Kokoma nimero ya carte awa te. Pona “Carte ya banki” mpo na kofuta na yango.',
   method_gone: 'Lolenge oyo ezali te mpo na lifuti oyo. Pona mosusu.',
+  cards_used: 'Bakarte ebele eboyami. Futa na lolenge mosusu.',
   card_first: 'Tondisa liboso formulaire ya carte.',
   card_changed: 'Formulaire ya carte ezali lisusu na ntina te mpo na lifuti oyo. Fungola yango lisusu.',
   file_type: 'Kaka foto (JPEG, PNG) to PDF nde ekoki kotindama. Pona fichier mosusu.',

@@ -78,6 +78,7 @@ export const zh = {
   under_way: '这笔订单的另一笔付款正在处理，这里没有扣款。请稍等片刻再试。',
   card_data: '请不要在这里输入卡号。要用银行卡付款，请选择“银行卡”。',
   method_gone: '该方式不能用于这笔付款。请选择其他方式。',
+  cards_used: '被拒绝的银行卡过多。请用其他方式付款。',
   card_first: '请先填写银行卡表单。',
   card_changed: '该银行卡表单对这笔付款已失效。请重新打开。',
   file_type: '只能发送照片（JPEG、PNG）或 PDF。请选择其他文件。',

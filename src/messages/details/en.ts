@@ -130,6 +130,7 @@ export const details = {
   TEXTS_USED:
     'Too many codes have been sent for this account within an hour. Wait as long as Retry-After says, or pay another way.',
   PAYMENTS_USED: 'This session has begun as many payments as it may. Mint a new session.',
+  CARDS_USED: 'Too many cards have been refused in this session. Pay another way.',
   NO_CARD_FORM:
     'No card form has been opened for this payment. Open its payment_url, or collect again with payment_method card.',
   OTHER_CARD_FORM: '{field} is not the card form of this payment. Send the session_id from the collect answer.',

@@ -132,6 +132,7 @@ export const details = {
   TEXTS_USED:
     'Se enviaron demasiados códigos para esta cuenta en una hora. Espere el tiempo que indica Retry-After o pague de otra manera.',
   PAYMENTS_USED: 'Esta sesión ya inició tantos pagos como se permite. Cree una sesión nueva.',
+  CARDS_USED: 'Se han rechazado demasiadas tarjetas en esta sesión. Pague de otra forma.',
   NO_CARD_FORM:
     'No se ha abierto ningún formulario de tarjeta para este pago. Abra su payment_url o inicie otro cobro con payment_method card.',
   OTHER_CARD_FORM:

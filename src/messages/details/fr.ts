@@ -143,6 +143,7 @@ export const details = {
   TEXTS_USED:
     'Trop de codes ont été envoyés pour ce compte en une heure. Attendez le temps indiqué par Retry-After, ou payez autrement.',
   PAYMENTS_USED: 'Cette session a commencé autant de paiements que permis. Créez une nouvelle session.',
+  CARDS_USED: 'Trop de cartes ont été refusées dans cette session. Payez autrement.',
   NO_CARD_FORM:
     'Aucun formulaire de carte n’a été ouvert pour ce paiement. Ouvrez son payment_url, ou recommencez la collecte avec payment_method card.',
   OTHER_CARD_FORM:

@@ -130,6 +130,7 @@ export const details = {
   TEXTS_USED:
     'Bacode ebele etindami mpo na compte oyo na ngonga moko. Zela ntango oyo Retry-After elobi, to futa na lolenge mosusu.',
   PAYMENTS_USED: 'Session oyo ebandi mafuti nyonso oyo endimami. Sala session ya sika.',
+  CARDS_USED: 'Bakarte ebele eboyami na session oyo. Futa na lolenge mosusu.',
   NO_CARD_FORM:
     'Formulaire ya carte efungwami naino te mpo na lifuti oyo. Fungola payment_url na yango, to banda collect lisusu na payment_method card.',
   OTHER_CARD_FORM: '{field} ezali formulaire ya carte ya lifuti oyo te. Tinda session_id oyo eyano ya collect epesaki.',

@@ -110,6 +110,7 @@ export const details = {
   RESENDS_USED: '无法再发送验证码。请在有效期内输入最后一次收到的验证码，或开始新的支付。',
   TEXTS_USED: '一小时内已为该账户发送过多验证码。请按 Retry-After 所示的时间等待，或用其他方式付款。',
   PAYMENTS_USED: '此会话已发起允许的最多次数的支付。请创建新的会话。',
+  CARDS_USED: '此会话中被拒绝的银行卡过多。请用其他方式付款。',
   NO_CARD_FORM: '尚未为此支付打开银行卡表单。请打开其 payment_url，或以 payment_method card 重新发起收款。',
   OTHER_CARD_FORM: '{field} 不是此支付的银行卡表单。请发送收款响应中的 session_id。',
   CARD_NOT_ENTERED: '银行卡表单中还没有卡片信息。请让客户填写后重新提交。',
