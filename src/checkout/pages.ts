@@ -170,8 +170,8 @@ async function byForm(
  */
 function languagePage(parts: Parts, request: PageRequest): Promise<PageAnswer> {
   const { deps, assets } = parts;
-  const chosen = { ...request, query: { lang: request.form.lang ?? '' } };
   return byForm(parts, request, (view) => {
+    const chosen = { ...request, query: { lang: request.form.lang ?? '' } };
     const language = readerLanguage(chosen, view.payment.language);
     const kept = { country: readerCountry(request) ?? '', ...keptOf(request) };
     const shown: Shown = { language, view, faults: NO_FAULTS, kept };

@@ -11,8 +11,12 @@ export function luhnSum(digits: string): number {
   let sum = 0;
   for (let i = 0; i < digits.length; i += 1) {
     const digit = digits.charCodeAt(digits.length - 1 - i) - ZERO;
-    const counted = i % 2 === 0 ? digit : digit * 2;
-    sum += counted > 9 ? counted - 9 : counted;
+    sum += i % 2 === 0 ? digit : doubled(digit);
   }
   return sum;
+}
+
+/** What a digit counts where it is doubled: the sum of the digits of twice its value. */
+export function doubled(digit: number): number {
+  return digit > 4 ? digit * 2 - 9 : digit * 2;
 }

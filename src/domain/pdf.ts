@@ -65,7 +65,8 @@ function hasEndMark(bytes: Uint8Array): boolean {
 /** A beginning of the names that are looked for: the letters that may follow, and the name if it may end here. */
 interface Beginning {
   readonly name: string | undefined;
-  readonly next: ReadonlyMap<number, Beginning>;
+  /** By byte. An array, not a map: a file may be filled with such beginnings. */
+  readonly next: readonly (Beginning | undefined)[];
 }
 
 function beginningOf(names: readonly string[], length: number): Beginning {
@@ -73,7 +74,9 @@ function beginningOf(names: readonly string[], length: number): Beginning {
   const longer = (letter: number): string[] => names.filter((name) => name.charCodeAt(length) === letter);
   return {
     name: names.find((name) => name.length === length),
-    next: new Map([...letters].map((letter) => [letter, beginningOf(longer(letter), length + 1)])),
+    next: Array.from({ length: 128 }, (_, letter) =>
+      letters.has(letter) ? beginningOf(longer(letter), length + 1) : undefined,
+    ),
   };
 }
 
@@ -89,7 +92,7 @@ function nameAt(bytes: Uint8Array, start: number): { readonly name: string; read
     const escaped = bytes[at] === NUMBER_SIGN ? escapedAt(bytes, at + 1) : undefined;
     const byte = escaped ?? bytes[at] ?? 0;
     if (!isRegular(byte)) return read.name === undefined ? undefined : { name: read.name, end: at };
-    const longer = read.next.get(byte);
+    const longer = read.next[byte];
     if (longer === undefined) return undefined;
     read = longer;
     at += escaped === undefined ? 1 : 3;

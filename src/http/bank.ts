@@ -4,7 +4,7 @@
  * Invariant: the type of a proof's file is judged by its content, before its payment is looked up.
  */
 
-import { judgeProof, PROOF_BYTES_MOST } from '../domain/file-type.ts';
+import { type FileVerdict, judgeProof, PROOF_BYTES_MOST, type ProofType } from '../domain/file-type.ts';
 import type { RefusalDetail } from '../domain/refusal.ts';
 import { readBanks } from '../usecases/bank-config.ts';
 import type { Deps } from '../usecases/deps.ts';
@@ -63,13 +63,24 @@ export function bankRoutes(deps: Deps): Route[] {
   ];
 }
 
+/** The verdicts on files whose calls are under way: a file of 5 MiB takes some ten milliseconds, so it is judged once. */
+const verdicts = new WeakMap<UploadedFile, FileVerdict<ProofType>>();
+
+function verdictOn(file: UploadedFile): FileVerdict<ProofType> {
+  const known = verdicts.get(file);
+  if (known !== undefined) return known;
+  const verdict = judgeProof(file.bytes);
+  verdicts.set(file, verdict);
+  return verdict;
+}
+
 function proofFaults(file: UploadedFile | undefined): RefusalDetail[] {
-  const verdict = file === undefined ? undefined : judgeProof(file.bytes);
+  const verdict = file === undefined ? undefined : verdictOn(file);
   return verdict?.kind === 'refused' ? [{ field: 'file', code: verdict.fault }] : [];
 }
 
 function proofCommand(payment_id: string, file: UploadedFile) {
-  const verdict = judgeProof(file.bytes);
+  const verdict = verdictOn(file);
   if (verdict.kind === 'refused') throw new Error('a file that was refused came through');
   return { payment_id, bytes: verdict.bytes, type: verdict.type };
 }

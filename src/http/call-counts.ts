@@ -3,7 +3,7 @@
  *
  * Invariant: only authenticated calls are counted here; failed authentication has a limit of its own (`authentication.ts`).
  */
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Merchant } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { TrafficLimit } from '../domain/traffic-limit.ts';
@@ -20,6 +20,13 @@ interface CountingParts {
   readonly limits: Limits;
 }
 
+interface Counting {
+  readonly parts: CountingParts;
+  readonly reply: FastifyReply;
+  /** As how many calls it counts; absent: as one. */
+  readonly weight?: number;
+}
+
 /** Calls of one guarded route by their sender, whatever payment they name. */
 export type GuardedCalls = SlidingWindow;
 
@@ -33,10 +40,26 @@ export function countGuardedCalls(clock: Pick<Clock, 'now'>): GuardedCalls {
   return slidingWindow(clock, GUARDED_CALLS);
 }
 
+/**
+ * A customer's call counts once for each 16 KiB of its body, because a body is read on the one thread that serves everybody: the
+ * longest takes tens of milliseconds. No honest call of a customer is half as long; only a wallet's token takes kilobytes.
+ */
+const BYTES_OF_A_CALL = 16_384;
+
 /** @throws Refusal 1301 beyond the route's traffic limit, which is the merchant's own where it has one. */
-export function countCall(parts: CountingParts, route: Route, caller: Caller, reply: FastifyReply): void {
+export function countCall(
+  parts: CountingParts,
+  route: Route,
+  caller: Caller,
+  { request, reply }: { readonly request: Pick<FastifyRequest, 'body'>; readonly reply: FastifyReply },
+): void {
   if (route.limit === 'none' || caller === undefined) return;
-  countBy(parts, reply, route.limit, senderOf(caller), caller.merchant);
+  const weight = caller.kind === 'session' ? Math.max(1, Math.ceil(lengthOf(request.body) / BYTES_OF_A_CALL)) : 1;
+  countBy({ parts, reply, weight }, route.limit, senderOf(caller), caller.merchant);
+}
+
+function lengthOf(body: unknown): number {
+  return Buffer.isBuffer(body) || typeof body === 'string' ? body.length : 0;
 }
 
 /** Before anything is read or remembered, so that calls that no guard counts are limited too. */
@@ -54,13 +77,12 @@ export function senderOf(caller: NonNullable<Caller>): string {
 
 /** Counts by a key of the caller's own choice, such as the order that a callback names. @throws Refusal 1301. */
 export function countBy(
-  parts: CountingParts,
-  reply: FastifyReply,
+  { parts, reply, weight }: Counting,
   limit: TrafficLimit,
   key: string,
   merchant: Merchant | undefined,
 ): void {
-  const standing = parts.limits.take(limit, key, merchant?.settings.rate_limits?.[limit]);
+  const standing = parts.limits.take(limit, key, merchant?.settings.rate_limits?.[limit], weight);
   if (standing === undefined) return;
   const { policy, state } = limitHeaders(limit, standing);
   reply.header('ratelimit-policy', policy).header('ratelimit', state);

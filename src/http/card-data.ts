@@ -5,7 +5,7 @@
  */
 
 import cardValidator from 'card-validator';
-import { luhnSum } from '../domain/luhn.ts';
+import { doubled, luhnSum } from '../domain/luhn.ts';
 
 /** Lower-case names without separators of fields that hold card data. */
 const FIELDS = new Set([
@@ -211,7 +211,7 @@ function endOfPhone(text: string, plus: number): number {
 }
 
 function isAmex(text: string): boolean {
-  return AMEX.test(text) && checkDigitFits(text.replaceAll(/[^0-9]/g, ''));
+  return AMEX.test(text) && luhnSum(digitsIn(text)) % 10 === 0;
 }
 
 /**
@@ -221,16 +221,23 @@ function isAmex(text: string): boolean {
  */
 function candidatesAt(text: string, start: number): string[] {
   const found: string[] = [];
-  let digits = '';
+  /** The Luhn sum of the run so far, and what it would be one digit further to the left. */
+  let sum = 0;
+  let moved = 0;
+  let count = 0;
   let group = 0;
   let least = 1;
-  for (let i = start; i < text.length && digits.length < LONGEST; i += 1) {
+  for (let i = start; i < text.length && count < LONGEST; i += 1) {
     const char = text.charCodeAt(i);
     if (isDigit(char)) {
-      digits += text[i];
+      // The sum grows with the run: each further digit moves those before it, and what was doubled no longer is.
+      const digit = char - ZERO;
+      [sum, moved] = [moved + digit, sum + doubled(digit)];
+      count += 1;
       group += 1;
-      const ends = digits.length >= SHORTEST && group >= least && !goesOn(text, i + 1);
-      if (ends && checkDigitFits(digits)) found.push(digits);
+      // The check digit comes first: it is the cheapest, and a text may be full of such runs.
+      const fits = count >= SHORTEST && group >= least && sum % 10 === 0;
+      if (fits && !goesOn(text, i + 1)) found.push(digitsIn(text.slice(start, i + 1)));
     } else if (!isSeparator(char) || (group > 0 && !endsGroup(char, group))) break;
     else {
       if (group > 0) least = 1;
@@ -241,17 +248,16 @@ function candidatesAt(text: string, start: number): string[] {
   return found;
 }
 
+function digitsIn(text: string): string {
+  return text.replaceAll(/[^0-9]/g, '');
+}
+
 const SHORTEST_GROUP = 3;
 
 /** Whether a group of that many digits may have that separator after it. */
 function endsGroup(separator: number, digits: number): boolean {
   if (isPlainSeparator(separator)) return digits >= SHORTEST_GROUP;
   return digits >= 4 && digits <= 6;
-}
-
-/** The Luhn check: cheaper than the library, so it comes first. */
-function checkDigitFits(digits: string): boolean {
-  return luhnSum(digits) % 10 === 0;
 }
 
 const PLUS = 0x2b;

@@ -21,8 +21,11 @@ import { type SlidingWindow, type Standing, slidingWindow } from './sliding-wind
 export type LimitName = TrafficLimit | 'none';
 
 export interface Limits {
-  /** Counts a call under a limit; undefined when the limit is switched off. `calls`: the merchant's own number. */
-  take(name: TrafficLimit, key: string, calls: number | undefined): Standing | undefined;
+  /**
+   * Counts a call under a limit; undefined when the limit is switched off. `calls`: the merchant's own number. `weight`: as how many
+   * calls it counts.
+   */
+  take(name: TrafficLimit, key: string, calls: number | undefined, weight?: number): Standing | undefined;
 }
 
 /** The traffic limits, each multiplied by `scale`; 0 switches them off. */
@@ -34,10 +37,10 @@ export function createLimits(clock: Pick<Clock, 'now'>, scale: number): Limits {
     card_callbacks: slidingWindow(clock, TRAFFIC_LIMITS.card_callbacks),
   };
   return {
-    take(name, key, calls) {
+    take(name, key, calls, weight) {
       if (scale === 0) return undefined;
       const scaled = Math.max(1, Math.round((calls ?? TRAFFIC_LIMITS[name].calls) * scale));
-      return windows[name].take(key, scaled);
+      return windows[name].take(key, scaled, weight);
     },
   };
 }

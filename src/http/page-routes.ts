@@ -137,7 +137,11 @@ function pageRequest(
     method: request.method === 'HEAD' ? 'HEAD' : page.method,
     params: plain(request.params),
     form,
-    cardField: Object.entries(form).find(([name, value]) => isCardField(name, value) || isCardNumber(value))?.[0],
+    // Searched on demand, so that it costs us nothing for forms of strangers.
+    get cardField() {
+      const found = Object.entries(form).find(([name, value]) => isCardField(name, value) || isCardNumber(value));
+      return found?.[0];
+    },
     async readFile(session, merchant) {
       if (page.file === undefined || !isForm(request.headers)) return undefined;
       held.push(parts.uploads.take(session.id, merchant.id));
@@ -150,7 +154,7 @@ function pageRequest(
       return parts.addressOf(request.socket.remoteAddress, header('x-forwarded-for'));
     },
     count(session, merchant) {
-      countBy(parts, reply, 'payments', session.id, merchant);
+      countBy({ parts, reply }, 'payments', session.id, merchant);
     },
     note(merchantId, transactionId) {
       const exchange = exchangeOf(request);

@@ -145,7 +145,7 @@ async function answerCall(handling: Handling): Promise<Sent> {
   const known = await callerOf(parts, route, request);
   exchange.guard = undefined;
   exchange.merchantId = known?.merchant.id;
-  countCall(parts, route, known, reply);
+  countCall(parts, route, known, { request, reply });
   countGuarded(kept.calls, known, reply);
   // Neither of two fingerprints is chosen, so neither may be bound.
   if (headers?.duplicate !== undefined) throw refuseField(1110, headers.duplicate, 'DUPLICATE_HEADER');
@@ -350,7 +350,7 @@ function callOf(handling: Handling, caller: Caller, body: unknown, receipt: Used
     requestId: exchange.requestId,
     address: () => addressOf(parts, request),
     header: (name) => request.headers[name]?.toString(),
-    count: (limit, key, merchant) => countBy(parts, response, limit, key, merchant),
+    count: (limit, key, merchant) => countBy({ parts, reply: response }, limit, key, merchant),
     tellLeft(left) {
       if (guard !== undefined && caller !== undefined)
         response.headers(guardHeaders(codeGuard(guard, caller.merchant), left));

@@ -24,6 +24,27 @@ describe('a sliding window', () => {
     expect(window.take('a').allowed).toBe(true);
   });
 
+  it('counts a heavy call as several, and says when there is room for all of it', async () => {
+    const clock = manualClock(START);
+    const window = slidingWindow(clock, { calls: 20, seconds: 60 });
+    window.take('a');
+    await clock.advance(1_000);
+    expect(window.take('a', 20, 16)).toMatchObject({ allowed: true, remaining: 3 });
+    await clock.advance(1_000);
+    const refused = window.take('a', 20, 16);
+    expect(refused).toMatchObject({ allowed: false, remaining: 3, retryAfter: 59 });
+    expect(window.take('a', 20, 3)).toMatchObject({ allowed: true, remaining: 0 });
+    await clock.advance(refused.retryAfter * 1_000);
+    expect(window.take('a', 20, 16)).toMatchObject({ allowed: true, remaining: 1 });
+  });
+
+  it('lets a call pass that weighs more than the whole limit, alone', async () => {
+    const clock = manualClock(START);
+    const window = slidingWindow(clock, { calls: 5, seconds: 60 });
+    expect(window.take('a', 5, 16)).toMatchObject({ allowed: true, remaining: 0 });
+    expect(window.take('a')).toMatchObject({ allowed: false, retryAfter: 60 });
+  });
+
   it('does not forget a burst at the border of two windows', async () => {
     const clock = manualClock(START + 59_900);
     const window = slidingWindow(clock, { calls: 20, seconds: 60 });

@@ -21,8 +21,11 @@ export interface Standing {
 }
 
 export interface SlidingWindow {
-  /** Counts one call if it passes. `calls` replaces the rule's own number. */
-  take(key: string, calls?: number): Standing;
+  /**
+   * Counts a call if it passes. `calls` replaces the rule's own number. `weight`: as how many calls it counts, if that many are
+   * allowed at all.
+   */
+  take(key: string, calls?: number, weight?: number): Standing;
 }
 
 /** What is counted of one key. */
@@ -94,26 +97,27 @@ export function slidingWindow(
     return log;
   }
 
-  function count(log: CallLog, time: number): void {
+  function count(log: CallLog, time: number, weight: number): void {
     const { buckets } = log;
     const last = buckets.length - PAIR;
     if (last >= log.left && Math.floor((buckets[last] ?? 0) / bucket) === Math.floor(time / bucket)) {
       buckets[last] = time;
-      buckets[last + 1] = (buckets[last + 1] ?? 0) + 1;
-    } else buckets.push(time, 1);
-    log.total += 1;
+      buckets[last + 1] = (buckets[last + 1] ?? 0) + weight;
+    } else buckets.push(time, weight);
+    log.total += weight;
   }
 
   return {
-    take(key, calls = rule.calls) {
+    take(key, calls = rule.calls, weight = 1) {
       const now = clock.now();
       const log = logOf(key, now);
       // If the clock has stepped back, time stands still until it has caught up.
       const time = Math.max(now, log.buckets.at(-PAIR) ?? now);
       letLeave(log, time - length);
-      const allowed = log.total < calls;
-      if (allowed) count(log, time);
-      const due = allowed ? (log.buckets[log.left] ?? time) : whenRoom(log, calls);
+      const weighs = Math.min(weight, calls);
+      const allowed = log.total + weighs <= calls;
+      if (allowed) count(log, time, weighs);
+      const due = allowed ? (log.buckets[log.left] ?? time) : whenRoom(log, calls - weighs);
       const wait = secondsUntil(due + length, now);
       return {
         allowed,
@@ -140,14 +144,15 @@ function letLeave(log: CallLog, end: number): void {
 }
 
 /**
- * The time of the bucket whose expiry makes room for one more call: normally the first, a later one if the limit was lowered.
+ * The time of the bucket whose expiry leaves no more than `most` calls: normally the first, a later one if the limit was lowered, or
+ * a call counts as several.
  */
-function whenRoom({ buckets, left, total }: CallLog, calls: number): number {
+function whenRoom({ buckets, left, total }: CallLog, most: number): number {
   let at = left;
   let rest = total;
   while (at < buckets.length - PAIR) {
     rest -= buckets[at + 1] ?? 0;
-    if (rest < calls) break;
+    if (rest <= most) break;
     at += PAIR;
   }
   return buckets[at] ?? 0;

@@ -67,6 +67,20 @@ describe('traffic', () => {
     expect(standing(await read()).rest).toBe(119);
   });
 
+  test('a customer’s long body counts as a call for each 16 KiB of it, a merchant’s as one', async () => {
+    const world = await worldAt('1');
+    const merchant = await world.merchant();
+    const { token } = await mint(world, merchant);
+    const note = '7 '.repeat(50_000);
+    const long = { ...collectBody(world, 'none'), note };
+    const asked = await world.call('POST', '/payments/collect', { bearer: token, body: long });
+    expect(asked.status, asked.text).toBe(200);
+    expect(standing(asked)).toMatchObject({ name: 'payments', quota: 120, rest: 120 - 7 });
+    const body = { ...MINT, note };
+    const minted = await world.call('POST', '/internal/sessions/create', { bearer: bearerOf(merchant), body });
+    expect(standing(minted)).toMatchObject({ name: 'sessions_create', rest: 6_000 - 2 });
+  });
+
   test('mobile-money status: 30 per minute and session, counted separately', async () => {
     const world = await worldAt('1');
     const paying = await collect(world, await world.merchant());
