@@ -39,9 +39,11 @@ const CUTOFF = '$3::timestamptz';
 
 /**
  * SQL: the ids of the orders (payments, payout lines, refunds) with an attempt that will be inquired about again: an open one, or
- * one that was closed lately without money (see `nextAfterthoughtAt`).
+ * one that was closed lately without money (see `nextAfterthoughtAt`). An order that was final before the cutoff has no attempts that
+ * began after it, a day allowed for clocks; without that bound, each order would be looked for among all that is asked about today.
  */
-const ASKED_ABOUT = 'array(select a.payment_id from attempt a where a.shard = $1 and a.next_inquiry_at is not null)';
+const ASKED_ABOUT = `array(select a.payment_id from attempt a
+    where a.shard = $1 and a.next_inquiry_at is not null and a.created_at < ${CUTOFF} + interval '1 day')`;
 
 /**
  * SQL: whether an attempt moved money late that a person has yet to book. Worded as in the index that holds these attempts; null

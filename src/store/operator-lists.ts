@@ -53,12 +53,19 @@ export async function listForOperator<T extends Listed>(readers: Readers, list: 
   const shards = shard === undefined ? [0, SHARDS - 1] : [shard, shard];
   const { conditions, values, name } = asked([['merchant_id = ?', merchantId, 'm'], ...list.conditions], shards.length);
   const most = `limit $${shards.length + values.length + 1}::int8`;
-  const all = ['shard = s.shard::int2', ...(state === undefined ? [] : [state.condition]), ...conditions];
+  const inShard = ['shard = s.shard::int2', ...(state === undefined ? [] : [state.condition])];
+  const rows = (of: string, where: readonly string[]): string =>
+    `select * from ${of}${where.length === 0 ? '' : ` where ${where.join(' and ')}`}`;
+  // Of the few rows in that state, the rest is picked afterwards: by merchant, PostgreSQL would read all rows of that merchant.
+  const found =
+    state?.isFew === true
+      ? rows(`(${rows(table, inShard)} offset 0) few`, conditions)
+      : rows(table, [...inShard, ...conditions]);
   const statement: Statement = {
     name: `list_${table}_${state?.name ?? 'any'}_${name}`,
     text: `select ${listOf(columnsOf(table), 't')} from generate_series($1::int4, $2::int4) s(shard)
 cross join lateral (
-  select * from (select * from ${table} where ${all.join(' and ')}${state?.isFew === true ? ' offset 0' : ''}) few order by id ${most}) t
+  ${found} order by id ${most}) t
 order by t.id ${most}`,
   };
   return readers.query(statement, columnsOf(table), [...shards.map(String), ...values, String(limit)]);

@@ -134,6 +134,10 @@ where d.place <= ${DUE_OF_ONE_TURN}
 order by d.place, turn limit $2::int8`,
 };
 
+/** The open lines `l` of a batch `t`, worded as in their index: a batch may have 36 600 lines, of which one is open. */
+const OPEN_OF_BATCH = `l.merchant_id = t.merchant_id and l.batch_id = t.id and l.shard = t.shard
+      and l.status in ('pending', 'processing')`;
+
 /** Skips cancelled batches that have nothing to call off but lines still under way, so that they never hold up others. */
 const PAYOUT_BATCHES_TO_CLOSE: Statement = {
   name: 'payout_batches_to_close',
@@ -141,10 +145,9 @@ const PAYOUT_BATCHES_TO_CLOSE: Statement = {
     table: 'payout_batch',
     list: listOf(columnsOf('payout_batch'), 'd'),
     condition: `t.cancelled_at is not null and t.closed_at is null and t.cancelled_at <= $1::timestamptz
-  and (exists (select from payout_line l where l.shard = t.shard and l.batch_id = t.id and l.status = 'pending'
+  and (exists (select from payout_line l where ${OPEN_OF_BATCH} and l.status = 'pending'
       and (l.attempt_id is null or l.next_start_at <= $1::timestamptz))
-    or not exists (select from payout_line l where l.shard = t.shard and l.batch_id = t.id
-      and l.status in ('pending', 'processing')))`,
+    or not exists (select from payout_line l where ${OPEN_OF_BATCH}))`,
     column: 'cancelled_at',
     lock: '',
   }),

@@ -168,7 +168,7 @@ create table idempotency (
   created_at timestamp with time zone not null,
   constraint idempotency_pkey PRIMARY KEY (shard, id)
 ) with (autovacuum_vacuum_scale_factor=0.05);
-CREATE INDEX idempotency_to_reap ON public.idempotency USING btree (created_at, shard);
+CREATE INDEX idempotency_to_reap_of_shard ON public.idempotency USING btree (shard, created_at);
 
 create table journal (
   shard smallint not null,
@@ -401,7 +401,7 @@ create table payout_line (
   constraint payout_line_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text])))
 ) with (fillfactor=70, autovacuum_vacuum_scale_factor=0.05);
 CREATE INDEX payout_line_of_batch ON public.payout_line USING btree (batch_id, occurrence, "position", shard);
-CREATE INDEX payout_line_open ON public.payout_line USING btree (merchant_id, shard) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text]));
+CREATE INDEX payout_line_open_of_batch ON public.payout_line USING btree (merchant_id, batch_id, shard) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text]));
 CREATE INDEX payout_line_retry ON public.payout_line USING btree (shard, retry_of) WHERE (retry_of IS NOT NULL);
 CREATE INDEX payout_line_to_start ON public.payout_line USING btree (shard, next_start_at) WHERE (next_start_at IS NOT NULL);
 
@@ -415,7 +415,7 @@ create table pin_guard (
   constraint pin_guard_pkey PRIMARY KEY (shard, id),
   constraint pin_guard_pin_failures_check CHECK ((pin_failures > 0))
 ) with (fillfactor=70);
-CREATE INDEX pin_guard_to_reap ON public.pin_guard USING btree (pin_failed_at, shard);
+CREATE INDEX pin_guard_to_reap_of_shard ON public.pin_guard USING btree (shard, pin_failed_at);
 
 create table proof (
   shard smallint not null,

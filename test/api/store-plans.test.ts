@@ -321,6 +321,18 @@ test('the events of a shard, of all its merchants, are paged by the primary key'
   expect(await scansOf(text, name, values)).toEqual(['webhook_event_pkey', 'webhook_event_pkey']);
 });
 
+test.each<[string[], (nouns: Nouns) => Promise<unknown>]>([
+  [['idempotency_pkey', 'idempotency_to_reap_of_shard'], ({ idempotency }) => idempotency.reap(NOW, 100)],
+  [['pin_guard_pkey', 'pin_guard_to_reap_of_shard'], ({ pinGuard }) => pinGuard.reap(NOW, 100)],
+  [
+    ['payout_batch_to_close', 'payout_line_open_of_batch', 'payout_line_open_of_batch'],
+    ({ payoutBatch }) => payoutBatch.toClose(NOW, 100),
+  ],
+])('rounds look shard by shard, and batch by batch, with %j', async (indexes, read) => {
+  const [{ text, name }, values] = await askedBy((readers) => read(openNouns(readers, openRecent())));
+  expect((await scansOf(text, name, values)).toSorted()).toEqual(indexes);
+});
+
 test('the newest calls of each shard are found by the attempts’ primary key', async () => {
   const [{ text, name }, values] = await askedBy((readers) => readUpstreamCalls(readers, NOW));
   expect(await scansOf(text, name, values)).toEqual(['attempt_pkey']);
