@@ -124,7 +124,8 @@ export async function readDetail(deps: Deps, caller: Reader, id: string): Promis
   const collected = { status: 'pending', reason: null, at: payment.created_at } as const;
   return {
     payment,
-    timeline: [collected, ...history],
+    // The history was read later: a move committed in between is not part of the payment as it is told.
+    timeline: [collected, ...history.filter(({ version }) => version <= payment.version)],
     late,
     offered,
     prices: Object.fromEntries(offered.map((method) => [method, priceBy(method, payment, caller.merchant)])),

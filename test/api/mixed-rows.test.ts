@@ -8,6 +8,7 @@ import { UNCOUNTED } from '../../src/usecases/code-calls.ts';
 import { verifyCode } from '../../src/usecases/code-verify.ts';
 import type { Deps } from '../../src/usecases/deps.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { readDetail } from '../../src/usecases/payment-read.ts';
 import { submitPayment } from '../../src/usecases/payment-submit.ts';
 import { callerOf, meansOf, plainly, submitOf } from '../support/direct-calls.ts';
 import { codeOn, collect, payFromWallet } from '../support/flows.ts';
@@ -89,4 +90,26 @@ test('a second verification of a code whose payment has taken the balance is ref
   const caller = await callerOf(world, merchant, paying);
   const second = verifyCode(withStore(rest), caller, command, plainly, UNCOUNTED);
   await expect(second).rejects.toMatchObject({ code: 1205, more: { words: { state: 'approved' } } });
+});
+
+test('the timeline of a payment ends with the state that is read beside it', async () => {
+  const wallet = await world.wallet();
+  const paying = await collect(world, merchant);
+  const { store } = world.gateway.deps;
+  const caller = await callerOf(world, merchant, paying);
+  const deps = withStore({
+    payment: {
+      ...store.payment,
+      /** The payment has been read as pending, and is paid before its history is. */
+      async history(shard, id) {
+        expect((await payFromWallet(world, paying, wallet)).json).toMatchObject({ status: 'approved' });
+        return store.payment.history(shard, id);
+      },
+    },
+  });
+  const torn = await readDetail(deps, caller, paying.transaction_id);
+  expect(torn.payment.status).toBe('pending');
+  expect(torn.timeline.map(({ status }) => status)).toEqual(['pending']);
+  const whole = await readDetail(world.gateway.deps, caller, paying.transaction_id);
+  expect(whole.timeline.at(-1)?.status).toBe('approved');
 });
