@@ -1,11 +1,14 @@
 /**
  * PINs: argon2id with a pepper, computed by a bounded pool.
  *
- * Invariant: never more than two hashes are computed at once and never more than 256 wait, so that a burst of PINs
- * cannot take the processor from the rest of the service; owners take turns, and none fills the queue alone. A hash is
- * useless without the pepper of its key.
+ * Invariant: a hash verifies for no other account than the one it was made for, unless it has the form of earlier builds, which
+ * names none. Never more than two hashes are computed at once and never more than 256 wait, so that a burst of PINs cannot take the
+ * processor from the rest of the service; owners take turns, and none fills the queue alone. A hash is useless without the pepper
+ * of its key.
  */
+import { createHash } from 'node:crypto';
 import { hash, verify } from '@node-rs/argon2';
+import type { Random } from './platform.ts';
 
 /** Hashes computed at once. Each takes about 10 ms of one core; two leave threads for name resolution and files. */
 const AT_ONCE = 2;
@@ -16,6 +19,10 @@ const QUEUE_OF_ONE = 64;
 
 /** 19 MiB, two passes, one lane: OWASP's recommendation for argon2id. The algorithm is the library's default. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
+
+/** 16 random bytes begin each salt. Earlier builds had no others; now as many follow that say whose the hash is. */
+const RANDOM_BYTES = 16;
+const MARK_BYTES = 16;
 
 /** Too many PINs wait to be computed: the caller answers 1402 and the payer tries again. */
 export class PinsBusy extends Error {
@@ -32,46 +39,68 @@ export interface Pepper {
 }
 
 export interface Pins {
-  /** `<key id>$argon2id$…`. Throws `PinsBusy`. */
-  hashPin(pin: string): Promise<string>;
+  /** `<key id>$argon2id$…`, for that account only. Throws `PinsBusy`. */
+  hashPin(pin: string, account: string): Promise<string>;
   /**
    * Hashes a PIN where that can be postponed: undefined while no place is free, so that nobody waits or is refused because of it.
    */
-  hashPinIfFree(pin: string): Promise<string | undefined>;
+  hashPinIfFree(pin: string, account: string): Promise<string | undefined>;
+  /** Whether a hash is as one that is made now: by the active pepper, and bound to that account. Says nothing of any PIN. */
+  isPinHashNew(pinHash: string, account: string): boolean;
   /**
-   * False for a wrong PIN, a damaged hash, or one whose key has been removed; without a hash false too, after the same work.
-   * `turn` names the owner in whose turn it is computed. Throws `PinsBusy`.
+   * False for a wrong PIN, a damaged hash, another account's, or one whose key has been removed; without a hash false too, after the
+   * same work. `turn` names the owner in whose turn it is computed. Throws `PinsBusy`.
    */
-  verifyPin(pin: string, pinHash: string | undefined, turn?: string): Promise<boolean>;
+  verifyPin(pin: string, pinHash: string | undefined, account: string, turn?: string): Promise<boolean>;
 }
 
 /** A hash in the form of the active pepper's, of a PIN that nobody knows: its bytes are all zero. */
-export const NOBODYS_HASH = `$argon2id$v=19$m=${COST.memoryCost},t=${COST.timeCost},p=${COST.parallelism}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
+export const NOBODYS_HASH = `$argon2id$v=19$m=${COST.memoryCost},t=${COST.timeCost},p=${COST.parallelism}$${'A'.repeat(43)}$${'A'.repeat(43)}`;
 
 /** The owner of hashes that no merchant asked for: those of the command line. */
 const NOBODY = '';
 
 /** The first pepper is used for new hashes; the others verify older ones. */
-export function createPins(peppers: readonly [Pepper, ...Pepper[]]): Pins {
+export function createPins(peppers: readonly [Pepper, ...Pepper[]], random: Random): Pins {
   const { inTurn, ifFree } = createHashTurns();
   const [active] = peppers;
-  const hashed = async (pin: string): Promise<string> =>
-    active.keyId + (await hash(pin, { ...COST, secret: active.secret }));
+  const hashed = async (pin: string, account: string): Promise<string> => {
+    const salt = Buffer.concat([random.bytes(RANDOM_BYTES), markOf(account)]);
+    return active.keyId + (await hash(pin, { ...COST, salt, secret: active.secret }));
+  };
   return {
-    hashPin: (pin) => inTurn(NOBODY, () => hashed(pin)),
-    hashPinIfFree: (pin) => ifFree(() => hashed(pin)),
-    async verifyPin(pin, given, turn = NOBODY) {
+    hashPin: (pin, account) => inTurn(NOBODY, () => hashed(pin, account)),
+    hashPinIfFree: (pin, account) => ifFree(() => hashed(pin, account)),
+    isPinHashNew: (pinHash, account) =>
+      pinHash.startsWith(`${active.keyId}$`) && ownerOf(pinHash).equals(markOf(account)),
+    async verifyPin(pin, given, account, turn = NOBODY) {
       const pinHash = given ?? active.keyId + NOBODYS_HASH;
       const start = pinHash.indexOf('$');
       if (start < 0) return false;
       const keyId = pinHash.slice(0, start);
+      const owner = ownerOf(pinHash);
+      const isTheirs = owner.length === 0 || owner.equals(markOf(account));
       for (const pepper of peppers) {
         if (pepper.keyId !== keyId) continue;
-        if (await inTurn(turn, () => matches(pin, pinHash.slice(start), pepper.secret))) return true;
+        // Another account's hash takes the same work.
+        if ((await inTurn(turn, () => matches(pin, pinHash.slice(start), pepper.secret))) && isTheirs) return true;
       }
       return false;
     },
   };
+}
+
+/**
+ * What in a salt says whose the hash is. It needs no key: nobody can make the hash that belongs to another salt without the pepper.
+ * Being in the salt, it is read over by earlier builds, which verify such a hash as their own.
+ */
+function markOf(account: string): Buffer {
+  return createHash('sha256').update('mbongo.v1/pin-account').update(account).digest().subarray(0, MARK_BYTES);
+}
+
+/** The mark in a hash; empty if it is of the earlier form, which names no account. The salt is always the last field but one. */
+function ownerOf(pinHash: string): Buffer {
+  return Buffer.from(pinHash.split('$').at(-2) ?? '', 'base64').subarray(RANDOM_BYTES);
 }
 
 async function matches(pin: string, encoded: string, secret: Uint8Array): Promise<boolean> {

@@ -104,16 +104,18 @@ export interface Secrets {
   openPaymentId(paymentId: string): string | undefined;
   /**
    * argon2id with a pepper, in a bounded pool in which owners take turns. Throws `PinsBusy` when the pool's queue, or this
-   * owner's part of it, is full.
+   * owner's part of it, is full. The hash is of no use for another account than the one that is named.
    */
-  hashPin(pin: string): Promise<string>;
+  hashPin(pin: string, account: string): Promise<string>;
   /** Hashes a PIN where that can be postponed: undefined, at once, if the pool has no free place. */
-  hashPinIfFree(pin: string): Promise<string | undefined>;
+  hashPinIfFree(pin: string, account: string): Promise<string | undefined>;
+  /** Whether a hash has the form of those that are made now: by the active key, for that account. */
+  isPinHashNew(hash: string, account: string): boolean;
   /**
    * Without a hash it takes as long, and is false: nobody learns from the time whether there is an account. `turn` names the
    * owner (a merchant's id). Throws `PinsBusy` as `hashPin`.
    */
-  verifyPin(pin: string, hash: string | undefined, turn?: string): Promise<boolean>;
+  verifyPin(pin: string, hash: string | undefined, account: string, turn?: string): Promise<boolean>;
 }
 
 export interface OutboundRequest {

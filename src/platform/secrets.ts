@@ -78,7 +78,7 @@ export function openSecrets(options: SecretsOptions): Secrets {
       const plain = decrypt(keyring, 'payment_id/id', paymentId.slice(PAYMENT_ID_PREFIX.length), PAYMENT_ID_CONTEXT);
       return plain?.length === 16 ? transactionIds.idOf(plain) : undefined;
     },
-    ...createPins(peppersOf(keyring)),
+    ...createPins(peppersOf(keyring), random),
   };
 }
 

@@ -46,13 +46,14 @@ export async function judgePin(
   pin: string,
   turn: string,
 ): Promise<PinVerdict> {
+  const { id = '', pin_hash = '' } = rows.wallet ?? {};
   // An account without a PIN takes the same work as no account.
-  return (await deps.secrets.verifyPin(pin, rows.wallet?.pin_hash || undefined, turn)) ? 'right' : 'wrong';
+  return (await deps.secrets.verifyPin(pin, pin_hash || undefined, id, turn)) ? 'right' : 'wrong';
 }
 
 /**
- * Hashes a right PIN anew if its hash needs an older key of the ring, so that this key can one day be removed. To be called only
- * after the reply: the time it takes would tell a right PIN behind a lock from wrong ones. Payments take precedence: while PINs
+ * Hashes a right PIN anew if its hash needs an older key of the ring, so that this key can one day be removed, or is not bound to
+ * its account, as earlier builds made them. To be called only after the reply: the time it takes would tell a right PIN behind a lock from wrong ones. Payments take precedence: while PINs
  * are being verified, this is left to the next payment.
  */
 export async function renewPinHash(
@@ -60,8 +61,8 @@ export async function renewPinHash(
   { shard, id, pin_hash: judged }: Wallet,
   pin: string,
 ): Promise<void> {
-  if (judged.startsWith(`${deps.secrets.keyIds[0]}$`)) return;
-  const pin_hash = await deps.secrets.hashPinIfFree(pin);
+  if (deps.secrets.isPinHashNew(judged, id)) return;
+  const pin_hash = await deps.secrets.hashPinIfFree(pin, id);
   if (pin_hash === undefined) return;
   await commitDecision(
     deps.store,

@@ -46,7 +46,6 @@ export async function openWallet(deps: OperatorDeps, command: WalletOpenCommand)
   if (number !== undefined && !isWalletNumber(number)) {
     throw new UsageError('that is not a wallet number: use `auto`, and the gateway chooses one');
   }
-  const pin_hash = await deps.secrets.hashPin(pin);
   for (let tries = 0; tries < NUMBERS_TRIED; tries += 1) {
     const id = number ?? makeWalletNumber(deps.random.below(SHARDS), deps.random.below(1_000_000_000));
     const wallet: Wallet = {
@@ -56,7 +55,7 @@ export async function openWallet(deps: OperatorDeps, command: WalletOpenCommand)
       kind,
       currency,
       phone,
-      pin_hash,
+      pin_hash: await deps.secrets.hashPin(pin, id),
       changes: 0,
       pin_failures: 0,
       pin_failed_at: null,

@@ -35,7 +35,7 @@ export async function setWallet(deps: OperatorDeps, text: string, { pin, phone }
   if (typeof pin === 'string') requirePin(pin);
   if (phone !== undefined) requirePhone(phone);
   const shard = shardOfWallet(number);
-  const pin_hash = typeof pin === 'string' ? await deps.secrets.hashPin(pin) : '';
+  const pin_hash = typeof pin === 'string' ? await deps.secrets.hashPin(pin, number) : '';
   const row = {
     ...(pin === undefined ? {} : { pin_hash, ...UNLOCKED }),
     ...(phone === undefined ? {} : { phone }),

@@ -78,7 +78,7 @@ it('is refused without a key that a wallet, a proof or a signing secret still ne
 
   const [secret] = await store.webhookSecret.ofMerchant(merchant.shard, merchant.id);
   const { shard, id } = wallet;
-  const pin_hash = await ring(3).hashPin('1234');
+  const pin_hash = await ring(3).hashPin('1234', id);
   await store.commit({
     updates: [
       { table: 'wallet', shard, id, version: 1, row: { pin_hash } },
