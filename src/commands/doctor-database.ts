@@ -140,10 +140,16 @@ export function skewCheck(skew: number): Check {
   return fail('clock', `the database's clock is ${spanOf(skew)} away from ours: run NTP on both machines`);
 }
 
-/** Values sealed with a key that was taken out of MASTER_KEY cannot be opened, which is noticed only when one is needed. */
+/**
+ * Values sealed with a key that was taken out of MASTER_KEY cannot be opened, nor can signing secrets that were altered, or moved to
+ * another merchant; which is noticed only when one is needed.
+ */
 export function checkKeys(world: World, store: Store): Promise<readonly Check[]> {
   return looking('keys', async () => {
-    const { needsInWords } = await import('../usecases/key-needs.ts');
+    const [{ needsInWords }, { openWebhookSecret }] = await Promise.all([
+      import('../usecases/key-needs.ts'),
+      import('../usecases/webhook-sign.ts'),
+    ]);
     const { keyIds } = world.secrets;
     const now = world.clock.now();
     const needs = await store.keyNeeds(now);
@@ -152,8 +158,13 @@ export function checkKeys(world: World, store: Store): Promise<readonly Check[]>
     const merchants = await store.merchant.list({ limit: MOST_OPENED });
     const secrets = await Promise.all(merchants.map(({ shard, id }) => store.webhookSecret.ofMerchant(shard, id)));
     const live = secrets.flat().filter((secret) => signsAt(secret, now));
-    const shut = live.filter(({ id, sealed }) => world.secrets.open('webhook_secret', sealed, id) === undefined);
+    const shut = live.filter((secret) => openWebhookSecret(world, secret) === undefined);
     const [first] = shut;
+    if (first !== undefined && lacking === undefined) {
+      const what = `${shut.length} of ${live.length} signing secrets were altered, or moved from another merchant`;
+      const wayOut = 'find out who changed the database, and rotate them (mbongo webhook secret rotate --grace 0)';
+      return [fail('keys', `${what} (first: ${first.merchant_id}), and do not sign: ${wayOut}`)];
+    }
     if (first !== undefined) {
       const what = `MASTER_KEY does not open ${shut.length} of ${live.length} signing secrets (first: ${first.merchant_id})`;
       return [

@@ -49,7 +49,7 @@ export function makeWebhookSecret(
     id,
     version: 1,
     merchant_id: merchantId,
-    sealed: sealWebhookSecret(deps, id, secret),
+    sealed: sealWebhookSecret(deps, { id, merchant_id: merchantId }, secret),
     status: 'ALLOWED',
     retires_at: null,
     created_at: deps.clock.now(),

@@ -2,7 +2,8 @@
  * Signs webhooks according to Standard Webhooks (contract §6).
  *
  * Invariant: every try is signed anew, with every secret that is valid at that moment, so that a merchant can change its
- * secret without missing an event. A rotation takes effect within a second, in every process.
+ * secret without missing an event; and with no secret that was sealed for another merchant. A rotation takes effect within a
+ * second, in every process.
  */
 
 import { signsAt } from '../domain/webhook.ts';
@@ -21,6 +22,11 @@ const SECRETS_FRESH_MS = 1_000;
 /** 4096 merchants, and as many opened keys, are cached; others are read again. */
 const MOST_REMEMBERED = 4_096;
 
+/** A secret's key, and the row that it was opened for. */
+interface Opened extends Pick<WebhookSecret, 'merchant_id' | 'sealed'> {
+  readonly key: Uint8Array;
+}
+
 /** Makes a signer that remembers merchants' secrets for a second, and their opened keys. */
 export function createSigner(deps: SignerDeps): Signer {
   const reads = freshReads<readonly WebhookSecret[]>({
@@ -28,16 +34,17 @@ export function createSigner(deps: SignerDeps): Signer {
     lifeMs: SECRETS_FRESH_MS,
     most: MOST_REMEMBERED,
   });
-  const keys = new Map<string, Uint8Array>();
+  const opened = new Map<string, Opened>();
 
   const secretsOf = ({ shard, merchant_id }: WebhookEvent): Promise<readonly WebhookSecret[]> =>
     reads(merchant_id, () => deps.store.webhookSecret.ofMerchant(shard, merchant_id));
 
   const keyOf = (secret: WebhookSecret): Uint8Array | undefined => {
-    const known = keys.get(secret.sealed);
-    if (known !== undefined) return known;
+    const { id, merchant_id, sealed } = secret;
+    const known = opened.get(id);
+    if (known?.sealed === sealed && known.merchant_id === merchant_id) return known.key;
     const key = openWebhookKey(deps, secret);
-    if (key !== undefined) remember(keys, secret.sealed, key);
+    if (key !== undefined) remember(opened, id, { merchant_id, sealed, key });
     return key;
   };
 
@@ -82,14 +89,29 @@ export function keyOfWebhookSecret(text: string): Uint8Array | undefined {
   return key.length < KEY_BYTES_LEAST ? undefined : key;
 }
 
-/** A webhook secret sealed for its row: it can be opened with no other row's id. */
-export function sealWebhookSecret(deps: Pick<Deps, 'secrets'>, id: string, secret: string): string {
-  return deps.secrets.seal('webhook_secret', secret, id);
+/**
+ * A webhook secret sealed for its row: it can be opened with no other row's id, and for no other merchant. The merchant is named
+ * behind the secret, not in the context, so that earlier builds open it, too: Node.js decodes nothing behind the padding of base64,
+ * and 32 bytes have one.
+ */
+export function sealWebhookSecret(
+  deps: Pick<Deps, 'secrets'>,
+  { id, merchant_id }: Pick<WebhookSecret, 'id' | 'merchant_id'>,
+  secret: string,
+): string {
+  return deps.secrets.seal('webhook_secret', `${secret} ${merchant_id}`, id);
 }
 
-/** The text of a webhook secret; undefined if the master key that sealed it is gone. */
-export function openWebhookSecret(deps: Pick<Deps, 'secrets'>, { sealed, id }: WebhookSecret): string | undefined {
-  return deps.secrets.open('webhook_secret', sealed, id);
+/**
+ * The text of a webhook secret; undefined if the master key that sealed it is gone, or it was sealed for another row or merchant.
+ * One that an earlier build sealed names no merchant, and is opened for any.
+ */
+export function openWebhookSecret(
+  deps: Pick<Deps, 'secrets'>,
+  { id, merchant_id, sealed }: WebhookSecret,
+): string | undefined {
+  const [text, owner = merchant_id] = deps.secrets.open('webhook_secret', sealed, id)?.split(' ') ?? [];
+  return owner === merchant_id ? text : undefined;
 }
 
 function openWebhookKey(deps: Pick<Deps, 'secrets'>, secret: WebhookSecret): Uint8Array | undefined {

@@ -206,6 +206,21 @@ describe('in a database', () => {
     expect(of('keys')[0]?.detail).toContain(`1 of 1 signing secrets (first: ${merchant_id}): add the older key again`);
   });
 
+  it('a signing secret that was moved to another merchant', async () => {
+    const [from, to] = [await cli.json('merchant create --name Kivu'), await cli.json('merchant create --name Goma')];
+    await change('update webhook_secret set merchant_id = $2 where merchant_id = $1', [
+      from.merchant_id,
+      to.merchant_id,
+    ]);
+    await change('update webhook_secret set shard = (select shard from merchant where id = merchant_id)');
+    const { status, of } = await examined();
+    expect(status).toBe(1);
+    expect(of('keys')).toMatchObject([{ status: 'fail' }]);
+    expect(of('keys')[0]?.detail).toContain(
+      `1 of 2 signing secrets were altered, or moved from another merchant (first: ${to.merchant_id}), and do not sign`,
+    );
+  });
+
   it('what needs an older key of the ring, and what needs one that is not there', async () => {
     const newer = Buffer.alloc(32, 99).toString('base64');
     await cli.json('wallet open --pin 1234 --currency usd --phone +243810000042');

@@ -2,12 +2,14 @@
  * What somebody who can write the database, but has no master key, copies from a row of their own over another's.
  */
 import { hash } from '@node-rs/argon2';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openKeyring } from '../../src/platform/keyring.ts';
-import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { createMerchant, type MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { keyOfWebhookSecret } from '../../src/usecases/webhook-sign.ts';
 import { collect, payFromWallet } from '../support/flows.ts';
 import { rowsOf } from '../support/rows.ts';
 import { until } from '../support/waiting.ts';
+import { openWebhookDesk, verify, type WebhookDesk } from '../support/webhook-desk.ts';
 import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
 
 let world: World;
@@ -58,4 +60,52 @@ test('a hash of an earlier build is verified, and bound to its wallet after the 
   });
   expect(secrets.isPinHashNew(bound ?? '', number)).toBe(true);
   expect(await pay(number, pin)).toMatchObject({ status: 'approved' });
+});
+
+describe('a signing secret', () => {
+  let desk: WebhookDesk;
+  beforeEach(async () => {
+    desk = await openWebhookDesk();
+  });
+  afterEach(() => desk.close());
+
+  const move = (from: MerchantCreated, to: MerchantCreated) =>
+    rowsOf(desk.world, 'update webhook_secret set merchant_id = $2, shard = $3 where merchant_id = $1', [
+      from.merchant.id,
+      to.merchant.id,
+      to.merchant.shard,
+    ]);
+
+  test('that was moved to another merchant signs nothing there, even where it was opened before', async () => {
+    const { deps } = desk.world;
+    const mine = await createMerchant(deps, { name: 'Librairie Goma', noFloat: true });
+    const receiver = await desk.receiverOf();
+    await desk.post(await desk.commitEvent(receiver.url));
+    await move(desk.merchant, mine);
+    await desk.post(await desk.commitEvent(receiver.url, mine));
+    const [theirs, moved] = receiver.hits;
+    expect(verify(theirs, desk.merchant.webhook_secret)).toBeDefined();
+    expect(verify(moved, mine.webhook_secret)).toBeDefined();
+    expect(() => verify(moved, desk.merchant.webhook_secret)).toThrow('signature');
+    // Who has lost their only secret is sent nothing unsigned.
+    await desk.world.clock.advance(1_000);
+    const unsigned = await desk.post(await desk.commitEvent(receiver.url));
+    expect(unsigned).toMatchObject({ status: 'waiting', last_error: 'no_signing_secret' });
+    expect(receiver.hits).toHaveLength(2);
+  });
+
+  test('of an earlier build signs still, and earlier builds find the key in one that is bound', async () => {
+    const { store, deps } = desk.world;
+    const { merchant, webhook_secret } = desk.merchant;
+    const [row] = await store.webhookSecret.ofMerchant(merchant.shard, merchant.id);
+    const { id = '', sealed = '' } = row ?? {};
+    const text = deps.secrets.open('webhook_secret', sealed, id) ?? '';
+    expect(text).not.toBe(webhook_secret);
+    expect(keyOfWebhookSecret(text)).toEqual(keyOfWebhookSecret(webhook_secret));
+    const early = deps.secrets.seal('webhook_secret', webhook_secret, id);
+    await rowsOf(desk.world, 'update webhook_secret set sealed = $2 where id = $1', [id, early]);
+    const receiver = await desk.receiverOf();
+    await desk.post(await desk.commitEvent(receiver.url));
+    expect(verify(receiver.hits[0], webhook_secret)).toBeDefined();
+  });
 });
