@@ -53,8 +53,8 @@ export async function judgePin(
 
 /**
  * Hashes a right PIN anew if its hash needs an older key of the ring, so that this key can one day be removed, or is not bound to
- * its account, as earlier builds made them. To be called only after the reply: the time it takes would tell a right PIN behind a lock from wrong ones. Payments take precedence: while PINs
- * are being verified, this is left to the next payment.
+ * its account, as earlier builds made them. To be called only after the reply: the time it takes would tell a right PIN behind a
+ * lock from wrong ones. Payments take precedence: while PINs are being verified, this is left to the next payment.
  */
 export async function renewPinHash(
   deps: Pick<Deps, 'store' | 'secrets'>,
