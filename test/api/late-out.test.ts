@@ -353,6 +353,16 @@ describe('a refund that failed, and was paid after that', () => {
       await desk.expectSoundBooks();
     });
 
+    test('is booked to nobody while the other one is open: the refund may still be paid with it', async () => {
+      const { merchant, one, two } = await triedTwice();
+      await desk.hearOf(one, 'SUCCESSFUL');
+      for (const to of ['merchant', 'gateway'] as const)
+        await expect(desk.book(one, to)).rejects.toThrow('may still be paid with this money');
+      const moved = await desk.movedBy(merchant, () => desk.hearOf(two, 'FAILED'));
+      expect(moved).toEqual({ reserved: -12_50n, suspense: 12_50n });
+      await desk.expectSoundBooks();
+    });
+
     test('and paid by both, is charged to its merchant once', async () => {
       const { one, two } = await triedTwice();
       await desk.hearOf(two, 'FAILED');

@@ -139,6 +139,18 @@ describe('a line that pays a failed one again', () => {
     await desk.expectSoundBooks();
   });
 
+  test('and was paid late as well is paid once more after the upstream has given the money of both back', async () => {
+    const { payer, first, again } = await waiting();
+    await desk.passMinutes(2);
+    const second = await desk.lastAttempt(again.id, 'waiting');
+    await desk.hearOf(second, 'FAILED');
+    for (const attempt of [first.attempt, second]) await desk.hearOf(attempt, 'SUCCESSFUL');
+    for (const attempt of [first.attempt, second]) await desk.book(attempt, 'upstream');
+    for (const line of [first.line, again]) expect((await lineNow(world, line)).late_attempt_id).toBeNull();
+    expect((await desk.retry(payer, again.batch_id)).status).toBe(200);
+    await desk.expectSoundBooks();
+  });
+
   test('is charged to its merchant once if the late money of both lines is booked at the same time', async () => {
     const { payer, first, again } = await waiting();
     await desk.passMinutes(2);
@@ -202,6 +214,20 @@ describe('a line that pays a failed one again', () => {
     await desk.hearOf(first.attempt, 'SUCCESSFUL');
     await expect(desk.book(first.attempt, 'merchant')).rejects.toThrow(`was paid by ${again.id}`);
     await desk.book(first.attempt, 'upstream');
+    expect(await availableOf(world, payer)).toBe(90_00n);
+    await desk.expectSoundBooks();
+  });
+
+  test('and was paid in time, though archived since: the merchant does not bear the failed line’s late money', async () => {
+    const { payer, first, again } = await waiting();
+    await desk.passMinutes(2);
+    await desk.hearOf(await desk.lastAttempt(again.id, 'waiting'), 'SUCCESSFUL');
+    await desk.hearOf(first.attempt, 'SUCCESSFUL');
+    await payoutHooks(world, again);
+    await growOld(world);
+    await archive(world);
+    expect(await world.gateway.store.payoutLine.get(again.shard, again.id)).toBeUndefined();
+    await expect(desk.book(first.attempt, 'merchant')).rejects.toThrow(`was paid by ${again.id}`);
     expect(await availableOf(world, payer)).toBe(90_00n);
     await desk.expectSoundBooks();
   });
