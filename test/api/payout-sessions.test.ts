@@ -1,13 +1,13 @@
 /**
  * Which sessions may pay out: one that only a backend has used. Any other learns that, and nothing about the payouts that were made.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
 import { expectRefusal } from '../support/envelope.ts';
 import { bearerOf, collect, type Fields, payFromWallet } from '../support/flows.ts';
 import { createPayout, payoutBody } from '../support/payout-flows.ts';
-import { openPayer } from '../support/payout-lines.ts';
+import { availableOf, openPayer } from '../support/payout-lines.ts';
 import { collectBody, mint, openWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -50,6 +50,22 @@ test('a session that has collected may not', async () => {
   });
   expect(collected.status, collected.text).toBe(200);
   expectRefusal(await sendWith(made.token), 403, '1003', 'SESSION_COLLECTED');
+});
+
+test('a session that collects while its payout is being made may not, and nothing is made', async () => {
+  const made = await mint(world, merchant);
+  const { store } = world.gateway;
+  const commit = store.commit.bind(store);
+  const spy = vi.spyOn(store, 'commit').mockImplementation(async (change) => {
+    if (!change.claims?.some(({ table }) => table === 'payout_batch')) return commit(change);
+    spy.mockRestore();
+    const body = collectBody(world, 'none');
+    expect((await world.call('POST', '/payments/collect', { bearer: made.token, body })).status).toBe(200);
+    return commit(change);
+  });
+  const before = await availableOf(world, merchant);
+  expectRefusal(await sendWith(made.token), 403, '1003', 'SESSION_COLLECTED');
+  expect(await availableOf(world, merchant)).toBe(before);
 });
 
 test('a session that has collected, paid or shown a device does not learn of a payout under its key', async () => {
