@@ -5,9 +5,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Reply } from '../../src/connectors/testing/scripted-upstream.ts';
 import type { Change } from '../../src/domain/change.ts';
+import type { Attempt } from '../../src/domain/records.ts';
 import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import { CommitUnknown } from '../../src/store/errors.ts';
 import type { Store } from '../../src/store/store.ts';
+import { settleOutgoingInquiry } from '../../src/usecases/attempt-outgoing.ts';
+import { settleByInquiry } from '../../src/usecases/attempt-settle.ts';
 import type { Deps } from '../../src/usecases/deps.ts';
 import { submitPayment } from '../../src/usecases/payment-submit.ts';
 import { startLine } from '../../src/usecases/payout-start.ts';
@@ -38,6 +41,15 @@ const ahead = (store: Partial<Store>): Deps => {
   const { deps } = world.gateway;
   return { ...deps, clock: manualClock(deps.clock.now() + 60_000), store: { ...deps.store, ...store } };
 };
+
+/** Another process hears that the upstream has refused the attempt. */
+async function refuse(attempt: Attempt): Promise<void> {
+  const { deps } = world.gateway;
+  const answer = { kind: 'declined', reason: 'carrier_failed', providerReference: null } as const;
+  const said = { answer, at: deps.clock.now() };
+  if (attempt.purpose !== 'payment') await settleOutgoingInquiry(deps, attempt, said, 'hint');
+  else await settleByInquiry(deps, attempt, undefined, said, 'hint');
+}
 
 /** Loses the answer of the first commit that opens an attempt; `meanwhile` happens before anything is read. */
 function losing(meanwhile: () => Promise<void>): Partial<Store> {
@@ -112,6 +124,17 @@ describe('a payout line', () => {
     expect(await lineNow(world, line)).toMatchObject({ status: 'failed', reserved_at: null });
     await desk.expectSoundBooks();
   });
+
+  test('that another process has ended before its own commit is found: nothing is sent', async () => {
+    const payer = await openPayer(world, 100_00n);
+    desk.carrier.answer(TURNED_AWAY);
+    const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('42') }]);
+    await desk.lastAttempt(line.id, 'not_sent');
+    const deps = ahead(losing(async () => refuse(await desk.lastAttempt(line.id, 'intended'))));
+    expect(await startLine(deps, await lineNow(world, line), payer.merchant)).toMatchObject({ outcome: 'not_called' });
+    expect(await lineNow(world, line)).toMatchObject({ status: 'failed', tries: 2 });
+    await desk.expectSoundBooks();
+  });
 });
 
 describe('a refund', () => {
@@ -150,6 +173,14 @@ describe('a refund', () => {
     expect((await now()).status).toBe('failed');
     await desk.expectSoundBooks();
   });
+
+  test('that another process has ended before its own commit is found: nothing is sent', async () => {
+    const { one, now } = await waiting();
+    const meanwhile = async () => refuse(await desk.lastAttempt(one.payment_id, 'intended'));
+    expect(await startRefund(ahead(losing(meanwhile)), await now())).toMatchObject({ outcome: 'not_called' });
+    expect(await now()).toMatchObject({ status: 'failed', tries: 2 });
+    await desk.expectSoundBooks();
+  });
 });
 
 test('a payment that was read before its own commit took effect is pending again if the carrier is down', async () => {
@@ -166,4 +197,25 @@ test('a payment that was read before its own commit took effect is pending again
   const after = { status: 'pending', attempt_id: null, submitted_at: null };
   expect(await store.payment.get(shard, paying.transaction_id)).toMatchObject(after);
   expect((await store.session.caller(shard, caller.session.id))?.submitting_payment_id).toBeNull();
+});
+
+test('a payment that another process has ended before its own commit is found is not asked for', async () => {
+  const merchant = await world.merchant();
+  const paying = await collect(world, merchant, { method: 'mobile_money', minted });
+  const { store } = world.gateway.deps;
+  const caller = await callerOf(world, merchant, paying);
+  const command = submitOf(paying, { method: 'mobile_money', msisdn: numberEnding('42') });
+  let isAsked = false;
+  desk.carrier.answer(async () => {
+    isAsked = true;
+    return { status: 202, body: '' };
+  });
+  const meanwhile = async () => refuse(await attemptOf(world, paying));
+  const deps = { ...world.gateway.deps, store: { ...store, ...losing(meanwhile) } };
+  // It looks again after a tenth of a second.
+  const submitted = expect(submitPayment(deps, caller, command, plainly)).rejects.toMatchObject({ code: 1001 });
+  await Promise.all([submitted, world.clock.advance(100)]);
+  expect(isAsked).toBe(false);
+  expect((await store.payment.get(merchant.merchant.shard, paying.transaction_id))?.status).toBe('failed');
+  await desk.expectSoundBooks();
 });
