@@ -7,10 +7,11 @@ import { creditBalance } from '../../src/usecases/balance-credit.ts';
 import { holdConnector, resumeConnector } from '../../src/usecases/connector-hold.ts';
 import { callOffRefund, executeRefund } from '../../src/usecases/refund-decide.ts';
 import { startRefund } from '../../src/usecases/refund-start.ts';
+import { expectRefusal } from '../support/envelope.ts';
 import { collect, numberEnding, payByPhone } from '../support/flows.ts';
 import { type OutDesk, openOutDesk } from '../support/late-out-desk.ts';
 import { attemptOf } from '../support/phone-payments.ts';
-import { minted, readBack, refunded } from '../support/refund-flows.ts';
+import { minted, readBack, refund, refunded } from '../support/refund-flows.ts';
 import { TURNED_AWAY } from '../support/wavering-carrier.ts';
 import type { World } from '../support/world.ts';
 
@@ -54,6 +55,21 @@ test('a refund that is held back because an earlier one has paid after all is no
   expect((await readBack(world, merchant, second)).status).toBe('pending');
   await callOffRefund(world.gateway.deps, second, SAY, { notTaken: true });
   await desk.book(attempt, 'merchant');
+  await desk.expectSoundBooks();
+});
+
+test('of a payment that has been given back beyond its amount nothing more is, whether an amount is asked for or all', async () => {
+  const { merchant, paying } = await paid();
+  const { refund_id: first } = await refunded(world, merchant, paying, { amount: '10.00' });
+  const attempt = await desk.lastAttempt(first, 'waiting');
+  await desk.hearOf(attempt, 'FAILED');
+  const { refund_id: second } = await refunded(world, merchant, paying, { amount: '10.00' });
+  await desk.hearOf(await desk.lastAttempt(second, 'waiting'), 'SUCCESSFUL');
+  await desk.hearOf(attempt, 'SUCCESSFUL');
+  for (const more of [{}, { amount: '0.01' }]) {
+    const asked = await refund(world, merchant, { transaction_id: paying.transaction_id, ...more });
+    expectRefusal(asked, 402, '1202', 'REFUND_UNDER_WAY');
+  }
   await desk.expectSoundBooks();
 });
 
