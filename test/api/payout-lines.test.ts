@@ -241,6 +241,19 @@ describe('wallets', () => {
     await expectPayoutBooksAgree(world, payer);
   });
 
+  test('that do not exist, or have another currency, of a dated occurrence: nothing was reserved, and nothing comes back', async () => {
+    const payer = await openPayer(world, 100_00n);
+    await commitBatch(world, payer, [{ msisdn: numberEnding('01') }], { nextStartAt: null });
+    const { number: francs } = await world.wallet({ currency: 'cdf', balance: 0n });
+    const unknown = makeWalletNumber(Number(francs.slice(4, 6)), 1);
+    const lines = await commitBatch(world, payer, [{ wallet: unknown }, { wallet: francs }], { unreserved: true });
+    const ends = await Promise.all(lines.map((line) => untilLine(world, line, 'failed', 0)));
+    expect(ends.map(({ reason }) => reason)).toEqual(['wallet_unknown', 'wallet_currency']);
+    // What the line to the phone costs is still reserved.
+    expect(await availableOf(world, payer)).toBe(89_90n);
+    expect(await world.gateway.store.audit()).toEqual([]);
+  });
+
   test('of a dated occurrence: reserved and paid in one step', async () => {
     const payer = await openPayer(world, 15_00n);
     const { number } = await world.wallet({ balance: 0n });
