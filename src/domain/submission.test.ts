@@ -1,6 +1,7 @@
 /** Whether a session may pay a payment now, and by which method. */
 import { describe, expect, test } from 'vitest';
 import { methodId } from './method.ts';
+import { requireInTime } from './payment.ts';
 import type { Merchant, Payment, PaymentMethod, Session } from './records.ts';
 import { Refusal } from './refusal.ts';
 import {
@@ -147,4 +148,13 @@ test('a method that cannot carry a payment with its fee on top is refused, and i
   expect([by('card'), by('mobile_money')]).toEqual([1202, undefined]);
   const canChoose = (method: PaymentMethod) => isChoosable(large, asking, method, NOW);
   expect([canChoose('card'), canChoose('mobile_money')]).toEqual([false, true]);
+});
+
+test('a payment’s time is over at its end, and not a millisecond before', () => {
+  const at = (now: number) => [
+    isChoosable(payment, merchant, 'wallet', now),
+    outcomeOf(() => requireInTime(payment, now)),
+  ];
+  expect(at(payment.expires_at - 1)).toEqual([true, undefined]);
+  expect(at(payment.expires_at)).toEqual([false, 1205]);
 });
