@@ -85,23 +85,41 @@ describe('a payout line', () => {
   });
 });
 
-test('a refund whose second attempt was refused waits for the first: no more is refunded than was paid', async () => {
-  const merchant = await world.merchant();
-  const paying = await collect(world, merchant, { method: 'mobile_money', minted });
-  await payByPhone(world, paying, numberEnding('42'));
-  await desk.hearOf(await attemptOf(world, paying), 'SUCCESSFUL');
-  expect(await statusOf(world, paying)).toBe('approved');
-  carrier.answer(TURNED_AWAY, NO_ANSWER);
-  const { refund_id } = await refunded(world, merchant, paying);
-  const { first, second } = await acceptedBefore(refund_id);
-  carrier.say(second.reference, 'FAILED');
-  await desk.untilAttempt(refund_id, 1, 'declined');
-  expect((await readBack(world, merchant, refund_id)).status).toBe('processing');
-  const again = await refund(world, merchant, { transaction_id: paying.transaction_id });
-  expect(again.status, again.text).not.toBe(201);
-  carrier.say(first.reference, 'SUCCESSFUL');
-  await desk.untilAttempt(refund_id, 0, 'approved');
-  expect((await readBack(world, merchant, refund_id)).status).toBe('completed');
+describe('a refund', () => {
+  async function refundedTwice() {
+    const merchant = await world.merchant();
+    const paying = await collect(world, merchant, { method: 'mobile_money', minted });
+    await payByPhone(world, paying, numberEnding('42'));
+    await desk.hearOf(await attemptOf(world, paying), 'SUCCESSFUL');
+    expect(await statusOf(world, paying)).toBe('approved');
+    carrier.answer(TURNED_AWAY, NO_ANSWER);
+    const { refund_id } = await refunded(world, merchant, paying);
+    return { merchant, paying, refund_id, ...(await acceptedBefore(refund_id)) };
+  }
+
+  test('whose second attempt was refused waits for the first: no more is refunded than was paid', async () => {
+    const { merchant, paying, refund_id, first, second } = await refundedTwice();
+    carrier.say(second.reference, 'FAILED');
+    await desk.untilAttempt(refund_id, 1, 'declined');
+    expect((await readBack(world, merchant, refund_id)).status).toBe('processing');
+    const again = await refund(world, merchant, { transaction_id: paying.transaction_id });
+    expect(again.status, again.text).not.toBe(201);
+    carrier.say(first.reference, 'SUCCESSFUL');
+    await desk.untilAttempt(refund_id, 0, 'approved');
+    expect((await readBack(world, merchant, refund_id)).status).toBe('completed');
+  });
+
+  test('whose second attempt has paid is completed by it, and what the first one pays as well is late', async () => {
+    const { merchant, refund_id, first, second } = await refundedTwice();
+    await desk.hearOf(second, 'SUCCESSFUL');
+    expect((await readBack(world, merchant, refund_id)).status).toBe('completed');
+    await desk.hearOf(first, 'SUCCESSFUL');
+    expect((await desk.attemptsOf(refund_id)).map(({ status, reason }) => [status, reason])).toEqual([
+      ['approved', 'late_success'],
+      ['approved', null],
+    ]);
+    expect(await world.gateway.store.audit()).toEqual([]);
+  });
 });
 
 test('a declined payment that its carrier paid without a callback, and while unreachable for two days, is found', async () => {
