@@ -290,6 +290,16 @@ describe('an earlier attempt that was believed not to be sent', () => {
     expect(await statusOf(world, paying)).toBe('pending');
   });
 
+  test('may have paid, one of two, and nobody can say of that one: 1404, and nothing is asked for', async () => {
+    const { paying, pays } = await turnedAway();
+    await turnAway(paying);
+    const one = network.hold('inquire');
+    const submitted = submitCard(world, paying);
+    await one.asked.then(() => one.answer('cuts'));
+    expectRefusal(await submitted, 502, '1404', 'EARLIER_TRY_OPEN');
+    expect(network.count('pay')).toBe(pays + 1);
+  });
+
   test('the order was captured, and nobody can say yet by which try: no merchant is told to collect again', async () => {
     const { paying, first, pays } = await turnedAway();
     network.took(first);
