@@ -144,7 +144,9 @@ test('an amount that reaches the threshold needs a code; the last cent of the ac
   expect(paid.json, paid.text).toMatchObject({ status: 'approved', wallet_balance: '0.00' });
   const refused = await verify(second.asked, second.code);
   expect(refused.json, refused.text).toMatchObject({ error_code: '1201' });
-  // The right code was judged, and so it counts.
+  // The right code was judged, and so it counts, in every process.
+  const judged = await world.gateway.store.code.get(shop.merchant.shard, second.asked.transaction_id);
+  expect(judged?.tries).toHaveLength(1);
   expect((await verify(second.asked, wrongOf(second.code))).json.details[0].message).toContain('3 attempts');
 });
 
