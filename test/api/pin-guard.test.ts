@@ -199,6 +199,24 @@ test('a lock that ends while a submit reads counts no PIN, because none was veri
   expect((await payFromWallet(world, paying, made)).json).toMatchObject({ status: 'approved' });
 });
 
+test('a right PIN is not told, not even as lacking money, if another try locks its account before it is answered', async () => {
+  const poor = await world.wallet({ balance: 0n });
+  const [paying, other] = [await collect(world, merchant), await collect(world, merchant)];
+  for (let tries = 1; tries < 5; tries += 1) await submit(other, 'wallet', poor.number, WRONG);
+  const { deps } = world.gateway;
+  let isFirst = true;
+  const commit: typeof deps.store.commit = async (change) => {
+    const comesFirst = isFirst;
+    isFirst = false;
+    if (comesFirst) expectRefusal(await submit(other, 'wallet', poor.number, WRONG), 400, '1302', 'INVALID_PIN');
+    return deps.store.commit(change);
+  };
+  const behind = { ...deps, store: { ...deps.store, commit } };
+  const caller = await callerOf(world, merchant, paying);
+  const submitted = submitPayment(behind, caller, submitOf(paying, meansOf(poor)), plainly);
+  await expect(submitted).rejects.toMatchObject({ code: 1303 });
+});
+
 test('typed numbers are not stored, and the counts are reaped some time after they have stopped counting', async () => {
   const number = unknownNumber();
   await toldAt('wallet', number, [0, 0]);
@@ -297,5 +315,26 @@ describe('one session at many accounts', () => {
       ...Array.from({ length: 7 }, () => '1303'),
     ]);
     expectRefusal(await submit(paying, 'wallet', mine.number, mine.pin), 403, '1303');
+  });
+
+  test.each([
+    ['it would pay', 100_00n],
+    ['its account has too little', 0n],
+  ])('a right PIN is not told if another try locks the session before it is answered (%s)', async (_, balance) => {
+    const mine = await world.wallet({ balance });
+    const paying = await collect(world, merchant);
+    for (let tries = 1; tries < MOST; tries += 1) await submit(paying, 'wallet', unknownNumber(), WRONG);
+    const { deps } = world.gateway;
+    let isFirst = true;
+    const commit: typeof deps.store.commit = async (change) => {
+      const comesFirst = isFirst;
+      isFirst = false;
+      if (comesFirst) expectRefusal(await submit(paying, 'wallet', unknownNumber(), WRONG), 400, '1302', 'INVALID_PIN');
+      return deps.store.commit(change);
+    };
+    const behind = { ...deps, store: { ...deps.store, commit } };
+    const caller = await callerOf(world, merchant, paying);
+    const submitted = submitPayment(behind, caller, submitOf(paying, meansOf(mine)), plainly);
+    await expect(submitted).rejects.toMatchObject({ code: 1303 });
   });
 });
