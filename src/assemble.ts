@@ -193,7 +193,7 @@ function joinGateway(
     },
     refreshMetrics,
     bindDevice: (session, fingerprint) => bindDevice(deps, session, fingerprint),
-    transactionOf: (caller, paymentId) => findTransactionOf(deps, caller, paymentId),
+    transactionOf: (caller, id) => findTransactionOf(deps, caller, id),
     isClockRight,
     ready: async () => {
       const [database, clock] = await Promise.all([

@@ -10,14 +10,19 @@ import { hasFields, isText } from '../usecases/stored-json.ts';
 import type { Route } from './route.ts';
 
 export interface PaymentsKnown {
-  /** The transaction behind a payment_id that a session has named; undefined if it is none of its merchant's. */
-  transactionOf(caller: SessionCaller, paymentId: string): Promise<string | undefined>;
+  /** The transaction behind an id that a caller has named; undefined if it is none of its merchant's payments. */
+  transactionOf(caller: MerchantCaller | SessionCaller, id: string): Promise<string | undefined>;
 }
 
-/** The payment_id in a body, on a route that takes one. */
+const NAMES = ['payment_id', 'transaction_id'] as const;
+
+/** The payment's id in a body, on a route that takes one. */
 export function paymentIdIn({ body: schema }: Pick<Route, 'body'>, body: unknown): string | undefined {
-  const takesOne = hasFields(schema) && hasFields(schema.properties) && 'payment_id' in schema.properties;
-  return takesOne && hasFields(body) && isText(body.payment_id) ? body.payment_id : undefined;
+  if (!hasFields(schema) || !hasFields(schema.properties) || !hasFields(body)) return undefined;
+  const { properties } = schema;
+  const name = NAMES.find((one) => one in properties);
+  const id = name === undefined ? undefined : body[name];
+  return isText(id) ? id : undefined;
 }
 
 /** A refusal of a body names the payment that the body is about, if it is one of the caller's (contract §2). */
@@ -27,7 +32,7 @@ export async function aboutPayment(
   refusal: Refusal,
   paymentId: string | undefined,
 ): Promise<Refusal> {
-  if (paymentId === undefined || caller?.kind !== 'session') return refusal;
+  if (paymentId === undefined || caller === undefined) return refusal;
   const transactionId = await parts.transactionOf(caller, paymentId);
   return transactionId === undefined ? refusal : refusal.about(transactionId);
 }

@@ -10,7 +10,7 @@ import fastify, { type FastifyInstance } from 'fastify';
 import type { Session } from '../domain/records.ts';
 import type { Pages } from '../messages/page.ts';
 import type { Clock, Log, Metrics, Random, Secrets, Traces } from '../platform/platform.ts';
-import type { SessionCaller } from '../usecases/callers.ts';
+import type { MerchantCaller, SessionCaller } from '../usecases/callers.ts';
 import { BODY_BYTES_MOST, createBodyBudget } from './body-budget.ts';
 import { clientAddressReader } from './client-address.ts';
 import { addPreflights, isOpenToPages } from './cors.ts';
@@ -68,8 +68,8 @@ export interface ServerParts extends ClockCheck {
   readonly trustProxy: readonly string[];
   /** Binds a session to the first device that it shows; returns the session as it is then. @throws Refusal 1305. */
   bindDevice(session: Session, fingerprint: string): Promise<Session>;
-  /** The transaction behind a payment_id that a session has named; undefined if it is none of its merchant's. */
-  transactionOf(caller: SessionCaller, paymentId: string): Promise<string | undefined>;
+  /** The transaction behind an id that a caller has named; undefined if it is none of its merchant's payments. */
+  transactionOf(caller: MerchantCaller | SessionCaller, id: string): Promise<string | undefined>;
   /** Whether this process can serve: its database answers. */
   ready(): Promise<Readiness>;
   /** Whether it is about to stop: it still serves requests, but keeps no connection alive. Absent: never. */

@@ -24,10 +24,10 @@ export async function readByPaymentId(deps: Deps, caller: Reader, paymentId: str
   return readOwn(deps, caller, id);
 }
 
-/** The transaction_id of the caller's payment behind a payment_id; undefined where there is none, or it cannot be read now. */
-export async function findTransactionOf(deps: Deps, caller: Reader, paymentId: string): Promise<string | undefined> {
+/** The transaction_id of the caller's payment of that id, of either kind; undefined if there is none, or it cannot be read now. */
+export async function findTransactionOf(deps: Deps, caller: Reader, id: string): Promise<string | undefined> {
   try {
-    return (await readByPaymentId(deps, caller, paymentId)).id;
+    return (await readByAnyId(deps, caller, id)).id;
   } catch {
     return undefined;
   }
@@ -73,6 +73,11 @@ export async function readByTransactionId(deps: Deps, caller: Reader, transactio
   return readOwn(deps, caller, transactionId);
 }
 
+/** The payment of that transaction_id or payment_id. @throws Refusal 1204. */
+function readByAnyId(deps: Deps, caller: Reader, id: string): Promise<Payment> {
+  return id.startsWith('pay_') ? readByPaymentId(deps, caller, id) : readByTransactionId(deps, caller, id);
+}
+
 async function readOwn(deps: Deps, caller: Reader, id: string): Promise<Payment> {
   // A merchant's payments are in the merchant's shard: an id of another shard is not one of them.
   if (shardOf(id) !== caller.merchant.shard) throw new Refusal(1204);
@@ -111,9 +116,7 @@ function historyOf(deps: Deps, { shard, id }: Payment): Promise<PaymentHistory[]
 
 /** A payment with its timeline, by transaction_id or payment_id. */
 export async function readDetail(deps: Deps, caller: Reader, id: string): Promise<PaymentDetail> {
-  const payment = id.startsWith('pay_')
-    ? await readByPaymentId(deps, caller, id)
-    : await readByTransactionId(deps, caller, id);
+  const payment = await readByAnyId(deps, caller, id);
   const [history, late, accounts] = await Promise.all([
     historyOf(deps, payment),
     readLatePayments(deps, payment),
