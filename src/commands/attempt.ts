@@ -16,7 +16,7 @@ import { requireId } from '../usecases/operator-input.ts';
 import { findOtherUnder } from '../usecases/order-search.ts';
 import { readLimit } from './options.ts';
 import { endOfPage, type Output, table, timeOf } from './output.ts';
-import { thisUser } from './this-user.ts';
+import { attributionOf } from './this-user.ts';
 import type { Tools } from './tools.ts';
 
 export async function attemptList(
@@ -120,7 +120,7 @@ export async function attemptSettle(
   attemptId: string,
   options: AttemptSettleOptions,
 ): Promise<Output> {
-  const { paid, notPaid, providerReference = null, by = thisUser(), why = null, yes } = options;
+  const { paid, notPaid, providerReference = null, yes } = options;
   if (paid === notPaid) throw new UsageError('the outcome is missing: add --paid or --not-paid');
   if (yes !== true) {
     answerOf({ paid: paid === true, providerReference });
@@ -137,7 +137,7 @@ export async function attemptSettle(
       `${what} since ${timeOf(attempt.created_at)}${twice}: add --yes to close it as ${how}, for good`,
     );
   }
-  const verdict = { paid: paid === true, providerReference, by, why };
+  const verdict = { paid: paid === true, providerReference, ...attributionOf(options) };
   const { attempt, orderStatus } = await decideAttempt(deps, attemptId, verdict);
   const document = {
     ...documentOf(attempt),
@@ -159,7 +159,7 @@ export interface AttemptBookOptions {
 }
 
 export async function attemptBook({ deps }: Tools, attemptId: string, options: AttemptBookOptions): Promise<Output> {
-  const { to, by = thisUser(), why, yes } = options;
+  const { to, why, yes } = options;
   if (yes !== true) {
     const late = await requireLate(deps, attemptId, to);
     const { attempt, order } = late;
@@ -168,7 +168,7 @@ export async function attemptBook({ deps }: Tools, attemptId: string, options: A
     const when = `${moved} at ${timeOf(attempt.settled_at)} for ${order.id}, ${order.status}`;
     throw new OperatorError(`${what} ${when}: add --yes to book it to the ${to}${feeIn(late, to)}, for good`);
   }
-  const late = await bookLateMoney(deps, attemptId, { to, by, why });
+  const late = await bookLateMoney(deps, attemptId, { to, by: attributionOf(options).by, why });
   const { attempt, order } = late;
   return {
     document: { ...documentOf(attempt), payment_status: order.status, booked_to: to, reason: attempt.reason },

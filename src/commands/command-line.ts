@@ -118,7 +118,7 @@ const UNSAID: ReadonlySet<string> = new Set([...READING, 'archive']);
 function sayWho(verb: Command): void {
   const has = (name: string): boolean => verb.options.some(({ long }) => long === name);
   if (!has('--by'))
-    verb.option('--by <name>', 'who runs the command, for the journal (default: the user of this machine)');
+    verb.option('--by <name>', 'who runs the command, for the journal, which adds the user of this machine');
   if (!has('--why')) verb.option('--why <text>', 'the reason, for the journal');
 }
 

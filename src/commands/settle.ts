@@ -9,7 +9,7 @@ import { type BalanceSettled, previewSettlement, settleBalance } from '../usecas
 import { OperatorError } from '../usecases/operator-error.ts';
 import { requireAmount, requireCurrency } from '../usecases/operator-input.ts';
 import { type Output, timeOf } from './output.ts';
-import { thisUser } from './this-user.ts';
+import { attributionOf } from './this-user.ts';
 import type { Tools } from './tools.ts';
 
 export interface SettleOptions {
@@ -34,7 +34,7 @@ export async function settle({ deps }: Tools, options: SettleOptions): Promise<O
     const what = `${formatMinor(amountMinor, currency)} ${currency} of ${id} (${name})${suspended}`;
     throw new OperatorError(`this pays ${what} out to its bank: add --yes to do it`);
   }
-  return told(await settleBalance(deps, { ...order, by: options.by ?? thisUser(), why: options.why ?? null }));
+  return told(await settleBalance(deps, { ...order, ...attributionOf(options) }));
 }
 
 function told({ merchantId, currency, reference, isRepeated, ...settled }: BalanceSettled): Output {

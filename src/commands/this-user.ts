@@ -1,12 +1,14 @@
 /**
- * Who runs a command, and why: as the options say, or else the user name on this machine.
+ * Who runs a command, and why.
+ *
+ * Invariant: whatever name is given, the user that this machine knows is part of the attribution, and the end of it.
  */
 
 import { userInfo } from 'node:os';
 import type { Attribution } from '../usecases/operator-input.ts';
 
 /** The name of the user on this machine; in some containers the user has none. */
-export function thisUser(): string {
+function thisUser(): string {
   try {
     return userInfo().username;
   } catch {
@@ -14,13 +16,12 @@ export function thisUser(): string {
   }
 }
 
-/** The values of `--by` and `--why`, by default this user and null. */
-export function attributionOf({
-  by = thisUser(),
-  why = null,
-}: {
-  readonly by?: string;
-  readonly why?: string | null;
-}): Attribution {
-  return { by, why };
+/**
+ * The values of `--by` and `--why`, by default this user and null. A name that was given is followed by this user's, `claire, as
+ * root`: what follows the last `, as ` is the machine's word, whatever the name contains. A blank name stays blank, to be refused.
+ */
+export function attributionOf({ by, why = null }: { readonly by?: string; readonly why?: string | null }): Attribution {
+  const user = thisUser();
+  const name = by?.trim() ?? user;
+  return { by: name === '' || name === user ? name : `${name}, as ${user}`, why };
 }

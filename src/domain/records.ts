@@ -365,7 +365,7 @@ export interface IdempotencyRecord extends Versioned {
 export interface JournalEntry extends Versioned {
   /** The command, without its options: `attempt book`. */
   readonly verb: string;
-  /** Who gave the command: the name that they stated, or that their machine knows them by. */
+  /** Who gave the command: the user that their machine knows, after the name that they stated, if any: `claire, as root`. */
   readonly said_by: string;
   /** The reason that they stated, if any. */
   readonly why: string | null;

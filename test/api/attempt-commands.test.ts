@@ -114,7 +114,7 @@ describe('mbongo attempt settle', () => {
       attempt_id: id,
       transaction_id: paying.transaction_id,
       status_before: 'waiting',
-      by: 'amina',
+      by: expect.stringMatching(/^amina, as /),
       why: 'seen on the statement',
       provider_reference: 'REF-77',
     });

@@ -34,7 +34,7 @@ describe('a command', () => {
         entry_id: expect.stringMatching(/^jrn_/),
         at: expect.stringMatching(/^\d{4}-.*Z$/),
         command: 'settle',
-        by: 'amina',
+        by: `amina, as ${userInfo().username}`,
         why: 'the weekly run',
         about: [merchant.id, transfer?.id],
       },
@@ -42,7 +42,7 @@ describe('a command', () => {
     expect(await about(String(transfer?.id))).toEqual(entries);
     const { out } = await cli.run(`journal list --about ${merchant.id}`);
     expect(out).toMatch(
-      /^entry +at +command +by +why +about\njrn_\w+ +\S+ +settle +amina +the weekly run +mch_\w+ trf_/,
+      /^entry +at +command +by +why +about\njrn_\w+ +\S+ +settle +amina, as .+ +the weekly run +mch_\w+ trf_/,
     );
   });
 
@@ -50,6 +50,19 @@ describe('a command', () => {
     const { merchant_id } = await cli.json('merchant create --name Kivu');
     const [entry] = await about(String(merchant_id));
     expect(entry).toMatchObject({ command: 'merchant create', by: userInfo().username, why: null });
+  });
+
+  test('names its system user at the end, whatever name is given', async () => {
+    const user = userInfo().username;
+    for (const [given, kept] of [
+      [user, user],
+      ['claire (treasurer)', `claire (treasurer), as ${user}`],
+      ['claire, as root', `claire, as root, as ${user}`],
+    ]) {
+      const { merchant } = await world.merchant();
+      expect((await cli.run(['merchant', 'suspend', '--merchant', merchant.id, '--by', given ?? ''])).status).toBe(0);
+      expect(await about(merchant.id)).toMatchObject([{ by: kept }]);
+    }
   });
 
   test('that only updates a record is found by its merchant all the same', async () => {
@@ -67,7 +80,9 @@ describe('a command', () => {
     const { number } = await world.wallet();
     const done = await cli.run(`wallet credit --number ${number} --amount 5.00 --by amina --why cash`);
     expect(done.status, done.err).toBe(0);
-    expect(await about(number)).toMatchObject([{ command: 'wallet credit', by: 'amina', why: 'cash' }]);
+    expect(await about(number)).toMatchObject([
+      { command: 'wallet credit', by: expect.stringMatching(/^amina, as /), why: 'cash' },
+    ]);
   });
 
   test('that was refused, or only previewed, leaves nothing', async () => {

@@ -116,7 +116,8 @@ describe('mbongo attempt book', () => {
         attempt_id: attempt.id,
         transaction_id: paying.transaction_id,
         to: 'merchant',
-        ...SAY,
+        by: expect.stringMatching(/^amina, as /),
+        why: SAY.why,
       });
     });
     expect(moved).toEqual({ suspense: -12_50n, available: 12_50n });
