@@ -23,6 +23,10 @@ const around = {
 const MAKES_A_SECRET = /^(?:merchant create|credential issue|credential rotate|webhook secret)\b/;
 const makesSecret = MAKES_A_SECRET.test(argv.join(' '));
 
+// The copy of a journal entry, or an error, that cannot be written is lost alone: the change has been made, and its result, perhaps a
+// secret that is shown once, is still to be printed.
+process.stderr.on('error', () => undefined);
+
 let isLost = false;
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // A reader that has gone away (`mbongo … | head -1`) is no reason to fail, unless a secret was to be read; and a gateway keeps

@@ -4,6 +4,7 @@
  * Invariant: everything opened for the command is closed before it ends, so that the process ends by itself.
  */
 
+import { createLog } from '../platform/log.ts';
 import type { Deps, OperatorDeps } from '../usecases/deps.ts';
 import type { Command } from '../usecases/journal.ts';
 import { stillUsingDatabaseUrl } from './database-url.ts';
@@ -46,7 +47,9 @@ export async function runWithTools(
       const { clock, random, secrets, log, config, store } = world;
       if (changes) await requireRightClock({ store, clock, mode: config.mode });
       const alarmed = (): void => undefined;
-      const written = journaled({ store, clock, random }, name);
+      // Whatever LOG_LEVEL is: it is what is left of the journal if the database is lost.
+      const copies = createLog({ level: 'info', destination: { write: around.writeError } });
+      const written = journaled({ store, clock, random, copies }, name);
       const deps = { store: written, clock, random, secrets, log, alarmed, payoutText, mode: config.mode };
       return await stillUsingDatabaseUrl(config.databaseUrl, () => command({ deps, input: around.input }));
     } finally {

@@ -5,6 +5,7 @@
  */
 
 import type pg from 'pg';
+import { CommitUnknown, serverErrorOf } from './errors.ts';
 
 /** Keys of advisory locks, which all processes of this project share. Any two different constants will do. */
 const LOCKS = { migrate: 7_262_646, archive: 7_262_647 };
@@ -20,7 +21,11 @@ const UNHEEDED = {
 };
 const UNLIMITED = `select set_config(name, '0', true) from pg_settings where name = any($1)`;
 
-/** Runs work in a transaction, as soon as no other transaction holds the same lock. */
+/**
+ * Runs work in a transaction, as soon as no other transaction holds the same lock.
+ *
+ * @throws CommitUnknown when the connection was lost while it committed; what the work or the server threw, when nothing was written
+ */
 export async function inTransaction<A>(
   client: pg.ClientBase,
   lock: keyof typeof LOCKS,
@@ -34,10 +39,14 @@ export async function inTransaction<A>(
     await client.query(UNLIMITED, [UNHEEDED[lock]]);
     await client.query('select pg_advisory_xact_lock($1)', [LOCKS[lock]]);
     const answer = await work();
-    await client.query('commit');
+    await client.query('commit').catch(failedToCommit);
     return answer;
   } catch (error) {
     await client.query('rollback').catch(() => undefined);
     throw error;
   }
+}
+
+function failedToCommit(error: unknown): never {
+  throw serverErrorOf(error) === undefined ? new CommitUnknown() : error;
 }

@@ -367,7 +367,7 @@ describe('mbongo, as a program whose output is no longer read', () => {
     expect(await unread('merchant list')).toEqual({ status: 0, err: '' });
     expect(await unread('merchant create --name Unread')).toEqual({
       status: 1,
-      err: expect.stringMatching(/^mbongo: the result could not be written \(.*the secret that it made is lost\n$/),
+      err: expect.stringMatching(/_entry"\}\nmbongo: the result could not be .*the secret that it made is lost\n$/),
     });
   });
 });
@@ -387,7 +387,7 @@ describe('mbongo, as a program on an embedded database of its own', () => {
     // A user in the wrong folder learns that there was no database here.
     expect([status, Buffer.concat(err).toString()]).toEqual([
       0,
-      expect.stringMatching(/^\{"level":"warn",.*making an embedded database in [^\n]*\}\n$/),
+      expect.stringMatching(/^\{"level":"warn",.*making an embedded database in [^\n]*\}\n\{.*"journal_entry"\}\n$/),
     ]);
     expect(Object.keys(JSON.parse(Buffer.concat(out).toString()) as object)).toEqual([
       'merchant_id',

@@ -2,16 +2,25 @@
  * The journal of operators' commands: written with the change, and without secrets.
  */
 
+import { spawn } from 'node:child_process';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { userInfo } from 'node:os';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import pg from 'pg';
 import { afterAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/platform/clock.ts';
+import { memoryLog } from '../../src/platform/testing/memory-log.ts';
 import { CommitUnknown } from '../../src/store/errors.ts';
+import { inTransaction } from '../../src/store/transaction.ts';
 import { creditBalance } from '../../src/usecases/balance-credit.ts';
 import { journaled } from '../../src/usecases/journal.ts';
+import { builtProgram } from '../support/built.ts';
 import type { Document } from '../support/command-line.ts';
 import { openCommandWorld } from '../support/command-world.ts';
 import { openPayer } from '../support/payout-lines.ts';
 import { rowsOf } from '../support/rows.ts';
+import { WORLD_MASTER_KEY } from '../support/world.ts';
 
 const { world, cli, close } = await openCommandWorld();
 afterAll(close);
@@ -106,12 +115,97 @@ describe('a command', () => {
     };
     // It waits before it asks again.
     const lossy = { ...deps, clock: systemClock(), store: { ...deps.store, commit } };
-    const store = journaled(lossy, { verb: 'balance credit', by: 'amina', why: null });
+    const copies = memoryLog(deps.clock);
+    const store = journaled({ ...lossy, copies }, { verb: 'balance credit', by: 'amina', why: null });
     await creditBalance({ ...lossy, store }, merchant.id, 'usd', 5_00n);
-    expect(await about(merchant.id)).toMatchObject([{ command: 'balance credit' }]);
+    const entries = await about(merchant.id);
+    expect(entries).toMatchObject([{ command: 'balance credit' }]);
+    expect(copies.lines.map((line) => JSON.parse(line) as Document)).toMatchObject([
+      { event: 'journal_entry', outcome: 'unknown', entry_id: entries[0]?.entry_id },
+    ]);
     const account = await deps.store.account.get(merchant.shard, `${merchant.id}:available:usd`);
     expect(account?.balance).toBe(5_00n);
   });
+});
+
+describe('on standard error', () => {
+  test('is each entry, whatever the log’s level, and the result stays alone on standard output', async () => {
+    const done = await cli.run(['merchant', 'create', '--name', 'Uvira', '--why', 'they asked', '--json'], {
+      LOG_LEVEL: 'silent',
+    });
+    const { merchant_id } = JSON.parse(done.out) as { merchant_id: string };
+    const [entry = {}] = await about(merchant_id);
+    const copied = { ...entry, about: (entry.about as string[]).join(' ') };
+    expect(done.copies).toEqual([
+      { level: 'info', time: expect.any(String), event: 'journal_entry', outcome: 'committed', ...copied },
+    ]);
+    for (const words of [
+      `merchant suspend --merchant ${merchant_id}`,
+      `credential issue --merchant ${merchant_id}`,
+      `balance credit --merchant ${merchant_id} --currency usd --amount 5`,
+    ]) {
+      const { status, err, copies } = await cli.run(words, { LOG_LEVEL: 'silent' });
+      expect([status, err, copies?.length], words).toEqual([0, '', 1]);
+    }
+  });
+
+  test('is nothing of a command that was refused, and its error stays one document', async () => {
+    const { merchant } = await openPayer(world, 1_00n);
+    const { status, err, copies } = await settle(merchant.id, '40.00', '--yes', '--json');
+    expect([status, copies]).toEqual([1, undefined]);
+    expect(JSON.parse(err)).toMatchObject({ error: true });
+  });
+
+  test.runIf(existsSync('/dev/full'))('may be a full disk: the command prints its result all the same', async () => {
+    const full = openSync('/dev/full', 'w');
+    const child = spawn(process.execPath, [builtProgram('src/main.js'), 'merchant', 'create', '--name', 'Full'], {
+      env: {
+        PATH: process.env.PATH,
+        DATABASE_URL: world.databaseUrl,
+        DATA_DIR: cli.dataDir,
+        MASTER_KEY: WORLD_MASTER_KEY,
+      },
+      stdio: ['ignore', 'pipe', full],
+    });
+    const ended = new Promise((resolve) => child.once('close', resolve));
+    const [out, status] = await Promise.all([text(child.stdout ?? Readable.from([])), ended]);
+    closeSync(full);
+    expect([status, out]).toEqual([0, expect.stringMatching(/whsec_/)]);
+  });
+
+  test('is no PIN, no secret and no whole number', async () => {
+    const opened = await cli.run([
+      'wallet',
+      'open',
+      '--phone',
+      '+243810000043',
+      '--currency',
+      'usd',
+      '--pin',
+      '408213',
+      '--by',
+      '+243 81 000 00 43',
+    ]);
+    expect(opened.status, opened.err).toBe(0);
+    expect(opened.copies?.[0]?.by).toMatch(/^\+\*\*\*0?43, as /);
+    expect(JSON.stringify(opened.copies)).not.toMatch(/408213|\d{9}(?![0-9a-z])/);
+    const made = await cli.run('merchant create --name Beni --json');
+    for (const [, , secret = ''] of made.out.matchAll(/"(\w*secret\w*)":"([^"]+)"/g)) {
+      expect(JSON.stringify(made.copies)).not.toContain(secret);
+    }
+  });
+});
+
+test('a transaction of the archive that is cut off as it commits may have happened', async () => {
+  const client = new pg.Client({ connectionString: world.databaseUrl });
+  client.on('error', () => undefined);
+  await client.connect();
+  const cut = inTransaction(client, 'archive', async () => {
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+    await rowsOf(world, 'select pg_terminate_backend($1, 5000)', [rows[0]?.pid]);
+  });
+  await expect(cut).rejects.toThrow(CommitUnknown);
+  await client.end();
 });
 
 test('no secret, no PIN and no person’s number is in it', async () => {

@@ -10,8 +10,12 @@ import { Readable } from 'node:stream';
 import { expect } from 'vitest';
 import { runCommandLine } from '../../src/commands/command-line.ts';
 
-export type Result = { status: number; out: string; err: string };
+/** What a command wrote; `err` is its standard error without the copies of journal entries, which are `copies`, absent if none. */
+export type Result = { status: number; out: string; err: string; copies?: readonly Document[] };
 export type Document = { [name: string]: unknown };
+
+/** How the copy of a journal entry begins. */
+const COPY = /^\{"level":"info","time":"[^"]+",.*"event":"journal_entry"\}$/;
 
 export interface CommandLine {
   /** Runs a command; words that contain blanks have to be given as a list. */
@@ -38,7 +42,7 @@ export async function openCommandLine(databaseUrl: string, masterKey: string): P
       },
       '0.1.0',
     );
-    return { status, out: out.join(''), err: err.join('') };
+    return { status, out: out.join(''), ...apart(err.join('')) };
   };
   return {
     run,
@@ -52,4 +56,11 @@ export async function openCommandLine(databaseUrl: string, masterKey: string): P
     dataDir,
     close: () => rm(dataDir, { recursive: true, force: true }),
   };
+}
+
+function apart(err: string): Pick<Result, 'err' | 'copies'> {
+  const lines = err.split(/(?<=\n)/);
+  const isCopy = (line: string): boolean => COPY.test(line.trimEnd());
+  const copies = lines.filter(isCopy).map((line) => JSON.parse(line) as Document);
+  return { err: lines.filter((line) => !isCopy(line)).join(''), ...(copies.length > 0 && { copies }) };
 }
