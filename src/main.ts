@@ -15,6 +15,7 @@ const around = {
   env: process.env,
   write: (text: string) => void process.stdout.write(text),
   writeError: (text: string) => void process.stderr.write(text),
+  isWatched: process.stderr.isTTY,
   // Only a command that reads it opens it.
   input: () => process.stdin,
 };

@@ -18,6 +18,8 @@ export interface Surroundings {
   readonly env: { readonly [name: string]: string | undefined };
   write(text: string): void;
   writeError(text: string): void;
+  /** Whether errors go to a terminal, where somebody reads them and nothing keeps them; absent: they do not. */
+  readonly isWatched?: boolean;
   /** Opens the standard input; absent: there is none. */
   readonly input?: (() => AsyncIterable<string | Uint8Array>) | undefined;
 }

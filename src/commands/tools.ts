@@ -47,8 +47,9 @@ export async function runWithTools(
       const { clock, random, secrets, log, config, store } = world;
       if (changes) await requireRightClock({ store, clock, mode: config.mode });
       const alarmed = (): void => undefined;
-      // Whatever LOG_LEVEL is: it is what is left of the journal if the database is lost.
-      const copies = createLog({ level: 'info', destination: { write: around.writeError } });
+      // Whatever LOG_LEVEL is: it is what is left of the journal if the database is lost. A terminal keeps nothing.
+      const level = around.isWatched === true ? 'silent' : 'info';
+      const copies = createLog({ level, destination: { write: around.writeError } });
       const written = journaled({ store, clock, random, copies }, name);
       const deps = { store: written, clock, random, secrets, log, alarmed, payoutText, mode: config.mode };
       return await stillUsingDatabaseUrl(config.databaseUrl, () => command({ deps, input: around.input }));

@@ -16,7 +16,7 @@ import { inTransaction } from '../../src/store/transaction.ts';
 import { creditBalance } from '../../src/usecases/balance-credit.ts';
 import { journaled } from '../../src/usecases/journal.ts';
 import { builtProgram } from '../support/built.ts';
-import type { Document } from '../support/command-line.ts';
+import { type Document, openCommandLine } from '../support/command-line.ts';
 import { openCommandWorld } from '../support/command-world.ts';
 import { openPayer } from '../support/payout-lines.ts';
 import { rowsOf } from '../support/rows.ts';
@@ -129,6 +129,13 @@ describe('a command', () => {
 });
 
 describe('on standard error', () => {
+  test('of a terminal is none: whoever reads there wants to see the result', async () => {
+    const watched = await openCommandLine(world.databaseUrl, WORLD_MASTER_KEY, true);
+    const { status, err, copies } = await watched.run(['merchant', 'create', '--name', 'Bukavu']);
+    await watched.close();
+    expect([status, err, copies]).toEqual([0, '', undefined]);
+  });
+
   test('is each entry, whatever the log’s level, and the result stays alone on standard output', async () => {
     const done = await cli.run(['merchant', 'create', '--name', 'Uvira', '--why', 'they asked', '--json'], {
       LOG_LEVEL: 'silent',

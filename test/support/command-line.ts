@@ -26,7 +26,8 @@ export interface CommandLine {
   close(): Promise<void>;
 }
 
-export async function openCommandLine(databaseUrl: string, masterKey: string): Promise<CommandLine> {
+/** `isWatched`: the standard error is a terminal. */
+export async function openCommandLine(databaseUrl: string, masterKey: string, isWatched = false): Promise<CommandLine> {
   const dataDir = await mkdtemp(join(tmpdir(), 'mbongo-cli-'));
   const run: CommandLine['run'] = async (words, over = {}, input = '') => {
     const out: string[] = [];
@@ -38,6 +39,7 @@ export async function openCommandLine(databaseUrl: string, masterKey: string): P
         env,
         write: (text) => out.push(text),
         writeError: (text) => err.push(text),
+        isWatched,
         input: () => Readable.from([input]),
       },
       '0.1.0',
