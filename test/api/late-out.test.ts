@@ -1,20 +1,16 @@
 /**
- * Money that leaves for a payout line or a refund after that has failed: it is listed until a person decides who bears it.
+ * Money that leaves for a payout line after that has failed: it is listed until a person decides who bears it.
  */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bookLateMoney } from '../../src/usecases/attempt-book.ts';
-import { creditBalance } from '../../src/usecases/balance-credit.ts';
 import { settleBalance } from '../../src/usecases/balance-settle.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { callOffRefund } from '../../src/usecases/refund-decide.ts';
 import { archive, DAY, growOld } from '../support/archive-scenes.ts';
 import { expectRefusal } from '../support/envelope.ts';
-import { bearerOf, collect, type Fields, numberEnding, payByPhone } from '../support/flows.ts';
+import { bearerOf, type Fields, numberEnding } from '../support/flows.ts';
 import { type OutDesk, openOutDesk } from '../support/late-out-desk.ts';
 import { availableOf, commitBatch, lineNow, openPayer, payoutHooks } from '../support/payout-lines.ts';
-import { attemptOf } from '../support/phone-payments.ts';
-import { minted, readBack, refund, refunded } from '../support/refund-flows.ts';
 import { rowsOf } from '../support/rows.ts';
 import { until } from '../support/waiting.ts';
 import { type Said, TURNED_AWAY } from '../support/wavering-carrier.ts';
@@ -296,106 +292,5 @@ describe('a payout line that failed, and was paid twice after that', () => {
     const verdict = { to: 'upstream', by: 'amina', why: 'they wrote' } as const;
     await bookLateMoney({ ...deps, store: { ...deps.store, commit } }, one.id, verdict);
     expect((await lineNow(world, line)).late_attempt_id).toBe(two.id);
-  });
-});
-
-describe('a refund that failed, and was paid after that', () => {
-  async function refundFailed() {
-    const merchant = await world.merchant();
-    const paying = await collect(world, merchant, { method: 'mobile_money', minted });
-    await payByPhone(world, paying, numberEnding('42'));
-    await desk.hearOf(await attemptOf(world, paying), 'SUCCESSFUL');
-    const { refund_id } = await refunded(world, merchant, paying);
-    const attempt = await desk.lastAttempt(refund_id, 'waiting');
-    await desk.hearOf(attempt, 'FAILED');
-    return { merchant, paying, refund_id, attempt };
-  }
-
-  async function refundedLate() {
-    const failed = await refundFailed();
-    await desk.hearOf(failed.attempt, 'SUCCESSFUL');
-    const again = () => refund(world, failed.merchant, { transaction_id: failed.paying.transaction_id });
-    return { ...failed, again };
-  }
-
-  test('is charged to its merchant, once', async () => {
-    const { merchant, refund_id, attempt, again } = await refundedLate();
-    expect(await desk.listed()).toContain(attempt.id);
-    const read = await world.call('GET', `/internal/refunds/${refund_id}`, inEnglish(merchant));
-    expect(read.json).toMatchObject({ status: 'failed', taken_after_all: true });
-    expect(read.json.message).toContain('Do not send the money another way.');
-    expectRefusal(await again(), 402, '1202', 'REFUND_UNDER_WAY');
-    await creditBalance(world.gateway.deps, merchant.merchant.id, 'usd', 100_00n);
-    const moved = await desk.movedBy(merchant, () => desk.book(attempt, 'merchant'));
-    expect(moved).toEqual({ available: -12_50n, suspense: 12_50n });
-    expectRefusal(await again(), 402, '1202', 'REFUND_UNDER_WAY');
-    expect((await readBack(world, merchant, refund_id)).status).toBe('failed');
-    await desk.expectSoundBooks();
-  });
-
-  describe('after two tries', () => {
-    /** A refund whose first try was turned away by its carrier, which now has the second. */
-    async function triedTwice() {
-      const merchant = await world.merchant();
-      const paying = await collect(world, merchant, { method: 'mobile_money', minted });
-      await payByPhone(world, paying, numberEnding('42'));
-      await desk.hearOf(await attemptOf(world, paying), 'SUCCESSFUL');
-      await creditBalance(world.gateway.deps, merchant.merchant.id, 'usd', 100_00n);
-      desk.carrier.answer(TURNED_AWAY);
-      const { refund_id } = await refunded(world, merchant, paying);
-      const one = await desk.lastAttempt(refund_id, 'not_sent');
-      await desk.passMinutes(2);
-      return { merchant, one, two: await desk.lastAttempt(refund_id, 'waiting') };
-    }
-
-    test('is not charged to its merchant if the other one has returned the money in time', async () => {
-      const { merchant, one, two } = await triedTwice();
-      for (const tried of [two, one]) await desk.hearOf(tried, 'SUCCESSFUL');
-      await expect(desk.book(one, 'merchant')).rejects.toThrow('is completed, so it was paid without this money');
-      const moved = await desk.movedBy(merchant, () => desk.book(one, 'gateway'));
-      expect(moved).toEqual({ suspense: 12_50n, fees: -12_50n });
-      await desk.expectSoundBooks();
-    });
-
-    test('is booked to nobody while the other one is open: the refund may still be paid with it', async () => {
-      const { merchant, one, two } = await triedTwice();
-      await desk.hearOf(one, 'SUCCESSFUL');
-      for (const to of ['merchant', 'gateway'] as const)
-        await expect(desk.book(one, to)).rejects.toThrow('may still be paid with this money');
-      const moved = await desk.movedBy(merchant, () => desk.hearOf(two, 'FAILED'));
-      expect(moved).toEqual({ reserved: -12_50n, suspense: 12_50n });
-      await desk.expectSoundBooks();
-    });
-
-    test('and paid by both, is charged to its merchant once', async () => {
-      const { one, two } = await triedTwice();
-      await desk.hearOf(two, 'FAILED');
-      for (const tried of [one, two]) await desk.hearOf(tried, 'SUCCESSFUL');
-      await desk.book(two, 'merchant');
-      await expect(desk.book(one, 'merchant')).rejects.toThrow(`was paid by ${two.id}`);
-      await desk.book(one, 'upstream');
-      await desk.expectSoundBooks();
-    });
-  });
-
-  test('and which the upstream has taken back can be made again', async () => {
-    const { attempt, again } = await refundedLate();
-    await desk.book(attempt, 'upstream');
-    const made = await again();
-    expect(made.status, made.text).toBe(201);
-    await desk.lastAttempt(made.json.refund_id, 'waiting');
-    await desk.expectSoundBooks();
-  });
-
-  test('is not charged to its merchant if another refund has returned the money', async () => {
-    const { merchant, paying, attempt } = await refundFailed();
-    desk.carrier.answer(TURNED_AWAY);
-    const { refund_id: second } = await refunded(world, merchant, paying);
-    await desk.lastAttempt(second, 'not_sent');
-    await desk.hearOf(attempt, 'SUCCESSFUL');
-    await expect(desk.book(attempt, 'merchant')).rejects.toThrow('more of');
-    await callOffRefund(world.gateway.deps, second, { by: 'amina', why: 'it has been paid' }, { notTaken: true });
-    await desk.book(attempt, 'merchant');
-    await desk.expectSoundBooks();
   });
 });
