@@ -262,11 +262,11 @@ test('a read that the database ends for its own reasons is tried again, and is n
   const reaped = (): Promise<number | string> => store.idempotency.reap(NOON + 1, 10).catch(nameOf);
   await withEndings('delete', async (endings) => {
     for (const code of ['40P01', '26000']) {
-      await store.commit(claim(code));
+      await committed(store, code);
       await endings(1, code);
       expect(await reaped()).toBe(1);
     }
-    await store.commit(claim('left'));
+    await committed(store, 'left');
     for (const code of ['40P01', '53100']) {
       await endings(100, code);
       expect(await reaped()).toBe('StoreUnavailable');
