@@ -96,12 +96,13 @@ export async function submitByCard(
     if (session.payments > 1 && session.version !== version) throw new PaymentMoved(found.id);
   };
   const used = refusalOf(() => requireCardsLeft(others, payment, caller.session, deps.clock.now()));
-  if (used !== undefined) return refuse(deps.store, answering, used);
-  const before = await askEarlierInSession(deps, card, others);
+  // A submit that is refused for its session is the last look at what its own payment's earlier tries have taken.
+  const before = await askEarlierInSession(deps, card, used === undefined ? others : [...others, payment]);
   // The payment that was found paid has consumed the session: this submit starts over, and finds that.
   if (before === 'taken') throw new SubmitAgain(payment.id);
   if (before === 'paid_aside') return refuse(deps.store, answering, paidAside(payment).refusal);
   if (before === 'unclear') return refuse(deps.store, answering, unclearBefore(payment).refusal);
+  if (used !== undefined) return refuse(deps.store, answering, used);
   const hasWaited = others.length > 0;
   return submitByAttempt(deps, { caller, payment, intention, answering, check, hasWaited }, (intended) =>
     authenticateAndPay({ deps, intended, card, answering }, browser),

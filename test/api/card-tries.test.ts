@@ -3,7 +3,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type CardName, capturesOf, collectCardWith, fillForm, submitCard } from '../support/card-payments.ts';
 import { expectRefusal } from '../support/envelope.ts';
-import { collectWith, payFromWallet } from '../support/flows.ts';
+import { openFickleDesk } from '../support/fickle-desk.ts';
+import { refusal } from '../support/fickle-network.ts';
+import { collectWith, payFromWallet, statusOf } from '../support/flows.ts';
+import { rowsOf } from '../support/rows.ts';
+import { whileTimePasses } from '../support/waiting.ts';
 import { mint, openWorld, type World } from '../support/world.ts';
 
 const MOST = 10;
@@ -47,4 +51,28 @@ test('a card is taken after nine that were refused', async () => {
   const { token } = await mint(world, merchant);
   await refuse(token, MOST - 1);
   expect((await tryCard(token, 'frictionless')).answer.json).toMatchObject({ status: 'approved' });
+});
+
+test('a card that has paid after all is found first: nobody is told to pay in another way', async () => {
+  const desk = await openFickleDesk();
+  const { network, world: fickle } = desk;
+  const paying = await desk.collected();
+  network.issuer = 'SUCCESSFUL';
+  network.instead('pay', refusal('SERVER_BUSY'));
+  expectRefusal(await submitCard(fickle, paying), 502, '1404');
+  network.instead('pay', undefined);
+  network.pays = 'DECLINED';
+  for (let n = 0; n < MOST; n += 1) {
+    const other = await collectCardWith(fickle, paying.token);
+    expectRefusal(await submitCard(fickle, { ...other, token: paying.token }), 402, '1502');
+  }
+  network.pays = 'APPROVED';
+  const [first] = await rowsOf<{ id: string }>(fickle, 'select id from attempt where payment_id = $1', [
+    paying.transaction_id,
+  ]);
+  network.took(first?.id ?? '');
+  const found = await whileTimePasses(fickle, submitCard(fickle, paying));
+  expectRefusal(found, 401, '1001', 'SESSION_CONSUMED');
+  expect(await statusOf(fickle, paying)).toBe('approved');
+  await desk.close();
 });
