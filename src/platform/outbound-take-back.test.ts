@@ -103,13 +103,17 @@ describe('under TLS', () => {
     const { port, ended, asked } = await listen(server, 'secureConnection', onData);
     const client = new Client(`https://127.0.0.1:${port}`, { connect: dial });
     leftovers.push(() => client.destroy());
+    let told = (): void => undefined;
     const giveUp = new AbortController();
+    const hinted = new Promise<void>((resolve) => {
+      told = resolve;
+    });
     const said = client
-      .request({ method: 'POST', path: '/', body: 'x', signal: giveUp.signal })
+      .request({ method: 'POST', path: '/', body: 'x', signal: giveUp.signal, onInfo: () => told() })
       .then(async ({ body }) => body.text())
       .catch(() => 'given up');
     await asked;
-    return { client, giveUp, said, ended };
+    return { client, giveUp, said, ended, hinted };
   }
 
   test('a request that is given up is taken back', async () => {
@@ -124,6 +128,26 @@ describe('under TLS', () => {
     expect(await said).toBe('ok');
     await client.destroy();
     expect(await ended).toBe('closed');
+  });
+
+  test('a request is taken back although a hint (103) came before its answer', async () => {
+    const { giveUp, said, ended, hinted } = await ask((socket) => {
+      socket.write('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n');
+    });
+    await hinted;
+    giveUp.abort();
+    expect(await said).toBe('given up');
+    expect(await ended).toBe('reset');
+  });
+
+  test('settings of TLS that this machine does not know fail the request, not the process', async () => {
+    const { port } = await listen(net.createServer(), 'connection', silence);
+    const connect = takingBack(buildConnector({ ciphers: 'NOPE' }));
+    const client = new Client(`https://127.0.0.1:${port}`, { connect });
+    leftovers.push(() => client.destroy());
+    await expect(client.request({ method: 'GET', path: '/' })).rejects.toMatchObject({
+      code: 'ERR_SSL_NO_CIPHER_MATCH',
+    });
   });
 
   test('a port at which nothing listens is refused', async () => {

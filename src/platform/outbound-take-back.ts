@@ -25,10 +25,16 @@ export function takingBack(dial: buildConnector.connector): buildConnector.conne
         return;
       }
       // The connection below TLS is opened apart, because only that one can be reset.
-      dial({ ...options, httpSocket: wire }, (...result) => {
-        const [failed, socket] = result;
-        callback(...(failed === null ? ([null, abortable(socket, wire)] as const) : result));
-      });
+      try {
+        dial({ ...options, httpSocket: wire }, (...result) => {
+          const [failed, socket] = result;
+          callback(...(failed === null ? ([null, abortable(socket, wire)] as const) : result));
+        });
+      } catch (failed) {
+        // In the event of a socket nobody else would catch it, and the process would end: this machine's settings of TLS are wrong.
+        wire.destroy();
+        callback(failed instanceof Error ? failed : new Error('TLS could not be begun'), null);
+      }
     });
   };
 }
@@ -45,7 +51,7 @@ function abortable<S extends Socket>(socket: S, wire: Socket): S {
   }) as Socket['write'];
   socket.read = (size) => {
     const piece = read(size);
-    if (piece !== null) isOwed = false;
+    if (piece !== null && !isInterim(piece)) isOwed = false;
     return piece;
   };
   socket.destroy = (error) => {
@@ -57,3 +63,10 @@ function abortable<S extends Socket>(socket: S, wire: Socket): S {
   };
   return socket;
 }
+
+/** Whether what has arrived begins as an interim response (1xx) does: the answer is still owed. */
+function isInterim(piece: Buffer): boolean {
+  return piece.subarray(0, INTERIM.length).toString('latin1') === INTERIM;
+}
+
+const INTERIM = 'HTTP/1.1 1';
