@@ -25,6 +25,17 @@ test('a database that accepts no changes is refused, although it needs no migrat
   await expect(migrate(url)).rejects.toMatchObject({ code: '25006' });
 });
 
+test('an index whose building was broken off is made anew, before the one whose place it takes goes', async () => {
+  const { sql = '' } = readMigrations().find(({ name }) => name === '0031-indexes-of-stuck-work.sql') ?? {};
+  await database.pool.query(`update pg_index set indisvalid = false
+    where indexrelid in ('payout_line_open_of_batch'::regclass, 'pin_guard_to_reap_of_shard'::regclass)`);
+  await migrate(database.url, [...readMigrations(), made('9001-again.sql', sql)]);
+  const valid =
+    'select c.relname from pg_index i join pg_class c on c.oid = i.indexrelid where i.indisvalid and c.relname like ';
+  expect(await read(`${valid}'payout_line_open%'`)).toEqual([{ relname: 'payout_line_open_of_batch' }]);
+  expect(await read(`${valid}'pin_guard_to_reap%'`)).toEqual([{ relname: 'pin_guard_to_reap_of_shard' }]);
+});
+
 test('missing migrations are applied in order, once, however many processes start at the same moment', async () => {
   const all = [
     ...readMigrations(),
