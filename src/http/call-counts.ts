@@ -41,10 +41,10 @@ export function countGuardedCalls(clock: Pick<Clock, 'now'>): GuardedCalls {
 }
 
 /**
- * A customer's call counts once for each 16 KiB of its body, because a body is read on the one thread that serves everybody: the
- * longest takes tens of milliseconds. No honest call of a customer is half as long; only a wallet's token takes kilobytes.
+ * A call by a session counts once for each 32 KiB of its body, because a body is read on the one thread that serves everybody: the
+ * longest takes tens of milliseconds. A payout to a hundred people has less, and a wallet's token a few kilobytes.
  */
-const BYTES_OF_A_CALL = 16_384;
+const BYTES_OF_A_CALL = 32_768;
 
 /** @throws Refusal 1301 beyond the route's traffic limit, which is the merchant's own where it has one. */
 export function countCall(

@@ -67,7 +67,7 @@ describe('traffic', () => {
     expect(standing(await read()).rest).toBe(119);
   });
 
-  test('a customer’s long body counts as a call for each 16 KiB of it, a merchant’s as one', async () => {
+  test('a customer’s long body counts as a call for each 32 KiB of it, a merchant’s as one', async () => {
     const world = await worldAt('1');
     const merchant = await world.merchant();
     const { token } = await mint(world, merchant);
@@ -75,7 +75,7 @@ describe('traffic', () => {
     const long = { ...collectBody(world, 'none'), note };
     const asked = await world.call('POST', '/payments/collect', { bearer: token, body: long });
     expect(asked.status, asked.text).toBe(200);
-    expect(standing(asked)).toMatchObject({ name: 'payments', quota: 120, rest: 120 - 7 });
+    expect(standing(asked)).toMatchObject({ name: 'payments', quota: 120, rest: 120 - 4 });
     const body = { ...MINT, note };
     const minted = await world.call('POST', '/internal/sessions/create', { bearer: bearerOf(merchant), body });
     expect(standing(minted)).toMatchObject({ name: 'sessions_create', rest: 6_000 - 2 });
