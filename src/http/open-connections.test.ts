@@ -46,7 +46,7 @@ const streamedAnswer = defineRoute({
 interface Listening extends SmallWorld {
   readonly accepted: readonly Socket[];
   /** A client, once its connection has been accepted. */
-  open(options?: { readonly allowHalfOpen: boolean }): Promise<Socket>;
+  open(options?: { readonly allowHalfOpen?: boolean; readonly localAddress?: string }): Promise<Socket>;
   /** Stops the server, or waits for the `stop` given, while the clock advances. */
   close(stop?: Promise<unknown>): Promise<void>;
 }
@@ -60,7 +60,7 @@ async function listening(options: SmallWorldOptions = {}): Promise<Listening> {
   return {
     ...world,
     accepted,
-    async open(how = { allowHalfOpen: false }) {
+    async open(how = {}) {
       const before = accepted.length;
       const client = connect({ port: portOf(app.server), host: '127.0.0.1', ...how });
       await vi.waitUntil(() => accepted.length > before, 60_000);
@@ -179,6 +179,47 @@ describe('a server with too many connections', () => {
     await vi.waitUntil(() => client.bytesRead > LONG, 60_000);
     await world.close();
     expect(await whole).toBeGreaterThan(LONG);
+  });
+
+  describe('of which one address has more than half', () => {
+    /** Four of one address, of which one is owed an answer, and two of another; then one too many comes. */
+    async function crowded(options: SmallWorldOptions = {}) {
+      const world = await listening({ ...options, sockets: { connections: 6 } });
+      const owed = await askedAndNotRead(world);
+      const greedy = [await world.open(), await world.open(), await world.open()];
+      const modest = [await world.open({ localAddress: '127.0.0.2' }), await world.open({ localAddress: '127.0.0.2' })];
+      const order = `POST /api/v1/orders HTTP/1.1\r\nHost: x\r\nAuthorization: ${world.merchantAuth}\r\nContent-Type: application/json`;
+      const half = ['', 'GET /health HTTP/1.1\r\nHost:', `${order}\r\nContent-Length: 5\r\n\r\n{`];
+      const unfinished = [...greedy, ...modest];
+      for (const [i, client] of unfinished.entries()) {
+        client.on('error', () => undefined).write(half[i % half.length] ?? '');
+      }
+      const read = () => world.accepted.filter(({ bytesRead }) => bytesRead > 0).length;
+      await vi.waitUntil(() => read() === 1 + unfinished.length - 2, 60_000);
+      const dropped = once(world.app.server, 'drop');
+      const late = connectTo(world.app.server).resume();
+      late.on('error', () => undefined);
+      await Promise.all([dropped, once(late, 'close')]);
+      const isOpen = world.accepted.map(({ destroyed }) => !destroyed);
+      return { world, owed, isOpen, clients: [owed, ...unfinished] };
+    }
+
+    it('closes those of its connections that have not sent a whole request, and nobody else’s', async () => {
+      const { world, owed, isOpen, clients } = await crowded();
+      expect(isOpen).toEqual([true, false, false, false, true, true]);
+      const whole = lengthUntilEnd(owed);
+      await vi.waitUntil(() => owed.bytesRead > LONG, 60_000);
+      await world.close();
+      expect(await whole).toBeGreaterThan(LONG);
+      for (const client of clients) client.destroy();
+    });
+
+    it('closes none of a trusted proxy, which brings everybody’s', async () => {
+      const { world, isOpen, clients } = await crowded({ trustProxy: ['127.0.0.1'] });
+      expect(isOpen).toEqual(Array(6).fill(true));
+      for (const client of clients) client.destroy();
+      await world.close();
+    });
   });
 
   it('waits for the rest of a head that came behind another request', async () => {

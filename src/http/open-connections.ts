@@ -1,5 +1,5 @@
 /**
- * Closes a server's idle connections: to make room, and on shutdown.
+ * Closes a server's connections that are owed nothing: to make room, and on shutdown.
  *
  * Node.js treats a connection as idle once its last response has been handed to it, even if not yet flushed: a slow reader
  * would lose the rest. Invariant: a connection closed as idle has received everything it was owed.
@@ -8,7 +8,8 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../platform/platform.ts';
-import { isOwedAnswer } from './pipelining.ts';
+import { addressKey } from './client-address.ts';
+import { isOwedAnswer, isWaitedFor } from './pipelining.ts';
 
 /** How long a connection that has begun a request, or sent none yet, may still take to send one while the server stops. */
 const ASKING_AT_STOP_MS = 1_000;
@@ -17,32 +18,49 @@ const LEAVING_AT_STOP_MS = 5_000;
 /** How often a server that stops checks its connections. */
 const LOOK_EVERY_MS = 100;
 
+export interface OpenConnections {
+  /**
+   * Closes idle connections. If one address (of IPv6, one /64) still has more than `share` of them, its connections that have
+   * yet to send a whole request are closed, too: unfinished requests of one client must not shut out everybody else.
+   */
+  makeRoom(share: number): void;
+  /**
+   * Call when the server stops. Until it has closed, connections are closed as they become idle; after one second also those
+   * that are owed no answer but may yet send a request (browsers open some in advance); after five seconds those whose client
+   * does not read.
+   */
+  endIdle(): void;
+}
+
 /**
  * Tracks a server's connections. From now on its `closeIdleConnections`, also called by Node.js and the framework, spares
- * connections whose response is still being flushed.
- *
- * Call the returned function when the server stops. Until the server has closed, connections are closed as they become idle;
- * after one second also those that are owed no answer but may yet send a request (browsers open some in advance); after five
- * seconds those whose client does not read.
+ * connections whose response is still being flushed. `isProxy`: whether an address is a proxy of ours, which has no share of its
+ * own because it brings everybody's requests.
  */
-export function followConnections(server: Server, clock: Pick<Clock, 'after'>): () => void {
-  const open = new Set<Socket>();
+export function followConnections(
+  server: Server,
+  clock: Pick<Clock, 'after'>,
+  isProxy: (address: string) => boolean,
+): OpenConnections {
+  /** Each with the key of its address. */
+  const open = new Map<Socket, string>();
   server.on('connection', (socket: Socket) => {
-    open.add(socket);
+    const { remoteAddress = '' } = socket;
+    open.set(socket, isProxy(remoteAddress) ? '' : addressKey(remoteAddress));
     socket.once('close', () => open.delete(socket));
   });
   const closeIdle = server.closeIdleConnections.bind(server);
-  server.closeIdleConnections = () => sparing([...open].filter(isOwedAnswer), closeIdle);
+  server.closeIdleConnections = () => sparing([...open.keys()].filter(isOwedAnswer), closeIdle);
 
   const look = (age: number): void => {
     server.closeIdleConnections();
-    for (const socket of open) {
+    for (const socket of open.keys()) {
       const asksForNothing = age >= ASKING_AT_STOP_MS && !isOwedAnswer(socket);
       const doesNotRead = age >= LEAVING_AT_STOP_MS && socket.writableLength > 0;
       if (asksForNothing || doesNotRead) socket.destroy();
     }
   };
-  return () => {
+  const endIdle = (): void => {
     let isClosed = false;
     let cancel = (): void => undefined;
     const lookAgain = (age: number): void => {
@@ -61,6 +79,15 @@ export function followConnections(server: Server, clock: Pick<Clock, 'after'>): 
       cancel();
     });
   };
+  const makeRoom = (share: number): void => {
+    server.closeIdleConnections();
+    const counts = new Map<string, number>();
+    for (const key of open.values()) if (key !== '') counts.set(key, (counts.get(key) ?? 0) + 1);
+    for (const [socket, key] of open) {
+      if ((counts.get(key) ?? 0) > share && isWaitedFor(socket)) socket.destroy();
+    }
+  };
+  return { makeRoom, endIdle };
 }
 
 /**

@@ -54,11 +54,20 @@ export function afterOwedAnswers(socket: Counted, clock: Pick<Clock, 'after'>, s
 }
 
 function sayLastWord(socket: Counted): void {
-  const { [UNANSWERED]: unanswered = 0, [NEWEST]: newest, [LAST_WORD]: say } = socket;
-  const unfinished = newest === undefined || newest.complete ? 0 : 1;
-  if (say === undefined || unanswered > unfinished || !socket.writable) return;
+  const { [LAST_WORD]: say } = socket;
+  if (say === undefined || unansweredWhole(socket) > 0 || !socket.writable) return;
   socket[LAST_WORD] = () => undefined;
   say();
+}
+
+/** How many requests have arrived whole and are not answered. */
+function unansweredWhole({ [UNANSWERED]: unanswered = 0, [NEWEST]: newest }: Counted): number {
+  return newest === undefined || newest.complete ? unanswered : Math.max(0, unanswered - 1);
+}
+
+/** Whether it is the client's turn: all that it asked is answered, and the next request has not arrived whole. */
+export function isWaitedFor(socket: Socket): boolean {
+  return socket.writableLength === 0 && unansweredWhole(socket) === 0;
 }
 
 /** Whether a client is still owed something: an answer, or the rest of one that has not left yet. */

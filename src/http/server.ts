@@ -12,7 +12,7 @@ import type { Pages } from '../messages/page.ts';
 import type { Clock, Log, Metrics, Random, Secrets, Traces } from '../platform/platform.ts';
 import type { MerchantCaller, SessionCaller } from '../usecases/callers.ts';
 import { BODY_BYTES_MOST, createBodyBudget } from './body-budget.ts';
-import { clientAddressReader } from './client-address.ts';
+import { addressMatcher, clientAddressReader } from './client-address.ts';
 import { addPreflights, isOpenToPages } from './cors.ts';
 import type { SandboxPlace } from './docs/guide.ts';
 import { beginExchange, type ExchangeParts, refuse, requestIds } from './exchange.ts';
@@ -105,13 +105,13 @@ export function createServer(parts: ServerParts): FastifyInstance {
     refuseExpectation(parts, life.nextRequestId(), request, response);
   });
   app.server.on('connect', (request: IncomingMessage) => refuseTunnel(parts, life.nextRequestId(), request));
-  const endIdle = followConnections(app.server, parts.clock);
-  limitConnections(app.server, sockets.connections, parts);
+  const connections = followConnections(app.server, parts.clock, addressMatcher(parts.trustProxy));
+  limitConnections(app.server, sockets.connections, connections, parts);
   addRequestLife(app, life);
   app.addHook('preClose', (done) => {
     stopping = true;
     streams.stop();
-    endIdle();
+    connections.endIdle();
     done();
   });
   takeBodies(app);

@@ -6,6 +6,7 @@
 
 import type { Server } from 'node:http';
 import type { Clock, Metrics } from '../platform/platform.ts';
+import type { OpenConnections } from './open-connections.ts';
 
 export interface SocketLimits {
   /** Connections at once; more are closed as they come. */
@@ -34,16 +35,18 @@ export const SOCKET_LIMITS: SocketLimits = {
   lookEveryMs: 1_000,
 };
 
-/** How often idle connections are looked for. */
+/** How often room is made. */
 const MAKE_ROOM_EVERY_MS = 100;
 
 /**
- * Limits a server's connections, and counts those that are dropped. When one is dropped, idle connections are closed: otherwise
- * one client that asks for a page on each of ten thousand connections and then keeps them would shut out everybody.
+ * Limits a server's connections, and counts those that are dropped. When one is dropped, room is made: otherwise one client that
+ * asks for a page on each of ten thousand connections and keeps them, or never finishes what it asks, would shut out everybody.
+ * An address may have half of the connections before it loses those that it does not use.
  */
 export function limitConnections(
   server: Server,
   most: number,
+  connections: Pick<OpenConnections, 'makeRoom'>,
   { clock, metrics }: { readonly clock: Pick<Clock, 'now'>; readonly metrics: Pick<Metrics, 'counter'> },
 ): void {
   const dropped = metrics.counter(
@@ -58,6 +61,6 @@ export function limitConnections(
     const at = clock.now();
     if (Math.abs(at - last) < MAKE_ROOM_EVERY_MS) return;
     last = at;
-    server.closeIdleConnections();
+    connections.makeRoom(most / 2);
   });
 }
