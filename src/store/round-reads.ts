@@ -1,8 +1,9 @@
 /**
  * The reads of the rounds: due rows of all shards.
  *
- * Invariant: each shard is read by an equality, so that shards can be spread over nodes, and each call begins with another one,
- * so that none is always last. Rows are pulled one by one: no more are locked than are returned.
+ * Invariant: each shard is read by an equality, so that shards can be spread over nodes, and each call of a read begins with the
+ * shard after the one that its last call began with, so that none is always last. Rows are pulled one by one: no more are locked
+ * than are returned.
  */
 
 import type { TableName } from '../domain/change.ts';
@@ -36,41 +37,48 @@ export interface Rounds {
 }
 
 export function openRounds(readers: Readers): Rounds {
-  let turn = 0;
-  const parameters = (at: number, limit: number): string[] => {
-    turn = (turn + 1) % SHARDS;
-    return [instantParameter(at), String(limit), String(turn)];
+  /** The read's parameters, the first shard in turn. */
+  const inTurn = (): ((at: number, limit: number) => string[]) => {
+    let first = 0;
+    return (at, limit) => {
+      first = (first + 1) % SHARDS;
+      return [instantParameter(at), String(limit), String(first)];
+    };
   };
   const rows = <T extends TableName>(table: T, statement: Statement, values: string[]) =>
     readers.query(statement, columnsOf(table), values);
-  const count = async (statement: Statement, values: string[]): Promise<number> =>
-    (await readers.query(statement, NO_COLUMNS, values)).length;
+  const counting = (statement: Statement): ((before: number, limit: number) => Promise<number>) => {
+    const parameters = inTurn();
+    return async (before, limit) => (await readers.query(statement, NO_COLUMNS, parameters(before, limit))).length;
+  };
+  /** By turns what has been due longest and what became due last: old work of one merchant, however much, delays nobody else's. */
+  const leasing = <T extends TableName>(table: T, { longest, last }: Leases) => {
+    const [byAge, byNews] = [inTurn(), inTurn()];
+    let isNewsTurn = true;
+    return (now: number, leaseUntil: number, limit: number, except: readonly string[] = []) => {
+      isNewsTurn = !isNewsTurn;
+      const values = [...(isNewsTurn ? byNews : byAge)(now, limit), instantParameter(leaseUntil)];
+      return rows(table, isNewsTurn ? last : longest, [...values, JSON.stringify(except)]);
+    };
+  };
+  const [toExpire, events, retries, toRun, toClose] = [inTurn(), inTurn(), inTurn(), inTurn(), inTurn()];
   return {
     paymentsToExpire: (now, limit, after = 0) =>
-      rows('payment', PAYMENTS_TO_EXPIRE, [...parameters(now, limit), instantParameter(after)]),
-    leaseAttempts: (now, leaseUntil, limit, except = []) => {
-      const values = [...parameters(now, limit), instantParameter(leaseUntil), JSON.stringify(except)];
-      return rows('attempt', LEASE_ATTEMPTS, values);
-    },
+      rows('payment', PAYMENTS_TO_EXPIRE, [...toExpire(now, limit), instantParameter(after)]),
+    leaseAttempts: leasing('attempt', LEASE_ATTEMPTS),
     leaseEvents: (now, leaseUntil, limit) =>
-      rows('webhook_event', LEASE_EVENTS, [...parameters(now, limit), instantParameter(leaseUntil)]),
-    leaseRefunds: (now, leaseUntil, limit, except = []) => {
-      const values = [...parameters(now, limit), instantParameter(leaseUntil), JSON.stringify(except)];
-      return rows('refund', LEASE_REFUNDS, values);
+      rows('webhook_event', LEASE_EVENTS, [...events(now, limit), instantParameter(leaseUntil)]),
+    leaseRefunds: leasing('refund', LEASE_REFUNDS),
+    leasePayoutLines: leasing('payout_line', LEASE_PAYOUT_LINES),
+    async retryPayoutLinesNow(now, limit, connector) {
+      const values = [...retries(now, limit), connector];
+      return (await readers.query(RETRY_PAYOUT_LINES_NOW, NO_COLUMNS, values)).length;
     },
-    leasePayoutLines: (now, leaseUntil, limit, except = []) => {
-      const values = [...parameters(now, limit), instantParameter(leaseUntil), JSON.stringify(except)];
-      return rows('payout_line', LEASE_PAYOUT_LINES, values);
-    },
-    retryPayoutLinesNow: (now, limit, connector) =>
-      count(RETRY_PAYOUT_LINES_NOW, [...parameters(now, limit), connector]),
-    payoutBatchesToRun: (now, limit, except = []) => {
-      const values = [...parameters(now, limit), JSON.stringify(except)];
-      return readers.query(PAYOUT_BATCHES_TO_RUN, DUE_BATCH_COLUMNS, values);
-    },
-    payoutBatchesToClose: (now, limit) => rows('payout_batch', PAYOUT_BATCHES_TO_CLOSE, parameters(now, limit)),
-    reapIdempotency: (before, limit) => count(REAP_IDEMPOTENCY, parameters(before, limit)),
-    reapPinGuards: (before, limit) => count(REAP_PIN_GUARDS, parameters(before, limit)),
+    payoutBatchesToRun: (now, limit, except = []) =>
+      readers.query(PAYOUT_BATCHES_TO_RUN, DUE_BATCH_COLUMNS, [...toRun(now, limit), JSON.stringify(except)]),
+    payoutBatchesToClose: (now, limit) => rows('payout_batch', PAYOUT_BATCHES_TO_CLOSE, toClose(now, limit)),
+    reapIdempotency: counting(REAP_IDEMPOTENCY),
+    reapPinGuards: counting(REAP_PIN_GUARDS),
   };
 }
 
@@ -82,14 +90,15 @@ interface Select {
   readonly condition: string;
   /** The column by which they are ordered. */
   readonly column: string;
+  readonly direction?: 'asc' | 'desc';
   readonly lock: string;
 }
 
-function select({ table, list, condition, column, lock }: Select): string {
+function select({ table, list, condition, column, direction = 'asc', lock }: Select): string {
   return `select ${list} from generate_series($3::int4, $3::int4 + ${SHARDS - 1}) as turn
 cross join lateral (select * from ${table} t
   where t.shard = (turn % ${SHARDS})::smallint and ${condition}
-  order by t.${column} limit $2::int8 ${lock}) d
+  order by t.${column} ${direction} limit $2::int8 ${lock}) d
 limit $2::int8`;
 }
 
@@ -153,10 +162,21 @@ const PAYOUT_BATCHES_TO_CLOSE: Statement = {
   }),
 };
 
-const LEASE_ATTEMPTS = lease(DUE.inquiry);
+/** The two statements that lease a kind of work. */
+interface Leases {
+  readonly longest: Statement;
+  readonly last: Statement;
+}
+
+const LEASE_ATTEMPTS = leases(DUE.inquiry);
+/** Always those longest due: later events of a payment should not overtake its earlier ones. */
 const LEASE_EVENTS = lease(DUE.webhook);
-const LEASE_REFUNDS = lease(DUE.refund);
-const LEASE_PAYOUT_LINES = lease(DUE.payout);
+const LEASE_REFUNDS = leases(DUE.refund);
+const LEASE_PAYOUT_LINES = leases(DUE.payout);
+
+function leases(due: Due): Leases {
+  return { longest: lease(due), last: lease(due, 'desc') };
+}
 
 /** Retries only: a line that was never tried is leased by the process that committed it, or due soon anyway. */
 const RETRY_PAYOUT_LINES_NOW: Statement = {
@@ -177,12 +197,12 @@ where t.shard = later.shard and t.id = later.id returning t.shard`,
  * Leases due rows until `$4`, without those of the connectors in `$5`. A lease raises the version too, so that a change decided on
  * the row before the lease loses.
  */
-function lease(due: Due): Statement {
+function lease(due: Due, direction: 'asc' | 'desc' = 'asc'): Statement {
   const { table, column, connector } = due;
   const condition = connector === undefined ? isDue(due) : `${isDue(due)} and not $5::jsonb ? ${connector}`;
-  const found = select({ table, list: 'd.shard, d.id', condition, column, lock: 'for update skip locked' });
+  const found = select({ table, list: 'd.shard, d.id', condition, column, direction, lock: 'for update skip locked' });
   return {
-    name: `lease_due_${table}`,
+    name: direction === 'asc' ? `lease_due_${table}` : `lease_due_${table}_newest`,
     writes: true,
     text: `with due as materialized (${found})
 update ${table} t set ${column} = $4::timestamptz, version = t.version + 1 from due
