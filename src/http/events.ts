@@ -148,7 +148,8 @@ function rangeFaults({ from, to, cursor }: Partial<ReplayBody>, now: number): Re
   const faults = [...spanFaults({ from, to }), ...cursorFaults('evt', cursor)];
   if (from === undefined || faults.length > 0) return faults;
   const { from: begin = now, until = now + 1 } = readSpan({ from, to });
-  const isLong = until - begin > DAYS_MOST * DAY_MS;
+  // The last instant belongs to the span: instants that are exactly that many days apart may be its ends.
+  const isLong = until - 1 - begin > DAYS_MOST * DAY_MS;
   return isLong ? [{ field: to === undefined ? 'from' : 'to', code: 'SPAN_TOO_LONG', words: { days: DAYS_MOST } }] : [];
 }
 

@@ -329,6 +329,10 @@ describe('a replay of a range', () => {
   test('accepts a span of 31 days, and treats a future one as empty', async () => {
     const merchant = await world.merchant();
     expect((await replay(merchant, { from: '2026-10-01', to: '2026-10-31' })).json.replayed).toBe(0);
+    const from = Date.UTC(2026, 9, 1, 12);
+    expect((await replay(merchant, { from: iso(from), to: iso(from + 31 * DAY) })).json.replayed).toBe(0);
+    const longer = await replay(merchant, { from: iso(from), to: iso(from + 31 * DAY + 1) });
+    expect(longer.json.details).toMatchObject([{ field: 'to', code: 'SPAN_TOO_LONG' }]);
     expect((await replay(merchant, { from: iso(world.clock.now() + DAY) })).json.replayed).toBe(0);
   });
 });
