@@ -33,6 +33,12 @@ async function read(content: string | Uint8Array): Promise<StatementLine[]> {
 
 const HEAD = 'reference,amount,currency,status,date,provider_reference';
 
+test('a date covers its whole day, a time only its millisecond, with a large or a small T', async () => {
+  const dates = ['2026-11-20', '2026-11-20T10:00:00Z', '2026-11-20t10:00:00z'];
+  const lines = await read([HEAD, ...dates.map((date, at) => `r-${at},1.00,usd,paid,${date},`)].join('\n'));
+  expect(lines.map(({ at = 0, until = 0 }) => until - at)).toEqual([86_400_000, 1, 1]);
+});
+
 test('columns are found by name, in any order, and others are ignored', async () => {
   const lines = await read(
     '\uFEFFStatus, Currency ,note,PROVIDER_REFERENCE,amount,date,reference\r\n' +

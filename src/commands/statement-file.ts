@@ -165,7 +165,7 @@ function exampleIn(currency: Currency): string {
 
 /** A date without a time covers its whole day. */
 function timesOf(at: number, date: string): { at: number; until: number } {
-  return { at, until: at + (date.includes('T') ? 1 : DAY_MS) };
+  return { at, until: at + (/t/i.test(date) ? 1 : DAY_MS) };
 }
 
 function instantOf(date: string, wrong: (column: Column, what: string) => OperatorError): number {
