@@ -40,8 +40,8 @@ export interface OpenAttempts {
 }
 
 /**
- * Work that waits, and when the oldest of it was created; for late money that waits for a person, since when. For `webhook_late`,
- * events that were not tried within a minute, `count` is of merchants.
+ * Work that waits, and since when the oldest of it has waited, an event since it was made. For `webhook_late`, events that were not
+ * tried within a minute, `count` is of merchants.
  */
 export interface Waiting {
   readonly kind: 'webhook_new' | 'webhook_tried' | 'webhook_late' | 'payout' | 'refund' | 'late_in' | 'late_out';
@@ -120,6 +120,15 @@ ${IN_EACH_SHARD} (
 where settled_at is null group by purpose, connector, carrier, age`,
 };
 
+/**
+ * SQL: since when a row has waited. The lines of a batch's first date are made with the batch, perhaps months before that date: until
+ * one is first started, which reserves its money, it counts from when it is due.
+ */
+const WAITS_SINCE = {
+  payout: 'coalesce(reserved_at, case when occurrence = 1 then next_start_at else created_at end)',
+  refund: 'created_at',
+} as const;
+
 const WAITING_COLUMNS = columnList<Waiting>({ kind: 'text', count: 'int4', oldest: 'timestamptz' });
 export const WAITING: Statement = {
   name: 'watch_waiting',
@@ -135,8 +144,8 @@ select case when attempts = 0 then 'webhook_new' else 'webhook_tried' end, creat
 union all
 ${(['payout', 'refund'] as const)
   .map(
-    (kind) => `select '${kind}', created_at ${IN_EACH_SHARD} (
-  select created_at from ${DUE[kind].table}
+    (kind) => `select '${kind}', since ${IN_EACH_SHARD} (
+  select ${WAITS_SINCE[kind]} as since from ${DUE[kind].table}
   where shard = s.shard::int2 and next_start_at is not null order by next_start_at limit ${MOST_WATCHED}) d`,
   )
   .join('\nunion all\n')}

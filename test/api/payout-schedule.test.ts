@@ -3,11 +3,13 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PayoutBatch, PayoutLine } from '../../src/domain/outgoing-records.ts';
+import { START_LEASE_MS } from '../../src/domain/payout.ts';
 import type { ScheduleOrder } from '../../src/domain/schedule.ts';
 import { openStore } from '../../src/store/store.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchant } from '../../src/usecases/merchant-set.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
+import { AGE_LIMITS_MS } from '../../src/watch/database-metrics.ts';
 import { debitsOf, hooksAbout, numberEnding } from '../support/flows.ts';
 import {
   balancesOf,
@@ -161,6 +163,24 @@ describe('dates', () => {
     expect(await batchNow(world, batch)).toMatchObject({ next_run_at: Date.parse(`${dates[0]}T06:00:00Z`) });
     await world.pass(3 * DAY);
     expect((await allFinal(world, batch)).map(({ scheduled_date }) => scheduled_date)).toEqual(dates.toSorted());
+  });
+
+  test('have not waited since they were ordered', async () => {
+    const merchant = await world.merchant();
+    await fund(world, merchant, 100_00n);
+    const batch = await makeBatch(world, merchant, {
+      msisdns: [numberEnding('11')],
+      schedule: { sending_type: 'recurring', start: date(40), frequency: 'daily', occurrences: 1 },
+    });
+    const due = batch.next_run_at ?? 0;
+    const { deps } = world.gateway;
+    await world.pass(due - 1 - world.clock.now());
+    // Another process runs it, and dies before it starts the line.
+    expect(await runDue({ ...deps, clock: { ...deps.clock, now: () => due } })).toBe(1);
+    const { waiting } = await world.gateway.store.watched(due, AGE_LIMITS_MS, []);
+    expect(waiting.filter(({ kind }) => kind === 'payout')).toMatchObject([{ count: 1, oldest: due + START_LEASE_MS }]);
+    await world.pass(2 * START_LEASE_MS);
+    expect((await allFinal(world, batch)).map(({ status }) => status)).toEqual(['completed']);
   });
 
   test('without funds fail line by line, and the schedule continues', async () => {
