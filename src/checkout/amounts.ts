@@ -43,12 +43,22 @@ function isDecimal(text: string): text is `${number}` {
 
 /** A span in one unit, rounded up: `28 min`, `45 s`, `3 h`. */
 export function spanText(language: Language, milliseconds: number): string {
+  return textOf(language, milliseconds, Math.ceil);
+}
+
+/** The time that is left for something, in one unit. Whole hours are rounded down: a customer who relies on them must not be late. */
+export function leftText(language: Language, milliseconds: number): string {
+  return textOf(language, milliseconds, Math.floor);
+}
+
+/** `whole` rounds hours and days. */
+function textOf(language: Language, milliseconds: number, whole: (count: number) => number): string {
   const seconds = Math.max(0, Math.ceil(milliseconds / 1_000));
   if (seconds < 90) return unitText(language, seconds, 'second');
   const minutes = Math.ceil(seconds / 60);
   if (minutes <= 120) return unitText(language, minutes, 'minute');
-  const hours = Math.ceil(minutes / 60);
-  return hours <= 48 ? unitText(language, hours, 'hour') : unitText(language, Math.ceil(hours / 24), 'day');
+  const hours = whole(minutes / 60);
+  return hours <= 48 ? unitText(language, hours, 'hour') : unitText(language, whole(hours / 24), 'day');
 }
 
 function unitText(language: Language, count: number, unit: 'second' | 'minute' | 'hour' | 'day'): string {

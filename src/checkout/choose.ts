@@ -11,7 +11,7 @@ import type { CheckoutWord } from '../messages/checkout/words.ts';
 import { type Html, html, type Piece } from '../messages/html.ts';
 import { say } from '../messages/messages.ts';
 import type { Offer } from '../usecases/checkout-read.ts';
-import { countryText, spanText } from './amounts.ts';
+import { countryText, leftText } from './amounts.ts';
 import { accountChoice } from './bank.ts';
 import { givenOrOther } from './given.ts';
 import { dialCode, maskedPhone } from './phone.ts';
@@ -189,7 +189,7 @@ function feesDiffer({ view: { offers, payment } }: Shown): boolean {
 export function orderSection(shown: Shown): Html {
   const { language, view } = shown;
   const { payment, now } = view;
-  const left = spanText(language, payment.expires_at - now);
+  const left = leftText(language, payment.expires_at - now);
   const [before = '', after = ''] = text(shown, 'left', { time: '\u0000' }).split('\u0000');
   return html`<section class="order" aria-label="${text(shown, 'summary')}">
 <p class="soft reference">${text(shown, 'order', { reference: payment.customer_reference })}</p>

@@ -7,7 +7,7 @@
 import { mostResends } from '../domain/one-time-code.ts';
 import { type Html, html } from '../messages/html.ts';
 import { joinSentences } from '../messages/messages.ts';
-import { spanText } from './amounts.ts';
+import { leftText } from './amounts.ts';
 import { orderSection } from './choose.ts';
 import { maskedPhone } from './phone.ts';
 import { about, field, money, noticeOf, pathOf, returnLink, type Shown, text } from './shown.ts';
@@ -47,7 +47,7 @@ ${expired ? undefined : codeForm(shown, left)}
 /** `left`: milliseconds for which the code is still valid. */
 function codeForm(shown: Shown, left: number): Html {
   const [before = '', after = ''] = text(shown, 'code_valid', { time: '\u0000' }).split('\u0000');
-  const time = spanText(shown.language, left);
+  const time = leftText(shown.language, left);
   return html`<form method="post" action="${pathOf(shown, 'code')}" data-once novalidate>${field({
     name: 'code',
     scope: 'otp',

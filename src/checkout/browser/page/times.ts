@@ -59,8 +59,10 @@ function clockText(milliseconds: number): string {
 function writeTime(time: HTMLElement, left: number): void {
   const seconds = Math.ceil(left / 1_000);
   const minutes = Math.ceil(seconds / 60);
+  // A customer who relies on the hours that are left must not be late, nor early for what has to be waited for.
+  const whole = time.dataset.left === undefined ? Math.ceil : Math.floor;
   const [count, unit] =
-    seconds < 90 ? [seconds, 'second'] : minutes <= 120 ? [minutes, 'minute'] : [Math.ceil(minutes / 60), 'hour'];
+    seconds < 90 ? [seconds, 'second'] : minutes <= 120 ? [minutes, 'minute'] : [whole(minutes / 60), 'hour'];
   const text = new Intl.NumberFormat(locale(), { style: 'unit', unit, unitDisplay: 'short' }).format(count);
   if (time.textContent !== text) time.textContent = text;
 }
