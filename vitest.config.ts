@@ -22,7 +22,7 @@ export default defineConfig({
     passWithNoTests: true,
     expect: { poll: { timeout: 60_000 } },
     reporters: ['default', failedList],
-    // What a file is translated to is kept by its digest, until the lockfile changes (docs/performance.md).
+    // What a file is translated to is kept by its digest, until the lockfile changes (docs/performance-experiments.md).
     experimental: translations === undefined ? {} : { fsModuleCache: true, fsModuleCachePath: translations },
     // Half of the time is waiting for PostgreSQL: two files at once use two cores.
     maxWorkers: 2,
