@@ -10,9 +10,8 @@ import { join } from 'node:path';
 import { DEMO_FILE } from '../config.ts';
 import { shardOf } from '../domain/ids.ts';
 import { parseAmount } from '../domain/money.ts';
-import type { Merchant, WalletKind } from '../domain/records.ts';
+import type { WalletKind } from '../domain/records.ts';
 import { makeFolder } from '../platform/folder.ts';
-import { addBankAccount } from '../usecases/bank-add.ts';
 import type { OperatorDeps } from '../usecases/deps.ts';
 import { createMerchant, type MerchantCreated } from '../usecases/merchant-create.ts';
 import { openWallet } from '../usecases/wallet-open.ts';
@@ -35,42 +34,13 @@ const ACCOUNTS = [
   { kind: 'flash', phone: '+243810000042' },
 ] as const;
 
-/** Accounts at banks that do not exist. */
-const BANK_ACCOUNTS = [
-  {
-    bank: 'Banque Okapi',
-    bankId: undefined,
-    country: 'CD',
-    accountName: DEMO_NAME,
-    accountNumber: '00011-05101-20260000421-77',
-    iban: undefined,
-    swift: 'OKPICDKI',
-    currency: 'usd',
-    branchCity: 'Goma',
-  },
-  {
-    bank: 'Banque Nyota',
-    bankId: undefined,
-    country: 'CD',
-    accountName: DEMO_NAME,
-    accountNumber: '00023-10010-70015000042-31',
-    iban: undefined,
-    swift: undefined,
-    currency: 'cdf',
-    branchCity: 'Bukavu',
-  },
-] as const;
-
 /** The demo merchant: made if the database is empty, read from the file afterwards; undefined if there is none. */
 export async function openDemo(deps: OperatorDeps, dataDir: string): Promise<Demo | undefined> {
   const path = join(dataDir, DEMO_FILE);
   const known = await readDemo(path);
   if (known !== undefined) {
     const merchant = await deps.store.merchant.get(shardOf(known.merchant_id), known.merchant_id);
-    if (merchant !== undefined) {
-      await openBankAccounts(deps, merchant);
-      return known;
-    }
+    if (merchant !== undefined) return known;
   }
   if ((await deps.store.merchant.list({ limit: 1 })).length > 0) return undefined;
   // If the database and the master key are configured, nothing has needed the folder yet.
@@ -92,16 +62,7 @@ async function makeDemo(deps: OperatorDeps, write: (demo: Demo) => Promise<void>
     return { merchant_id: merchant.id, key_id, secret, webhook_secret, wallets };
   };
   const made = await createMerchant(deps, { name: DEMO_NAME, noFloat: false }, (one) => write(demoOf(one)));
-  await openBankAccounts(deps, made.merchant);
   return demoOf(made);
-}
-
-/** Opens the demo's bank accounts that it has never had: a closed one stays closed, because an operator has closed it. */
-async function openBankAccounts(deps: OperatorDeps, { shard, id }: Merchant): Promise<void> {
-  const had = new Set((await deps.store.bankAccount.ofMerchant(shard, id)).map((account) => account.account_number));
-  for (const account of BANK_ACCOUNTS) {
-    if (!had.has(account.accountNumber)) await addBankAccount(deps, { merchantId: id, ...account });
-  }
 }
 
 async function readDemo(path: string): Promise<Demo | undefined> {

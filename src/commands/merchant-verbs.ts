@@ -19,7 +19,7 @@ export function addMerchantCommands(program: Command, addVerb: AddVerb): void {
     async () => (await loadMerchant()).merchantCreate,
   )
     .requiredOption('--name <name>', 'its name, as customers read it')
-    .option('--no-float', 'in a sandbox: start without money');
+    .option('--no-float', 'in a sandbox: start without money and without bank accounts');
   addVerb(merchant, 'list', 'list merchants', async () => (await loadMerchant()).merchantList)
     .option('--after <id>', 'those after this merchant: the next page')
     .option('--limit <count>', 'how many to list at most (default: all)');

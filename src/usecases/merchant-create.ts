@@ -1,5 +1,6 @@
 /**
- * Makes a merchant: with a credential, a webhook secret and, in sandbox mode, money to try payouts with (contract §5).
+ * Makes a merchant: with a credential, a webhook secret and, in sandbox mode, money to try payouts with (contract §5) and bank
+ * accounts to try transfers with.
  *
  * Invariant: all of it commits at once; only the caller gets the secrets.
  */
@@ -14,10 +15,11 @@ import { makeCredential, makeWebhookSecret } from './credential-make.ts';
 import { newId, type OperatorDeps } from './deps.ts';
 import { commitOnce } from './operator-commit.ts';
 import { requireLine } from './operator-input.ts';
+import { sandboxAccounts } from './sandbox-accounts.ts';
 
 export interface MerchantCreateCommand {
   readonly name: string;
-  /** True: no initial money. In production there is never any. */
+  /** True: no initial money and no bank accounts. In production there are never any. */
   readonly noFloat: boolean;
 }
 
@@ -57,13 +59,16 @@ export async function createMerchant(
   };
   const { credential, secret } = makeCredential(deps, shard, merchant.id);
   const webhook = makeWebhookSecret(deps, shard, merchant.id);
+  const isBare = command.noFloat || deps.mode === 'production';
+  const accounts = isBare ? [] : sandboxAccounts(deps, merchant);
   const change: Change = {
     claims: [
       { table: 'merchant', row: merchant },
       { table: 'credential', row: credential },
       { table: 'webhook_secret', row: webhook.row },
+      ...accounts.map((row) => ({ table: 'bank_account' as const, row })),
     ],
-    transfers: command.noFloat || deps.mode === 'production' ? [] : floatTransfers(deps, merchant),
+    transfers: isBare ? [] : floatTransfers(deps, merchant),
   };
   const made = { merchant, key_id: credential.id, secret, webhook_secret: webhook.secret };
   await keep(made);

@@ -15,7 +15,7 @@ import { revokeCredential } from '../../src/usecases/credential-revoke.ts';
 import { rotateCredential } from '../../src/usecases/credential-rotate.ts';
 import { removeFee, setFee } from '../../src/usecases/fee-set.ts';
 import { readHold } from '../../src/usecases/holds.ts';
-import { createMerchant } from '../../src/usecases/merchant-create.ts';
+import { createMerchant, type MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchant } from '../../src/usecases/merchant-set.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
 import { commitOnce } from '../../src/usecases/operator-commit.ts';
@@ -42,6 +42,8 @@ async function available(merchantId: string, currency: (typeof CURRENCIES)[numbe
   const { shard, id } = merchantAccount(merchantId, 'available', currency);
   return (await world.store.account.get(shard, id))?.balance;
 }
+
+const accountsOf = ({ merchant }: MerchantCreated) => world.store.bankAccount.ofMerchant(merchant.shard, merchant.id);
 
 describe('a merchant', () => {
   it('is created with a credential and a webhook secret that are not kept in plain text', async () => {
@@ -70,10 +72,21 @@ describe('a merchant', () => {
     expect(await world.store.audit()).toEqual([]);
   });
 
-  it('has a live secret and no float in production', async () => {
+  it('starts with bank accounts that no other merchant has in a sandbox, or with none on request', async () => {
+    const accounts = await Promise.all([make(false), make(false), make()].map((made) => made.then(accountsOf)));
+    expect(accounts.map((own) => own.map(({ currency }) => currency).toSorted())).toEqual([
+      ['cdf', 'usd'],
+      ['cdf', 'usd'],
+      [],
+    ]);
+    expect(new Set(accounts.flat().map(({ account_number }) => account_number)).size).toBe(4);
+  });
+
+  it('has a live secret, no float and no bank account in production', async () => {
     const made = await createMerchant({ ...world.deps, mode: 'production' }, { name: 'Real', noFloat: false });
     expect(made.secret).toMatch(/^sk_live_/);
     expect(await available(made.merchant.id, 'usd')).toBeUndefined();
+    expect(await accountsOf(made)).toEqual([]);
   });
 
   it.each(['', '   ', 'a\nb', 'a\u202eb', 'x'.repeat(101)])('is refused the name %j', async (name) => {
