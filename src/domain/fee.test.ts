@@ -29,6 +29,11 @@ test.each([
   // Half a minor unit is rounded to the even neighbour.
   [every, 50n, 0n],
   [every, 150n, 2n],
+  // So is half a unit of the share and the fixed part together: 0.205 and 0.05 make 0.255.
+  [{ ...every, fixed_minor: '5' }, 2050n, 26n],
+  [{ ...every, fixed_minor: '5' }, 2150n, 26n],
+  [{ ...every, fixed_minor: '5' }, 50n, 6n],
+  [{ ...every, fixed_minor: '10' }, 2050n, 30n],
   [undefined, 150n, 0n],
 ])('%j on %s is %s', (rule, amount, fee) => {
   expect(feeOf(rule, amount)).toBe(fee);

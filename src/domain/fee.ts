@@ -41,8 +41,9 @@ export function payoutFeeOf(merchant: Merchant, mode: ReceiptMode, amountMinor: 
 /** The fee on an amount, in minor units. Without a rule it is zero. */
 export function feeOf(rule: FeeRule | undefined, amountMinor: bigint): bigint {
   if (rule === undefined) return 0n;
-  const share = divideHalfEven(amountMinor * BigInt(rule.rate_ppm), MILLION) + BigInt(rule.fixed_minor ?? '0');
-  const floored = rule.min_minor !== undefined && share < BigInt(rule.min_minor) ? BigInt(rule.min_minor) : share;
+  const exact = amountMinor * BigInt(rule.rate_ppm) + BigInt(rule.fixed_minor ?? '0') * MILLION;
+  const rounded = divideHalfEven(exact, MILLION);
+  const floored = rule.min_minor !== undefined && rounded < BigInt(rule.min_minor) ? BigInt(rule.min_minor) : rounded;
   return rule.max_minor !== undefined && floored > BigInt(rule.max_minor) ? BigInt(rule.max_minor) : floored;
 }
 

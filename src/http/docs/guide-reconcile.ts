@@ -82,7 +82,7 @@ ${code('Shell', STATEMENT)}
 <p>A statement of past days no longer changes.</p>
 ${heading('causes', 'What the lines mean')}
 ${CAUSE_TABLE}
-<p>A fee is rounded once, to the smallest unit, half to even: 0.5 % of 1.00 is 0.00, of 3.00 it is 0.02.</p>
+<p>A fee, its rate and its fixed part together, is rounded once, to the smallest unit, half to even: 0.5 % of 1.00 is 0.00, of 3.00 it is 0.02.</p>
 <p>By default the statement shows all three balances, so that what is set aside and paid later has its lines on <code>reserved</code>. With <code>balance=available</code> you see what can be spent; then a refund by a carrier shows as <code>refund_reserved</code> only.</p>
 ${heading('lists', 'Which call answers what')}
 ${LISTS}
