@@ -6,13 +6,12 @@
  */
 
 import { requireMintingSecret } from '../domain/credential.ts';
-import { feeColumns } from '../domain/fee.ts';
 import { isOutdated } from '../domain/one-time-code.ts';
 import type { Checkout } from '../domain/page-records.ts';
 import { isFinal, isPaid } from '../domain/payment.ts';
 import type { Attempt, Merchant, OneTimeCode, Payment, PaymentMethod, Session } from '../domain/records.ts';
 import { isSessionOpen } from '../domain/session.ts';
-import { isChoosable, isSubmitted, type SubmittedMethod } from '../domain/submission.ts';
+import { isChoosable, isSubmitted, priceBy, type SubmittedMethod } from '../domain/submission.ts';
 import type { BankAccount } from '../domain/transfer-records.ts';
 import { shardOfWallet } from '../domain/wallet.ts';
 import type { SessionCaller } from './callers.ts';
@@ -153,8 +152,8 @@ const PLACES: { readonly [method in SubmittedMethod]: number } = {
 };
 
 /**
- * Google Pay and Apple Pay are left out: they need third parties' buttons, which no page of ours loads. For a method chosen at
- * collect the payment's own fee is shown, since a submit takes that, whatever the merchant's fees are now.
+ * The methods that the customer can choose, at the price that a submit by each would take. Google Pay and Apple Pay are left out:
+ * they need third parties' buttons, which no page of ours loads.
  */
 async function offersOf(deps: Deps, merchant: Merchant, payment: Payment, now: number): Promise<readonly Offer[]> {
   const offered: readonly PaymentMethod[] = await offeredTo(deps, merchant, payment.currency);
@@ -163,9 +162,7 @@ async function offersOf(deps: Deps, merchant: Merchant, payment: Payment, now: n
     .sort((a, b) => PLACES[a] - PLACES[b])
     .filter((method) => isChoosable(payment, merchant, method, now))
     .map((method) => {
-      const isChosen = payment.method === method;
-      const fresh = () => feeColumns(merchant, method, payment, payment.fee_covered_by);
-      const { fee_minor, total_minor } = isChosen ? payment : fresh();
+      const { fee_minor, total_minor } = priceBy(method, payment, merchant);
       return { method, feeMinor: fee_minor, totalMinor: total_minor };
     });
 }
