@@ -17,10 +17,11 @@ import {
 } from '../domain/authentication.ts';
 import { merged } from '../domain/change.ts';
 import { requireMintingSecret } from '../domain/credential.ts';
-import type { Attempt, Payment } from '../domain/records.ts';
+import type { Attempt, Payment, UpstreamMethod } from '../domain/records.ts';
 import type { SettlementRows } from '../domain/settlement.ts';
 import { writeCallAnswer } from './attempt-answer.ts';
 import { callWithinDeadline } from './attempt-ask.ts';
+import type { Intention } from './attempt-intend.ts';
 import { readSettlement, settleByAnswer } from './attempt-settle.ts';
 import { RETURN_LIFE_MS } from './card-challenge.ts';
 import { askEarlier, type Earlier, type PaidEarlier, readWithEarlier, settleEarlier } from './card-earlier.ts';
@@ -30,10 +31,19 @@ import { findPaidAsideInSession } from './paid-aside.ts';
 import { commitDecision, commitOrFind, type Receipt, type Reply, refusalOf } from './perform.ts';
 
 /** 45 s from the change that allowed it, longer than PAY can take: the inquiry round leaves the attempt alone until then. */
-export const PAY_LIFE_MS = 45_000;
+const PAY_LIFE_MS = 45_000;
 
 /** Up to 4096 ms that are added to `PAY_LIFE_MS` at random, to mark a commit as ours. */
 const MARK_MS = 4_096;
+
+/** A call to the card network, as an attempt records it. `carrier`: the network's name as customers know it. */
+export function cardIntention(
+  card: CardConnector,
+  method: Exclude<UpstreamMethod, 'mobile_money'>,
+  carrier = card.displayName,
+): Intention {
+  return { connector: card, method, carrier, msisdn: null, callLifeMs: PAY_LIFE_MS };
+}
 
 /** A card attempt as it is sent to the network. The amount is the attempt's: in minor units, fee included. */
 export function cardOrderOf(attempt: Attempt, payment: Payment): CardOrder {

@@ -5,7 +5,6 @@
  * log. A process that dies before sending it leaves an attempt that the network has never heard of, and nothing is charged.
  */
 
-import type { CardConnector } from '../connectors/connector.ts';
 import { type Change, merged } from '../domain/change.ts';
 import { requireMintingSecret } from '../domain/credential.ts';
 import type { NativeMethod } from '../domain/method.ts';
@@ -15,11 +14,11 @@ import { consumeSession } from '../domain/settlement.ts';
 import { CommitUnknown } from '../store/errors.ts';
 import { sessionAsTold } from './acceptances.ts';
 import { callWithinDeadline } from './attempt-ask.ts';
-import { type Intention, newAttempt, orderOf } from './attempt-intend.ts';
+import { newAttempt, orderOf } from './attempt-intend.ts';
 import { settleByAnswer } from './attempt-settle.ts';
 import { askEarlierInSession } from './card-earlier.ts';
 import { cardOf } from './card-form.ts';
-import { PAY_LIFE_MS } from './card-pay.ts';
+import { cardIntention } from './card-pay.ts';
 import { cachedFirst, type Deps, idsOf, newId } from './deps.ts';
 import { findPaidAside } from './paid-aside.ts';
 import { type Collect, type Collected, newPayment, requireCollectable } from './payment-collectable.ts';
@@ -127,7 +126,7 @@ function intend(
     attemptId,
     orderOf(collected),
     { amount_minor: collected.total_minor, fee_minor: collected.fee_minor },
-    intentionOf(cardOf(deps), method),
+    cardIntention(cardOf(deps), method),
     now,
   );
   const payment: Payment = { ...collected, attempt_id: attemptId, submitted_at: now };
@@ -142,10 +141,6 @@ function intend(
     payment,
     attempt,
   };
-}
-
-function intentionOf(card: CardConnector, method: NativeMethod): Intention {
-  return { connector: card, method, carrier: card.displayName, msisdn: null, callLifeMs: PAY_LIFE_MS };
 }
 
 /**

@@ -26,7 +26,7 @@ import {
 } from '../domain/submission.ts';
 import { type Settling, settlementContext, writeCallAnswer } from './attempt-answer.ts';
 import { callWithinDeadline, TOO_LATE } from './attempt-ask.ts';
-import type { Intended, Intention } from './attempt-intend.ts';
+import type { Intended } from './attempt-intend.ts';
 import { browserFor, challengeUrl, sealChallenge } from './card-challenge.ts';
 import {
   askEarlier,
@@ -39,7 +39,7 @@ import {
   settleEarlier,
 } from './card-earlier.ts';
 import { cardOf, networkDown } from './card-form.ts';
-import { cardOrderOf, PAY_LIFE_MS } from './card-pay.ts';
+import { cardIntention, cardOrderOf } from './card-pay.ts';
 import type { Deps } from './deps.ts';
 import { isPaidAside, paidBefore } from './paid-aside.ts';
 import type { FoundSubmit } from './payment-submit-found.ts';
@@ -54,6 +54,7 @@ import {
   refuse,
   rethrowUnlessTransient,
 } from './perform.ts';
+import { hasOnePayment, readSessionPayments } from './session-payments.ts';
 
 /**
  * 22 s that the authentication may take before the money is asked for. The inquiry round first inquires about the attempt when it
@@ -65,11 +66,11 @@ const AUTHENTICATION_LIMIT_MS = 22_000;
  * Pays by the card that was entered into the hosted form `formId`. Answers the payment as it is afterwards, or with
  * `redirectUrl` if the issuer wants to challenge its customer first (specification, States, Transaction; contract §4).
  *
- * @throws Refusal 1110 for a form that is not this payment's or cannot be used, and when an
- * earlier attempt has paid whose money is in suspense; 1202 when the amount is out of limits; 1404 when this attempt certainly
- * took nothing, and the customer may try again: the network is away, or an earlier attempt may have paid; 1301 when too many cards
- * have been refused in this session; 1502 when the card was refused; 1001, 1004 or 1005 when the session's credential was revoked or its merchant suspended while the network was asked; and
- * as `requireSubmittable`, for the session and the payment.
+ * @throws Refusal 1110 for a form that is not this payment's or cannot be used, and when an earlier attempt has paid whose money is
+ * in suspense; 1202 when the amount is out of limits; 1404 when this attempt certainly took nothing, and the customer may try again:
+ * the network is away, or an earlier attempt may have paid; 1301 when too many cards have been refused in this session; 1502 when the
+ * card was refused; 1001, 1004 or 1005 when the session's credential was revoked or its merchant suspended while the network was
+ * asked; and as `requireSubmittable`, for the session and the payment.
  */
 export async function submitByCard(
   deps: Deps,
@@ -79,24 +80,17 @@ export async function submitByCard(
   const closed = refusalOf(() => requireSubmittable(caller.session, payment, deps.clock.now()));
   if (closed !== undefined) return refuse(deps.store, answering, closed);
   const card = cardOf(deps);
-  const intention: Intention = {
-    connector: card,
-    method: 'card',
-    carrier: card.displayName,
-    msisdn: null,
-    callLifeMs: PAY_LIFE_MS,
-  };
+  const intention = cardIntention(card, 'card');
   requireForm(payment, formId);
-  const { shard, id, payments: count, version } = caller.session;
-  const others =
-    count < 2 ? [] : (await deps.store.payment.ofSession(shard, id)).filter((one) => one.id !== payment.id);
+  const { version } = caller.session;
+  const others = (await readSessionPayments(deps, caller.session)).filter((one) => one.id !== payment.id);
   const check = (found: Payment, session: Session): void => {
     requireForm(found, formId);
     // Another submit had the session meanwhile: what it asked for must be inquired about, too.
-    if (session.payments > 1 && session.version !== version) throw new PaymentMoved(found.id);
+    if (!hasOnePayment(session) && session.version !== version) throw new PaymentMoved(found.id);
   };
   const used = refusalOf(() => requireCardsLeft(others, payment, caller.session, deps.clock.now()));
-  // A submit that is refused for its session is the last look at what its own payment's earlier tries have taken.
+  // If the session has used up its cards, no later submit inquires about this payment's own earlier attempts, so this one does.
   const before = await askEarlierInSession(deps, card, used === undefined ? others : [...others, payment]);
   // The payment that was found paid has consumed the session: this submit starts over, and finds that.
   if (before === 'taken') throw new SubmitAgain(payment.id);

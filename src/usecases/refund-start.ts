@@ -18,7 +18,7 @@ import { CALL_LIFE_MS } from './attempt-ask.ts';
 import { type Intention, newAttempt } from './attempt-intend.ts';
 import { recordOutgoing } from './attempt-outgoing.ts';
 import { inquirePreviousAttempt, type PreviousAttempt } from './attempt-previous.ts';
-import { PAY_LIFE_MS } from './card-pay.ts';
+import { cardIntention } from './card-pay.ts';
 import { carrierOrderOf } from './carrier-order.ts';
 import { type Deps, idsOf, newId } from './deps.ts';
 import { outcomeOfCall, postpone, sendUnlessHeld } from './outgoing-start.ts';
@@ -116,7 +116,7 @@ function giverOf({ connectors }: Deps, refund: Refund): Giver | undefined {
   const { card } = connectors;
   if (card?.name !== name) return undefined;
   return {
-    intention: { connector: card, method, carrier, msisdn: null, callLifeMs: PAY_LIFE_MS },
+    intention: cardIntention(card, method, carrier),
     give: (_deps, { attempt, payment }) =>
       card.refund({
         orderId: payment.id,

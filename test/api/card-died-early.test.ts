@@ -3,7 +3,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { intendAttempt } from '../../src/usecases/attempt-intend.ts';
-import { PAY_LIFE_MS } from '../../src/usecases/card-pay.ts';
+import { cardIntention } from '../../src/usecases/card-pay.ts';
 import { collectCardWith, fillForm, readyToPay, submitCard } from '../support/card-payments.ts';
 import { callerOf } from '../support/direct-calls.ts';
 import { statusOf } from '../support/flows.ts';
@@ -24,8 +24,7 @@ test('a submit that died before it reached the network does not keep the session
   const card = deps.connectors.card;
   if (payment === undefined || card === undefined) throw new Error('gone');
   // The process dies here: the attempt is committed, the network was never called.
-  const upstream = { connector: card, method: 'card', carrier: card.displayName, msisdn: null } as const;
-  const intention = { ...upstream, callLifeMs: PAY_LIFE_MS };
+  const intention = cardIntention(card, 'card');
   await intendAttempt(deps, { caller, payment, intention, answering: { receipt: undefined } });
   for (let n = 0; n < 10 && (await statusOf(world, first)) !== 'pending'; n += 1) await world.pass(60_000);
   expect(await statusOf(world, first)).toBe('pending');
