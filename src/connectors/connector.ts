@@ -107,13 +107,16 @@ export type CardForm =
   | { readonly kind: 'opened'; readonly sessionId: string }
   | { readonly kind: 'not_opened'; readonly reason: string };
 
-/** A payment by card, once the customer has filled the hosted form. */
-export interface CardOrder extends CardFormOrder {
+/** An attempt at an order: a payment of it, or a refund of all or some of its money. */
+export interface CardAttempt extends CardFormOrder {
+  /** The network's id for this try is derived from it. */
   readonly attemptId: string;
+}
+
+/** A payment by card, once the customer has filled the hosted form. */
+export interface CardOrder extends CardAttempt {
   /** The hosted form's session. */
   readonly sessionId: string;
-  /** The merchant's own name for the order. */
-  readonly customerReference: string;
 }
 
 /** The browser that an issuer may want to challenge (EMV 3DS 2). */
@@ -148,20 +151,9 @@ export type Authentication =
   | { readonly kind: 'unknown'; readonly reason: string };
 
 /** A payment by a token of Google Pay or Apple Pay. The token goes to the network once, and nowhere else. */
-export interface TokenOrder extends CardFormOrder {
-  readonly attemptId: string;
+export interface TokenOrder extends CardAttempt {
   readonly wallet: NativeMethod;
   readonly token: string;
-  readonly customerReference: string;
-}
-
-/** Gives back money of an order, in whole or in part. */
-export interface CardRefund {
-  readonly orderId: string;
-  /** The attempt from which the network's id for this try is derived. */
-  readonly attemptId: string;
-  readonly amountMinor: bigint;
-  readonly currency: Currency;
 }
 
 /** The status of an order at the network. */
@@ -205,7 +197,8 @@ export interface CardConnector extends Upstream {
   orderStatus(orderId: string): Promise<CardOrderStatus | undefined>;
   /** The network's own term for an order that ended so. The network is not called. */
   wordForEnd(end: CardEnd): string;
-  refund(order: CardRefund): Promise<Answer>;
+  /** Gives back money of an order, in whole or in part. */
+  refund(order: CardAttempt): Promise<Answer>;
 }
 
 /** A short message to a phone: how one-time codes are sent. */

@@ -55,7 +55,6 @@ export function cardOrderOf(attempt: Attempt, payment: Payment): CardOrder {
     sessionId,
     amountMinor: attempt.amount_minor,
     currency: attempt.currency,
-    customerReference: payment.customer_reference,
   };
 }
 

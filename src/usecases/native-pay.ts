@@ -220,7 +220,6 @@ async function payByToken(
     orderId: payment.id,
     amountMinor: attempt.amount_minor,
     currency: attempt.currency,
-    customerReference: payment.customer_reference,
     wallet,
     token,
   };

@@ -10,12 +10,12 @@ import { formatMinor } from '../../domain/money.ts';
 import type { Platform } from '../../platform/platform.ts';
 import type {
   Authentication,
+  CardAttempt,
   CardBrowser,
   CardConnector,
   CardForm,
   CardFormOrder,
   CardOrder,
-  CardRefund,
   Inquiry,
 } from '../connector.ts';
 import { readAuthentication, readForm, readInitiation } from './authentication.ts';
@@ -67,7 +67,7 @@ export function createMastercard(
     }
     return answer;
   };
-  const operate = async (call: string, order: Tried, body: Body, operation: Ordered['operation'] = 'PAY') => {
+  const operate = async (call: string, order: CardAttempt, body: Body, operation: Ordered['operation'] = 'PAY') => {
     const said = await client.operate(order.orderId, referenceFor(order.attemptId), body, PAY_TIMEOUT_MS);
     const read = operation === 'REFUND' ? readRefund : readOperation;
     return told(call, read(said, orderedOf(order, operation)));
@@ -114,10 +114,10 @@ export function createMastercard(
   };
 }
 
-/** An order, and our attempt at it. */
-type Tried = CardFormOrder & { readonly attemptId: string };
-
-function orderedOf({ orderId, attemptId, amountMinor, currency }: Tried, operation: Ordered['operation'] = 'PAY') {
+function orderedOf(
+  { orderId, attemptId, amountMinor, currency }: CardAttempt,
+  operation: Ordered['operation'] = 'PAY',
+) {
   return { operation, orderId, transactionId: referenceFor(attemptId), amountMinor, currency };
 }
 
@@ -128,11 +128,11 @@ function orderedBy({ orderId, reference, amountMinor, currency, movement }: Inqu
   return { operation, orderId, transactionId: reference, amountMinor, currency };
 }
 
-function amountBody({ amountMinor, currency }: Pick<CardRefund, 'amountMinor' | 'currency'>): Body {
+function amountBody({ amountMinor, currency }: Pick<CardFormOrder, 'amountMinor' | 'currency'>): Body {
   return { amount: formatMinor(amountMinor, currency), currency: currency.toUpperCase() };
 }
 
-function orderBody(order: CardFormOrder & { readonly customerReference: string }): Body {
+function orderBody(order: CardFormOrder): Body {
   return { ...amountBody(order), reference: order.orderId };
 }
 
@@ -147,7 +147,7 @@ function payBody(order: CardOrder): Body {
   };
 }
 
-function refundBody(order: CardRefund): Body {
+function refundBody(order: CardAttempt): Body {
   return { apiOperation: 'REFUND', transaction: { ...amountBody(order), reference: order.attemptId } };
 }
 

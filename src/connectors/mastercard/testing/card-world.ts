@@ -90,7 +90,7 @@ export async function openCardWorld(): Promise<CardWorld> {
     const order = { orderId: id('txn'), amountMinor: 1_250n, currency: 'usd' } as const;
     const form = await connector.openForm(order);
     if (form.kind !== 'opened') throw new Error(form.reason);
-    return { ...order, attemptId: id('att'), sessionId: form.sessionId, customerReference: 'order-1' };
+    return { ...order, attemptId: id('att'), sessionId: form.sessionId };
   };
   const control: CardWorld['control'] = async (path, body) => {
     const answer = await fetch(`${url}/control/cardnet/${path}`, {
