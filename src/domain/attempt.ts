@@ -6,7 +6,7 @@
  * the same payment before this one asked for money.
  */
 
-import { DAY_MS } from './durations.ts';
+import { DAY_MS, MINUTE_MS } from './durations.ts';
 import type { Machine } from './machine.ts';
 import type { Attempt, AttemptStatus } from './records.ts';
 
@@ -118,13 +118,13 @@ export function isBeingAsked(attempt: Pick<Attempt, 'status' | 'inquiries' | 'ne
 }
 
 /** Milliseconds that a customer has for the issuer's challenge; after that no money can be taken, and the payment expires. */
-export const CHALLENGE_LIFE_MS = 10 * 60_000;
+export const CHALLENGE_LIFE_MS = 10 * MINUTE_MS;
 
 /**
  * Milliseconds after its submit within which a card attempt may inquire about earlier ones: when it begins, and again when its
  * challenge ends.
  */
-export const EARLIER_ASKED_MS = 20 * 60_000;
+export const EARLIER_ASKED_MS = 20 * MINUTE_MS;
 
 /** Intervals between inquiries, in milliseconds; the last one repeats (upstreams §12.2). */
 const INQUIRY_DELAYS_MS = [5_000, 5_000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 900_000] as const;
@@ -133,7 +133,7 @@ const INQUIRY_DELAYS_MS = [5_000, 5_000, 10_000, 15_000, 30_000, 60_000, 120_000
  * Milliseconds after closing at which an attempt is inquired about again: a quarter of an hour and a day, then never. Upstreams
  * have been seen to pay what they had refused, and the callback that reports it comes once or not at all.
  */
-const AFTERTHOUGHTS_MS = [15 * 60_000, DAY_MS] as const;
+const AFTERTHOUGHTS_MS = [15 * MINUTE_MS, DAY_MS] as const;
 
 /** Whether a closed attempt can still turn out to have paid. */
 export function mayStillPay(attempt: Pick<Attempt, 'status' | 'reason'>): boolean {

@@ -4,6 +4,7 @@
  * Invariant: a day here is 24 hours of UTC, which has no summer time; days of the calendar are the platform's.
  */
 
-export const MINUTE_MS = 60_000;
+export const SECOND_MS = 1_000;
+export const MINUTE_MS = 60 * SECOND_MS;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;

@@ -6,12 +6,12 @@
  */
 
 import type { Currency } from './currency.ts';
-import { HOUR_MS } from './durations.ts';
+import { HOUR_MS, MINUTE_MS } from './durations.ts';
 import { secondsUntil } from './elapsed.ts';
 import type { Merchant, OneTimeCode, Payment, PinCount, Wallet } from './records.ts';
 import { CODE_GUARDS, guardedCalls } from './traffic-limit.ts';
 
-export const CODE_LIFE_MS = 10 * 60_000;
+export const CODE_LIFE_MS = 10 * MINUTE_MS;
 /** Milliseconds for which a try counts. */
 export const CODE_WINDOW_MS = CODE_GUARDS.codes.seconds * 1000;
 const CODE_RESENDS = 3;

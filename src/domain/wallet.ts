@@ -5,7 +5,7 @@
  * counted by a guarded write before it is answered. A number that is no account is counted by the same rule.
  */
 
-import { HOUR_MS } from './durations.ts';
+import { HOUR_MS, MINUTE_MS } from './durations.ts';
 import { secondsUntil } from './elapsed.ts';
 import { SHARDS } from './ids.ts';
 import { luhnSum } from './luhn.ts';
@@ -23,7 +23,7 @@ const CODE_TRIES = 20;
  * somebody who tries one PIN at many accounts does, and no account's own count notices.
  */
 const SESSION_PIN_TRIES = 20;
-export const PIN_LOCK_MS = 15 * 60_000;
+export const PIN_LOCK_MS = 15 * MINUTE_MS;
 /**
  * Milliseconds after which a wrong PIN is forgotten if no other followed. It has to be: counts for numbers that are no account
  * cannot be kept for ever, and must fade no sooner than an account's. Guessing slowly gains nothing by it: four tries an hour,

@@ -6,6 +6,7 @@
  */
 
 import { guardedUpdate, type Insert, revise, type Update } from './change.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from './durations.ts';
 import type { NewId } from './ids.ts';
 import { type Machine, step } from './machine.ts';
 import { formatMinor } from './money.ts';
@@ -13,34 +14,30 @@ import type { PayoutLine, Refund } from './outgoing-records.ts';
 import type { Payment } from './records.ts';
 import type { EventStatus, WebhookAttempt, WebhookEvent, WebhookSecret } from './webhook-records.ts';
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-
 /** Milliseconds that the process which leased an event has to post it, before the round may lease it. Events are born leased. */
-export const LEASE_MS = 30 * SECOND;
+export const LEASE_MS = 30 * SECOND_MS;
 /** Milliseconds from dialling the receiver to its answer. */
-export const DELIVERY_TIMEOUT_MS = 10 * SECOND;
+export const DELIVERY_TIMEOUT_MS = 10 * SECOND_MS;
 /** Milliseconds to wait after the first, second, … failed try; if the try after the last wait fails too, the event is dead. */
 export const RETRY_WAITS_MS: readonly number[] = [
-  5 * SECOND,
-  15 * SECOND,
-  MINUTE,
-  5 * MINUTE,
-  30 * MINUTE,
-  2 * HOUR,
-  5 * HOUR,
-  10 * HOUR,
-  14 * HOUR,
-  20 * HOUR,
-  24 * HOUR,
+  5 * SECOND_MS,
+  15 * SECOND_MS,
+  MINUTE_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
+  14 * HOUR_MS,
+  20 * HOUR_MS,
+  24 * HOUR_MS,
 ];
 /** The most milliseconds by which a receiver's Retry-After can postpone a try. */
-export const RETRY_AFTER_MOST_MS = 24 * HOUR;
+export const RETRY_AFTER_MOST_MS = 24 * HOUR_MS;
 /** The largest share of a wait that jitter adds to it. */
 const JITTER_MOST = 0.2;
 /** Milliseconds between delivery rounds: a due try may start this much later, which counts as part of the jitter. */
-export const DELIVERY_ROUND_MS = SECOND;
+export const DELIVERY_ROUND_MS = SECOND_MS;
 
 const DELIVERY_FACTS = ['accepted', 'failed', 'exhausted', 'target_gone', 'replayed'] as const;
 export type DeliveryFact = (typeof DELIVERY_FACTS)[number];
@@ -282,7 +279,7 @@ const HTTP_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \
 export function readRetryAfter(header: string | undefined, wall: number): number | undefined {
   const text = header?.trim();
   if (text === undefined) return undefined;
-  if (/^[0-9]+$/.test(text)) return Number(text) * SECOND;
+  if (/^[0-9]+$/.test(text)) return Number(text) * SECOND_MS;
   if (!HTTP_DATE.test(text)) return undefined;
   const at = Date.parse(text);
   return Number.isNaN(at) ? undefined : Math.max(0, at - wall);

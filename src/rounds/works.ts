@@ -5,7 +5,7 @@
  * A round looks only there: what a process sends from memory, it has leased. Nothing is run by a clock that is known to be wrong.
  */
 
-import { MINUTE_MS } from '../domain/durations.ts';
+import { MINUTE_MS, SECOND_MS } from '../domain/durations.ts';
 import { DELIVERY_ROUND_MS } from '../domain/webhook.ts';
 import { openInquiries } from '../usecases/attempt-inquire.ts';
 import { auditDue } from '../usecases/audit.ts';
@@ -38,8 +38,6 @@ export interface Senders {
   readonly dispatcher: Dispatcher;
   readonly refunds: RefundDispatcher;
 }
-
-const SECOND_MS = 1_000;
 
 /** What a process knows of its own state. */
 export interface Condition {

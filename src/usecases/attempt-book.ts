@@ -7,6 +7,7 @@
 
 import { isOpen } from '../domain/attempt.ts';
 import { guard, type Update } from '../domain/change.ts';
+import { MINUTE_MS } from '../domain/durations.ts';
 import { timeOfId, transferIds } from '../domain/ids.ts';
 import { bookLate, type LateTarget, lateMoneyOf, lateTargetsOf, whyNotKept } from '../domain/late-money.ts';
 import { isFinal } from '../domain/payment.ts';
@@ -33,7 +34,7 @@ export type LateRows = Pick<LateMoney, 'attempt' | 'order' | 'feeMinor'>;
  * How far the clocks of two gateways may differ. Each judges by its own clock when a session begins and ends, so here a session
  * is taken to begin this much earlier and end this much later.
  */
-const CLOCKS_DIFFER_MS = 5 * 60_000;
+const CLOCKS_DIFFER_MS = 5 * MINUTE_MS;
 
 const LOOK = 'see `mbongo suspense list`';
 

@@ -5,6 +5,7 @@
  * form, except the names of the fields if it sent none of them.
  */
 
+import { MINUTE_MS } from '../domain/durations.ts';
 import { Refusal, type RefusalDetail } from '../domain/refusal.ts';
 import { type ReturnProof, returnOf } from './card-challenge.ts';
 import type { Deps } from './deps.ts';
@@ -39,7 +40,7 @@ export interface Proven {
 }
 
 const RESULTS = ['AUTHENTICATED', 'REJECTED', 'UNAVAILABLE'];
-const FRESH_MS = 5 * 60_000;
+const FRESH_MS = 5 * MINUTE_MS;
 
 /**
  * Verifies the signature, if there is one; otherwise the proof that we put into the return address ourselves.

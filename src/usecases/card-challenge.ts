@@ -6,6 +6,7 @@
 
 import type { CardBrowser, Challenge } from '../connectors/connector.ts';
 import { CHALLENGE_LIFE_MS } from '../domain/attempt.ts';
+import { MINUTE_MS } from '../domain/durations.ts';
 import { isId } from '../domain/ids.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import type { BrowserFacts } from '../domain/submission.ts';
@@ -68,7 +69,7 @@ export interface ReturnProof {
 }
 
 /** The challenge's life and 5 min more for the way back. After that no money is asked for. */
-export const RETURN_LIFE_MS = CHALLENGE_LIFE_MS + 5 * 60_000;
+export const RETURN_LIFE_MS = CHALLENGE_LIFE_MS + 5 * MINUTE_MS;
 
 /** The customer's browser, and where the issuer sends it afterwards. */
 export function browserFor(deps: Deps, attemptId: string, facts: BrowserFacts | undefined): CardBrowser {

@@ -8,6 +8,7 @@
  */
 
 import type { InquiryAnswer } from '../domain/answer.ts';
+import { MINUTE_MS } from '../domain/durations.ts';
 import { isFinal, isUntried } from '../domain/payment.ts';
 import type { Attempt, Payment, Session } from '../domain/records.ts';
 import { turnedAwayAt } from './attempt-previous.ts';
@@ -38,7 +39,7 @@ export type EarlierByPhone =
  */
 const ASKED_MOST = 4;
 /** 5 min that an unconfirmed prompt lives: after that an attempt whose outcome is unknown holds up no other. */
-const PROMPT_LIFE_MS = 5 * 60_000;
+const PROMPT_LIFE_MS = 5 * MINUTE_MS;
 
 /**
  * Asks the carriers of the session's earlier attempts. `payment` is as it was read: the caller guards its version when opening

@@ -6,13 +6,14 @@
  * database's than it may be.
  */
 
+import { MINUTE_MS } from '../domain/durations.ts';
 import { clockDifference, clockDifferenceAtMost, clockLead } from './clock-difference.ts';
 import type { Deps } from './deps.ts';
 import { freshReads } from './fresh-read.ts';
 import { OperatorError } from './operator-error.ts';
 
 /** 5 min, half of what is kept longer than it is valid because clocks differ (`idempotency-reap.ts`). */
-export const WRONG_MOST_MS = 5 * 60_000;
+export const WRONG_MOST_MS = 5 * MINUTE_MS;
 /** 5 s: two clocks that far from the database's shorten the minute for which an order must be unknown by a sixth. */
 const APART_MOST_MS = 5_000;
 /** 10 s for which an answer is used again. A clock that leaps further ends it, so the leap is noticed at once. */

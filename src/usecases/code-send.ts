@@ -5,6 +5,7 @@
  * the customer can ask for another code.
  */
 
+import { MINUTE_MS } from '../domain/durations.ts';
 import { formatMinor } from '../domain/money.ts';
 import { CODE_LIFE_MS } from '../domain/one-time-code.ts';
 import type { Merchant, Payment } from '../domain/records.ts';
@@ -61,7 +62,7 @@ async function sendCode(deps: Deps, merchant: Merchant, { payment, text }: CodeA
     amount: formatMinor(payment.total_minor, payment.currency),
     currency: payment.currency.toUpperCase(),
     merchant: merchant.name,
-    minutes: CODE_LIFE_MS / 60_000,
+    minutes: CODE_LIFE_MS / MINUTE_MS,
   };
   const message = { to: text.phone, text: deps.codeText(text.language ?? payment.language, words) };
   const outcome = await sender.sendText(message);

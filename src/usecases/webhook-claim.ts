@@ -9,6 +9,7 @@
  */
 
 import { guardedUpdate } from '../domain/change.ts';
+import { MINUTE_MS } from '../domain/durations.ts';
 import { LEASE_MS } from '../domain/webhook.ts';
 import type { WebhookEvent } from '../domain/webhook-records.ts';
 import type { Deps } from './deps.ts';
@@ -23,7 +24,7 @@ const FULL_PAUSE_MS = 3_000;
  * 5 min at most, at a silent or slow receiver: 200 000 events waiting for it then cost some 700 leases a second, which leaves
  * the rest of a run to other receivers.
  */
-const PAUSE_MOST_MS = 5 * 60_000;
+const PAUSE_MOST_MS = 5 * MINUTE_MS;
 /** 2048 events without room are given back in one run, then it ends: each costs a write. */
 const MOST_GIVEN_BACK = 2_048;
 
