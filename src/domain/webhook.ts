@@ -87,31 +87,15 @@ function paymentEvent(
   now: number,
 ): WebhookEvent {
   if (completed_at === null) throw new Error('only what is final has an event');
-  return {
-    shard: payment.shard,
-    id,
-    version: 1,
-    merchant_id: payment.merchant_id,
+  const body = {
     transaction_id: payment.id,
-    sequence: payment.events,
-    type: `payment.${status}`,
-    url: payment.notify_url,
-    body: JSON.stringify({
-      transaction_id: payment.id,
-      customer_reference: payment.customer_reference,
-      status,
-      amount,
-      currency: payment.currency,
-      completed_at: new Date(completed_at).toISOString(),
-    }),
-    status: payment.notify_url === null ? 'no_target' : 'waiting',
-    attempts: 0,
-    replayed_after: 0,
-    next_at: now + LEASE_MS,
-    created_at: now,
-    delivered_at: null,
-    last_error: null,
+    customer_reference: payment.customer_reference,
+    status,
+    amount,
+    currency: payment.currency,
+    completed_at: new Date(completed_at).toISOString(),
   };
+  return newEvent(payment, `payment.${status}`, body, id, now);
 }
 
 /**
@@ -139,17 +123,22 @@ export function payoutEvent(line: PayoutLine, message: string, id: string, now: 
     completed_at: line.completed_at === null ? null : new Date(line.completed_at).toISOString(),
     message,
   };
+  return newEvent(line, body.event, body, id, now);
+}
+
+/** The row of an event about a transaction, whose `events` already counts it. It is born leased. */
+function newEvent(about: Payment | PayoutLine, type: string, body: object, id: string, now: number): WebhookEvent {
   return {
-    shard: line.shard,
+    shard: about.shard,
     id,
     version: 1,
-    merchant_id: line.merchant_id,
-    transaction_id: line.id,
-    sequence: line.events,
-    type: body.event,
-    url: line.notify_url,
+    merchant_id: about.merchant_id,
+    transaction_id: about.id,
+    sequence: about.events,
+    type,
+    url: about.notify_url,
     body: JSON.stringify(body),
-    status: 'waiting',
+    status: about.notify_url === null ? 'no_target' : 'waiting',
     attempts: 0,
     replayed_after: 0,
     next_at: now + LEASE_MS,
