@@ -5,7 +5,7 @@
 import { formatMinor } from '../domain/money.ts';
 import type { PayoutBatch } from '../domain/outgoing-records.ts';
 import { batchStatus, type PayoutCounts, sumOfCounts } from '../domain/payout.ts';
-import { stateOf } from '../domain/payout-batch.ts';
+import { batchStateOf } from '../domain/payout-batch.ts';
 import { hasMore, totalsOf } from '../domain/payout-order.ts';
 import { findCounts } from '../usecases/archive-find.ts';
 import { table, timeOf } from './output.ts';
@@ -22,7 +22,7 @@ export function documentOf(batch: PayoutBatch, counts: PayoutCounts) {
     batch_id: batch.id,
     merchant_id: batch.merchant_id,
     customer_reference: batch.customer_reference,
-    state: stateOf(batch),
+    state: batchStateOf(batch),
     status: batchStatus(counts, hasMore(batch)),
     sending_type: batch.sending_type,
     receipt_mode: batch.receipt_mode,

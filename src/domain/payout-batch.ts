@@ -34,7 +34,7 @@ export const BATCH_STATES = [
 export type BatchState = (typeof BATCH_STATES)[number];
 
 /** `started`: no occurrence is to come, though its lines may still be open. */
-export function stateOf(batch: PayoutBatch): BatchState {
+export function batchStateOf(batch: PayoutBatch): BatchState {
   if (batch.cancelled_at !== null) return 'cancelled';
   if (batch.approval === 'rejected') return 'rejected';
   if (batch.approval === 'waiting') return 'waiting_for_approval';
@@ -61,7 +61,7 @@ export interface OccurrenceRun {
  * occurrence's lines, if that is next. `startAt`: when any process may start the lines; later than now if the caller starts them
  * itself.
  */
-export function runNext(
+export function runNextOccurrence(
   batch: PayoutBatch,
   first: readonly PayoutLine[],
   context: BatchContext,
@@ -86,10 +86,10 @@ export function runNext(
 }
 
 /** Skips the next occurrence: its lines fail as called off, so that what was ordered still adds up. */
-export function skipNext(batch: PayoutBatch, first: readonly PayoutLine[], context: BatchContext): Change {
+export function skipNextOccurrence(batch: PayoutBatch, first: readonly PayoutLine[], context: BatchContext): Change {
   const advanced = advance(batch, context);
   if (batch.next_occurrence === 1)
-    return merged({ updates: [advanced] }, ...first.map((line) => callOff(line, context)));
+    return merged({ updates: [advanced] }, ...first.map((line) => callOffLine(line, context)));
   const inserts = newLines(batch, context).flatMap((line) => {
     const row = { ...line, status: 'failed', reason: 'called_off', events: 2, completed_at: context.now } as const;
     const told = [eventOf(line, context), eventOf(row, context)];
@@ -102,7 +102,7 @@ export function skipNext(batch: PayoutBatch, first: readonly PayoutLine[], conte
  * The operator's approval. An immediate batch is reserved as a whole and starts; dated occurrences run on their dates, those
  * already past at once. The change loses if the merchant has too little available.
  */
-export function approve(batch: PayoutBatch, first: readonly PayoutLine[], context: BatchContext): Change {
+export function approveBatch(batch: PayoutBatch, first: readonly PayoutLine[], context: BatchContext): Change {
   const { now, newId, calendar } = context;
   if (batch.sending_type !== 'immediate') {
     const next = runsAt(batch, batch.next_occurrence, calendar);
@@ -118,34 +118,34 @@ export function approve(batch: PayoutBatch, first: readonly PayoutLine[], contex
 }
 
 /** The operator's rejection: nothing of the batch has been started, and nothing will be. */
-export function reject(batch: PayoutBatch, first: readonly PayoutLine[], context: BatchContext): Change {
+export function rejectBatch(batch: PayoutBatch, first: readonly PayoutLine[], context: BatchContext): Change {
   const update = guardedUpdate('payout_batch', batch, { approval: 'rejected', next_run_at: null });
-  return merged({ updates: [update] }, ...first.map((line) => callOff(line, context)));
+  return merged({ updates: [update] }, ...first.map((line) => callOffLine(line, context)));
 }
 
 /** No further occurrence runs. The waiting lines are called off separately, one by one: some may be starting just now. */
-export function cancel(batch: PayoutBatch, now: number): Change {
+export function cancelBatch(batch: PayoutBatch, now: number): Change {
   return { updates: [guardedUpdate('payout_batch', batch, { cancelled_at: now, next_run_at: null })] };
 }
 
 /** Notes that no line of a cancelled batch is open any more. */
-export function close(batch: PayoutBatch, now: number): Change {
+export function closeBatch(batch: PayoutBatch, now: number): Change {
   return { updates: [guardedUpdate('payout_batch', batch, { closed_at: now })] };
 }
 
 /** No occurrence runs until it is resumed; what has been started continues. */
-export function pause(batch: PayoutBatch, now: number): Change {
+export function pauseBatch(batch: PayoutBatch, now: number): Change {
   return { updates: [guardedUpdate('payout_batch', batch, { paused_at: now, next_run_at: null })] };
 }
 
 /** Occurrences run again, from the next one on. */
-export function resume(batch: PayoutBatch, { calendar }: BatchContext): Change {
+export function resumeBatch(batch: PayoutBatch, { calendar }: BatchContext): Change {
   const next = runsAt(batch, batch.next_occurrence, calendar);
   return { updates: [guardedUpdate('payout_batch', batch, { paused_at: null, next_run_at: next })] };
 }
 
 /** Ends a waiting line, which was never sent to a carrier, or certainly not accepted. Other lines are left alone. */
-export function callOff(line: PayoutLine, context: BatchContext): Change {
+export function callOffLine(line: PayoutLine, context: BatchContext): Change {
   const { now, newId } = context;
   if (line.status !== 'pending') return {};
   const moved = moveLine(line, 'called_off', 'called_off', now);

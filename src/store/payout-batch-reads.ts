@@ -161,7 +161,7 @@ where b.shard = $1::int2 and b.cancelled_at is null and b.approval <> 'rejected'
 order by b.credential_id is null, b.id limit $4::int8`,
 };
 
-/** The conditions of `stateOf`, in SQL. The index `payout_batch_open` holds those that wait, are paused or have dates to come. */
+/** The conditions of `batchStateOf`, in SQL. The index `payout_batch_open` holds those that wait, are paused or have dates to come. */
 const STATES: { readonly [state in BatchState]: string } = {
   cancelled: 'cancelled_at is not null',
   rejected: "cancelled_at is null and approval = 'rejected'",

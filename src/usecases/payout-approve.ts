@@ -7,7 +7,7 @@
 
 import { formatMinor } from '../domain/money.ts';
 import type { PayoutBatch } from '../domain/outgoing-records.ts';
-import { approve, reject, stateOf } from '../domain/payout-batch.ts';
+import { approveBatch, batchStateOf, rejectBatch } from '../domain/payout-batch.ts';
 import { costOfLines } from '../domain/payout-order.ts';
 import { OperatorError } from './operator-error.ts';
 import { type Attribution, requireAttribution } from './operator-input.ts';
@@ -24,7 +24,7 @@ export async function approvePayout(
   const said = requireAttribution(attribution);
   const batch = await changeBatch(deps, batchId, async (rows, context) => {
     await checkApproval(deps, rows);
-    return approve(rows.batch, rows.first, context);
+    return approveBatch(rows.batch, rows.first, context);
   });
   tell(deps, 'payout_approved', batch, said);
   return batch;
@@ -52,7 +52,7 @@ export async function rejectPayout(
   const said = requireAttribution(attribution);
   const batch = await changeBatch(deps, batchId, (rows, context) => {
     requireWaiting(rows.batch);
-    return reject(rows.batch, rows.first, context);
+    return rejectBatch(rows.batch, rows.first, context);
   });
   tell(deps, 'payout_rejected', batch, said);
   return batch;
@@ -61,7 +61,7 @@ export async function rejectPayout(
 /** Refuses a batch that has been decided or cancelled, or needs no approval. */
 export function requireWaiting(batch: PayoutBatch): void {
   const { id, approval } = batch;
-  if (stateOf(batch) === 'waiting_for_approval') return;
+  if (batchStateOf(batch) === 'waiting_for_approval') return;
   if (batch.cancelled_at !== null)
     throw new OperatorError(`${id} has been cancelled: nothing of it waits for approval`);
   if (approval === 'none') throw new OperatorError(`${id} needs no approval: it is below the merchant's threshold`);

@@ -6,7 +6,7 @@
  */
 
 import type { PayoutBatch } from '../domain/outgoing-records.ts';
-import { cancel } from '../domain/payout-batch.ts';
+import { cancelBatch } from '../domain/payout-batch.ts';
 import { hasMore } from '../domain/payout-order.ts';
 import { dueAtOnce, readAfter } from './operator-commit.ts';
 import { OperatorError } from './operator-error.ts';
@@ -31,7 +31,7 @@ export async function cancelPayout(
   if (!isCancelled) {
     await changeBatch(deps, batchId, async ({ batch }, { now }) => {
       await requireCancellable(deps, batch);
-      return cancel(batch, now);
+      return cancelBatch(batch, now);
     });
     tell(deps, 'payout_cancelled', found, said);
   }

@@ -7,7 +7,7 @@
 
 import type { Change } from '../domain/change.ts';
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
-import { callOff, close } from '../domain/payout-batch.ts';
+import { callOffLine, closeBatch } from '../domain/payout-batch.ts';
 import { inquirePreviousAttempt } from './attempt-previous.ts';
 import type { Deps } from './deps.ts';
 import { eachOf } from './each-of.ts';
@@ -44,14 +44,14 @@ async function closeCancelled(deps: Deps, batch: PayoutBatch): Promise<void> {
   const counts = await deps.store.payoutBatch.counts(shard, id);
   const open = counts.some(({ pending, processing }) => pending + processing > 0);
   // If this loses, another process has closed the batch.
-  if (!open) await deps.store.commit(close(batch, deps.clock.now()));
+  if (!open) await deps.store.commit(closeBatch(batch, deps.clock.now()));
 }
 
 /** Asks the carrier that turned the line away: a line taken after all resumes; if the carrier cannot say, it is asked later. */
 async function callOffTried(deps: Deps, line: PayoutLine): Promise<void> {
   const before = await inquirePreviousAttempt(deps, line);
   if (before.kind === 'unclear') return postpone(deps, 'payout_line', line, before.until);
-  if (before.kind === 'over') await end(deps, callOff(line, batchContext(deps)));
+  if (before.kind === 'over') await end(deps, callOffLine(line, batchContext(deps)));
 }
 
 /**
@@ -69,7 +69,7 @@ export async function callOffWaiting(
     const waiting = await (which === 'all' ? waitingLines : untriedLines)(shard, id, MOST_LINES);
     if (waiting.length === 0) return;
     const context = batchContext(deps);
-    await Promise.all(waiting.map((line) => end(deps, finish(callOff(line, context)))));
+    await Promise.all(waiting.map((line) => end(deps, finish(callOffLine(line, context)))));
   }
   throw new Error(`lines of ${id} lost against their neighbours too often`);
 }

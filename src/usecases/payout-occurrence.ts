@@ -6,7 +6,7 @@
 
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import { START_LEASE_MS } from '../domain/payout.ts';
-import { type BatchContext, runNext, runsAt } from '../domain/payout-batch.ts';
+import { type BatchContext, runNextOccurrence, runsAt } from '../domain/payout-batch.ts';
 import type { DueBatch } from '../store/round-reads.ts';
 import { type Deps, idsOf } from './deps.ts';
 import type { Dispatcher } from './payout-dispatch.ts';
@@ -71,7 +71,7 @@ export function runOccurrence(
       const { batch, first } = rows;
       const now = deps.clock.now();
       const next = runsAt(batch, batch.next_occurrence + 1, deps.calendar);
-      const { change, lines } = runNext(batch, first, batchContext(deps), now + START_LEASE_MS);
+      const { change, lines } = runNextOccurrence(batch, first, batchContext(deps), now + START_LEASE_MS);
       return { change, answer: { outcome: next !== null && next <= now ? 'more' : 'ran', lines } };
     },
   );

@@ -6,7 +6,15 @@
  */
 
 import type { PayoutBatch } from '../domain/outgoing-records.ts';
-import { type BatchContext, pause, resume, runNext, runsAt, skipNext, stateOf } from '../domain/payout-batch.ts';
+import {
+  type BatchContext,
+  batchStateOf,
+  pauseBatch,
+  resumeBatch,
+  runNextOccurrence,
+  runsAt,
+  skipNextOccurrence,
+} from '../domain/payout-batch.ts';
 import { OperatorError } from './operator-error.ts';
 import { type Attribution, requireAttribution } from './operator-input.ts';
 import { changeBatch, missedRuns, type PayoutOperatorDeps, tell } from './payout-operate.ts';
@@ -19,8 +27,8 @@ export async function pausePayout(
 ): Promise<PayoutBatch> {
   const said = requireAttribution(attribution);
   const batch = await changeBatch(deps, batchId, ({ batch: found }, { now }) => {
-    if (stateOf(found) !== 'scheduled') throw new OperatorError(whyNot(found, 'scheduled'));
-    return pause(found, now);
+    if (batchStateOf(found) !== 'scheduled') throw new OperatorError(whyNot(found, 'scheduled'));
+    return pauseBatch(found, now);
   });
   tell(deps, 'payout_paused', batch, said);
   return batch;
@@ -50,14 +58,16 @@ export async function resumePayout(
   for (;;) {
     const taken: { step: Step } = { step: 'resume' };
     const batch = await changeBatch(deps, batchId, (rows, context) => {
-      if (stateOf(rows.batch) !== 'paused')
+      if (batchStateOf(rows.batch) !== 'paused')
         throw new OperatorError(whyNot(rows.batch, 'paused') + skippedBefore(skipped));
       const next = nextStep(rows.batch, context);
       if (attribution.unlessPassed === true && next !== 'resume') throw new OperatorError(JUST_PASSED);
       taken.step = attribution.catchUp ? 'resume' : next;
-      if (taken.step === 'resume') return resume(rows.batch, context);
+      if (taken.step === 'resume') return resumeBatch(rows.batch, context);
       const { batch: found, first } = rows;
-      return taken.step === 'run' ? runNext(found, first, context).change : skipNext(found, first, context);
+      return taken.step === 'run'
+        ? runNextOccurrence(found, first, context).change
+        : skipNextOccurrence(found, first, context);
     });
     if (taken.step === 'skip') skipped += 1;
     if (taken.step !== 'resume') continue;
@@ -71,7 +81,7 @@ export function datesPassed(
   deps: PayoutOperatorDeps,
   batch: PayoutBatch,
 ): { readonly before: number; readonly meanwhile: number } {
-  if (stateOf(batch) !== 'paused') return { before: 0, meanwhile: 0 };
+  if (batchStateOf(batch) !== 'paused') return { before: 0, meanwhile: 0 };
   const missed = missedRuns(deps, batch);
   const before = missed.filter((at) => at <= (batch.paused_at ?? 0)).length;
   return { before, meanwhile: missed.length - before };
@@ -104,5 +114,5 @@ const STATES = {
 
 function whyNot(batch: PayoutBatch, wanted: 'scheduled' | 'paused'): string {
   const verb = wanted === 'scheduled' ? 'paused' : 'resumed';
-  return `${batch.id} cannot be ${verb}: ${STATES[stateOf(batch)]}`;
+  return `${batch.id} cannot be ${verb}: ${STATES[batchStateOf(batch)]}`;
 }

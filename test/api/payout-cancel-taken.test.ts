@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PayoutBatch } from '../../src/domain/outgoing-records.ts';
-import { cancel } from '../../src/domain/payout-batch.ts';
+import { cancelBatch } from '../../src/domain/payout-batch.ts';
 import { StoreUnavailable } from '../../src/store/errors.ts';
 import { cancelPayout } from '../../src/usecases/payout-cancel.ts';
 import { startLine } from '../../src/usecases/payout-start.ts';
@@ -68,7 +68,7 @@ test('a line that was leased is not sent if its batch was cancelled by a process
   const { payer, line, leased } = await leasedAgain();
   const { deps } = world.gateway;
   const batch = await deps.store.payoutBatch.get(line.shard, line.batch_id);
-  expect(await deps.store.commit(cancel(batch as PayoutBatch, deps.clock.now()))).toBe('won');
+  expect(await deps.store.commit(cancelBatch(batch as PayoutBatch, deps.clock.now()))).toBe('won');
   await startLine(deps, leased, payer.merchant);
   expect((await desk.attemptsOf(line.id)).map(({ status }) => status)).toEqual(['not_sent']);
 });

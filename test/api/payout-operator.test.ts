@@ -2,7 +2,7 @@
  * The operator's control of payouts: maker and checker, and cancelling, alone and against each other.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { cancel } from '../../src/domain/payout-batch.ts';
+import { cancelBatch } from '../../src/domain/payout-batch.ts';
 import { shardOfWallet } from '../../src/domain/wallet.ts';
 import type { Store } from '../../src/store/store.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
@@ -341,7 +341,7 @@ describe('cancelling', () => {
     await setMerchantStatus(deps, merchant.merchant.id, 'SUSPENDED');
     const batch = await makeBatch(world, merchant, { wallets });
     const now = await batchNow(world, batch);
-    expect(await store.commit(cancel(now, world.clock.now()))).toBe('won');
+    expect(await store.commit(cancelBatch(now, world.clock.now()))).toBe('won');
     const later = world.clock.now() + 3_600_000;
     const due = await store.payoutLine.leaseDue(later, later, 1_000);
     expect(due.filter(({ batch_id }) => batch_id === batch.id)).toEqual([]);

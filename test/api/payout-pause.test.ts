@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { payoutResume } from '../../src/commands/payout.ts';
 import type { PayoutBatch } from '../../src/domain/outgoing-records.ts';
-import { skipNext } from '../../src/domain/payout-batch.ts';
+import { skipNextOccurrence } from '../../src/domain/payout-batch.ts';
 import type { Store } from '../../src/store/store.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
 import { cancelPayout } from '../../src/usecases/payout-cancel.ts';
@@ -191,7 +191,7 @@ describe('resuming, when another process changes the batch between the read and 
     const behind = beaten(async () => {
       const rows = await readBatch(deps, batch);
       if (rows === undefined) throw new Error('no batch');
-      expect(await deps.store.commit(skipNext(rows.batch, rows.first, batchContext(deps)))).toBe('won');
+      expect(await deps.store.commit(skipNextOccurrence(rows.batch, rows.first, batchContext(deps)))).toBe('won');
     });
     const { batch: resumed, skipped } = await resumePayout(behind, batch.id, { ...SAY, catchUp: false });
     expect(skipped).toBe(1);
