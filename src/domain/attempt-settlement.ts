@@ -19,7 +19,7 @@ import {
   nextAfterthoughtInVain,
   nextInquiryAt,
 } from './attempt.ts';
-import type { NewId } from './ids.ts';
+import type { DecisionContext } from './change.ts';
 import { step } from './machine.ts';
 import { LATE_ACCEPTED, LATE_WAITS, type LateReason, type Reason } from './reason.ts';
 import type { Attempt, AttemptStatus } from './records.ts';
@@ -27,13 +27,11 @@ import type { Attempt, AttemptStatus } from './records.ts';
 /** What triggered the inquiry: the inquiry round, when due; or a callback or a reader, at any time. */
 export type Inquired = 'due' | 'hint';
 
-export interface SettlementContext {
-  readonly now: number;
+export interface SettlementContext extends DecisionContext {
   /** When the upstream was asked: its answer describes the state at that time, however late it arrives. */
   readonly askedAt: number;
   /** Milliseconds after which a second `not_found` proves that nothing was taken. */
   readonly settleDelayMs: number;
-  readonly newId: NewId;
   /**
    * Why the upstream was asked; false: this answers our own call. Only inquiries that were `due` are counted and postpone the
    * next one.

@@ -7,8 +7,7 @@
  */
 
 import { ATTEMPT, CHALLENGE_LIFE_MS, nextAfterHint, nextInquiryAt } from './attempt.ts';
-import type { SettlementContext } from './attempt-settlement.ts';
-import { type Change, guardedUpdate, revise } from './change.ts';
+import { type Change, type DecisionContext, guardedUpdate, revise } from './change.ts';
 import { step } from './machine.ts';
 import type { Attempt, Payment } from './records.ts';
 import { consumeSession, holdsSession, type SettlementRows } from './settlement.ts';
@@ -30,7 +29,7 @@ export interface Step {
 export function challengeAttempt(
   rows: SettlementRows,
   asked: ThreeDsResult & { readonly challenge: string },
-  context: Pick<SettlementContext, 'now' | 'newId'>,
+  context: DecisionContext,
 ): Step | undefined {
   const { attempt, payment, session } = rows;
   const next = step(ATTEMPT, attempt.status, 'challenged');

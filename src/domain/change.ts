@@ -6,6 +6,7 @@
  * the functions below alone.
  */
 
+import type { NewId } from './ids.ts';
 import type { PayoutBatch, PayoutLine, Refund } from './outgoing-records.ts';
 import type { Checkout, MerchantLogo } from './page-records.ts';
 import type {
@@ -127,6 +128,13 @@ export interface Change {
   readonly inserts?: readonly Insert[];
   readonly transfers?: readonly Transfer[];
   readonly removals?: readonly Removal[];
+}
+
+/** What a decision is handed besides its rows: the time, and where fresh ids come from. */
+export interface DecisionContext {
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  readonly newId: NewId;
 }
 
 /** How a commit ended. `lost`: something it relied on has moved, or a floor was reached; decide again on fresh rows. */

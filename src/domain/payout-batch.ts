@@ -5,17 +5,14 @@
  * called off only while it waits, and its reserved money returns in the same change.
  */
 
-import { type Change, guardedUpdate, merged, revise, type Update } from './change.ts';
-import type { NewId } from './ids.ts';
+import { type Change, type DecisionContext, guardedUpdate, merged, revise, type Update } from './change.ts';
 import type { PayoutBatch, PayoutLine } from './outgoing-records.ts';
 import { moveLine, reserveTransfer, returnTransfer } from './payout.ts';
 import { hasMore, linesOf } from './payout-order.ts';
 import { eventInsert, payoutEvent } from './webhook.ts';
 
 /** What decisions about a batch are handed from outside. */
-export interface BatchContext {
-  readonly now: number;
-  readonly newId: NewId;
+export interface BatchContext extends DecisionContext {
   /** The sentence that describes a line. */
   say(line: PayoutLine): string;
   /** The part of the calendar that says when dates run. */

@@ -5,8 +5,7 @@
  * change.
  */
 
-import type { SettlementContext } from './attempt-settlement.ts';
-import { type Change, guardedUpdate, merged, type Transfer, type Update } from './change.ts';
+import { type Change, type DecisionContext, guardedUpdate, merged, type Transfer, type Update } from './change.ts';
 import { transferIds } from './ids.ts';
 import { takenFromSuspense } from './late-money.ts';
 import { suspenseAccount, transitAccount, walletAccount } from './ledger.ts';
@@ -39,7 +38,7 @@ import { eventInsert, payoutEvent } from './webhook.ts';
 /** The sentence that describes a line, in its batch's language. */
 export type LineText = (language: string, line: PayoutLine) => string;
 
-export interface LineContext extends Pick<SettlementContext, 'now' | 'newId'> {
+export interface LineContext extends DecisionContext {
   readonly text: LineText;
 }
 
@@ -129,7 +128,7 @@ function only(moved: MovedLine | undefined): Change | undefined {
 }
 
 /** Opens an attempt at a line. The line's cost is reserved with it, unless it already was. */
-export function intendLine(line: PayoutLine, attempt: Attempt, { now, newId }: Omit<LineContext, 'text'>): LineChange {
+export function intendLine(line: PayoutLine, attempt: Attempt, { now, newId }: DecisionContext): LineChange {
   const moved = mustMove(line, 'attempt_intended', null, now, {
     attempt_id: attempt.id,
     tries: line.tries + 1,

@@ -1,14 +1,14 @@
 /** What a new refund may ask for, given the earlier ones. */
 import { expect, test } from 'vitest';
+import type { DecisionContext } from './change.ts';
 import { makeId } from './ids.ts';
 import type { Refund } from './outgoing-records.ts';
 import { START_LEASE_MS } from './payout.ts';
-import type { RefundContext } from './refund.ts';
 import { makeRefund, REFUNDS_OF_A_PAYMENT, type RefundWay } from './refund-order.ts';
 import { paid, SHARD, txn, UPSTREAM, WALLET } from './testing/refund-world.ts';
 
 test('a payment can be refunded in a limited number of parts, and one too many is refused before anything is written', () => {
-  const context: RefundContext = { now: 1, newId: (prefix) => makeId(prefix, 1, new Uint8Array(16), SHARD) };
+  const context: DecisionContext = { now: 1, newId: (prefix) => makeId(prefix, 1, new Uint8Array(16), SHARD) };
   const part = { amount: '0.01', note: null };
   const nothing = { payment: paid, earlier: [], availableMinor: 1000n };
   const { refund } = makeRefund(nothing, part, () => UPSTREAM, context);
@@ -45,7 +45,7 @@ test.each<[RefundWay, object]>([
   [UPSTREAM, { ...nobody, ...upstream, ...waits, next_start_at: 7 + START_LEASE_MS }],
   [{ kind: 'by_hand' }, { ...nobody, ...waits }],
 ])('%o: the refund says where the money goes, and waits only where it has to be sent', (way, expected) => {
-  const context: RefundContext = { now: 7, newId: (prefix) => makeId(prefix, 1, new Uint8Array(16), SHARD) };
+  const context: DecisionContext = { now: 7, newId: (prefix) => makeId(prefix, 1, new Uint8Array(16), SHARD) };
   const sources = { payment: paid, earlier: [], availableMinor: 1000n };
   expect(makeRefund(sources, { amount: '10', note: 'words' }, () => way, context).refund).toMatchObject({
     amount: '10',

@@ -5,14 +5,14 @@
  * is taken first, the merchant's available balance only for the rest.
  */
 
-import { type AccountRef, type Change, revise, type Transfer } from './change.ts';
+import { type AccountRef, type Change, type DecisionContext, revise, type Transfer } from './change.ts';
 import { merchantAccount, merchantShare, walletAccount } from './ledger.ts';
 import { formatMinor, parseAmount } from './money.ts';
 import { isTakenAfterAll } from './outgoing.ts';
 import type { Refund } from './outgoing-records.ts';
 import { START_LEASE_MS } from './payout.ts';
 import type { Payment } from './records.ts';
-import { giveBack, type RefundContext, transferOf } from './refund.ts';
+import { giveBack, transferOf } from './refund.ts';
 import { Refusal, type RefusalDetail, refuseField } from './refusal.ts';
 
 /** What a merchant asks for. */
@@ -73,7 +73,7 @@ export function makeRefund(
   { payment, earlier, availableMinor }: RefundSources,
   command: RefundCommand,
   wayBack: () => RefundWay,
-  context: RefundContext,
+  context: DecisionContext,
 ): RefundMade {
   requireRefundable(payment);
   const way = wayBack();
@@ -190,7 +190,7 @@ interface Asked {
   readonly note: string | null;
 }
 
-function newRefund(payment: Payment, asked: Asked, way: RefundWay, { now, newId }: RefundContext): Refund {
+function newRefund(payment: Payment, asked: Asked, way: RefundWay, { now, newId }: DecisionContext): Refund {
   if (payment.method === 'none') throw new Error(`payment ${payment.id} was approved without a method`);
   const isPaid = way.kind === 'wallet';
   return {

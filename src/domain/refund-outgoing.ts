@@ -5,7 +5,7 @@
  * that outcome.
  */
 
-import { type Change, guard, guardedUpdate, type Update } from './change.ts';
+import { type Change, type DecisionContext, guard, guardedUpdate, type Update } from './change.ts';
 import { takenFromSuspense } from './late-money.ts';
 import { suspenseAccount, transitAccount } from './ledger.ts';
 import {
@@ -19,14 +19,7 @@ import {
 } from './outgoing.ts';
 import { nextStartAt } from './payout.ts';
 import type { Attempt } from './records.ts';
-import {
-  isRefundOver,
-  type MovedRefund,
-  moveRefund,
-  type RefundColumns,
-  type RefundContext,
-  type RefundRows,
-} from './refund.ts';
+import { isRefundOver, type MovedRefund, moveRefund, type RefundColumns, type RefundRows } from './refund.ts';
 
 /** A refund as the order that its attempts pay. */
 export function refundOrder(rows: RefundRows, known: Remembered = NOTHING_REMEMBERED): Outgoing {
@@ -49,7 +42,7 @@ export function refundOrder(rows: RefundRows, known: Remembered = NOTHING_REMEMB
 }
 
 /** The refund's attempt has not paid, but another one was accepted: the refund now waits for that one, or was paid by it. */
-function goOnWithLate(rows: RefundRows, known: Remembered, context: RefundContext): Change | undefined {
+function goOnWithLate(rows: RefundRows, known: Remembered, context: DecisionContext): Change | undefined {
   const { refund } = rows;
   const next = onward(refund, known);
   if (next.kind === 'waits') return { updates: [guardedUpdate('refund', refund, next.row)] };
@@ -73,7 +66,7 @@ function noteLate({ refund, payment }: RefundRows, row: LateColumns): Update[] {
 export function intendRefund(
   rows: RefundRows,
   attempt: Attempt,
-  context: RefundContext,
+  context: DecisionContext,
 ): MovedRefund & { readonly change: Change } {
   const { refund } = rows;
   const columns = {

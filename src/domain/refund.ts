@@ -9,12 +9,12 @@ import {
   type AccountRef,
   type Change,
   type Columns,
+  type DecisionContext,
   type Insert,
   revise,
   type Transfer,
   type Update,
 } from './change.ts';
-import type { NewId } from './ids.ts';
 import { merchantAccount } from './ledger.ts';
 import { type Machine, StateConflict, step } from './machine.ts';
 import type { Refund, RefundStatus } from './outgoing-records.ts';
@@ -80,11 +80,6 @@ export interface RefundRows {
   readonly payment: Payment;
 }
 
-export interface RefundContext {
-  readonly now: number;
-  readonly newId: NewId;
-}
-
 /** Columns that a move may set besides those that it sets by itself. */
 export type RefundColumns = Partial<
   Omit<Refund, 'shard' | 'id' | 'version' | 'status' | 'reason' | 'completed_at' | 'from_held_minor'>
@@ -107,7 +102,7 @@ export interface MovedRefund extends RefundRows {
  * Moves a refund by a fact, and the payment with it when the refund is over. A repeated fact returns undefined, one that
  * contradicts the state throws `StateConflict`.
  */
-export function moveRefund(rows: RefundRows, toTake: RefundStep, context: RefundContext): MovedRefund | undefined {
+export function moveRefund(rows: RefundRows, toTake: RefundStep, context: DecisionContext): MovedRefund | undefined {
   const { refund } = rows;
   const { fact, reason, columns } = toTake;
   const next = step(REFUND, refund.status, fact);
@@ -126,7 +121,7 @@ export function moveRefund(rows: RefundRows, toTake: RefundStep, context: Refund
   return { ...rows, refund: after, change: { updates: [update], inserts: [], transfers: [] } };
 }
 
-function complete(rows: RefundRows, row: Columns<'refund'>, target: AccountRef, context: RefundContext): MovedRefund {
+function complete(rows: RefundRows, row: Columns<'refund'>, target: AccountRef, context: DecisionContext): MovedRefund {
   const { update, after } = revise('refund', rows.refund, row);
   const { payment, updates, inserts } = giveBack(
     rows.payment,
@@ -151,7 +146,7 @@ export function giveBack(
   payment: Payment,
   refund: Refund,
   refunding_minor: bigint,
-  context: RefundContext,
+  context: DecisionContext,
 ): { readonly payment: Payment; readonly updates: Update[]; readonly inserts: Insert[] } {
   const { now, newId } = context;
   const refunded_minor = payment.refunded_minor + refund.amount_minor;
@@ -177,7 +172,7 @@ function keepStatus(payment: Payment, columns: PaymentColumns): Pick<Moved, 'pay
  * The money goes back to where it came from. If money that had been held was released meanwhile, it is the merchant's and becomes
  * available; otherwise it is held again, and the refund has taken none of it.
  */
-function fail({ refund, payment }: RefundRows, row: Columns<'refund'>, context: RefundContext): MovedRefund {
+function fail({ refund, payment }: RefundRows, row: Columns<'refund'>, context: DecisionContext): MovedRefund {
   const toHeld = payment.released_at === null ? refund.from_held_minor : 0n;
   const revised = revise('refund', refund, toHeld > 0n ? { ...row, from_held_minor: 0n } : row);
   const { update, after } = revise('payment', payment, {
@@ -208,7 +203,7 @@ interface Movement extends Pick<Transfer, 'debit' | 'credit' | 'amount_minor'> {
 export function transferOf(
   { shard, id, currency }: Pick<Refund, 'shard' | 'id' | 'currency'>,
   { debit, credit, amount_minor, cause }: Movement,
-  { now, newId }: RefundContext,
+  { now, newId }: DecisionContext,
 ): Transfer {
   return { shard, id: newId('trf', shard), debit, credit, amount_minor, currency, cause, cause_id: id, at: now };
 }

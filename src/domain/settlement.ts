@@ -17,7 +17,7 @@ import {
   referenceIn,
   type SettlementContext,
 } from './attempt-settlement.ts';
-import { type Change, guard, type Insert, revise, type Transfer, type Update } from './change.ts';
+import { type Change, type DecisionContext, guard, type Insert, revise, type Transfer, type Update } from './change.ts';
 import { transferIds } from './ids.ts';
 import { lateTransfer, paymentTransfers, transitAccount } from './ledger.ts';
 import { StateConflict, step } from './machine.ts';
@@ -239,7 +239,7 @@ function sessionAfter(
 export function consumeSession(
   { payment, sessionPayments }: Pick<SettlementRows, 'payment' | 'sessionPayments'>,
   session: Session,
-  { now, newId }: Pick<SettlementContext, 'now' | 'newId'>,
+  { now, newId }: DecisionContext,
   columns?: Pick<Partial<Session>, 'payments'>,
 ): { updates: Update[]; inserts: Insert[] } {
   const updates: Update[] = [consume(session, payment.id, columns)];

@@ -5,11 +5,12 @@
  * is due, and the round starts it. Another merchant's payment and an unknown one are answered alike (1204).
  */
 
+import type { DecisionContext } from '../domain/change.ts';
 import { isId, shardOf } from '../domain/ids.ts';
 import { merchantAccount } from '../domain/ledger.ts';
 import type { Refund } from '../domain/outgoing-records.ts';
 import type { Account, Attempt, Merchant, Payment } from '../domain/records.ts';
-import type { RefundContext, RefundRows } from '../domain/refund.ts';
+import type { RefundRows } from '../domain/refund.ts';
 import { makeRefund, type RefundWay } from '../domain/refund-order.ts';
 import { Refusal, refuseUnknownPayment } from '../domain/refusal.ts';
 import { findPayment } from './archive-find.ts';
@@ -52,7 +53,7 @@ export function makeRefundForMerchant(
       if (isArchived) throw refuseArchived(payment);
       const sources = { payment, earlier, availableMinor: available?.balance ?? 0n };
       const wanted = { amount: command.amount, note: command.reason ?? null };
-      const context: RefundContext = {
+      const context: DecisionContext = {
         now: deps.clock.now(),
         newId: idsOf(deps),
       };

@@ -7,11 +7,11 @@
  */
 
 import type { Answer } from '../domain/answer.ts';
-import { type Change, merged, revise } from '../domain/change.ts';
+import { type Change, type DecisionContext, merged, revise } from '../domain/change.ts';
 import type { Refund } from '../domain/outgoing-records.ts';
 import { nextLookBackAt } from '../domain/payout.ts';
 import type { Attempt, Merchant, UpstreamMethod } from '../domain/records.ts';
-import type { RefundContext, RefundRows } from '../domain/refund.ts';
+import type { RefundRows } from '../domain/refund.ts';
 import { isOverRefunded } from '../domain/refund-order.ts';
 import { intendRefund, refundOrder } from '../domain/refund-outgoing.ts';
 import { CALL_LIFE_MS } from './attempt-ask.ts';
@@ -173,7 +173,7 @@ async function intend(deps: Deps, known: Refund, intention: Intention): Promise<
     const order = { shard, merchant_id, purpose: 'refund', payment_id: id, currency } as const;
     const now = deps.clock.now();
     const attempt = newAttempt(attemptId, order, { amount_minor, fee_minor: 0n }, intention, now);
-    const context: RefundContext = { now, newId: idsOf(deps) };
+    const context: DecisionContext = { now, newId: idsOf(deps) };
     const { change, ...moved } = intendRefund(rows, attempt, context);
     if (refunds.length === 1) return { change, answer: { attempt, ...moved } };
     // A change that marks another refund as paid also writes the payment: then this is decided again.

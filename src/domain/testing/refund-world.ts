@@ -8,7 +8,7 @@ import { expect } from 'vitest';
 import type { AttemptAnswer } from '../answer.ts';
 import { isOpen } from '../attempt.ts';
 import type { SettlementContext } from '../attempt-settlement.ts';
-import type { Change } from '../change.ts';
+import type { Change, DecisionContext } from '../change.ts';
 import { releaseDelivery } from '../delivery.ts';
 import { makeId, type Prefix } from '../ids.ts';
 import { lateMoneyOf } from '../late-money.ts';
@@ -17,7 +17,7 @@ import { parseAmount } from '../money.ts';
 import { settleOutgoing } from '../outgoing.ts';
 import type { Refund } from '../outgoing-records.ts';
 import type { Attempt, Payment, PaymentHistory } from '../records.ts';
-import { isRefundOver, moveRefund, type RefundContext, type RefundFact } from '../refund.ts';
+import { isRefundOver, moveRefund, type RefundFact } from '../refund.ts';
 import { makeRefund, type RefundWay } from '../refund-order.ts';
 import { intendRefund, refundOrder } from '../refund-outgoing.ts';
 import { Refusal } from '../refusal.ts';
@@ -102,7 +102,7 @@ export class RefundWorld {
     return makeId(prefix, this.now, random, shard);
   };
 
-  context(): RefundContext {
+  context(): DecisionContext {
     return { now: this.now, newId: this.newId };
   }
 
