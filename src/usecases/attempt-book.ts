@@ -7,6 +7,7 @@
 
 import { isOpen } from '../domain/attempt.ts';
 import { guard, type Update } from '../domain/change.ts';
+import { startOfDay } from '../domain/day.ts';
 import { MINUTE_MS } from '../domain/durations.ts';
 import { timeOfId, transferIds } from '../domain/ids.ts';
 import { bookLate, type LateTarget, lateMoneyOf, lateTargetsOf, whyNotKept } from '../domain/late-money.ts';
@@ -122,7 +123,7 @@ async function requireKeepable({ store, clock }: Pick<Deps, 'store' | 'clock'>, 
   // Read after `orderPaidBy`: if a month was dropped before or during that read, it shows here.
   const records = await store.archive.ledgerBegins();
   const begun = timeOfId(session_id) - CLOCKS_DIFFER_MS;
-  if (records !== undefined && begun < Date.parse(records)) {
+  if (records !== undefined && begun < startOfDay(records)) {
     const what = `records from the time of ${id} have been dropped, so it is no longer known whether its order was paid`;
     throw new OperatorError(`${what}: ${instead}`);
   }

@@ -8,13 +8,10 @@
 
 import type { CardConnector, Connectors, PayoutConnector, Upstream } from '../connectors/connector.ts';
 import type { Answer } from '../domain/answer.ts';
-import type { Clock } from '../platform/platform.ts';
 import { isClockShared, openSharedClock } from './clock-guard.ts';
+import { hasJustLeapt } from './clock-leap.ts';
 import type { Deps } from './deps.ts';
 import { rethrowUnlessTransient } from './perform.ts';
-
-/** 60 s, longer than a call can be in flight, and than any process takes to notice a leap. */
-const CALM_MS = 60_000;
 
 /** The same upstreams; while the clock is not to be believed, what they deny becomes "unknown", so that they are asked again. */
 export function distrustByClock(connectors: Connectors, deps: Pick<Deps, 'store' | 'clock' | 'mode'>): Connectors {
@@ -58,7 +55,7 @@ function doubtsOf(deps: Pick<Deps, 'store' | 'clock' | 'mode'>) {
       return false;
     });
   const doubt = async (before: Promise<boolean>): Promise<string | undefined> => {
-    if (hasLeapt(deps.clock)) return 'the clock was set forward a moment ago';
+    if (hasJustLeapt(deps.clock)) return 'the clock was set forward a moment ago';
     return (await isTrue(before)) && (await isTrue(isShared())) ? undefined : APART;
   };
   /**
@@ -91,9 +88,4 @@ function doubtsOf(deps: Pick<Deps, 'store' | 'clock' | 'mode'>) {
       refund: async (order) => turnedAway(await card.refund(order)),
     }),
   };
-}
-
-function hasLeapt(clock: Pick<Clock, 'wall' | 'leaptAt'>): boolean {
-  const leapt = clock.leaptAt();
-  return leapt !== undefined && clock.wall() - leapt < CALM_MS;
 }

@@ -8,6 +8,7 @@
  */
 
 import type { Currency } from '../domain/currency.ts';
+import { startOfDay } from '../domain/day.ts';
 import { DAY_MS, HOUR_MS } from '../domain/durations.ts';
 import { isId } from '../domain/ids.ts';
 import type { Attempt, AttemptStatus } from '../domain/records.ts';
@@ -205,7 +206,7 @@ function spanOf(statement: Statement, { first, last }: Looked): { from: number; 
 /** Of what has been dropped from the archive every line would be missing here, and look like money that is nobody's. */
 async function requireKept({ store }: Pick<Deps, 'store'>, from: number): Promise<void> {
   const begins = await store.archive.ledgerBegins();
-  if (begins === undefined || from >= Date.parse(`${begins}T00:00:00.000Z`)) return;
+  if (begins === undefined || from >= startOfDay(begins)) return;
   throw new OperatorError(
     `records before ${begins} have been dropped from the archive: take the lines before that day out of the file`,
   );

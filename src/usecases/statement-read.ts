@@ -7,6 +7,7 @@
 
 import { mayBeArchived } from '../domain/archive.ts';
 import type { Currency } from '../domain/currency.ts';
+import { startOfDay } from '../domain/day.ts';
 import { type MerchantAccount, merchantAccount } from '../domain/ledger.ts';
 import type { Merchant } from '../domain/records.ts';
 import { refuseField } from '../domain/refusal.ts';
@@ -68,7 +69,7 @@ export interface StatementPage {
 /** Refuses a span whose lines have been dropped from the archive, since the statement would not add up. */
 async function requireKept({ store }: Deps, from: number, now: number): Promise<void> {
   const begins = mayBeArchived(from, now) ? await store.archive.ledgerBegins() : undefined;
-  if (begins === undefined || from >= Date.parse(`${begins}T00:00:00.000Z`)) return;
+  if (begins === undefined || from >= startOfDay(begins)) return;
   throw refuseField(1110, 'from', 'BEFORE_RECORDS', { day: begins });
 }
 
