@@ -11,6 +11,7 @@ import type { Lender } from './lender.ts';
 import type { Statement } from './pipeline.ts';
 import { inEither } from './place.ts';
 import { openReaders } from './read.ts';
+import { raiseSetting } from './setting-sql.ts';
 
 /** The setting (in shard 0) that names the last closed day; all days before it are closed too. */
 export const LAST_CLOSED_DAY = 'last_closed_day';
@@ -69,6 +70,5 @@ written as (
     select d.balance from account_day d
     where d.shard = m.shard and d.account = m.account and d.day < $1 order by d.day desc limit 1) before on true
   on conflict do nothing)
-insert into setting as s (shard, id, version, value) values (0, $2, 1, $1)
-on conflict (shard, id) do update set value = excluded.value, version = s.version + 1 where s.value < excluded.value`,
+${raiseSetting('$2', '$1')}`,
 };

@@ -7,6 +7,7 @@
 
 import type pg from 'pg';
 import { monthsLater, startOfMonth } from '../domain/archive.ts';
+import { dayOf } from '../domain/day.ts';
 import { firstIdAt } from '../domain/ids.ts';
 import type { JournalEntry } from '../domain/records.ts';
 import { CLOSED_UNTIL } from './account-days.ts';
@@ -15,7 +16,9 @@ import { connectArchiver } from './archive-move.ts';
 import { ARCHIVED_TABLES, type ArchivedTable, monthTable, monthTableIn } from './archive-tables.ts';
 import { codeOf, LOCKED } from './errors.ts';
 import { SESSION_SPAN_MS } from './late-reads.ts';
+import { raiseSetting } from './setting-sql.ts';
 import { inTransaction } from './transaction.ts';
+import { instantParameter } from './wire.ts';
 
 /** The setting (in shard 0) that names the first day whose ledger lines are kept; absent if none have been dropped. */
 export const LEDGER_BEGINS = 'ledger_begins';
@@ -94,7 +97,7 @@ async function keep(client: pg.ClientBase, entry: JournalEntry): Promise<void> {
   await client.query(
     `insert into journal (shard, id, version, verb, said_by, why, about, created_at)
      values ($1, $2, $3, $4, $5, $6, $7::jsonb, $8)`,
-    [shard, id, version, verb, said_by, why, JSON.stringify(about), new Date(created_at).toISOString()],
+    [shard, id, version, verb, said_by, why, JSON.stringify(about), instantParameter(created_at)],
   );
 }
 
@@ -104,7 +107,8 @@ async function examine(client: pg.ClientBase, wanted: string): Promise<Droppable
   if (!months.includes(wanted)) return { kind: 'unknown' };
   const [oldest] = months;
   if (oldest !== undefined && oldest !== wanted) return { kind: 'older', month: oldest };
-  const begins = startAfter(wanted);
+  const next = startAfter(wanted);
+  const begins = instantParameter(next);
   // Lines leave the live table only once their days are closed, so this comes first: archiving again would not help.
   for (const place of ['ledger_transfer', 'archive.ledger_transfer']) {
     const open = `select from ${place}
@@ -113,15 +117,15 @@ async function examine(client: pg.ClientBase, wanted: string): Promise<Droppable
   }
   const live = await client.query('select from ledger_transfer where at < $1::timestamptz limit 1', [begins]);
   if (live.rowCount !== 0) return { kind: 'live_lines' };
-  const attempts = await countLate(client, Date.parse(begins));
+  const attempts = await countLate(client, next);
   if (attempts > 0) return { kind: 'late_money', attempts };
   const tables = names.filter(({ month }) => month === wanted);
   return { kind: 'droppable', month: await readMonth(client, wanted, tables) };
 }
 
-/** The instant with which the month after this one begins. */
-function startAfter(month: string): string {
-  return new Date(startOfMonth(monthsLater(month, 1))).toISOString();
+/** The instant (ms) with which the month after this one begins. */
+function startAfter(month: string): number {
+  return startOfMonth(monthsLater(month, 1));
 }
 
 async function drop(client: pg.ClientBase, wanted: string): Promise<Dropped> {
@@ -131,11 +135,7 @@ async function drop(client: pg.ClientBase, wanted: string): Promise<Dropped> {
   await client.query(
     `drop table ${month.tables.map(({ table }) => `archive.${monthTable(table, wanted)}`).join(', ')}`,
   );
-  await client.query(
-    `insert into setting as s (shard, id, version, value) values (0, $1, 1, $2)
-     on conflict (shard, id) do update set value = excluded.value, version = s.version + 1 where s.value < excluded.value`,
-    [LEDGER_BEGINS, startAfter(wanted).slice(0, 'yyyy-mm-dd'.length)],
-  );
+  await client.query(raiseSetting('$1', '$2'), [LEDGER_BEGINS, dayOf(startAfter(wanted))]);
   return { kind: 'dropped', month };
 }
 

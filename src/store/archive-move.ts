@@ -15,6 +15,7 @@ import { codeOf, LOCKED } from './errors.ts';
 import { beginningWith } from './session-settings.ts';
 import { columnsOf } from './tables.ts';
 import { inTransaction } from './transaction.ts';
+import { instantParameter } from './wire.ts';
 
 /** How many rows of each table left. */
 export type Moved = ReadonlyMap<ArchivedTable, number>;
@@ -125,7 +126,7 @@ async function look({
   const found = await client.query<RootSeen>(
     `select ${seenSql(group, left !== undefined)} from ${root} t
      where t.shard = $1 and t.id > $2 and t.id < $4 order by t.id limit ${LOOKED_AT}`,
-    [shard, after, instant(cutoff), firstIdAt(prefix, cutoff)],
+    [shard, after, instantParameter(cutoff), firstIdAt(prefix, cutoff)],
   );
   return { seen: ids(found.rows), fits: leavingOf(found.rows, left) };
 }
@@ -142,7 +143,7 @@ async function wholeOf(task: Task, roots: readonly string[]): Promise<string[]> 
 async function stillFinal({ client, group, slice, left }: Task, roots: readonly string[]): Promise<string[]> {
   const found = await client.query<RootSeen>(
     `select ${seenSql(group, left !== undefined)} from ${group.root} t where t.shard = $1 and t.id = any($2::text[])`,
-    [slice.shard, roots, instant(slice.cutoff)],
+    [slice.shard, roots, instantParameter(slice.cutoff)],
   );
   return leavingOf(found.rows, left);
 }
@@ -254,8 +255,4 @@ async function demandKnownColumns(client: pg.ClientBase, { members }: Group): Pr
 
 function add(counts: Map<ArchivedTable, number>, table: ArchivedTable, rows: number): void {
   counts.set(table, (counts.get(table) ?? 0) + rows);
-}
-
-function instant(at: number): string {
-  return new Date(at).toISOString();
 }

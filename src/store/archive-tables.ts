@@ -9,6 +9,7 @@ import type pg from 'pg';
 import { monthOf, monthsLater, startOfMonth } from '../domain/archive.ts';
 import type { TableName } from '../domain/change.ts';
 import { firstIdAt, type Prefix, timeOfId } from '../domain/ids.ts';
+import { instantParameter } from './wire.ts';
 
 /** The column that tells in which month a row lies: it holds an id with this prefix, or an instant. */
 type MonthColumn = { readonly column: string; readonly prefix: Prefix | 'instant' };
@@ -85,5 +86,5 @@ export async function hasMonth(client: pg.ClientBase, table: ArchivedTable, mont
 function boundOf(table: ArchivedTable, month: string): string {
   const { prefix } = ARCHIVED[table];
   const at = startOfMonth(month);
-  return prefix === 'instant' ? new Date(at).toISOString() : firstIdAt(prefix, at);
+  return prefix === 'instant' ? instantParameter(at) : firstIdAt(prefix, at);
 }

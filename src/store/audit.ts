@@ -6,7 +6,7 @@
  * and sound books yield no finding.
  */
 
-import { LAST_CLOSED_DAY } from './account-days.ts';
+import { CLOSED_UNTIL } from './account-days.ts';
 import { LEDGER_BEGINS } from './archive-months.ts';
 import { columnList } from './columns.ts';
 import type { Lender } from './lender.ts';
@@ -110,9 +110,7 @@ select 'looked', null, null, null, (select count(*) from account), (select coale
 /** The transfers since the last closed day, added to the balances at its end; and every account of one shard. */
 const RECENT: Statement = {
   name: 'audit_recent',
-  text: `with since as (
-  select coalesce(max(value::date + 1)::timestamptz, '-infinity'::timestamptz) as at
-  from setting where shard = 0 and id = $2),
+  text: `with since as (select coalesce(${CLOSED_UNTIL}, '-infinity') as at),
 side as (${SIDES('where at >= (select at from since)')}),
 moves as (
   select shard, id, currency, sum(moved) as moved, count(*) as transfers from side group by shard, id, currency),
@@ -146,7 +144,7 @@ export function auditAll(lender: Lender): Promise<Audited> {
 
 /** Checks accounts that have moved since the last closed day, and one shard's other accounts. */
 export function auditRecent(lender: Lender, shard: number): Promise<Audited> {
-  return ask(lender, RECENT, [String(shard), LAST_CLOSED_DAY]);
+  return ask(lender, RECENT, [String(shard)]);
 }
 
 async function ask(lender: Lender, statement: Statement, values: readonly string[]): Promise<Audited> {

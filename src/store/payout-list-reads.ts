@@ -9,7 +9,7 @@ import { listOf } from './columns.ts';
 import { asked, whereAll } from './conditions.ts';
 import type { Statement } from './pipeline.ts';
 import { nameIn, type Place, tableIn } from './place.ts';
-import type { Readers } from './read.ts';
+import type { Question, Readers } from './read.ts';
 import type { ReadShape } from './read-keyed.ts';
 import { columnsOf } from './tables.ts';
 
@@ -71,12 +71,8 @@ select ${listOf(columnsOf('payout_line'))}, key from earlier`,
   },
 };
 
-interface Asking {
-  readonly statement: Statement;
-  readonly values: readonly string[];
-}
-
-export function pageOfBatches(filter: BatchFilter, place: Place = 'live'): Asking {
+/** The question for a page of a merchant's batches, newest first, in one place: the live tables or the archive. */
+export function pageOfBatches(filter: BatchFilter, place: Place = 'live'): Question {
   const { conditions, values, name } = asked([
     ['shard = ?::int2', String(filter.shard), ''],
     ['merchant_id = ?', filter.merchantId, ''],
