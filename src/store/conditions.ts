@@ -1,19 +1,17 @@
 /**
  * The conditions of a list: only those that have a value go into the SQL, so that the index that fits is used.
  *
- * Invariant: the letters of the conditions in use are part of the statement's name, because statements are prepared by name.
+ * Invariant: which of a list's conditions are in use is part of the statement's name, because statements are prepared by name.
  */
 
-/**
- * SQL, with a `?` wherever the value stands, if it takes one; the value (undefined: the condition is left out); and letters for the
- * statement's name.
- */
-export type Condition = readonly [condition: string, value: string | undefined, letters: string];
+/** SQL with a `?` wherever the value stands, and the value; undefined: the condition is left out. */
+export type Condition = readonly [condition: string, value: string | undefined];
 
 /** The conditions in use, each with a parameter of its own. */
 export interface Asked {
   readonly conditions: readonly string[];
   readonly values: readonly string[];
+  /** Tells these conditions from any others of the same list. */
   readonly name: string;
 }
 
@@ -21,14 +19,15 @@ export interface Asked {
 export function asked(all: readonly Condition[], before = 0): Asked {
   const conditions: string[] = [];
   const values: string[] = [];
-  let name = '';
-  for (const [condition, value, letters] of all) {
+  // One bit for each condition, by its place in the list.
+  let inUse = 0;
+  for (const [place, [condition, value]] of all.entries()) {
     if (value === undefined) continue;
-    const parameter = condition.includes('?') ? `$${before + values.push(value)}` : '';
+    const parameter = `$${before + values.push(value)}`;
     conditions.push(condition.replaceAll('?', () => parameter));
-    name += letters;
+    inUse += 2 ** place;
   }
-  return { conditions, values, name };
+  return { conditions, values, name: String(inUse) };
 }
 
 /** The clause that demands all of the conditions; empty if there are none. */

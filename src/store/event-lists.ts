@@ -41,18 +41,13 @@ export function pageOfEvents(
     table: 'webhook_event',
     place,
     range: [
-      ['shard = ?::int2', String(shard), ''],
-      ['merchant_id = ?', merchantId, 'm'],
-      ['transaction_id = ?', transactionId, 'x'],
-      [order === 'newest' ? 'id < ?' : 'id > ?', beyond, 'b'],
+      ['shard = ?::int2', String(shard)],
+      ['merchant_id = ?', merchantId],
+      ['transaction_id = ?', transactionId],
+      [order === 'newest' ? 'id < ?' : 'id > ?', beyond],
       ...idsWithin('evt', from, until),
     ],
-    fits: [
-      ['status = ?', status, 's'],
-      ['status <> ?', notStatus, 'n'],
-      ['type = ?', type, 't'],
-      ...createdWithin(from, until),
-    ],
+    fits: [['status = ?', status], ['status <> ?', notStatus], ['type = ?', type], ...createdWithin(from, until)],
     order,
     limit,
   });

@@ -31,9 +31,9 @@ export async function listJournal(
   { about, from, after, limit }: JournalFilter,
 ): Promise<JournalEntry[]> {
   const { conditions, values, name } = asked([
-    ['id > ?', after, 'a'],
-    ['id >= ?', from === undefined ? undefined : firstIdAt('jrn', from), 'f'],
-    ['about @> jsonb_build_array(?::text)', about, 'i'],
+    ['id > ?', after],
+    ['id >= ?', from === undefined ? undefined : firstIdAt('jrn', from)],
+    ['about @> jsonb_build_array(?::text)', about],
   ]);
   const all = ['shard = s.shard::int2', ...conditions].join(' and ');
   const most = `limit $${values.length + 1}::int8`;

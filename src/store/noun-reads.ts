@@ -245,7 +245,7 @@ async function listEvents(readers: Readers, filter: EventFilter): Promise<Webhoo
     table: 'webhook_event',
     merchantId,
     state: inStatus('webhook_event', status),
-    conditions: [...idsWithin('evt', from, until), ...createdWithin(from, until), ['id > ?', after, 'i']],
+    conditions: [...idsWithin('evt', from, until), ...createdWithin(from, until), ['id > ?', after]],
     limit,
   });
 }
@@ -272,7 +272,7 @@ export async function newestPayment(
 async function listProofs(readers: Readers, { merchantId, status, after, limit }: ProofFilter): Promise<Proof[]> {
   if (merchantId !== undefined && shardIn(merchantId) === undefined) return [];
   const state = inStatus('proof', status);
-  return listForOperator(readers, { table: 'proof', merchantId, state, conditions: [['id > ?', after, 'a']], limit });
+  return listForOperator(readers, { table: 'proof', merchantId, state, conditions: [['id > ?', after]], limit });
 }
 
 function listWallets(readers: Readers, { phone, currency, after, limit }: WalletFilter): Promise<Wallet[]> {
@@ -281,9 +281,9 @@ function listWallets(readers: Readers, { phone, currency, after, limit }: Wallet
     merchantId: undefined,
     state: undefined,
     conditions: [
-      ['phone = ?', phone, 'p'],
-      ['currency = ?', currency, 'c'],
-      ['id > ?', after, 'a'],
+      ['phone = ?', phone],
+      ['currency = ?', currency],
+      ['id > ?', after],
     ],
     limit,
   });

@@ -51,7 +51,7 @@ export async function listForOperator<T extends Listed>(readers: Readers, list: 
   const { table, merchantId, state, limit } = list;
   const shard = merchantId === undefined ? undefined : shardOf(merchantId);
   const shards = shard === undefined ? [0, SHARDS - 1] : [shard, shard];
-  const { conditions, values, name } = asked([['merchant_id = ?', merchantId, 'm'], ...list.conditions], shards.length);
+  const { conditions, values, name } = asked([['merchant_id = ?', merchantId], ...list.conditions], shards.length);
   const most = `limit $${shards.length + values.length + 1}::int8`;
   const inShard = ['shard = s.shard::int2', ...(state === undefined ? [] : [state.condition])];
   const rows = (of: string, where: readonly string[]): string =>

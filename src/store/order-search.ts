@@ -56,8 +56,8 @@ export function searchPayments(lender: Lender, search: PaymentSearch): Promise<P
 
 export function paymentSearch(search: PaymentSearch): Question {
   return orderSearch('payment', 'payment', search, [
-    ['status = ?', search.status, 's'],
-    ['method = ?', search.method, 'y'],
+    ['status = ?', search.status],
+    ['method = ?', search.method],
   ]);
 }
 
@@ -67,7 +67,7 @@ export function searchLines(lender: Lender, search: LineSearch): Promise<PayoutL
 }
 
 export function lineSearch(search: LineSearch): Question {
-  return orderSearch('payout_line', 'payout', search, [['status = ?', search.status, 's']]);
+  return orderSearch('payout_line', 'payout', search, [['status = ?', search.status]]);
 }
 
 function orderSearch(
@@ -88,16 +88,16 @@ function orderSearch(
   where a.purpose = '${purpose}' and ? in (a.reference, a.provider_reference) ${purpose === 'payment' ? named : ''}))`;
   const { conditions, values, name } = asked(
     [
-      ['merchant_id = ?', merchantId, 'm'],
-      ['customer_reference = ?', reference, 'r'],
-      ['id < ?', before, 'b'],
+      ['merchant_id = ?', merchantId],
+      ['customer_reference = ?', reference],
+      ['id < ?', before],
       ...idsWithin('txn', from, until),
       ...createdWithin(from, until),
       ...own,
-      ['currency = ?', currency, 'c'],
-      ['msisdn = ?', msisdn, 'p'],
-      ['wallet_number = ?', walletNumber, 'w'],
-      [triedUnder, upstreamReference, 'a'],
+      ['currency = ?', currency],
+      ['msisdn = ?', msisdn],
+      ['wallet_number = ?', walletNumber],
+      [triedUnder, upstreamReference],
     ],
     shards.length + credit.length,
   );

@@ -38,18 +38,13 @@ export function listPayments(
     table: 'payment',
     place,
     range: [
-      ['shard = ?::int2', String(shard), ''],
-      ['merchant_id = ?', merchantId, ''],
-      ['customer_reference = ?', reference, 'r'],
-      ['id < ?', before, 'b'],
+      ['shard = ?::int2', String(shard)],
+      ['merchant_id = ?', merchantId],
+      ['customer_reference = ?', reference],
+      ['id < ?', before],
       ...idsWithin('txn', from, until),
     ],
-    fits: [
-      ['status = ?', status, 's'],
-      ['method = ?', method, 'm'],
-      ['currency = ?', currency, 'c'],
-      ...createdWithin(from, until),
-    ],
+    fits: [['status = ?', status], ['method = ?', method], ['currency = ?', currency], ...createdWithin(from, until)],
     order: 'newest',
     limit,
   });

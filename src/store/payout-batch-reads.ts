@@ -65,8 +65,8 @@ export function openPayoutBatches(readers: Readers): PayoutBatchReads {
     list: ({ merchantId, state, credentialId, after, limit }) => {
       const inState = state && { name: state, condition: STATES[state], isFew: false };
       const conditions = [
-        ['id > ?', after, 'a'],
-        ['credential_id = ?', credentialId, 'k'],
+        ['id > ?', after],
+        ['credential_id = ?', credentialId],
       ] as const;
       return listForOperator(readers, { table: 'payout_batch', merchantId, state: inState, conditions, limit });
     },

@@ -74,11 +74,11 @@ select ${listOf(columnsOf('payout_line'))}, key from earlier`,
 /** The question for a page of a merchant's batches, newest first, in one place: the live tables or the archive. */
 export function pageOfBatches(filter: BatchFilter, place: Place = 'live'): Question {
   const { conditions, values, name } = asked([
-    ['shard = ?::int2', String(filter.shard), ''],
-    ['merchant_id = ?', filter.merchantId, ''],
-    ['customer_reference = ?', filter.customerReference, 'r'],
-    ['id >= ?', filter.from, 'f'],
-    ['id < ?', filter.before, 'b'],
+    ['shard = ?::int2', String(filter.shard)],
+    ['merchant_id = ?', filter.merchantId],
+    ['customer_reference = ?', filter.customerReference],
+    ['id >= ?', filter.from],
+    ['id < ?', filter.before],
   ]);
   const text = `select ${listOf(columnsOf('payout_batch'))} from ${tableIn(place, 'payout_batch')} ${whereAll(conditions)}
 order by id desc limit $${values.length + 1}::int8`;

@@ -24,7 +24,7 @@ export interface RefundFilter {
 export function listRefunds(readers: Readers, filter: RefundFilter): Promise<Refund[]> {
   const { merchantId, status, after, limit } = filter;
   const state = inStatus('refund', status);
-  return listForOperator(readers, { table: 'refund', merchantId, state, conditions: [['id > ?', after, 'a']], limit });
+  return listForOperator(readers, { table: 'refund', merchantId, state, conditions: [['id > ?', after]], limit });
 }
 
 /** Which refunds of a merchant to list; the instants (ms) are of `created_at`. */
@@ -53,12 +53,12 @@ export function pageOfRefunds(
     table: 'refund',
     place,
     range: [
-      ['shard = ?::int2', String(shard), ''],
-      ['merchant_id = ?', merchantId, ''],
-      ['id < ?', before, 'b'],
+      ['shard = ?::int2', String(shard)],
+      ['merchant_id = ?', merchantId],
+      ['id < ?', before],
       ...idsWithin('rfd', from, until),
     ],
-    fits: [['status = ?', status, 's'], ['currency = ?', currency, 'c'], ...createdWithin(from, until)],
+    fits: [['status = ?', status], ['currency = ?', currency], ...createdWithin(from, until)],
     order: 'newest',
     limit,
   });

@@ -40,16 +40,16 @@ const LOOKED_AT = 2_000;
 /** Conditions on the id that hold for all rows that were created in a span: `from` inclusive, `until` exclusive (ms). */
 export function idsWithin(prefix: Prefix, from: number | undefined, until: number | undefined): readonly Condition[] {
   return [
-    ['id >= ?', from === undefined ? undefined : firstIdAt(prefix, from - ID_SLACK_MS), 'e'],
-    ['id < ?', until === undefined ? undefined : firstIdAt(prefix, until + ID_SLACK_MS), 'l'],
+    ['id >= ?', from === undefined ? undefined : firstIdAt(prefix, from - ID_SLACK_MS)],
+    ['id < ?', until === undefined ? undefined : firstIdAt(prefix, until + ID_SLACK_MS)],
   ];
 }
 
 /** The exact condition, which is checked for each row. */
 export function createdWithin(from: number | undefined, until: number | undefined): readonly Condition[] {
   return [
-    ['created_at >= ?::timestamptz', from === undefined ? undefined : instantParameter(from), 'f'],
-    ['created_at < ?::timestamptz', until === undefined ? undefined : instantParameter(until), 'u'],
+    ['created_at >= ?::timestamptz', from === undefined ? undefined : instantParameter(from)],
+    ['created_at < ?::timestamptz', until === undefined ? undefined : instantParameter(until)],
   ];
 }
 

@@ -77,15 +77,15 @@ const ATTEMPT = columnsOf('attempt');
 /** The conditions of a filter; `since` is the column (or expression) that says since when something waits. */
 function conditionsOf({ merchantId, currency, before }: SuspenseFilter, since: string): readonly Condition[] {
   return [
-    ['merchant_id = ?', merchantId, 'm'],
-    ['currency = ?', currency, 'c'],
-    [`${since} < ?::timestamptz`, before === undefined ? undefined : instantParameter(before), 'b'],
+    ['merchant_id = ?', merchantId],
+    ['currency = ?', currency],
+    [`${since} < ?::timestamptz`, before === undefined ? undefined : instantParameter(before)],
   ];
 }
 
 /** In the order of their ids, which is that of their creation. */
 export function suspensePage({ after, limit, ...filter }: SuspensePage): Question {
-  const { conditions, values, name } = asked([...conditionsOf(filter, 'settled_at'), ['id > ?', after, 'i']], 1);
+  const { conditions, values, name } = asked([...conditionsOf(filter, 'settled_at'), ['id > ?', after]], 1);
   const text = `select ${listOf(ATTEMPT)} from attempt a ${whereAll([lateSql('a'), ...conditions])} order by id limit $1::int8`;
   return { statement: { name: `suspense_${name}`, text }, values: [String(limit), ...values] };
 }
