@@ -7,19 +7,15 @@
  */
 
 import { type Change, guardedUpdate } from '../domain/change.ts';
-import type { Payment, PinGuard } from '../domain/records.ts';
+import type { Payment } from '../domain/records.ts';
 import { Refusal, type Words } from '../domain/refusal.ts';
-import { afterRightCode, afterWrongCode, decidingCount, lockedFor, shardOfGuard } from '../domain/wallet.ts';
+import { afterRightCode, afterWrongCode, decidingCount, lockedFor } from '../domain/wallet.ts';
 import type { Deps } from './deps.ts';
-import { keepUnderKeys } from './key-memory.ts';
-
-/** The counts of an account's wrong codes, under each key of the ring. They share a table with the counts of wrong PINs. */
-export type CodeCounts = readonly (PinGuard | undefined)[];
+import { type GuardCounts, readCounts, writeCount } from './guard-counts.ts';
 
 /** Reads the counts of an account; none for a payment that no account has been named for. */
-export function readCodeCounts(deps: Pick<Deps, 'store' | 'secrets'>, number: string | null): Promise<CodeCounts> {
-  if (number === null) return Promise.resolve([]);
-  return Promise.all(idsOf(deps, number).map((id) => deps.store.pinGuard.get(shardOfGuard(id), id)));
+export function readCodeCounts(deps: Pick<Deps, 'store' | 'secrets'>, number: string | null): Promise<GuardCounts> {
+  return number === null ? Promise.resolve([]) : readCounts(deps, 'code', number);
 }
 
 /**
@@ -27,7 +23,7 @@ export function readCodeCounts(deps: Pick<Deps, 'store' | 'secrets'>, number: st
  *
  * @throws Refusal 1303 while too many codes have been wrong, with the seconds until more are evaluated.
  */
-export function requireCodesOpen(counts: CodeCounts, payment: Pick<Payment, 'id'>, now: number, endsAt: number): void {
+export function requireCodesOpen(counts: GuardCounts, payment: Pick<Payment, 'id'>, now: number, endsAt: number): void {
   const seconds = lockedFor(decidingCount(counts, now), now);
   if (seconds !== undefined) throw locked(seconds, payment, now, endsAt, { about: 'code' });
 }
@@ -47,25 +43,16 @@ export function locked(
 /** Counts one more wrong code: what it writes, and how many more the account is allowed. */
 export function codeFailed(
   deps: Pick<Deps, 'secrets'>,
-  counts: CodeCounts,
+  counts: GuardCounts,
   number: string,
   now: number,
 ): { readonly change: Change; readonly left: number } {
   const { row, left } = afterWrongCode(decidingCount(counts, now), now);
-  const change = keepUnderKeys(idsOf(deps, number), counts, {
-    claim: (id) => ({ table: 'pin_guard', row: { shard: shardOfGuard(id), id, version: 1, ...row } }),
-    update: (count) => guardedUpdate('pin_guard', count, row),
-  });
-  return { change, left };
+  return { change: writeCount(deps, 'code', number, counts, row), left };
 }
 
 /** A right code proves that the customer holds the account's phone: the wrong ones before it are forgotten. */
-export function codeSucceeded(counts: CodeCounts, now: number): Change {
+export function codeSucceeded(counts: GuardCounts, now: number): Change {
   const known = counts.filter((count) => count !== undefined);
   return { updates: known.map((count) => guardedUpdate('pin_guard', count, afterRightCode(count, now))) };
-}
-
-/** `code` is no kind of account, so that no count of wrong PINs has such an id. */
-function idsOf({ secrets }: Pick<Deps, 'secrets'>, number: string): readonly string[] {
-  return secrets.macs('pin_guard', 'code', number);
 }

@@ -22,9 +22,10 @@ import {
 } from '../domain/submission.ts';
 import { decidingCount, lockedFor, UNLOCKED } from '../domain/wallet.ts';
 import type { SessionCaller } from './callers.ts';
-import { type CodeCounts, locked, readCodeCounts, requireCodesOpen } from './code-guard.ts';
+import { locked, readCodeCounts, requireCodesOpen } from './code-guard.ts';
 import { type CodeAsked, sendingCode } from './code-send.ts';
 import { type Deps, idsOf } from './deps.ts';
+import type { GuardCounts } from './guard-counts.ts';
 import type { FoundSubmit } from './payment-submit-found.ts';
 import { type Decision, perform, type Reply, refusalOf, refuse, weigh } from './perform.ts';
 import {
@@ -38,7 +39,7 @@ import {
 } from './pin-check.ts';
 import { readSessionPayments } from './session-payments.ts';
 import { guardOfSessionPins, readSessionPins, type SessionPins, sessionPinFailed } from './session-pins.ts';
-import { readTextCounts, type TextCounts, textCounted } from './text-guard.ts';
+import { readTextCounts, textCounted } from './text-guard.ts';
 import { approvedStep, type Step } from './wallet-approve.ts';
 
 interface Rows extends PinRows {
@@ -48,9 +49,9 @@ interface Rows extends PinRows {
   readonly payment: Payment | undefined;
   readonly sessionPayments: readonly Payment[];
   /** The wrong codes of the account, if a code is asked for. */
-  readonly codeCounts: CodeCounts;
+  readonly codeCounts: GuardCounts;
   /** The codes that were sent for the account, likewise. */
-  readonly textCounts: TextCounts;
+  readonly textCounts: GuardCounts;
 }
 
 /**

@@ -8,10 +8,10 @@
  */
 
 import { type Change, guardedUpdate } from '../domain/change.ts';
-import type { Account, PinCount, PinGuard, Wallet, WalletKind } from '../domain/records.ts';
-import { afterWrongPin, decidingCount, isWalletNumber, shardOfGuard, shardOfWallet } from '../domain/wallet.ts';
+import type { Account, PinCount, Wallet, WalletKind } from '../domain/records.ts';
+import { afterWrongPin, decidingCount, isWalletNumber, shardOfWallet } from '../domain/wallet.ts';
 import type { Deps } from './deps.ts';
-import { keepUnderKeys } from './key-memory.ts';
+import { type GuardCounts, readCounts, writeCount } from './guard-counts.ts';
 import { commitDecision } from './perform.ts';
 
 export interface PinRows {
@@ -19,7 +19,7 @@ export interface PinRows {
   readonly wallet: Wallet | undefined;
   readonly account: Account | undefined;
   /** The counts of wrong PINs for a number without an account, under each key of the ring. */
-  readonly guards: readonly (PinGuard | undefined)[];
+  readonly guards: GuardCounts;
 }
 
 /** Reads the rows for a number, which may be any text. */
@@ -32,7 +32,7 @@ export async function readPinRows(
   const [wallet, account, guards] = await Promise.all([
     known ? deps.store.wallet.get(shardOfWallet(number), number) : undefined,
     known ? deps.store.account.get(shardOfWallet(number), number) : undefined,
-    Promise.all(guardIds(deps, number, kind).map((id) => deps.store.pinGuard.get(shardOfGuard(id), id))),
+    readCounts(deps, kind, number),
   ]);
   return wallet?.kind === kind ? { wallet, account, guards } : { wallet: undefined, account: undefined, guards };
 }
@@ -90,14 +90,5 @@ export function countWrongPin(
   const { row, left } = afterWrongPin(countOf(rows, now), now);
   const { wallet, guards } = rows;
   if (wallet !== undefined) return { change: { updates: [guardedUpdate('wallet', wallet, row)] }, left };
-  const change = keepUnderKeys(guardIds(deps, number, kind), guards, {
-    claim: (id) => ({ table: 'pin_guard', row: { shard: shardOfGuard(id), id, version: 1, ...row } }),
-    update: (guard) => guardedUpdate('pin_guard', guard, row),
-  });
-  return { change, left };
-}
-
-/** Ids under each key of the ring, the active one first, so that counts kept under another key are found too. */
-function guardIds(deps: Pick<Deps, 'secrets'>, number: string, kind: WalletKind): readonly string[] {
-  return deps.secrets.macs('pin_guard', kind, number);
+  return { change: writeCount(deps, kind, number, guards, row), left };
 }
