@@ -6,6 +6,7 @@
 
 import type { TableName } from '../domain/change.ts';
 import type { CredentialWithStanding, MintedBy, SessionWithStanding } from '../domain/credential.ts';
+import { evictOldest } from '../domain/evict.ts';
 import { SHARDS, shardOf } from '../domain/ids.ts';
 import type { Account, Attempt, Merchant, Payment, Wallet } from '../domain/records.ts';
 import type { Proof } from '../domain/transfer-records.ts';
@@ -232,8 +233,7 @@ function rememberedMerchant(get: (shard: number, id: string) => Promise<Merchant
     const merchant = await get(shard, id);
     if (merchant === undefined) return undefined;
     if ((known.get(id)?.version ?? -1) < merchant.version) known.set(id, merchant);
-    const [oldest] = known.keys();
-    if (known.size > MOST_REMEMBERED && oldest !== undefined) known.delete(oldest);
+    evictOldest(known, MOST_REMEMBERED);
     return merchant;
   };
 }

@@ -6,6 +6,7 @@
  */
 
 import type { Change } from '../domain/change.ts';
+import { evictOldest } from '../domain/evict.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 
 /** Enough for the payments in flight; abandoned ones are evicted by newer ones. */
@@ -49,11 +50,7 @@ function keep<R extends { readonly id: string }>(rows: Map<string, R>, row: R, f
   rows.delete(row.id);
   if (finalAt !== null) return;
   rows.set(row.id, row);
-  if (rows.size <= MOST_ROWS) return;
-  for (const oldest of rows.keys()) {
-    rows.delete(oldest);
-    break;
-  }
+  evictOldest(rows, MOST_ROWS);
 }
 
 /** The row after an update of ours; undefined if the row at hand is not the version that was updated. */

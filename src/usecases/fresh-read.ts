@@ -5,6 +5,7 @@
  */
 
 import { isWithin } from '../domain/elapsed.ts';
+import { evictOldest } from '../domain/evict.ts';
 
 export interface FreshReadOptions {
   /** Milliseconds; the clock by which reads age. */
@@ -32,10 +33,10 @@ export function freshReads<V>({
     const last = made.get(key);
     if (last !== undefined && isWithin(lifeMs, last.at, at)) return last.value;
     const fresh = { at, value: read(at) };
-    // A Map keeps the order of insertion: what is read again becomes the newest.
+    // What is read again becomes the newest.
     made.delete(key);
     made.set(key, fresh);
-    if (made.size > most) made.delete(made.keys().next().value ?? key);
+    evictOldest(made, most);
     fresh.value.catch(() => {
       if (made.get(key) === fresh) made.delete(key);
     });

@@ -4,6 +4,8 @@
  * Invariant: bounded: the silence that was put away longest ago is forgotten first.
  */
 
+import { evictOldest } from '../domain/evict.ts';
+
 /** When the first and the last call ended that have gone unanswered since the last answer. */
 export interface Silence {
   readonly since: number;
@@ -36,8 +38,7 @@ export function createSilences(): Silences {
     peek: (key) => kept.get(key),
     putAway(key, silence) {
       kept.set(key, silence);
-      const [oldest] = kept.keys();
-      if (oldest !== undefined && kept.size > MOST) kept.delete(oldest);
+      evictOldest(kept, MOST);
     },
   };
 }

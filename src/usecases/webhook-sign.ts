@@ -6,6 +6,7 @@
  * second, in every process.
  */
 
+import { evictOldest } from '../domain/evict.ts';
 import { signsAt } from '../domain/webhook.ts';
 import type { WebhookEvent, WebhookSecret } from '../domain/webhook-records.ts';
 import type { Secrets } from '../platform/platform.ts';
@@ -119,13 +120,9 @@ function openWebhookKey(deps: Pick<Deps, 'secrets'>, secret: WebhookSecret): Uin
   return text === undefined ? undefined : keyOfWebhookSecret(text);
 }
 
-/** Caches a value, and evicts the oldest when there are too many: a Map keeps insertion order. */
+/** Caches a value as the newest. */
 function remember<K, V>(map: Map<K, V>, key: K, value: V): void {
   map.delete(key);
   map.set(key, value);
-  if (map.size <= MOST_REMEMBERED) return;
-  for (const oldest of map.keys()) {
-    map.delete(oldest);
-    break;
-  }
+  evictOldest(map, MOST_REMEMBERED);
 }
