@@ -11,6 +11,7 @@ import { upstreamOf } from './attempt-answer.ts';
 import { settleOutgoingInquiry } from './attempt-outgoing.ts';
 import type { CallOutcome } from './call-outcome.ts';
 import type { Deps } from './deps.ts';
+import { latestAttempt } from './latest-attempt.ts';
 import { inquireUpstream } from './upstream-inquire.ts';
 
 /** What is known of the previous attempt. */
@@ -38,8 +39,7 @@ interface Order {
  * that answers "busy" or "unavailable" may still have forwarded the request: "not found" counts only after the settle delay.
  */
 export async function inquirePreviousAttempt(deps: Deps, order: Order): Promise<PreviousAttempt> {
-  const { shard, attempt_id } = order;
-  const attempt = attempt_id === null ? undefined : await deps.store.attempt.get(shard, attempt_id);
+  const attempt = await latestAttempt(deps, order);
   if (attempt === undefined || attempt.status === 'declined') return { kind: 'over' };
   const about = { attempt_id: attempt.id, connector: attempt.connector, transaction_id: attempt.payment_id };
   // It was accepted after the order was leased, so the order resumes with it; in any case nothing else is sent now.

@@ -20,6 +20,7 @@ import { type CardCallback, type Proven, prove } from './card-callback-proof.ts'
 import { readWithEarlier, settleEarlier } from './card-earlier.ts';
 import { type Look, lookAgainLater, lookAtChallenge } from './card-pay.ts';
 import type { Deps } from './deps.ts';
+import { latestAttempt } from './latest-attempt.ts';
 import { pause } from './patience.ts';
 import { commitDecision, type Receipt, type Reply } from './perform.ts';
 import { LOOK_AGAIN_MS, TURN_PATIENCE_MS } from './session-turns.ts';
@@ -143,11 +144,7 @@ async function answerFirst(
 
 async function readPayment(deps: Deps, known: Payment): Promise<Rows> {
   const payment = (await deps.store.payment.get(known.shard, known.id)) ?? known;
-  return { payment, attempt: await attemptOf(deps, payment) };
-}
-
-async function attemptOf(deps: Deps, { shard, attempt_id }: Payment): Promise<Attempt | undefined> {
-  return attempt_id === null ? undefined : deps.store.attempt.get(shard, attempt_id);
+  return { payment, attempt: await latestAttempt(deps, payment) };
 }
 
 /** Writes what the look found, and the reply to remember. Undefined if another run of the callback has begun. */

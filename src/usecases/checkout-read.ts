@@ -16,6 +16,7 @@ import type { BankAccount } from '../domain/transfer-records.ts';
 import { shardOfWallet } from '../domain/wallet.ts';
 import type { SessionCaller } from './callers.ts';
 import type { Deps } from './deps.ts';
+import { latestAttempt } from './latest-attempt.ts';
 import { bankAccountsFor, offeredTo } from './method-reach.ts';
 import { findPaidAsideInSession } from './paid-aside.ts';
 
@@ -81,7 +82,7 @@ export async function readPage(deps: Deps, checkout: Checkout): Promise<PageView
     choosing ? offersOf(deps, merchant, payment, now) : [],
     asksCode ? deps.store.code.get(shard, payment.id) : undefined,
     number === null ? undefined : deps.store.wallet.get(shardOfWallet(number), number),
-    payment.attempt_id === null ? undefined : deps.store.attempt.get(shard, payment.attempt_id),
+    latestAttempt(deps, payment),
     accountsOf(deps, payment, choosing),
     mustKnowAside(payment, isOpen, now) ? findPaidAsideInSession(deps, payment, session) : undefined,
   ]);

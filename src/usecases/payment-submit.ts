@@ -30,6 +30,7 @@ import { inquireAttempt } from './attempt-inquire.ts';
 import type { SessionCaller } from './callers.ts';
 import { challengeUrl } from './card-challenge.ts';
 import type { Deps } from './deps.ts';
+import { latestAttempt } from './latest-attempt.ts';
 import { offeredFor } from './method-reach.ts';
 import { findPaidAsideInSession, paidBefore } from './paid-aside.ts';
 import { submitByTransfer } from './payment-submit-bank.ts';
@@ -190,7 +191,7 @@ function untouched(deps: Deps, { session }: SessionCaller, id: string | undefine
 async function answerForFirstRun(deps: Deps, payment: Payment, answering: Answering<Submitted>): Promise<Reply> {
   const read = async (): Promise<{ found: Payment; attempt: Attempt | undefined }> => {
     const found = (await deps.store.payment.get(payment.shard, payment.id)) ?? payment;
-    return { found, attempt: await openAttempt(deps, found) };
+    return { found, attempt: await latestAttempt(deps, found) };
   };
   return perform(deps.store, answering, read, ({ found, attempt }) => {
     // The attempt ended between the two reads: the payment has moved with it, so read again.
@@ -204,12 +205,8 @@ async function answerForFirstRun(deps: Deps, payment: Payment, answering: Answer
   });
 }
 
-async function openAttempt(deps: Deps, payment: Payment | undefined): Promise<Attempt | undefined> {
-  if (payment === undefined || payment.attempt_id === null) return undefined;
-  return deps.store.attempt.get(payment.shard, payment.attempt_id);
-}
-
 async function askAgain(deps: Deps, shard: number, paymentId: string): Promise<void> {
-  const attempt = await openAttempt(deps, await deps.store.payment.get(shard, paymentId));
+  const payment = await deps.store.payment.get(shard, paymentId);
+  const attempt = payment && (await latestAttempt(deps, payment));
   if (attempt?.status === 'intended') await inquireAttempt(deps, attempt);
 }

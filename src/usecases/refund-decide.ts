@@ -12,6 +12,7 @@ import type { Reason } from '../domain/reason.ts';
 import { type MovedRefund, moveRefund, type RefundFact, type RefundRows } from '../domain/refund.ts';
 import { isOverRefunded } from '../domain/refund-order.ts';
 import { type Deps, idsOf, type OperatorDeps } from './deps.ts';
+import { latestAttempt } from './latest-attempt.ts';
 import { decideOnce } from './operator-commit.ts';
 import { OperatorError } from './operator-error.ts';
 import { type Attribution, requireAttribution, requireReference } from './operator-input.ts';
@@ -141,11 +142,11 @@ async function requireUnpaid(deps: RefundDecideDeps, rows: RefundRows, notTaken:
   await requireNotTaken(deps, [refund, ...refunds.filter(({ reason }) => reason === CALLED_OFF)]);
 }
 
-async function requireNotTaken({ store }: RefundDecideDeps, refunds: readonly Refund[]): Promise<void> {
-  for (const { id, attempt_id, shard } of refunds) {
-    const tried = attempt_id === null ? undefined : await store.attempt.get(shard, attempt_id);
+async function requireNotTaken(deps: RefundDecideDeps, refunds: readonly Refund[]): Promise<void> {
+  for (const refund of refunds) {
+    const tried = await latestAttempt(deps, refund);
     if (tried?.status !== 'not_sent') continue;
-    const what = `${tried.connector} turned ${id} away, but may have made it after all`;
+    const what = `${tried.connector} turned ${refund.id} away, but may have made it after all`;
     const wayOut = `add --not-taken if it did not, or use \`mbongo attempt settle ${tried.id} --paid\` if it did`;
     throw new OperatorError(`${what}: check there, then ${wayOut}`);
   }
@@ -167,9 +168,8 @@ async function move(deps: RefundDecideDeps, rows: RefundRows, verdict: Verdict):
 }
 
 /** The upstream through which the money came in, and so goes out. */
-async function sourceOf({ store }: RefundDecideDeps, { payment }: RefundRows): Promise<string> {
-  const { shard, attempt_id } = payment;
-  const paidBy = attempt_id === null ? undefined : await store.attempt.get(shard, attempt_id);
+async function sourceOf(deps: RefundDecideDeps, { payment }: RefundRows): Promise<string> {
+  const paidBy = await latestAttempt(deps, payment);
   return paidBy?.connector ?? BANK_TRANSFER;
 }
 

@@ -16,6 +16,7 @@ import { Refusal, refuseUnknownPayment } from '../domain/refusal.ts';
 import { findPayment } from './archive-find.ts';
 import type { MerchantCaller } from './callers.ts';
 import { type Deps, idsOf } from './deps.ts';
+import { latestAttempt } from './latest-attempt.ts';
 import { type Answering, perform, type Reply } from './perform.ts';
 
 export interface RefundMakeCommand {
@@ -74,7 +75,7 @@ async function readRows(deps: Deps, merchant: Merchant, transactionId: string): 
   }
   const account = merchantAccount(payment.merchant_id, 'available', payment.currency);
   const [paidBy, earlier, available] = await Promise.all([
-    payment.attempt_id === null ? undefined : deps.store.attempt.get(payment.shard, payment.attempt_id),
+    latestAttempt(deps, payment),
     deps.store.refund.ofPayment(payment.shard, payment.id),
     deps.store.account.get(account.shard, account.id),
   ]);

@@ -21,6 +21,7 @@ import { inquirePreviousAttempt, type PreviousAttempt } from './attempt-previous
 import { cardIntention } from './card-pay.ts';
 import { carrierOrderOf } from './carrier-order.ts';
 import { type Deps, idsOf, newId } from './deps.ts';
+import { latestAttempt } from './latest-attempt.ts';
 import { outcomeOfCall, postpone, sendUnlessHeld } from './outgoing-start.ts';
 import { commitOrFind } from './perform.ts';
 import { CALLED_OFF } from './refund-decide.ts';
@@ -87,11 +88,16 @@ async function askEarlierAttempts(deps: Deps, known: Refund): Promise<PreviousAt
   const others = await deps.store.refund.ofPayment(known.shard, known.payment_id);
   const withdrawn = others.filter(({ reason }) => reason === CALLED_OFF).sort((a, b) => (a.id < b.id ? 1 : -1));
   const said = await Promise.all(
-    withdrawn.slice(0, WITHDRAWN_MOST).map(async ({ shard, attempt_id }): Promise<PreviousAttempt> => {
-      const tried = attempt_id === null ? undefined : await deps.store.attempt.get(shard, attempt_id);
+    withdrawn.slice(0, WITHDRAWN_MOST).map(async (refund): Promise<PreviousAttempt> => {
+      const tried = await latestAttempt(deps, refund);
       if (tried?.status !== 'not_sent') return { kind: 'over' };
       const { started_at, created_at } = known;
-      return inquirePreviousAttempt(deps, { shard, attempt_id, started_at, created_at });
+      return inquirePreviousAttempt(deps, {
+        shard: refund.shard,
+        attempt_id: refund.attempt_id,
+        started_at,
+        created_at,
+      });
     }),
   );
   return said.find(({ kind }) => kind === 'unclear') ?? { kind: 'over' };
