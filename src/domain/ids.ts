@@ -82,6 +82,11 @@ export function shardOf(id: string): number {
   return ((before & 1) << 5) | last;
 }
 
+/** Whether a text has the form of an identifier of that kind in this shard. */
+export function isIdIn(shard: number, prefix: Prefix, text: string): boolean {
+  return isId(prefix, text) && shardOf(text) === shard;
+}
+
 /** When an identifier was made, milliseconds since 1970: its first 48 bits. */
 export function timeOfId(id: string): number {
   let time = 0;

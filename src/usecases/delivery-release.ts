@@ -5,7 +5,7 @@
  */
 
 import { type Released, releaseDelivery } from '../domain/delivery.ts';
-import { isId, shardOf } from '../domain/ids.ts';
+import { isIdIn, shardOf } from '../domain/ids.ts';
 import type { Refund } from '../domain/outgoing-records.ts';
 import type { Payment } from '../domain/records.ts';
 import { Refusal, refuseUnknownPayment } from '../domain/refusal.ts';
@@ -31,7 +31,7 @@ export function releaseForMerchant(
   answering: Answering<Released>,
 ): Promise<Reply> {
   const transferId = newId(deps, 'trf', merchant.shard);
-  const known = isId('txn', transactionId) && shardOf(transactionId) === merchant.shard;
+  const known = isIdIn(merchant.shard, 'txn', transactionId);
   return perform<Rows, Released>(
     deps.store,
     answering,

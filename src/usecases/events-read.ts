@@ -5,7 +5,7 @@
  * alike (1204).
  */
 
-import { isId, shardOf } from '../domain/ids.ts';
+import { isIdIn, shardOf } from '../domain/ids.ts';
 import type { Merchant } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { WebhookAttempt, WebhookEvent } from '../domain/webhook-records.ts';
@@ -65,7 +65,7 @@ async function withTries(deps: FindDeps, event: WebhookEvent): Promise<EventDeta
 
 /** An event of the merchant's own. @throws Refusal 1204. */
 export async function readOwnEvent(deps: FindDeps, merchant: Merchant, id: string): Promise<WebhookEvent> {
-  const isPossible = isId('evt', id) && shardOf(id) === merchant.shard;
+  const isPossible = isIdIn(merchant.shard, 'evt', id);
   const event = isPossible ? await findEvent(deps, merchant.shard, id) : undefined;
   if (event === undefined || event.merchant_id !== merchant.id) throw new Refusal(1204);
   return event;

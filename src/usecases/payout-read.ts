@@ -5,7 +5,7 @@
  * whatever is made meanwhile: each begins after an id, and newer batches come before all that have been read.
  */
 
-import { firstIdAt, isId, shardOf } from '../domain/ids.ts';
+import { firstIdAt, isIdIn } from '../domain/ids.ts';
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import { type BatchStatus, batchStatus, type PayoutCounts, sumOfCounts } from '../domain/payout.ts';
 import { hasMore } from '../domain/payout-order.ts';
@@ -55,7 +55,7 @@ async function orLine<T>(deps: Deps, { merchant }: Reader, id: string, payment: 
 }
 
 async function readOwnLine(deps: Deps, merchant: Merchant, id: string): Promise<PayoutLine | undefined> {
-  if (!isId('txn', id) || shardOf(id) !== merchant.shard) return undefined;
+  if (!isIdIn(merchant.shard, 'txn', id)) return undefined;
   const line = await findPayoutLine(deps, merchant.shard, id);
   return line?.merchant_id === merchant.id ? line : undefined;
 }
@@ -118,7 +118,7 @@ export function linesOf(
 
 /** A batch of the merchant's own. @throws Refusal 1204. */
 export async function readOwnBatch(deps: FindDeps, merchant: Merchant, id: string): Promise<PayoutBatch> {
-  if (!isId('batch', id) || shardOf(id) !== merchant.shard) throw new Refusal(1204);
+  if (!isIdIn(merchant.shard, 'batch', id)) throw new Refusal(1204);
   const batch = await findPayoutBatch(deps, merchant.shard, id);
   if (batch === undefined || batch.merchant_id !== merchant.id) throw new Refusal(1204);
   return batch;

@@ -6,7 +6,7 @@
  */
 
 import { guard, guardedUpdate } from '../domain/change.ts';
-import { isId, shardOf } from '../domain/ids.ts';
+import { isIdIn } from '../domain/ids.ts';
 import { currencyFault } from '../domain/merchant-currency.ts';
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import { BENEFICIARIES_MOST, type OrderedLine, PAID_AGAIN_MOST, type PayoutOrder } from '../domain/payout-order.ts';
@@ -112,7 +112,7 @@ async function earlierOf({ store }: Deps, line: PayoutLine | undefined): Promise
 }
 
 function namedLines(deps: Deps, shard: number, ids: readonly string[]): Promise<(PayoutLine | undefined)[]> {
-  const ours = (id: string): boolean => isId('txn', id) && shardOf(id) === shard;
+  const ours = (id: string): boolean => isIdIn(shard, 'txn', id);
   return Promise.all(ids.map(async (id) => (ours(id) ? deps.store.payoutLine.get(shard, id) : undefined)));
 }
 

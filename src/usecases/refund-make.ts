@@ -6,7 +6,7 @@
  */
 
 import type { DecisionContext } from '../domain/change.ts';
-import { isId, shardOf } from '../domain/ids.ts';
+import { isIdIn } from '../domain/ids.ts';
 import { merchantAccount } from '../domain/ledger.ts';
 import type { Refund } from '../domain/outgoing-records.ts';
 import type { Account, Attempt, Merchant, Payment } from '../domain/records.ts';
@@ -67,7 +67,7 @@ export function makeRefundForMerchant(
 /** The refunds are read after the payment: if one was made in between, the payment's version has moved, and the guard fails. */
 async function readRows(deps: Deps, merchant: Merchant, transactionId: string): Promise<Rows> {
   const nothing = { payment: undefined, isArchived: false, paidBy: undefined, earlier: [], available: undefined };
-  if (!isId('txn', transactionId) || shardOf(transactionId) !== merchant.shard) return nothing;
+  if (!isIdIn(merchant.shard, 'txn', transactionId)) return nothing;
   const payment = await deps.store.payment.get(merchant.shard, transactionId);
   if (payment === undefined) {
     const archived = await findPayment(deps, merchant.shard, transactionId);

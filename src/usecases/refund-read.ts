@@ -4,7 +4,7 @@
  * Invariant: another merchant's refund and an unknown one are answered alike (1204).
  */
 
-import { isId, shardOf } from '../domain/ids.ts';
+import { isIdIn, shardOf } from '../domain/ids.ts';
 import type { Refund } from '../domain/outgoing-records.ts';
 import type { Payment } from '../domain/records.ts';
 import type { RefundRows } from '../domain/refund.ts';
@@ -17,7 +17,7 @@ import { requireId } from './operator-input.ts';
 
 /** A refund with its payment. @throws Refusal 1204 for one that is not the merchant's. */
 export async function readRefund(deps: FindDeps, { merchant }: MerchantCaller, refundId: string): Promise<RefundRows> {
-  const isPossible = isId('rfd', refundId) && shardOf(refundId) === merchant.shard;
+  const isPossible = isIdIn(merchant.shard, 'rfd', refundId);
   const refund = isPossible ? await findRefund(deps, merchant.shard, refundId) : undefined;
   if (refund === undefined || refund.merchant_id !== merchant.id) throw new Refusal(1204);
   // Both are archived together, but dropping a month may have dropped only the payment.
