@@ -5,11 +5,12 @@
  * an entry that was created before the last one read, but committed after it.
  */
 
-import { firstIdAt, SHARDS } from '../domain/ids.ts';
+import { firstIdAt } from '../domain/ids.ts';
 import type { Touched } from '../domain/journal.ts';
 import type { JournalEntry } from '../domain/records.ts';
 import { columnList, listOf } from './columns.ts';
 import { asked } from './conditions.ts';
+import { IN_EACH_SHARD } from './each-shard.ts';
 import type { Readers } from './read.ts';
 import { columnsOf } from './tables.ts';
 import { encodeArray } from './wire.ts';
@@ -38,8 +39,8 @@ export async function listJournal(
   const all = ['shard = s.shard::int2', ...conditions].join(' and ');
   const most = `limit $${values.length + 1}::int8`;
   const columns = columnsOf('journal');
-  const text = `select ${listOf(columns, 't')} from generate_series(0, ${SHARDS - 1}) s(shard)
-cross join lateral (select * from journal where ${all} order by id ${most}) t order by t.id ${most}`;
+  const text = `select ${listOf(columns, 't')} ${IN_EACH_SHARD} (
+  select * from journal where ${all} order by id ${most}) t order by t.id ${most}`;
   return readers.query({ name: `list_journal_${name}`, text }, columns, [...values, String(limit)]);
 }
 

@@ -7,12 +7,13 @@
 import type { TableName } from '../domain/change.ts';
 import type { CredentialWithStanding, MintedBy, SessionWithStanding } from '../domain/credential.ts';
 import { evictOldest } from '../domain/evict.ts';
-import { SHARDS, shardOf } from '../domain/ids.ts';
+import { shardOf } from '../domain/ids.ts';
 import type { Account, Attempt, Merchant, Payment, Wallet } from '../domain/records.ts';
 import type { Proof } from '../domain/transfer-records.ts';
 import type { WebhookEvent } from '../domain/webhook-records.ts';
 import { openAttemptReads } from './attempt-reads.ts';
 import { bothLists, columnList, listOf } from './columns.ts';
+import { IN_EACH_SHARD } from './each-shard.ts';
 import { listJournal, readOwners } from './journal-reads.ts';
 import { keyedShape } from './keyed-shape.ts';
 import type { EventFilter, Nouns, ProofFilter, WalletFilter } from './nouns.ts';
@@ -197,7 +198,7 @@ join account a on a.shard = k.shard and a.id >= k.key || ':' and a.id < k.key ||
 /** By the primary key of each shard; all merchants if the limit is null. */
 const MERCHANT_LIST: Statement = {
   name: 'list_merchants',
-  text: `select ${listOf(columnsOf('merchant'), 'm')} from generate_series(0, ${SHARDS - 1}) s(shard) cross join lateral (
+  text: `select ${listOf(columnsOf('merchant'), 'm')} ${IN_EACH_SHARD} (
   select * from merchant where shard = s.shard::int2 and id > $1 order by id limit $2::int8) m order by m.id limit $2::int8`,
 };
 

@@ -4,8 +4,8 @@
  * Invariant: it reads a bounded number of rows, by the indexes that the rounds use.
  */
 
-import { SHARDS } from '../domain/ids.ts';
 import { columnList } from './columns.ts';
+import { IN_EACH_SHARD } from './each-shard.ts';
 import { StoreRefused } from './errors.ts';
 import type { Statement } from './pipeline.ts';
 import type { Readers } from './read.ts';
@@ -129,7 +129,7 @@ const MOST_RECEIVERS = 20;
 export const FAILING_RECEIVERS: Statement = {
   name: 'failing_receivers',
   text: `select origin, count(*)::int4, (array_agg(last_error order by next_at desc))[1]
-from generate_series(0, ${SHARDS - 1}) s(shard) cross join lateral (
+${IN_EACH_SHARD} (
   select split_part(url, '/', 1) || '//' || split_part(url, '/', 3) as origin, last_error, next_at from (
     select url, attempts, last_error, next_at from webhook_event
     where shard = s.shard::int2 and status = 'waiting' order by next_at limit ${MOST_WATCHED}) e

@@ -11,6 +11,7 @@ import type { Attempt } from '../domain/records.ts';
 import { lateSql } from './archive-groups.ts';
 import { columnList, listOf } from './columns.ts';
 import { asked, type Condition, whereAll } from './conditions.ts';
+import { IN_EACH_SHARD } from './each-shard.ts';
 import type { Lender } from './lender.ts';
 import { askApart, type Question } from './read.ts';
 import { columnsOf } from './tables.ts';
@@ -175,7 +176,7 @@ const SUMMED = 'count(*)::int4, sum(amount_minor), min(created_at), bool_or(is_f
 export function undecided(filter: SuspenseFilter, openBefore: number): Question {
   const { conditions, values, name } = asked(conditionsOf(filter, 'created_at'), 1);
   const few = (columns: string, from: string, where: string): string =>
-    `from generate_series(0, ${SHARDS - 1}) s(shard) cross join lateral (
+    `${IN_EACH_SHARD} (
   select few.*, count(*) over () >= ${MOST_COUNTED} as is_full from (
     select ${columns} from (${from}) all_of ${whereAll([where, ...conditions])} limit ${MOST_COUNTED}) few) d`;
   const proofs = few(

@@ -5,8 +5,9 @@
  */
 
 import type { UpstreamCall } from '../domain/availability.ts';
-import { firstIdAt, SHARDS } from '../domain/ids.ts';
+import { firstIdAt } from '../domain/ids.ts';
 import { columnList } from './columns.ts';
+import { IN_EACH_SHARD } from './each-shard.ts';
 import type { Statement } from './pipeline.ts';
 import type { Readers } from './read.ts';
 
@@ -25,7 +26,7 @@ const CALLS: Statement = {
   text: `select a.connector, a.carrier, a.created_at,
   a.status in ('challenged', 'waiting', 'approved', 'declined') or a.reason is not distinct from 'payer_unknown',
   a.status = 'unknown' and a.inquiries > 0 and a.not_found_at is null
-from generate_series(0, ${SHARDS - 1}) s(shard) cross join lateral (
+${IN_EACH_SHARD} (
   select connector, carrier, created_at, status, reason, inquiries, not_found_at from attempt
   where shard = s.shard::int2 and id >= $1 order by id desc limit ${NEWEST}) a
 where a.status not in ('intended', 'authenticated')`,

@@ -5,11 +5,11 @@
  * that holds nothing else.
  */
 
-import { SHARDS } from '../domain/ids.ts';
 import type { AttemptPurpose } from '../domain/records.ts';
 import { lateSql } from './archive-groups.ts';
 import { columnList } from './columns.ts';
 import { DUE, DUE_KINDS, type Due, type DueKind, isDue } from './due.ts';
+import { IN_EACH_SHARD } from './each-shard.ts';
 import type { Statement } from './pipeline.ts';
 import type { Readers } from './read.ts';
 import { instantParameter } from './wire.ts';
@@ -75,8 +75,6 @@ export async function readWatched(
 }
 
 export type AgeLimits = readonly [number, number, number, number];
-
-const IN_EACH_SHARD = `from generate_series(0, ${SHARDS - 1}) s(shard) cross join lateral`;
 
 /** SQL: the row of each shard that has been due longest, of those that an operator does not hold (`$2`). */
 function firstDue(kind: DueKind): string {
