@@ -5,7 +5,6 @@
  * Invariant: a record is returned as it was when it left the live tables.
  */
 
-import type { Tables } from '../domain/change.ts';
 import type { PayoutBatch, PayoutLine, Refund } from '../domain/outgoing-records.ts';
 import type { Attempt, Payment, PaymentHistory } from '../domain/records.ts';
 import type { Proof } from '../domain/transfer-records.ts';
@@ -18,6 +17,7 @@ import { listPayments, type PaymentFilter } from './payment-lists.ts';
 import { openOccurrences, type PayoutBatchReads } from './payout-batch-reads.ts';
 import { type BatchFilter, pageOfBatches } from './payout-list-reads.ts';
 import type { Readers } from './read.ts';
+import { many, one } from './read-keyed.ts';
 import { pageOfRefunds, type RefundPageFilter } from './refund-reads.ts';
 import type { ScannedPage } from './scanned-page.ts';
 import { columnsOf } from './tables.ts';
@@ -55,31 +55,26 @@ export interface ArchiveReads {
 
 /** Reads of the archive's tables, with the same columns as those of the live ones. */
 export function openArchiveReads(readers: Readers): ArchiveReads {
-  const rowsBy = <T extends ArchivedTable>(table: T, key: string, order: string) => {
-    const read = readers.keyed(keyedShape('archive', table, key, order));
-    return async (shard: number, id: string) => [...(await read(shard, id))];
-  };
-  const byId = <T extends ArchivedTable>(table: T) => {
-    const read = rowsBy(table, 'id', 'id');
-    return async (shard: number, id: string): Promise<Tables[T] | undefined> => (await read(shard, id))[0];
-  };
+  const byId = <T extends ArchivedTable>(table: T) => one(readers.keyed(keyedShape('archive', table, 'id', 'id')));
+  const byColumn = <T extends ArchivedTable>(table: T, key: string, order: string) =>
+    many(readers.keyed(keyedShape('archive', table, key, order)));
   return {
     payment: {
       get: byId('payment'),
-      history: rowsBy('payment_history', 'payment_id', 'version'),
+      history: byColumn('payment_history', 'payment_id', 'version'),
       page: (filter) => listPayments(readers, filter, 'archive'),
       newest: (shard, merchantId, reference) => newestPayment(readers, shard, merchantId, reference, 'archive'),
     },
     attempt: { get: byId('attempt') },
     refund: {
       get: byId('refund'),
-      ofPayment: rowsBy('refund', 'payment_id', 'id'),
+      ofPayment: byColumn('refund', 'payment_id', 'id'),
       page: (filter) => pageOfRefunds(readers, filter, 'archive'),
     },
-    proof: { ofDigest: rowsBy('proof', 'digest', 'id'), ofPayment: rowsBy('proof', 'payment_id', 'id') },
+    proof: { ofDigest: byColumn('proof', 'digest', 'id'), ofPayment: byColumn('proof', 'payment_id', 'id') },
     event: {
       get: byId('webhook_event'),
-      tries: rowsBy('webhook_attempt', 'event_id', 'number'),
+      tries: byColumn('webhook_attempt', 'event_id', 'number'),
       page: (filter) => pageOfEvents(readers, filter, 'archive'),
     },
     payoutLine: { get: byId('payout_line') },

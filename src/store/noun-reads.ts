@@ -8,7 +8,7 @@ import type { TableName } from '../domain/change.ts';
 import type { CredentialWithStanding, MintedBy, SessionWithStanding } from '../domain/credential.ts';
 import { evictOldest } from '../domain/evict.ts';
 import { shardOf } from '../domain/ids.ts';
-import type { Account, Attempt, Merchant, Payment, Wallet } from '../domain/records.ts';
+import type { Account, Merchant, Payment, Wallet } from '../domain/records.ts';
 import type { Proof } from '../domain/transfer-records.ts';
 import type { WebhookEvent } from '../domain/webhook-records.ts';
 import { openAttemptReads } from './attempt-reads.ts';
@@ -23,7 +23,7 @@ import { openPayoutLists } from './payout-list-reads.ts';
 import type { Statement } from './pipeline.ts';
 import { nameIn, type Place, tableIn } from './place.ts';
 import type { Readers } from './read.ts';
-import type { KeyedReader, ReadShape } from './read-keyed.ts';
+import { many, one, type ReadShape } from './read-keyed.ts';
 import type { Recent } from './recent.ts';
 import { listRefunds } from './refund-reads.ts';
 import { openRounds } from './round-reads.ts';
@@ -119,33 +119,15 @@ export function openNouns(readers: Readers, recent: Recent): Nouns {
   };
 }
 
-function one<Record>(read: KeyedReader<Record>): (shard: number, key: string) => Promise<Record | undefined> {
-  return async (shard, key) => (await read(shard, key))[0];
-}
-
-function many<Record>(read: KeyedReader<Record>): (shard: number, key: string) => Promise<Record[]> {
-  return async (shard, key) => [...(await read(shard, key))];
-}
-
-/** The attempts of a payment that are in the partial index whose predicate is `condition`. */
-function attemptsOf(name: string, condition: string): ReadShape<Attempt> {
-  const columns = columnsOf('attempt');
-  return {
-    columns,
-    keyAt: columns.findIndex((column) => column.name === 'payment_id'),
-    statement: {
-      name,
-      text: `select ${listOf(columns, 't')} from unnest($1::int2[], $2::text[]) as k(shard, key)
-join attempt t on t.shard = k.shard and t.payment_id = k.key and ${condition} order by t.id`,
-    },
-  };
-}
-
-const CARD_ATTEMPTS = attemptsOf('read_card_attempts', "t.method = 'card'");
-const ATTEMPTS_TURNED_AWAY = attemptsOf(
-  'read_attempts_turned_away',
-  "t.purpose = 'payment' and t.method = 'mobile_money' and (t.status = 'not_sent' or t.reason like 'late\\_%')",
-);
+const CARD_ATTEMPTS = keyedShape('live', 'attempt', 'payment_id', 'id', {
+  name: 'card',
+  condition: "t.method = 'card'",
+});
+const ATTEMPTS_TURNED_AWAY = keyedShape('live', 'attempt', 'payment_id', 'id', {
+  name: 'turned_away',
+  condition:
+    "t.purpose = 'payment' and t.method = 'mobile_money' and (t.status = 'not_sent' or t.reason like 'late\\_%')",
+});
 
 const CREDENTIAL_OF_SESSION = columnList<Omit<MintedBy, 'merchant_status'>>({
   credential_status: 'text',

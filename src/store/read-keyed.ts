@@ -19,6 +19,16 @@ const MOST_KEYS = 512;
 
 export type KeyedReader<Row> = (shard: number, key: string) => Promise<readonly Row[]>;
 
+/** Reads the first row of a key, its only one if the key is unique. */
+export function one<Row>(read: KeyedReader<Row>): (shard: number, key: string) => Promise<Row | undefined> {
+  return async (shard, key) => (await read(shard, key))[0];
+}
+
+/** Reads all rows of a key, into an array that the caller shares with nobody. */
+export function many<Row>(read: KeyedReader<Row>): (shard: number, key: string) => Promise<Row[]> {
+  return async (shard, key) => [...(await read(shard, key))];
+}
+
 /** A statement over `$1::int2[]` (shards) and `$2::text[]` (keys). It returns these columns, the shard first. */
 export interface ReadShape<Row> {
   readonly statement: Statement;
