@@ -7,7 +7,7 @@
  */
 
 import type pg from 'pg';
-import { left } from './deadline.ts';
+import { remainingMs } from './deadline.ts';
 import { serverErrorOf } from './errors.ts';
 import { type Execution, prepare, runPipeline, type Statement } from './pipeline.ts';
 
@@ -43,7 +43,9 @@ export async function prepareMissing(
     missing.set(statement.name, statement);
   }
   if (missing === undefined) return;
-  await prepare(connection.client, [...missing.values()], left(deadline), ({ name }) => connection.prepared.add(name));
+  await prepare(connection.client, [...missing.values()], remainingMs(deadline), ({ name }) =>
+    connection.prepared.add(name),
+  );
 }
 
 /** Counts a run, and tells whether the plans are discarded before it. */
@@ -58,7 +60,7 @@ export function isReplanDue(connection: Connected): boolean {
 export async function discardPlans(connection: Connected, deadline: number): Promise<void> {
   try {
     await prepareMissing(connection, [REPLAN], deadline);
-    await runPipeline(connection.client, [REPLAN], left(deadline));
+    await runPipeline(connection.client, [REPLAN], remainingMs(deadline));
   } catch (error) {
     if (serverErrorOf(error) === undefined) throw error;
   }

@@ -6,7 +6,7 @@
 
 import pg from 'pg';
 import { type Connected, discardPlans, isReplanDue, newConnected, prepareMissing } from './connected.ts';
-import { before, LEAST_RUN_MS, left } from './deadline.ts';
+import { LEAST_RUN_MS, remainingMs, withDeadline } from './deadline.ts';
 import { openDialler } from './dialler.ts';
 import {
   CommitsStalled,
@@ -149,7 +149,7 @@ export function openConnection(options: ConnectionOptions): Connection {
         // If still connected, the pipeline is handed to the socket now; otherwise it certainly was not sent.
         if (connected !== connection) throw lose(connection, undefined, { sent: false });
         sent = true;
-        await runPipeline(connection.client, executions, left(deadline, Math.min(LEAST_RUN_MS, limitMs)));
+        await runPipeline(connection.client, executions, remainingMs(deadline, Math.min(LEAST_RUN_MS, limitMs)));
       } catch (error) {
         throw failed(connection, error, { sent });
       }
@@ -187,7 +187,7 @@ function newsFilter(): (reason: Error) => boolean {
 
 /** A server that has fallen silent does not answer the goodbye either. */
 async function sayGoodbye(client: pg.Client): Promise<void> {
-  await before(performance.now() + GOODBYE_MS, client.end()).catch(() => client.connection.stream.destroy());
+  await withDeadline(performance.now() + GOODBYE_MS, client.end()).catch(() => client.connection.stream.destroy());
 }
 
 function newClient({ url, name, patient }: ConnectionOptions, limitMs: number): pg.Client {
@@ -203,8 +203,8 @@ function newClient({ url, name, patient }: ConnectionOptions, limitMs: number): 
 async function connectClient(client: pg.Client, mostMs: number): Promise<void> {
   const requireSettings = followSettings(client.connection);
   // Not the driver's own limit, which knows of no pause of this process.
-  const heard = watchdog(mostMs, () => client.connection.stream.destroy());
-  await client.connect().finally(heard);
+  const stopWatching = watchdog(mostMs, () => client.connection.stream.destroy());
+  await client.connect().finally(stopWatching);
   try {
     requireSettings();
   } catch (error) {

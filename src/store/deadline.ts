@@ -13,14 +13,14 @@ const LEAST_MS = 100;
 export const LEAST_RUN_MS = 1_000;
 
 /** Milliseconds until the deadline (by `performance.now()`), but no fewer than `least`. */
-export function left(deadline: number, least = LEAST_MS): number {
+export function remainingMs(deadline: number, least = LEAST_MS): number {
   return Math.max(least, deadline - performance.now());
 }
 
 /** The promise's outcome, if it comes before the deadline. @throws StoreUnavailable if it takes longer. */
-export function before<T>(deadline: number, promise: Promise<T>): Promise<T> {
+export function withDeadline<T>(deadline: number, promise: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const heard = watchdog(left(deadline), () => reject(new StoreUnavailable()));
-    void promise.then(resolve, reject).finally(heard);
+    const stopWatching = watchdog(remainingMs(deadline), () => reject(new StoreUnavailable()));
+    void promise.then(resolve, reject).finally(stopWatching);
   });
 }

@@ -5,7 +5,7 @@
  * reported once.
  */
 
-import { before } from './deadline.ts';
+import { withDeadline } from './deadline.ts';
 import { codeOf, StoreUnavailable } from './errors.ts';
 
 /** Pauses between attempts to connect; if the attempt after the last pause fails too, the caller's run fails. */
@@ -56,7 +56,7 @@ export function openDialler<C>({ open, current, onError }: DiallerParts<C>): Dia
         const connection = current();
         if (connection !== undefined) return connection;
         try {
-          return await before(until, attemptToOpen());
+          return await withDeadline(until, attemptToOpen());
         } catch (error) {
           code = codeOf(error);
         }

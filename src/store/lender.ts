@@ -5,7 +5,7 @@
  * stays open for a few seconds, because such queries come in series, and is then closed: none stays open for a single use.
  */
 import { type Connection, ping } from './connection.ts';
-import { before } from './deadline.ts';
+import { withDeadline } from './deadline.ts';
 
 /** How long a returned connection stays open, ms: far less than a minute, the interval of audits. */
 const KEPT_MS = 2_000;
@@ -70,7 +70,7 @@ export function openLender(open: () => Connection): Lender {
 
 async function isAlive(connection: Connection): Promise<boolean> {
   try {
-    await before(performance.now() + ALIVE_MS, ping(connection));
+    await withDeadline(performance.now() + ALIVE_MS, ping(connection));
     return true;
   } catch {
     return false;

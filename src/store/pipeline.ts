@@ -109,12 +109,12 @@ function submit(
   return new Promise((resolve, reject) => {
     let connection: pg.Connection | undefined;
     const done: Done = (error) => {
-      heard();
+      stopWatching();
       if (error === undefined) resolve();
       else reject(error instanceof Error ? error : new Error('the database connection failed'));
     };
     // A server that has gone silent would otherwise hold its batch for as long as TCP retries.
-    const heard = watchdog(stallMs, () => {
+    const stopWatching = watchdog(stallMs, () => {
       connection?.stream.destroy();
       done(new Silent());
     });

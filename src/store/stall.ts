@@ -7,7 +7,7 @@
  */
 
 import { type Connected, prepareMissing } from './connected.ts';
-import { LEAST_RUN_MS, left } from './deadline.ts';
+import { LEAST_RUN_MS, remainingMs } from './deadline.ts';
 import { CommitsStalled, isUnprepared, serverErrorOf } from './errors.ts';
 import { type Execution, runPipeline, type Statement } from './pipeline.ts';
 
@@ -54,7 +54,7 @@ async function doCommitsWait(connection: Connected, deadline: number): Promise<b
   const look: Execution = { statement: STALLED_COMMITS, values: () => [], onRow: () => (waits = true) };
   try {
     await prepareMissing(connection, [look], deadline);
-    await runPipeline(connection.client, [look], left(deadline));
+    await runPipeline(connection.client, [look], remainingMs(deadline));
   } catch (error) {
     const server = serverErrorOf(error);
     if (server === undefined || isUnprepared(server.code)) throw error;

@@ -21,8 +21,8 @@ test.each([40, 300])(
     await once(answers, 'listening');
     const asking = connectTo(answers);
     await once(answers, 'connection');
-    const heard = watchdog(50, act);
-    asking.once('data', heard);
+    const stopWatching = watchdog(50, act);
+    asking.once('data', stopWatching);
     standStill(50 + late);
     await once(asking, 'close');
     expect(act).not.toHaveBeenCalled();
