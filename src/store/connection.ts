@@ -12,8 +12,8 @@ import {
   CommitsStalled,
   ConnectionLost,
   codeOf,
-  isAilment,
   isUnprepared,
+  needsOperator,
   READ_ONLY,
   Refused,
   StoreUnavailable,
@@ -126,7 +126,7 @@ export function openConnection(options: ConnectionOptions): Connection {
     // Our prepared statements are gone or outdated, or a standby now answers at this address: reconnect.
     if (isUnprepared(server.code) || server.code === READ_ONLY) drop(connection, refused);
     // The callers learn only that they have to wait.
-    else if (isAilment(server.code) && isNews(refused)) options.onError(refused);
+    else if (needsOperator(server.code) && isNews(refused)) options.onError(refused);
     return refused;
   };
 
@@ -178,7 +178,7 @@ function newsFilter(): (reason: Error) => boolean {
   const toldAt = new Map<string, number>();
   return (reason) => {
     const code = reason instanceof Refused ? reason.server.code : '';
-    if (code !== READ_ONLY && !isAilment(code)) return true;
+    if (code !== READ_ONLY && !needsOperator(code)) return true;
     const isLong = performance.now() - (toldAt.get(code) ?? Number.NEGATIVE_INFINITY) >= TOLD_AGAIN_MS;
     if (isLong) toldAt.set(code, performance.now());
     return isLong;

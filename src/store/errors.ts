@@ -126,17 +126,17 @@ export function isCollision(code: string): boolean {
 
 /** Whether the statements of a connection have to be prepared anew. */
 export function isUnprepared(code: string): boolean {
-  return code === FORGOTTEN || code === OUTDATED;
+  return code === STATEMENT_UNKNOWN || code === STATEMENT_OUTDATED;
 }
 
 /** The server ended a statement because it took longer than the connection allows; everything was rolled back. */
-export const TOO_SLOW = '57014';
+export const QUERY_CANCELED = '57014';
 
 /** The server knows no prepared statement of that name. */
-const FORGOTTEN = '26000';
+const STATEMENT_UNKNOWN = '26000';
 
 /** `cached plan must not change result type`: a migration has widened a column that a prepared statement returns. */
-const OUTDATED = '0A000';
+const STATEMENT_OUTDATED = '0A000';
 
 /** `deadlock_detected`: each of two transactions waited for the other, and the server ended this one. */
 export const DEADLOCK = '40P01';
@@ -160,17 +160,17 @@ export const LOST = 'LOST1';
  * The server is in trouble (resources, timeouts, standby, internal): no single change is to blame, and halving the batch to look
  * for one would only add load.
  */
-export function isTrouble(code: string): boolean {
+export function isServerTrouble(code: string): boolean {
   return /^(25|53|55|57|58|F0|XX)/.test(code);
 }
 
 /** Trouble that an operator has to end: the server lacks disk or memory, cannot read or write its files, or contradicts itself. */
-export function isAilment(code: string): boolean {
+export function needsOperator(code: string): boolean {
   return /^(53|58|F0|XX)/.test(code);
 }
 
 /** The error for the callers of a pipeline that has failed without writing anything. */
-export function answerFor(failure: unknown, purpose: 'read' | 'write'): Error {
+export function errorForCaller(failure: unknown, purpose: 'read' | 'write'): Error {
   if (failure instanceof ConnectionLost) {
     // The server is there: its administrator has to allow more time.
     return failure.code === TRANSACTION_ENDED
@@ -179,11 +179,11 @@ export function answerFor(failure: unknown, purpose: 'read' | 'write'): Error {
   }
   if (!(failure instanceof Refused)) return failure instanceof Error ? failure : new StoreUnavailable();
   const { code, constraint } = failure.server;
-  if (code === TOO_SLOW) return new StoreUnavailable('the database takes too long');
+  if (code === QUERY_CANCELED) return new StoreUnavailable('the database takes too long');
   // The change was decided on a day that has been closed since, while its process stalled: it must be decided again, today.
   if (code === DAY_CLOSED) return new StoreUnavailable('the day of that movement is closed');
   // The request is not to blame: the server is a standby, or short of memory or disk, or other transactions hold their locks.
-  if (isCollision(code) || isTrouble(code)) return new StoreUnavailable(`the database cannot ${purpose} now`);
+  if (isCollision(code) || isServerTrouble(code)) return new StoreUnavailable(`the database cannot ${purpose} now`);
   return new StoreRefused(code, constraint);
 }
 

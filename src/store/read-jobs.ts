@@ -6,13 +6,13 @@
 
 import type { Connection } from './connection.ts';
 import {
-  answerFor,
   CommitsStalled,
   ConnectionLost,
+  errorForCaller,
   isCollision,
+  QUERY_CANCELED,
   Refused,
   StoreUnavailable,
-  TOO_SLOW,
 } from './errors.ts';
 import type { Execution } from './pipeline.ts';
 
@@ -55,7 +55,7 @@ export async function runJobs(connection: Connection, jobs: readonly Job[]): Pro
       }
       // The server takes a second to detect a deadlock, so the time that the tries took does not count here.
       if (hasCollided(failure) && tries < MOST_TRIES) continue;
-      for (const job of jobs) job.settle(answerFor(failure, 'read'));
+      for (const job of jobs) job.settle(errorForCaller(failure, 'read'));
       return;
     }
   }
@@ -68,7 +68,7 @@ function isForAll(failure: unknown): boolean {
 }
 
 function isTooSlow(failure: unknown): boolean {
-  return failure instanceof Refused && failure.server.code === TOO_SLOW;
+  return failure instanceof Refused && failure.server.code === QUERY_CANCELED;
 }
 
 function hasCollided(failure: unknown): boolean {

@@ -8,7 +8,7 @@
 
 import type { ColumnList } from './columns.ts';
 import type { Connection } from './connection.ts';
-import { answerFor, isTransient, StoreBusy, StoreUnavailable } from './errors.ts';
+import { errorForCaller, isTransient, StoreBusy, StoreUnavailable } from './errors.ts';
 import type { Lender } from './lender.ts';
 import type { Statement } from './pipeline.ts';
 import { type Job, runJobs, type Source } from './read-jobs.ts';
@@ -151,7 +151,7 @@ async function planOn(connection: Connection, shapes: readonly ReadShape<unknown
     try {
       await connection.run(shapes.slice(first, first + PLANNED_AT_ONCE).map(emptyJob));
     } catch (failure) {
-      if (!isTransient(answerFor(failure, 'read'))) throw failure;
+      if (!isTransient(errorForCaller(failure, 'read'))) throw failure;
     }
   }
 }

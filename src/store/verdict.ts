@@ -7,11 +7,11 @@
 
 import type { Batch } from './batch.ts';
 import {
-  answerFor,
   CommitUnknown,
   ConnectionLost,
+  errorForCaller,
   isCollision,
-  isTrouble,
+  isServerTrouble,
   LOST,
   Refused,
   type ServerError,
@@ -89,10 +89,10 @@ function mayResend({ resends, waitedMs }: Progress): boolean {
 }
 
 function isNobodysFault(failure: unknown): boolean {
-  return failure instanceof ConnectionLost || (failure instanceof Refused && isTrouble(failure.server.code));
+  return failure instanceof ConnectionLost || (failure instanceof Refused && isServerTrouble(failure.server.code));
 }
 
 /** Only a batch that was sent and not answered has an unknown outcome. */
 function errorFor(failure: unknown): Error {
-  return failure instanceof ConnectionLost && failure.sent ? new CommitUnknown() : answerFor(failure, 'write');
+  return failure instanceof ConnectionLost && failure.sent ? new CommitUnknown() : errorForCaller(failure, 'write');
 }
