@@ -22,22 +22,23 @@ export const PLAN_SETTINGS = [
 /** In place of `PLAN_SETTINGS`: a fresh plan for each execution. */
 const FRESH_PLANS = ['plan_cache_mode=force_custom_plan'];
 
-/**
- * The first two fix how instants are written, the third makes a statement see everything committed before it. With the fourth off, a
- * pattern like `mch\_%` would mean another one, which no index is made for; and the last keeps connections that wait for work.
- */
-const MANNERS = [
+/** Of every connection, whatever the server's own defaults. */
+const COMMON_SETTINGS = [
+  // How instants are written.
   'TimeZone=UTC',
   'DateStyle=ISO',
+  // A statement sees everything that was committed before it.
   'default_transaction_isolation=read committed',
+  // With this off, a pattern like `mch\_%` would mean another one, which no index is made for.
   'standard_conforming_strings=on',
+  // Connections that wait for work are kept.
   'idle_session_timeout=0',
 ];
 
 /** All settings of a connection. The server ends its statements after `statementMs`; `plans` tells whether they are kept. */
 export function settingsOf(plans: 'pinned' | 'fresh', statementMs: number): readonly string[] {
   return [
-    ...MANNERS,
+    ...COMMON_SETTINGS,
     `statement_timeout=${Math.ceil(statementMs)}`,
     ...(plans === 'fresh' ? FRESH_PLANS : PLAN_SETTINGS),
   ];
