@@ -26,10 +26,10 @@ export interface Group {
   readonly finalSql: string;
   /** The ids of the roots, of this group or of one before it, that must have left before root `t`. */
   readonly firstSql?: string;
-  /** SQL that completes roots `$2`, if some may only leave together. */
-  readonly whole?: string;
-  /** Whether a root that leaves may free another one that was examined before it. */
-  readonly again?: true;
+  /** The ids of roots `$2`, and of those that may only leave together with them; undefined: each may leave by itself. */
+  readonly togetherSql?: string;
+  /** Whether a root that leaves may free another one that was examined before it, so that the group must be walked again. */
+  readonly repeats?: true;
   /** In the order of deletion: rows through which others are found are deleted after those, and the root last. */
   readonly members: readonly Member[];
 }
@@ -155,10 +155,10 @@ const PAYOUT_LINES: Group = {
       or ${unsettled('o', 'attempt_id', 'late_attempt_id')} or ${undelivered('o')}))`,
   firstSql: `select again.id from payout_line o join payout_line again on again.shard = o.shard and again.retry_of = o.id
     where o.batch_id = t.batch_id and o.occurrence = t.occurrence and o.shard = t.shard`,
-  whole: `select distinct o.id from payout_line t join payout_line o
+  togetherSql: `select distinct o.id from payout_line t join payout_line o
     on o.batch_id = t.batch_id and o.occurrence = t.occurrence and o.shard = t.shard
     where t.shard = $1 and t.id = any(${ROOTS})`,
-  again: true,
+  repeats: true,
   members: [
     ...eventsOf('payout_line'),
     {

@@ -41,13 +41,13 @@ export interface SliceMoved {
 export type WouldLeave = Set<string>;
 
 export interface Archiver {
-  /** Moves the roots of a slice that may leave; with `left`, a dry run, it only counts them, and adds them to `left`. */
-  slice(group: Group, slice: Slice, left: WouldLeave | undefined): Promise<SliceMoved>;
+  /** Moves the roots of a slice that may leave; in a dry run (with `wouldLeave`) it only counts them, and adds them to that set. */
+  slice(group: Group, slice: Slice, wouldLeave: WouldLeave | undefined): Promise<SliceMoved>;
   close(): Promise<void>;
 }
 
 /** How many roots a slice examines. With all that belongs to them it takes about a tenth of a second. */
-const LOOKED_AT = 200;
+const ROOTS_PER_SLICE = 200;
 const ids = (rows: readonly { readonly id: string }[]): string[] => rows.map(({ id }) => id);
 
 /** Opens a connection of its own, which may take its time without blocking others. */
@@ -65,13 +65,13 @@ export async function connectArchiver(url: string): Promise<pg.Client> {
 export async function openArchiver(url: string): Promise<Archiver> {
   const client = await connectArchiver(url);
   return {
-    async slice(group, slice, left) {
-      const task: Task = { client, group, slice, left };
-      const { seen, fits } = await look(task);
-      const reached = seen.length < LOOKED_AT ? undefined : seen.at(-1);
-      const roots = fits.length === 0 ? [] : await wholeOf(task, fits);
+    async slice(group, slice, wouldLeave) {
+      const task: Task = { client, group, slice, wouldLeave };
+      const { seen, fits } = await nextRoots(task);
+      const reached = seen.length < ROOTS_PER_SLICE ? undefined : seen.at(-1);
+      const roots = fits.length === 0 ? [] : await withCompanions(task, fits);
       if (roots.length === 0) return { moved: new Map(), reached, busy: false };
-      if (left !== undefined) return { moved: await count(task, roots, left), reached, busy: false };
+      if (wouldLeave !== undefined) return { moved: await count(task, roots, wouldLeave), reached, busy: false };
       try {
         await makeMonths(task, roots);
         const moved = await inTransaction(client, 'archive', () => move(task, roots));
@@ -91,7 +91,7 @@ interface Task {
   readonly group: Group;
   readonly slice: Slice;
   /** The roots that would have left; undefined: this is no dry run. */
-  readonly left: WouldLeave | undefined;
+  readonly wouldLeave: WouldLeave | undefined;
 }
 
 /** A root as it was read: in a dry run, `first` are the roots that would have to leave before it. */
@@ -109,62 +109,62 @@ function seenSql({ finalSql, firstSql }: Group, isDry: boolean): string {
 }
 
 /** The roots that may leave; in a dry run also because others would have left, and each once. */
-function leavingOf(rows: readonly RootSeen[], left: WouldLeave | undefined): string[] {
-  const leaving = rows.filter(({ fits, first }) => fits === true && (first ?? []).every((id) => left?.has(id)));
-  return ids(left === undefined ? leaving : leaving.filter(({ id }) => !left.has(id)));
+function leavingOf(rows: readonly RootSeen[], wouldLeave: WouldLeave | undefined): string[] {
+  const leaving = rows.filter(({ fits, first }) => fits === true && (first ?? []).every((id) => wouldLeave?.has(id)));
+  return ids(wouldLeave === undefined ? leaving : leaving.filter(({ id }) => !wouldLeave.has(id)));
 }
 
 /** The next roots, and which of them may leave. Ids sort by time: roots that are too young are not read. */
-async function look({
+async function nextRoots({
   client,
   group,
   slice,
-  left,
+  wouldLeave,
 }: Task): Promise<{ readonly seen: readonly string[]; readonly fits: readonly string[] }> {
   const { root, prefix } = group;
   const { shard, after, cutoff } = slice;
   const found = await client.query<RootSeen>(
-    `select ${seenSql(group, left !== undefined)} from ${root} t
-     where t.shard = $1 and t.id > $2 and t.id < $4 order by t.id limit ${LOOKED_AT}`,
+    `select ${seenSql(group, wouldLeave !== undefined)} from ${root} t
+     where t.shard = $1 and t.id > $2 and t.id < $4 order by t.id limit ${ROOTS_PER_SLICE}`,
     [shard, after, instantParameter(cutoff), firstIdAt(prefix, cutoff)],
   );
-  return { seen: ids(found.rows), fits: leavingOf(found.rows, left) };
+  return { seen: ids(found.rows), fits: leavingOf(found.rows, wouldLeave) };
 }
 
 /** The roots, with all those that may only leave together with them, as far as they may leave. */
-async function wholeOf(task: Task, roots: readonly string[]): Promise<string[]> {
+async function withCompanions(task: Task, roots: readonly string[]): Promise<string[]> {
   const { client, group, slice } = task;
-  if (group.whole === undefined) return [...roots];
-  const found = await client.query<{ id: string }>(group.whole, [slice.shard, roots]);
+  if (group.togetherSql === undefined) return [...roots];
+  const found = await client.query<{ id: string }>(group.togetherSql, [slice.shard, roots]);
   return stillFinal(task, ids(found.rows));
 }
 
 /** Those of the roots that may leave as everything is now. */
-async function stillFinal({ client, group, slice, left }: Task, roots: readonly string[]): Promise<string[]> {
+async function stillFinal({ client, group, slice, wouldLeave }: Task, roots: readonly string[]): Promise<string[]> {
   const found = await client.query<RootSeen>(
-    `select ${seenSql(group, left !== undefined)} from ${group.root} t where t.shard = $1 and t.id = any($2::text[])`,
+    `select ${seenSql(group, wouldLeave !== undefined)} from ${group.root} t where t.shard = $1 and t.id = any($2::text[])`,
     [slice.shard, roots, instantParameter(slice.cutoff)],
   );
-  return leavingOf(found.rows, left);
+  return leavingOf(found.rows, wouldLeave);
 }
 
 /** Tables whose rows are roots of a group, and may be members of another group as well. */
 const ROOT_TABLES: ReadonlySet<string> = new Set(GROUPS.map(({ root }) => root));
 
 /** Counts what would leave with the roots; a member that would have left before, as a root of its own, is not counted again. */
-async function count({ client, group, slice }: Task, roots: readonly string[], left: WouldLeave): Promise<Moved> {
+async function count({ client, group, slice }: Task, roots: readonly string[], wouldLeave: WouldLeave): Promise<Moved> {
   const counts = new Map<ArchivedTable, number>();
   for (const { table, key, keys } of group.members) {
     const from = `from ${table} t where t.shard = $1 and t.${key} = any(${keys})`;
     if (ROOT_TABLES.has(table)) {
       const found = await client.query<{ id: string }>(`select t.id ${from}`, [slice.shard, roots]);
-      add(counts, table, ids(found.rows).filter((id) => !left.has(id)).length);
+      add(counts, table, ids(found.rows).filter((id) => !wouldLeave.has(id)).length);
     } else {
       const found = await client.query<{ count: string }>(`select count(*) ${from}`, [slice.shard, roots]);
       add(counts, table, Number(found.rows[0]?.count));
     }
   }
-  for (const root of roots) left.add(root);
+  for (const root of roots) wouldLeave.add(root);
   return counts;
 }
 
@@ -209,7 +209,7 @@ async function move(task: Task, found: readonly string[]): Promise<Moved> {
   const moved = new Map<ArchivedTable, number>();
   const roots = await stillFinal(task, found);
   // Roots that may only leave together never leave in part.
-  if (roots.length === 0 || (group.whole !== undefined && roots.length < found.length)) return moved;
+  if (roots.length === 0 || (group.togetherSql !== undefined && roots.length < found.length)) return moved;
   for (const { table, key, keys } of group.members) {
     const columns = listOf(columnsOf(table));
     const done = await client.query(

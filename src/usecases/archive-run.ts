@@ -52,10 +52,10 @@ export async function runArchive(deps: ArchiveDeps, { months, dry, rest }: Archi
   const rows = new Map<ArchivedTable, number>(ARCHIVED_TABLES.map((table) => [table, 0]));
   let busy = 0;
   const archiver = await deps.store.archive.open();
-  const step: Step = async (group, shard, after, left) => {
+  const step: Step = async (group, shard, after, wouldLeave) => {
     for (let tries = 1; ; tries += 1) {
       const begun = deps.clock.wall();
-      const done = await archiver.slice(group, { shard, after, cutoff }, left);
+      const done = await archiver.slice(group, { shard, after, cutoff }, wouldLeave);
       addTo(rows, done.moved);
       if (done.busy && tries === TRIES) busy += 1;
       // A step that moved nothing has put no load on the database, so no pause follows.
@@ -66,8 +66,8 @@ export async function runArchive(deps: ArchiveDeps, { months, dry, rest }: Archi
   };
   try {
     for (let shard = 0; shard < SHARDS; shard += 1) {
-      const left: WouldLeave | undefined = dry ? new Set() : undefined;
-      for (const group of GROUPS) await walk(group, shard, step, left);
+      const wouldLeave: WouldLeave | undefined = dry ? new Set() : undefined;
+      for (const group of GROUPS) await walk(group, shard, step, wouldLeave);
     }
   } finally {
     await archiver.close();
@@ -80,19 +80,19 @@ interface Walked {
   readonly hasMoved: boolean;
 }
 
-type Step = (group: Group, shard: number, after: string, left: WouldLeave | undefined) => Promise<Walked>;
+type Step = (group: Group, shard: number, after: string, wouldLeave: WouldLeave | undefined) => Promise<Walked>;
 
-/** Walks a shard from its beginning; for a group with `again`, repeatedly while rows move: rows that left may free others. */
-async function walk(group: Group, shard: number, step: Step, left: WouldLeave | undefined): Promise<void> {
+/** Walks a shard from its beginning; for a group that `repeats`, again and again while rows move: rows that left may free others. */
+async function walk(group: Group, shard: number, step: Step, wouldLeave: WouldLeave | undefined): Promise<void> {
   let isOver = false;
   while (!isOver) {
     let hasMoved = false;
     for (let after: string | undefined = ''; after !== undefined; ) {
-      const done: Walked = await step(group, shard, after, left);
+      const done: Walked = await step(group, shard, after, wouldLeave);
       hasMoved ||= done.hasMoved;
       after = done.reached;
     }
-    isOver = group.again !== true || !hasMoved;
+    isOver = group.repeats !== true || !hasMoved;
   }
 }
 
