@@ -23,7 +23,7 @@ import { isRefundOver } from '../domain/refund.ts';
 import { isOverRefunded } from '../domain/refund-order.ts';
 import type { Deps } from './deps.ts';
 import { OperatorError } from './operator-error.ts';
-import { availableTo } from './payout-send.ts';
+import { readAvailable } from './payout-send.ts';
 import { refundOfAttempt } from './refund-read.ts';
 
 /** An attempt whose late money waits to be booked, its order, and what booking it writes. */
@@ -134,7 +134,7 @@ function paidBy(id: string, by: string): OperatorError {
 async function requireFunds(deps: Needs, attempt: Attempt, order: LateOrder | undefined): Promise<void> {
   if (order === undefined) return;
   const { merchant_id: id, currency } = attempt;
-  const [needed, available] = [lateCostOf(order), await availableTo(deps, { id }, currency)];
+  const [needed, available] = [lateCostOf(order), await readAvailable(deps, { id }, currency)];
   if (needed <= available) return;
   const [has, needs] = [said(available, currency), said(needed, currency)];
   throw new OperatorError(`${id} has ${has} available, and this costs ${needs}: wait until it has more, or ${INSTEAD}`);

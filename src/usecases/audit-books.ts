@@ -15,18 +15,16 @@ import { hasFields, isListOf, isText } from './stored-json.ts';
 
 /** A difference between an upstream's book and our attempts. */
 export interface BookFinding {
-  readonly kind: /** The upstream moved money without an attempt of ours. */
-    | 'book_unknown'
-    /** It moved another amount or currency, or in the other direction. */
-    | 'book_amount'
-    /** It moved the money more than once. */
-    | 'book_times'
-    /** It moved the money, and our attempt ended unpaid. */
-    | 'book_unpaid'
-    /** Our attempt is approved, and the upstream moved nothing. */
-    | 'book_missing';
+  readonly kind: BookDifference;
   readonly attemptId: string;
 }
+
+/**
+ * `book_unknown`: the upstream moved money without an attempt of ours. `book_amount`: it moved another amount or currency, or in the
+ * other direction. `book_times`: it moved the money more than once. `book_unpaid`: it moved the money, and our attempt ended unpaid.
+ * `book_missing`: our attempt is approved, and the upstream moved nothing.
+ */
+type BookDifference = 'book_unknown' | 'book_amount' | 'book_times' | 'book_unpaid' | 'book_missing';
 
 /** How far a book was compared. */
 export interface BookMark {

@@ -27,7 +27,7 @@ import { type CodeAsked, sendingCode } from './code-send.ts';
 import { type Deps, idsOf } from './deps.ts';
 import type { GuardCounts } from './guard-counts.ts';
 import type { FoundSubmit } from './payment-submit-found.ts';
-import { type Decision, perform, type Reply, refusalOf, refuse, weigh } from './perform.ts';
+import { type Decision, decisionOf, perform, type Reply, refusalOf, refuse } from './perform.ts';
 import {
   countOf,
   countWrongPin,
@@ -155,7 +155,7 @@ function decide(submit: AccountSubmit, rows: Rows, verdict: Verdict): Decision<S
   if (seconds !== undefined) throw locked(seconds, payment, now, payment.expires_at);
   const { wallet } = rows;
   if (verdict !== 'right' || wallet === undefined) return wrongPin(submit, { ...rows, session, payment }, now);
-  const decision = weigh(() => pay(submit, { ...rows, session, payment, wallet }, now));
+  const decision = decisionOf(() => pay(submit, { ...rows, session, payment, wallet }, now));
   if (decision.refusal === undefined) return decision;
   // The wallet, because of many guesses verified at once, one made after the lock would otherwise learn from this refusal that it
   // was right; the payment, because another submit may have paid it before the account was read.

@@ -13,7 +13,7 @@ import { OperatorError } from './operator-error.ts';
 import { type Attribution, requireAttribution } from './operator-input.ts';
 import { type BatchRows, readBatch } from './payout-occurrence.ts';
 import { changeBatch, type PayoutOperatorDeps, requireBatch, tell } from './payout-operate.ts';
-import { availableTo } from './payout-send.ts';
+import { readAvailable } from './payout-send.ts';
 
 /** @throws OperatorError when there is no such batch, it does not wait for approval, or its merchant's funds do not suffice. */
 export async function approvePayout(
@@ -70,7 +70,7 @@ export function requireWaiting(batch: PayoutBatch): void {
 
 async function requireFunds(deps: PayoutOperatorDeps, { batch, first }: BatchRows): Promise<void> {
   const { merchant_id: merchantId, currency, id } = batch;
-  const available = await availableTo(deps, { id: merchantId }, currency);
+  const available = await readAvailable(deps, { id: merchantId }, currency);
   const cost = costOfLines(first);
   if (available >= cost) return;
   // Another operator may have approved it since it was read, and so taken the money.

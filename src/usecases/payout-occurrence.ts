@@ -44,7 +44,8 @@ export function batchContext(deps: PayoutBatchDeps): BatchContext {
 }
 
 /** `more`: it ran, and the next occurrence is due too. */
-export type Outcome = 'ran' | 'more' | NotNow;
+export type RunOutcome = 'ran' | 'more' | NotNow;
+
 /**
  * `crowded`: its carriers have enough of the merchant's lines for now. `not_due`: it is not due any more, or its merchant is
  * suspended.
@@ -52,7 +53,7 @@ export type Outcome = 'ran' | 'more' | NotNow;
 type NotNow = 'not_due' | 'crowded';
 
 interface Ran {
-  readonly outcome: Outcome;
+  readonly outcome: RunOutcome;
   /** Lines of the first occurrence that are leased to us; later occurrences' lines are handed over when they are inserted. */
   readonly lines: readonly PayoutLine[];
 }

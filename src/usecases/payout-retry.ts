@@ -18,8 +18,8 @@ import type { Deps } from './deps.ts';
 import { urlFaults } from './merchant-urls.ts';
 import { readOwnBatch, standingOf } from './payout-read.ts';
 import { payoutRoute, type Routing } from './payout-route.ts';
-import { availableTo, makePayout, type PayoutSent, payoutIds } from './payout-send.ts';
-import { type Answering, perform, type Reply, weigh } from './perform.ts';
+import { makePayout, type PayoutSent, payoutIds, readAvailable } from './payout-send.ts';
+import { type Answering, decisionOf, perform, type Reply } from './perform.ts';
 
 interface Rows {
   readonly batch: PayoutBatch;
@@ -60,7 +60,7 @@ export function retryPayout(
     requireRetriesLeft(rows);
     requireOrderable(deps, merchant, batch);
     const order = orderOf(batch, orderedLines(deps, failed, fieldOf));
-    const decision = weigh<PayoutSent>(() => {
+    const decision = decisionOf<PayoutSent>(() => {
       const made = makePayout(deps, caller, order, ids, availableMinor);
       const updates = failed.map((line) => guardedUpdate('payout_line', line, { retried_by: made.batch.id }));
       // A change that marks an earlier line as paid late, or books that money, writes the line: then this is decided again.
@@ -87,7 +87,7 @@ async function readRows(
     isOld(deps, id) ? deps.store.archive.payoutBatch.counts(shard, id) : [],
   ]);
   // Read after the lines: a line that has failed by then has returned its money.
-  const availableMinor = await availableTo(deps, merchant, batch.currency);
+  const availableMinor = await readAvailable(deps, merchant, batch.currency);
   const { status } = standingOf(batch, counts);
   const before = await Promise.all(found.map(async (line) => ({ line, earlier: await earlierOf(deps, line) })));
   const isTaken = (one: PayoutLine | undefined): boolean => one !== undefined && one.late_attempt_id !== null;

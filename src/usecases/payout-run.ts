@@ -9,7 +9,7 @@ import { isTransient } from '../store/errors.ts';
 import type { DueBatch } from '../store/round-reads.ts';
 import { createMerchantTurns, type MerchantTurns } from './merchant-turns.ts';
 import type { Dispatcher } from './payout-dispatch.ts';
-import { type Outcome, type PayoutBatchDeps, runOccurrence } from './payout-occurrence.ts';
+import { type PayoutBatchDeps, type RunOutcome, runOccurrence } from './payout-occurrence.ts';
 
 /** The parts of its process that a run heeds. */
 export interface RunParts {
@@ -137,7 +137,7 @@ function noteCrowded(look: Look, batch: DueBatch): void {
   if (crowded >= MOST_CROWDED) look.turns.drop(turn);
 }
 
-async function tryOccurrence({ deps, parts, run }: Shared, batch: DueBatch): Promise<Outcome> {
+async function tryOccurrence({ deps, parts, run }: Shared, batch: DueBatch): Promise<RunOutcome> {
   const { dispatcher } = parts;
   try {
     const { outcome, lines } = await runOccurrence(deps, batch, dispatcher);

@@ -86,19 +86,19 @@ export function sendPayout(
 function rowsOf(deps: Deps, caller: SessionCaller | MerchantCaller, currency: Currency): () => Promise<Rows> {
   const { merchant } = caller;
   if (caller.kind === 'merchant') {
-    return async () => ({ session: undefined, availableMinor: await availableTo(deps, merchant, currency) });
+    return async () => ({ session: undefined, availableMinor: await readAvailable(deps, merchant, currency) });
   }
   const { shard, id } = caller.session;
   const session = cachedFirst<Session | undefined>(caller.session, () => deps.store.session.caller(shard, id));
   return async () => {
-    const [found, availableMinor] = await Promise.all([session(), availableTo(deps, merchant, currency)]);
+    const [found, availableMinor] = await Promise.all([session(), readAvailable(deps, merchant, currency)]);
     if (found === undefined) throw new Refusal(1001);
     return { session: found, availableMinor };
   };
 }
 
 /** The merchant's available balance in that currency, minor units. */
-export async function availableTo(
+export async function readAvailable(
   deps: Pick<Deps, 'store'>,
   merchant: Pick<Merchant, 'id'>,
   currency: Currency,

@@ -79,7 +79,7 @@ export async function perform<R, A>(
     // A refusal of the read, such as "not found", counts only if no reply is remembered under the key.
     const [rows, stored] = await Promise.all([settled(read), answering.receipt?.stored()]);
     if (stored !== undefined) return { ...stored, replayed: true };
-    const decision = weigh(() => decide(rows()));
+    const decision = decisionOf(() => decide(rows()));
     const reply = replyOf(decision, answering);
     const change = withMemory(decision, reply, answering.receipt);
     if (change !== undefined && (await store.commit(change)) === 'lost') continue;
@@ -226,7 +226,7 @@ async function settled<R>(read: () => Promise<R>): Promise<() => R> {
 }
 
 /** The decision; a refusal that `decide` throws becomes part of it. */
-export function weigh<A>(decide: () => Decision<A>): Decision<A> {
+export function decisionOf<A>(decide: () => Decision<A>): Decision<A> {
   try {
     return decide();
   } catch (error) {

@@ -10,7 +10,7 @@ import type { PayoutOrder } from '../../src/domain/payout-order.ts';
 import { occurrenceDates, type ScheduleOrder } from '../../src/domain/schedule.ts';
 import { creditBalance } from '../../src/usecases/balance-credit.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { availableTo, makePayout, payoutIds } from '../../src/usecases/payout-send.ts';
+import { makePayout, payoutIds, readAvailable } from '../../src/usecases/payout-send.ts';
 import { hooksAbout } from './flows.ts';
 import { rowsOf } from './rows.ts';
 import type { World } from './world.ts';
@@ -53,7 +53,7 @@ export async function makeBatch(
   if (row === undefined) throw new Error('no such merchant');
   const by = { merchant: row, credentialId: key_id };
   const ids = payoutIds(deps, row.shard, order.lines.length);
-  const { batch, change } = makePayout(deps, by, order, ids, await availableTo(deps, row, 'usd'));
+  const { batch, change } = makePayout(deps, by, order, ids, await readAvailable(deps, row, 'usd'));
   expect(await deps.store.commit(change)).toBe('won');
   return batch;
 }
