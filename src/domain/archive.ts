@@ -7,15 +7,12 @@
 
 import { DAY_MS } from './durations.ts';
 
-/** Whole months for which anything archived has been final, at least. */
+/** The fewest whole months for which a record must have been final to be archived. */
 export const YOUNGEST_MONTHS = 2;
-/** Months; anything longer is a typing error. */
+/** The most months that an operator can ask for; more would be a typing error. */
 export const OLDEST_MONTHS = 600;
 
-/**
- * Milliseconds; younger records are not looked for in the archive. Two whole months are at least 59 days: the rest allows for
- * clock skew.
- */
+/** Records younger than this are not looked for in the archive. Two whole months are at least 59 days; the rest allows for clock skew. */
 const LOOKED_FOR_MS = 45 * DAY_MS;
 
 const MONTH = /^(\d{4})-(0[1-9]|1[0-2])$/;

@@ -31,7 +31,7 @@ export interface CredentialWithStanding extends Credential {
   readonly merchant_version: number;
 }
 
-/** What counts of a credential at a moment: the stored status, or EXPIRED once its time is over, which nothing stores. */
+/** A credential's status at a moment: as it is stored, or EXPIRED once its time is over, which is never stored. */
 export function statusAt(
   { status, retires_at, expires_at }: Pick<Credential, 'status' | 'retires_at' | 'expires_at'>,
   now: number,

@@ -1,13 +1,16 @@
 /**
- * Bodies of requests that come in so many pieces that only somebody who wants to keep a process busy would send them: each byte as
- * a chunk of its own (RFC 9112 §7.1) costs some hundred times its length in memory, and microseconds.
+ * Tells request bodies that are cut into needlessly many pieces, to keep a process busy: a byte that is sent as a chunk of its own
+ * (RFC 9112 §7.1) costs some hundred times its length in memory, and microseconds.
+ *
+ * Invariant: an honest sender is never refused, even one that writes each JSON token as a chunk.
  */
 
-/** More than a payout of a hundred lines has words and signs, for senders that write each as a chunk. */
-const ALWAYS_FINE = 4_096;
+/** So many pieces are allowed whatever their size: a payout of a hundred lines has fewer JSON tokens. */
+const PIECES_ALLOWED = 4_096;
+/** Beyond these, a body must have so many bytes for each further piece. */
 const LEAST_BYTES_EACH = 16;
 
 /** Whether a body that has come in so many pieces so far is not worth being read to its end. */
 export function isShredded(pieces: number, bytes: number): boolean {
-  return pieces > ALWAYS_FINE + bytes / LEAST_BYTES_EACH;
+  return pieces > PIECES_ALLOWED + bytes / LEAST_BYTES_EACH;
 }

@@ -234,10 +234,10 @@ export function isRemembered(http: number): boolean {
   return REMEMBERED.has(http);
 }
 
-/** The two names of a payment, and how each begins. */
+/** The two names by which callers know a payment, and how each begins. */
 const PAYMENT_NAMES = { transaction_id: 'txn_', payment_id: 'pay_' } as const;
 
-/** The forms of both, which a merchant's own reference hardly has. */
+/** The full forms of both names, so that a merchant's own reference is not taken for one of them. */
 const NAME_FORMS = { transaction_id: /^txn_[0-9a-z]{26}$/, payment_id: /^pay_[\w-]{40,}$/ } as const;
 
 /**

@@ -122,9 +122,9 @@ export function afterWrongCode(count: PinCount | undefined, now: number): Return
 }
 
 /**
- * What a right code does to the count of an account's wrong ones: like one whose lock has passed, it counts nothing any more, on
- * any process's clock. It is written as the latest of all, and not removed: a process that lacks a new master key cannot see the
- * count under that key, which would otherwise decide again.
+ * The count of an account's wrong codes after a right one. It is not removed but written as one whose lock has passed, by any
+ * process's clock, so that it counts nothing; and as the latest of the account's counts, so that it decides. Were it removed, an
+ * older count under another master key, which a process without that key cannot see, would decide again.
  */
 export function afterRightCode({ pin_failed_at }: PinCount, now: number): ReturnType<typeof afterWrongPin>['row'] {
   const at = Math.max(now, (pin_failed_at ?? 0) + 1);

@@ -9,7 +9,7 @@ import { withDeadline } from './deadline.ts';
 
 /** How long a returned connection stays open, ms: far less than a minute, the interval of audits. */
 const KEPT_MS = 2_000;
-/** How long a ping may take, ms: a server that is up needs less than one of them. */
+/** How long a ping may take, ms: a server that is up answers within one millisecond. */
 const ALIVE_MS = 500;
 
 export interface Lender {

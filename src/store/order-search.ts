@@ -61,7 +61,7 @@ export function paymentSearch(search: PaymentSearch): Question {
   ]);
 }
 
-/** The same of payout lines. */
+/** A page of payout lines of one merchant or of all, the newest first. @throws RangeError if the merchant's id is not an id. */
 export function searchLines(lender: Lender, search: LineSearch): Promise<PayoutLine[]> {
   return askApart(lender, lineSearch(search), columnsOf('payout_line'));
 }

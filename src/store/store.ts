@@ -77,17 +77,20 @@ export interface Store extends Nouns {
   upstreamSpan(question: UpstreamQuestion): Promise<UpstreamSpan>;
   /** The attempts of a connector that have these references. Reads every attempt. */
   attemptsByReference(connector: string, references: readonly string[]): Promise<Attempt[]>;
-  /** A page of the attempts whose money came or left late and lies in suspense, of what the filter names, in the order of their ids. */
+  /** A page of the attempts whose money came or left late and lies in suspense, in the order of their ids. */
   suspense(page: SuspensePage): Promise<Attempt[]>;
-  /** Its sums, and what the ledger's suspense accounts hold, at one instant. */
+  /** The sums of the attempts in suspense, and what the ledger's suspense accounts hold, at one instant. */
   suspenseSums(filter: SuspenseFilter): Promise<SuspenseSums>;
-  /** What may have moved money: proofs, attempts that were open before that instant (ms), and refunds by hand; the first 256 of a shard. */
+  /**
+   * What may have moved money and is not decided: proofs, attempts that have been open since before that instant (ms), and refunds
+   * by hand; the first 256 of each kind and shard.
+   */
   undecided(filter: SuspenseFilter, openBefore: number): Promise<Undecided[]>;
   /** What has already paid the merchant for this payment's session: ids of payments, and of attempts that paid late. */
   orderPaidBy(payment: Payment): Promise<string[]>;
   /** A page of any merchant's payments, found by what people know of them, the newest first; archived ones too. */
   searchPayments(search: PaymentSearch): Promise<Payment[]>;
-  /** The same of payout lines. */
+  /** A page of any merchant's payout lines, found likewise. */
   searchLines(search: LineSearch): Promise<PayoutLine[]>;
   /** All attempts at a payment, in the order of their ids; archived ones too. */
   attemptsAt(payment: Payment): Promise<Attempt[]>;

@@ -1,6 +1,6 @@
 /**
- * Distrusts upstreams' "not found" by a clock that was set forward a moment ago, or is not the database's; by the latter also that
- * they turned a payout or a refund away.
+ * Distrusts what upstreams deny while this machine's clock cannot be believed: "not found" if the clock was set forward a moment ago
+ * or differs from the database's, and, if it differs, also that they turned a payout or a refund away.
  *
  * Invariant: skipped time proves nothing, nor does time between the instants of two clocks. "Not found" counts only if our call
  * really had the time to arrive, and the upstream the time to register it.

@@ -61,7 +61,7 @@ export function carrierOf({ connector }: Pick<PayoutLine, 'connector'>): string 
   return connector ?? WALLETS;
 }
 
-/** `offer` takes lines that need not wait any more. */
+/** `offer` is called with each parked line once it need not wait any more. */
 export function openCarriers(
   deps: Pick<Deps, 'store' | 'clock' | 'log' | 'background'>,
   offer: (line: PayoutLine) => void,

@@ -132,7 +132,7 @@ export function refusalOf(check: () => void): Refusal | undefined {
   }
 }
 
-/** Whether a failure is transient, so that the same work can be retried: the store is away or overloaded. */
+/** For rooms that do not know the store: whether it is away or overloaded, so that the same work can be retried. */
 export function isTransientFailure(error: unknown): error is Error {
   return isTransient(error);
 }

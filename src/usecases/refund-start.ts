@@ -138,6 +138,7 @@ function isUpstream(method: Refund['method']): method is UpstreamMethod {
 }
 
 async function merchantOf(deps: Deps, { shard, merchant_id }: Refund): Promise<Merchant> {
+  // Of any version: only its name is used, which never changes.
   const merchant = await deps.store.merchant.at(shard, merchant_id, 0);
   if (merchant === undefined) throw new Error(`merchant ${merchant_id} is not there`);
   return merchant;

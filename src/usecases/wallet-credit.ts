@@ -18,8 +18,9 @@ export interface WalletCredited extends AccountCredited {
 }
 
 /**
- * `text` is the wallet's number; `amount` is decimal text in the wallet's currency. @throws OperatorError for an unknown wallet or a bad amount, and as
- * `creditAccount`.
+ * `text` is the wallet's number; `amount` is decimal text in the wallet's currency.
+ *
+ * @throws OperatorError for an unknown wallet or a bad amount, and as `creditAccount`.
  */
 export async function creditWallet(
   deps: OperatorDeps,

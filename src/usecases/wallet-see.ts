@@ -17,7 +17,7 @@ export interface WalletSeen {
   readonly balance: bigint;
   /** Until when (ms) no PIN of it is checked; null: PINs are. */
   readonly pinLockedUntil: number | null;
-  /** The same of its one-time codes. */
+  /** Until when (ms) no one-time code of it is checked; null: codes are. */
   readonly codesLockedUntil: number | null;
 }
 

@@ -15,7 +15,7 @@ export interface BooksConfig {
 }
 
 const TIMEOUT_MS = 10_000;
-/** Bytes. A thousand lines have a quarter of a megabyte. */
+/** Bytes: a thousand lines take a quarter of a megabyte. */
 const ANSWER_LIMIT = 8 * 1024 * 1024;
 
 /** `addresses`: where the configured upstreams are, by their connectors' names. */
