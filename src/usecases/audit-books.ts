@@ -11,6 +11,7 @@ import { isId, shardOf } from '../domain/ids.ts';
 import type { Attempt } from '../domain/records.ts';
 import { findAttempt } from './archive-find.ts';
 import type { Deps } from './deps.ts';
+import { inParts } from './in-parts.ts';
 import { hasFields, isListOf, isText } from './stored-json.ts';
 
 /** A difference between an upstream's book and our attempts. */
@@ -95,12 +96,9 @@ export async function compareBooks(
   if (theirs === undefined) return undefined;
   const byAttempt = new Map([...read.lines, ...first.repeated, ...theirs].map((line) => [line.attemptId, line]));
   const asked = [...new Set([...ids, ...byAttempt.keys()])];
-  const verdicts: Verdict[] = [];
-  for (let from = 0; from < asked.length; from += AT_ONCE) {
-    const some = asked.slice(from, from + AT_ONCE);
-    const judged = some.map(async (id) => judge(books, id, await attemptOf(deps, id), byAttempt.get(id), begun.since));
-    verdicts.push(...(await Promise.all(judged)));
-  }
+  const verdicts = await inParts(asked, AT_ONCE, async (id) =>
+    judge(books, id, await attemptOf(deps, id), byAttempt.get(id), begun.since),
+  );
   const findings = verdicts.flatMap(({ finding }) => finding ?? []);
   // If there are too many to keep, undecided attempts take precedence: findings have already been reported.
   const waiting = verdicts.filter((one) => one.again).toSorted((one, other) => rankOf(one) - rankOf(other));

@@ -6,11 +6,11 @@
  */
 
 import type { Change, Claim, Insert } from '../domain/change.ts';
-import { CommitUnknown } from '../store/errors.ts';
+import { CommitUnknown, isTransient } from '../store/errors.ts';
 import { type Deps, newId } from './deps.ts';
 import { OperatorError } from './operator-error.ts';
 import { pause } from './patience.ts';
-import { commitDecision, isTransientFailure } from './perform.ts';
+import { commitDecision } from './perform.ts';
 
 /** Pauses before each further try once an outcome was lost: some ten seconds in all, which covers a database's restart. */
 const PAUSES_MS = [200, 500, 1_000, 2_500, 5_500];
@@ -36,7 +36,7 @@ async function untilKnown<A>(
     } catch (error) {
       inDoubt ||= error instanceof CommitUnknown;
       if (!inDoubt || error instanceof OperatorError) throw error;
-      if (happened === 'has' && !isTransientFailure(error)) throw error;
+      if (happened === 'has' && !isTransient(error)) throw error;
     }
     if (milliseconds !== undefined) await pause(deps.clock, milliseconds);
   }

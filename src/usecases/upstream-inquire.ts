@@ -9,6 +9,7 @@ import type { Inquiry, Upstream } from '../connectors/connector.ts';
 import type { InquiryAnswer } from '../domain/answer.ts';
 import type { Attempt } from '../domain/records.ts';
 import type { Deps } from './deps.ts';
+import { inParts } from './in-parts.ts';
 import { refundOfAttempt } from './refund-read.ts';
 
 /** What an upstream answered to an inquiry. */
@@ -64,13 +65,6 @@ export interface AttemptAnswered extends UpstreamSaid {
 const AT_ONCE = 4;
 
 /** Asks about several attempts, `AT_ONCE` at a time. */
-export async function askAboutAll(deps: Deps, attempts: readonly Attempt[]): Promise<readonly AttemptAnswered[]> {
-  const said: AttemptAnswered[] = [];
-  for (let from = 0; from < attempts.length; from += AT_ONCE) {
-    const some = attempts.slice(from, from + AT_ONCE);
-    said.push(
-      ...(await Promise.all(some.map(async (attempt) => ({ attempt, ...(await inquireUpstream(deps, attempt)) })))),
-    );
-  }
-  return said;
+export function askAboutAll(deps: Deps, attempts: readonly Attempt[]): Promise<readonly AttemptAnswered[]> {
+  return inParts(attempts, AT_ONCE, async (attempt) => ({ attempt, ...(await inquireUpstream(deps, attempt)) }));
 }

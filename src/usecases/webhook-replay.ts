@@ -8,12 +8,13 @@
 import { SHARDS, shardOf } from '../domain/ids.ts';
 import { afterReplay } from '../domain/webhook.ts';
 import type { EventStatus, WebhookEvent } from '../domain/webhook-records.ts';
+import { isTransient } from '../store/errors.ts';
 import { findEvent } from './archive-find.ts';
 import type { OperatorDeps } from './deps.ts';
 import { decideOnce } from './operator-commit.ts';
 import { OperatorError } from './operator-error.ts';
 import { requireId } from './operator-input.ts';
-import { commitDecision, isTransientFailure } from './perform.ts';
+import { commitDecision } from './perform.ts';
 
 type ReplayDeps = Pick<OperatorDeps, 'store' | 'clock'>;
 
@@ -93,7 +94,7 @@ export async function replayRange(deps: ReplayDeps, range: EventRange): Promise<
     }
     return replayed;
   } catch (error) {
-    if (replayed === 0 || !isTransientFailure(error)) throw error;
+    if (replayed === 0 || !isTransient(error)) throw error;
     const what = `only ${replayed} of the webhooks could be made due again: ${error.message}`;
     throw new OperatorError(`${what}: give it again for the others; some may then be sent twice`);
   }
