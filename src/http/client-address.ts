@@ -4,6 +4,7 @@
  * Invariant: X-Forwarded-For counts only as far as trusted proxies wrote it; a client can never choose its address.
  */
 
+import type { IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
@@ -18,13 +19,21 @@ export function addressMatcher(list: readonly string[]): (address: string) => bo
   };
 }
 
-/** Finds the address of a caller behind the proxies that are trusted. */
-export function clientAddressReader(
-  trustProxy: readonly string[],
-): (peer: string | undefined, forwardedFor: string | undefined) => string {
+/** The part of a request that says where it comes from. */
+export interface Origin {
+  readonly socket: Pick<IncomingMessage['socket'], 'remoteAddress'>;
+  readonly headers: IncomingMessage['headers'];
+}
+
+/** Finds the client's address; empty if its connection has closed already. */
+export type ClientAddress = (request: Origin) => string;
+
+/** Finds clients' addresses behind the proxies that are trusted. */
+export function clientAddressReader(trustProxy: readonly string[]): ClientAddress {
   const trusted = addressMatcher(trustProxy);
-  return (peer, forwardedFor) => {
-    let address = peer ?? '';
+  return ({ socket, headers }) => {
+    let address = socket.remoteAddress ?? '';
+    const forwardedFor = headers['x-forwarded-for']?.toString();
     if (forwardedFor === undefined || trustProxy.length === 0) return address;
     // Each proxy appends the address that called it: read from the right, as long as the writer is trusted.
     const hops = forwardedFor.slice(-2_000).split(',');

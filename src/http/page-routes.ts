@@ -12,7 +12,7 @@ import type { Page, PageAnswer, PageRequest, Pages } from '../messages/page.ts';
 import type { Clock } from '../platform/platform.ts';
 import { countBy } from './call-counts.ts';
 import { isCardField, isCardNumber } from './card-data.ts';
-import type { clientAddressReader } from './client-address.ts';
+import type { ClientAddress } from './client-address.ts';
 import { retryAfterOf } from './envelope.ts';
 import { type ExchangeParts, exchangeOf, noteFailure, refuse, writable } from './exchange.ts';
 import type { Limits } from './limits.ts';
@@ -27,7 +27,7 @@ export interface PageParts extends ExchangeParts, ClockCheck {
   readonly limits: Limits;
   /** Shared with the API, because a file takes as much memory there. */
   readonly uploads: UploadSlots;
-  readonly addressOf: ReturnType<typeof clientAddressReader>;
+  readonly addressOf: ClientAddress;
 }
 
 /** Many times any form of ours: it is read before the browser has proved that the page is its own. A file has its own limit. */
@@ -151,7 +151,7 @@ function pageRequest(
     },
     isForeign: page.method === 'POST' && isForeign(header, parts.publicUrl),
     get address() {
-      return parts.addressOf(request.socket.remoteAddress, header('x-forwarded-for'));
+      return parts.addressOf(request);
     },
     count(session, merchant) {
       countBy({ parts, reply }, 'payments', session.id, merchant);

@@ -30,7 +30,7 @@ import {
   type GuardedCalls,
   senderOf,
 } from './call-counts.ts';
-import type { clientAddressReader } from './client-address.ts';
+import type { ClientAddress } from './client-address.ts';
 import {
   type ExchangeParts,
   envelopeFor,
@@ -68,7 +68,7 @@ export interface PipelineParts extends AuthenticationParts, ReceiptParts, Exchan
   /** Shared with the pages, because a file takes as much memory there. */
   readonly uploads: UploadSlots;
   readonly streams: Streams;
-  readonly addressOf: ReturnType<typeof clientAddressReader>;
+  readonly addressOf: ClientAddress;
 }
 
 /** What a route keeps between calls. */
@@ -262,7 +262,7 @@ async function callerOf(parts: PipelineParts, route: Route, request: FastifyRequ
   // If the body took its time, the credential is read again: one revoked or suspended meanwhile is refused.
   const isFresh = isWithin(FRESH_MS, startedAt, parts.clock.now());
   const shown = isFresh || first === MISSING ? first : lookUpCredential(parts.lookups, headers.authorization);
-  const caller = await authenticate(parts, shown, { credential, address: () => addressOf(parts, request) });
+  const caller = await authenticate(parts, shown, { credential, address: () => parts.addressOf(request) });
   // A malformed one is refused only now that the credential has been verified.
   const fingerprint = readFingerprint(headers.fingerprint);
   return caller.kind === 'session' ? onDevice(caller, fingerprint, route) : caller;
@@ -273,11 +273,6 @@ async function withDevice(parts: PipelineParts, caller: Caller): Promise<Caller>
   if (caller?.kind !== 'session' || caller.fingerprint === undefined) return caller;
   if (caller.session.device_fingerprint !== null) return caller;
   return { ...caller, session: await parts.bindDevice(caller.session, caller.fingerprint) };
-}
-
-function addressOf(parts: PipelineParts, request: FastifyRequest): string {
-  const forwarded = request.headers['x-forwarded-for'];
-  return parts.addressOf(request.socket.remoteAddress, Array.isArray(forwarded) ? forwarded.join(',') : forwarded);
 }
 
 function receiptOf({ parts, route, request }: Handling, caller: Caller, body: unknown): UsedReceipt | undefined {
@@ -348,7 +343,7 @@ function callOf(handling: Handling, caller: Caller, body: unknown, receipt: Used
     query: request.query,
     language: languageOfRequest(request),
     requestId: exchange.requestId,
-    address: () => addressOf(parts, request),
+    address: () => parts.addressOf(request),
     header: (name) => request.headers[name]?.toString(),
     count: (limit, key, merchant) => countBy({ parts, reply: response }, limit, key, merchant),
     tellLeft(left) {

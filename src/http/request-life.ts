@@ -11,7 +11,7 @@ import { prefersHtml } from '../messages/accept.ts';
 import type { Pages } from '../messages/page.ts';
 import type { Clock, Traces } from '../platform/platform.ts';
 import { type BodyBudget, bringsFile } from './body-budget.ts';
-import type { clientAddressReader } from './client-address.ts';
+import type { ClientAddress } from './client-address.ts';
 import { PAGES_HEADERS } from './cors.ts';
 import { badFraming, unknownPath, wrongMethod } from './envelope.ts';
 import { beginExchange, type ExchangeParts, exchangeOf, logExchange } from './exchange.ts';
@@ -32,7 +32,7 @@ export interface LifeParts extends ExchangeParts {
   readonly places: Places;
   readonly turnAway: Pick<TurnAway, 'meet'>;
   readonly bodies: BodyBudget;
-  readonly addressOf: ReturnType<typeof clientAddressReader>;
+  readonly addressOf: ClientAddress;
   readonly counted: CountAnswer;
   /** How long a body may take, and after an early answer the rest of it. */
   readonly requestMs: number;
@@ -139,13 +139,9 @@ function refuseHead(
     reply.header('Connection', 'close');
     return badFraming();
   }
-  const busy = overload ?? parts.bodies.refusalFor(request, () => peerOf(parts, request));
+  const busy = overload ?? parts.bodies.refusalFor(request, () => parts.addressOf(request));
   if (busy !== undefined) exchangeOf(request).route = request.routeOptions.url ?? 'unknown';
   return busy;
-}
-
-function peerOf({ addressOf }: LifeParts, { headers, socket }: FastifyRequest): string {
-  return addressOf(socket.remoteAddress, headers['x-forwarded-for']?.toString());
 }
 
 /** An unknown path, or a known one with a method that it does not have: then `Allow` names those that it has. */
