@@ -96,6 +96,11 @@ export interface Pipeline {
   handle(request: FastifyRequest, reply: FastifyReply): Promise<string | Readable>;
 }
 
+const MISSING: PresentedCredential = { kind: 'missing' };
+
+/** How long a credential that was read while the body arrived counts as current. */
+const FRESH_MS = 500;
+
 export function createPipeline(parts: PipelineParts, route: Route): Pipeline {
   const kept: Kept = {
     body: route.body === undefined ? undefined : createBodyShape(route.body, route.codes),
@@ -132,8 +137,6 @@ export function createPipeline(parts: PipelineParts, route: Route): Pipeline {
 
   return { begin, handle };
 }
-
-const MISSING: PresentedCredential = { kind: 'missing' };
 
 async function answerCall(handling: Handling): Promise<Sent> {
   const { parts, route, kept, request, reply } = handling;
@@ -173,17 +176,17 @@ type Sent = Reply | Streamed;
 /** A call whose body has been read. */
 interface Prepared {
   readonly receipt: UsedReceipt | undefined;
-  /** Why the caller may not make this call, or what is sent has not the shape that it must have: thrown when that is due. */
-  readonly misshapen: Refusal | undefined;
-  /** The fields that the route knows, or a raw route's text; nothing if they are misshapen. */
+  /** Why the call is refused: its caller has no right to make it, or its shape is wrong. Thrown once its turn has come. */
+  readonly refusal: Refusal | undefined;
+  /** The fields that the route knows, or a raw route's text; nothing if the call is refused. */
   readonly body: unknown;
-  /** Of a misshapen body: the payment that it names. */
+  /** The payment that a body of the wrong shape names. */
   readonly paymentId?: string | undefined;
 }
 
 /**
- * Reads all that is needed of a body, and lets go of the body itself: as objects it takes twenty times the memory of its text, and
- * calls that wait for another one are many, for many seconds. `memory` is the form of the body that an Idempotency-Key remembers.
+ * Reads all that is needed of a body, and drops the body itself: parsed, it takes twenty times the memory of its text, and many
+ * calls may wait for their turn at once, each for seconds. `memory` is the form of the body that an Idempotency-Key remembers.
  */
 function prepare(handling: Handling, caller: Caller, body: unknown, memory = body): Prepared {
   const { route, kept, request } = handling;
@@ -191,13 +194,13 @@ function prepare(handling: Handling, caller: Caller, body: unknown, memory = bod
   const forbidden = rightRefusal(route, caller);
   if (forbidden !== undefined) {
     request.body = undefined;
-    return { receipt: undefined, misshapen: forbidden, body: undefined };
+    return { receipt: undefined, refusal: forbidden, body: undefined };
   }
   const receipt = receiptOf(handling, caller, memory);
-  const misshapen = shapeRefusal(handling, caller, body);
+  const refusal = shapeRefusal(handling, caller, body);
   request.body = undefined;
-  if (misshapen !== undefined) return { receipt, misshapen, body: undefined, paymentId: paymentIdIn(route, body) };
-  return { receipt, misshapen, body: route.rawBody === true ? body : kept.body?.known(body) };
+  if (refusal !== undefined) return { receipt, refusal, body: undefined, paymentId: paymentIdIn(route, body) };
+  return { receipt, refusal, body: route.rawBody === true ? body : kept.body?.known(body) };
 }
 
 async function answerPrepared(handling: Handling, caller: Caller, prepared: Prepared): Promise<Sent> {
@@ -229,10 +232,10 @@ async function callerInTurn({ parts, route, request }: Handling, caller: Caller)
 
 async function answerOnce(handling: Handling, caller: Caller, prepared: Prepared): Promise<Sent> {
   const { route, request } = handling;
-  const { receipt, misshapen, body, paymentId } = prepared;
+  const { receipt, refusal, body, paymentId } = prepared;
   try {
     if (!route.allowConsumed && !(await hasBegun(receipt, caller))) requireUnconsumed(caller);
-    if (misshapen !== undefined) throw await aboutPayment(handling.parts, caller, misshapen, paymentId);
+    if (refusal !== undefined) throw await aboutPayment(handling.parts, caller, refusal, paymentId);
     return sentBy(route, request, await route.run(callOf(handling, caller, body, receipt)));
   } catch (error) {
     return sentBy(route, request, await replayInstead(receipt, error));
@@ -249,9 +252,6 @@ async function hasBegun(receipt: UsedReceipt | undefined, caller: Caller): Promi
   if (!consumed || receipt === undefined) return false;
   return (await receipt.stored()) === undefined && receipt.begun();
 }
-
-/** How long a credential that was read while the body arrived counts as current. */
-const FRESH_MS = 500;
 
 /** Authenticates the caller, and with it the fingerprint: its form first, then whether it is the session's. */
 async function callerOf(parts: PipelineParts, route: Route, request: FastifyRequest): Promise<Caller> {
@@ -299,7 +299,10 @@ function rightRefusal(route: Route, caller: Caller): Refusal | undefined {
   }
 }
 
-/** The refusal of a call's shape. No closure holds the body here: an error keeps all functions that it was thrown in. */
+/**
+ * The refusal of a call's shape. No closure here captures the body: the refusal outlives it, and an error keeps alive the functions
+ * on the stack at which it was thrown, with all that they capture.
+ */
 function shapeRefusal({ kept: shapes, route, request }: Handling, caller: Caller, body: unknown): Refusal | undefined {
   try {
     shapes.params?.require(request.params);
