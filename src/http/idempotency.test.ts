@@ -1,4 +1,3 @@
-import { promiseHooks } from 'node:v8';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bytesOfId } from '../domain/ids.ts';
@@ -6,9 +5,8 @@ import type { IdempotencyRecord } from '../domain/records.ts';
 import type { Secrets } from '../platform/platform.ts';
 import { systemRandom } from '../platform/random.ts';
 import { openSecrets } from '../platform/secrets.ts';
-import { manualClock } from '../platform/testing/manual-clock.ts';
 import type { Memory } from '../usecases/perform.ts';
-import { createKeyTurns, createReceipt, readIdempotencyKey } from './idempotency.ts';
+import { createReceipt, readIdempotencyKey } from './idempotency.ts';
 import { smallWorld } from './testing/small-world.ts';
 
 const SCOPE = { shard: 3, owner: 'mch_1', route: 'POST /orders' };
@@ -23,52 +21,6 @@ describe('an Idempotency-Key', () => {
     for (const wrong of ['', '""', 'a b', 'a\tb', 'é', 'a'.repeat(256)]) {
       expect(() => readIdempotencyKey(wrong)).toThrow(expect.objectContaining({ code: 1110 }));
     }
-  });
-});
-
-describe('a turn', () => {
-  it('wakes one call at a time, in the order in which they came', async () => {
-    const turns = createKeyTurns(manualClock(0));
-    const calls = 200;
-    const served: number[] = [];
-    let made = 0;
-    const uncount = promiseHooks.onInit(() => {
-      made += 1;
-    });
-    await Promise.all(
-      Array.from({ length: calls }, async (_, at) => {
-        const end = await turns.take('a');
-        served.push(at);
-        end();
-      }),
-    );
-    uncount();
-    expect(served).toEqual(Array.from({ length: calls }, (_, at) => at));
-    expect(made / calls).toBeLessThan(20);
-  });
-
-  it('is waited for, ten seconds at most; other keys do not wait', async () => {
-    const clock = manualClock(0);
-    const turns = createKeyTurns(clock);
-    const end = await turns.take('a');
-    const second = turns.take('a');
-    const tired = turns.take('a').catch((error: unknown) => error);
-    (await turns.take('b'))();
-    end();
-    const endSecond = await second;
-    // One call waits; the other's timer went when its turn came.
-    expect(clock.pending()).toBe(1);
-    await clock.advance(9_999);
-    const fresh = turns.take('a');
-    await clock.advance(1);
-    expect(await tired).toMatchObject({
-      code: 1203,
-      retryable: true,
-      more: { retryAfter: 5, details: [{ field: 'Idempotency-Key', code: 'IN_PROGRESS' }] },
-    });
-    endSecond();
-    (await fresh)();
-    (await turns.take('a'))();
   });
 });
 

@@ -7,7 +7,7 @@
 
 import serialize from 'canonicalize';
 import type { IdempotencyRecord } from '../domain/records.ts';
-import { Refusal, refuseField } from '../domain/refusal.ts';
+import { refuseField } from '../domain/refusal.ts';
 import type { Clock, Secrets } from '../platform/platform.ts';
 import type { Memory, Reply, RevocableReceipt } from '../usecases/perform.ts';
 import { BEGUN, decidingRecord, keepRun, MEMORY_MS, openReply, sealReply } from '../usecases/reply-memory.ts';
@@ -50,70 +50,6 @@ export interface UsedReceipt extends RevocableReceipt {
   readonly id: string;
   /** Whether this call has asked for an answer of its own to be remembered. */
   readonly used: () => boolean;
-}
-
-/**
- * Lets this process's calls under one key go one after the other: the second waits for the first one's answer and sends the same.
- * Between processes the database decides.
- */
-export interface KeyTurns {
-  /**
-   * Waits for the turn, and returns the function that ends it. @throws Refusal 1203 `IN_PROGRESS` after ten seconds (contract
-   * §2).
-   */
-  take(id: string): Promise<() => void>;
-}
-
-const PATIENCE_MS = 10_000;
-/** Seconds after which a call that is still under way may be sent again. */
-const COME_AGAIN = 5;
-
-/** A call under way hands its turn to the one that has waited longest: waking all of them each time takes time squared. */
-export function createKeyTurns(clock: Pick<Clock, 'after'>): KeyTurns {
-  /** By key under way: the calls that wait for their turn, the longest waiting first. */
-  const underWay = new Map<string, Set<() => void>>();
-
-  function endOf(id: string, waiting: Set<() => void>): () => void {
-    let isOver = false;
-    return () => {
-      if (isOver) return;
-      isOver = true;
-      const [next] = waiting;
-      if (next === undefined) underWay.delete(id);
-      else next();
-    };
-  }
-
-  return {
-    async take(id) {
-      const others = underWay.get(id);
-      const waiting = others ?? new Set();
-      if (others === undefined) underWay.set(id, waiting);
-      else await turnOf(clock, waiting);
-      return endOf(id, waiting);
-    },
-  };
-}
-
-/** Resolves when the turn is handed over. @throws Refusal 1203 `IN_PROGRESS` when that takes too long. */
-function turnOf(clock: Pick<Clock, 'after'>, waiting: Set<() => void>): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const begin = (): void => {
-      waiting.delete(begin);
-      cancel();
-      resolve();
-    };
-    const cancel = clock.after(PATIENCE_MS, () => {
-      waiting.delete(begin);
-      reject(inProgress());
-    });
-    waiting.add(begin);
-  });
-}
-
-function inProgress(): Refusal {
-  const details = [{ field: 'Idempotency-Key', code: 'IN_PROGRESS' }] as const;
-  return new Refusal(1203, { retryable: true, retryAfter: COME_AGAIN, details });
 }
 
 /** By id, a body's hashes with each key of the ring. A function of its own: a receipt keeps alive what closures beside it capture. */

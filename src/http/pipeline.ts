@@ -41,14 +41,8 @@ import {
   sayReplayed,
   writable,
 } from './exchange.ts';
-import {
-  createKeyTurns,
-  createReceipt,
-  type KeyTurns,
-  type ReceiptParts,
-  readIdempotencyKey,
-  type UsedReceipt,
-} from './idempotency.ts';
+import { createReceipt, type ReceiptParts, readIdempotencyKey, type UsedReceipt } from './idempotency.ts';
+import { createKeyTurns, type KeyTurns } from './key-turns.ts';
 import { codeGuard, guardHeaders, type Limits } from './limits.ts';
 import { aboutPayment, type PaymentsKnown, paymentIdIn } from './refusal-about.ts';
 import { readFingerprint, readPipelineHeaders } from './request-headers.ts';

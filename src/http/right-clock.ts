@@ -13,10 +13,10 @@ export interface ClockCheck {
 }
 
 /** Seconds after which a refused call may be sent again; another process may take it at once. */
-const COME_AGAIN = 5;
+const RETRY_SECONDS = 5;
 
 /** @throws Refusal 1402 for a call that may change something. */
 export async function requireRightClock({ isClockRight }: ClockCheck, method: string): Promise<void> {
   if (method === 'GET' || method === 'HEAD' || (await isClockRight())) return;
-  throw new Refusal(1402, { retryAfter: COME_AGAIN });
+  throw new Refusal(1402, { retryAfter: RETRY_SECONDS });
 }
