@@ -10,8 +10,8 @@ const closed = new Set<LoadClass>();
 const limiter: Limiter = {
   commits: { follow: (work) => work, pending: () => 0 },
   reads: { follow: (work) => work, pending: () => 0 },
-  admits: (of) => !closed.has(of),
-  level: () => LOAD_CLASSES.findLastIndex((of) => closed.has(of)) + 1,
+  admits: (loadClass) => !closed.has(loadClass),
+  level: () => LOAD_CLASSES.findLastIndex((loadClass) => closed.has(loadClass)) + 1,
 };
 const BODY = { amount: '12.50', currency: 'usd', payment_method: 'wallet' } as const;
 
@@ -69,7 +69,7 @@ test('each class is separate: calls that finish a payment go on while reads and 
 
 test('health, metrics and documents are never shed; the metrics show the shedding, and the log reports it once', async () => {
   await open();
-  for (const of of LOAD_CLASSES) closed.add(of);
+  for (const loadClass of LOAD_CLASSES) closed.add(loadClass);
   for (let tries = 0; tries < 3; tries += 1) {
     await world.app.inject({ method: 'POST', url: '/api/v1/orders', payload: BODY });
   }
@@ -98,7 +98,7 @@ test('the log tells when overload begins, when it gets worse and when it is over
   // It gets worse, then better, and as bad as before.
   for (const classes of [['begin'], ['begin', 'finish'], ['begin'], ['begin', 'finish'], []] as const) {
     closed.clear();
-    for (const of of classes) closed.add(of);
+    for (const loadClass of classes) closed.add(loadClass);
     for (let calls = 0; calls < 2; calls += 1) await call();
   }
   const lines = world.log.lines.map((line) => JSON.parse(line)).filter(({ event }) => event.includes('overload'));

@@ -18,7 +18,7 @@ export interface LoadShedderParts {
 
 export interface LoadShedder {
   /** The refusal for a request of that class; undefined if it is admitted. */
-  refusalFor(of: LoadClass): Refusal | undefined;
+  refusalFor(loadClass: LoadClass): Refusal | undefined;
 }
 
 /** Seconds for `Retry-After`, drawn, so that clients that were turned away together do not come back together. */
@@ -32,7 +32,7 @@ export function createLoadShedder({ limiter, metrics, random, log }: LoadShedder
     'mbongo_http_shed_total',
     'Requests turned away because of overload, by class.',
     ['class'],
-    LOAD_CLASSES.map((of) => ({ class: of })),
+    LOAD_CLASSES.map((loadClass) => ({ class: loadClass })),
   );
   let told = 0;
 
@@ -57,9 +57,9 @@ export function createLoadShedder({ limiter, metrics, random, log }: LoadShedder
   );
 
   return {
-    refusalFor(of) {
-      const isAdmitted = limiter.admits(of);
-      if (!isAdmitted) count({ class: of });
+    refusalFor(loadClass) {
+      const isAdmitted = limiter.admits(loadClass);
+      if (!isAdmitted) count({ class: loadClass });
       if (!isAdmitted || told > 0) note(limiter.level());
       return isAdmitted ? undefined : REFUSALS[random.below(REFUSALS.length)];
     },

@@ -59,9 +59,9 @@ async function atOneAMillisecond(hand: Hand): Promise<void> {
 }
 
 /** How many of a thousand requests of a class are admitted. */
-function admitted({ limiter }: Hand, of: LoadClass): number {
+function admitted({ limiter }: Hand, loadClass: LoadClass): number {
   let count = 0;
-  for (let asked = 0; asked < 1_000; asked += 1) if (limiter.admits(of)) count += 1;
+  for (let asked = 0; asked < 1_000; asked += 1) if (limiter.admits(loadClass)) count += 1;
   return count;
 }
 
@@ -81,7 +81,7 @@ test.each([
   const hand = byHand();
   await atOneAMillisecond(hand);
   hand.give(waiting);
-  const found = LOAD_CLASSES.map((of) => admitted(hand, of));
+  const found = LOAD_CLASSES.map((loadClass) => admitted(hand, loadClass));
   for (const [at, count] of found.entries()) expect(Math.abs(count - (expected[at] ?? 0))).toBeLessThan(80);
 });
 
@@ -179,7 +179,7 @@ test.each([
   const levels: number[] = [];
   for (let tenths = 0; tenths <= 40; tenths += 1) {
     if (tenths > 0) hand.give(more);
-    levels.push(LOAD_CLASSES.filter((of) => admitted(hand, of) === 0).length);
+    levels.push(LOAD_CLASSES.filter((loadClass) => admitted(hand, loadClass) === 0).length);
     hand.endTurn();
     hand.pass(100);
   }
@@ -196,7 +196,7 @@ test('once a stall has ended, everything is admitted', async () => {
   expect(hand.limiter.level()).toBe(5);
   await hand.take(60);
   hand.endTurn();
-  expect(LOAD_CLASSES.every((of) => hand.limiter.admits(of))).toBe(true);
+  expect(LOAD_CLASSES.every((loadClass) => hand.limiter.admits(loadClass))).toBe(true);
   hand.pass(1_999);
   expect(hand.limiter.level()).toBe(5);
   hand.pass(1);
@@ -260,7 +260,7 @@ test('whatever happens, a class loses nothing before all lower classes have lost
         if (kind === 'give') hand.give(by);
         else if (kind === 'pass') hand.pass(by);
         else hand.endTurn();
-        const shares = LOAD_CLASSES.map((of) => admitted(hand, of));
+        const shares = LOAD_CLASSES.map((loadClass) => admitted(hand, loadClass));
         const touched = shares.findLastIndex((count) => count < 1_000);
         expect(shares.slice(0, Math.max(0, touched)).every((count) => count <= 1)).toBe(true);
       }

@@ -76,7 +76,7 @@ export interface Limiter {
   /** Callers that are being looked up: the coalesced reads. */
   readonly reads: Backlog;
   /** Whether a request of that class is admitted. */
-  admits(of: LoadClass): boolean;
+  admits(loadClass: LoadClass): boolean;
   /** How many classes are being turned away, or were a moment ago: 0 is none, 5 is all. */
   level(): number;
 }
@@ -97,25 +97,27 @@ export function createLimiter({ now, afterTurn }: LimiterParts): Limiter {
   return {
     commits,
     reads,
-    admits(of) {
+    admits(loadClass) {
       const at = now();
       // Long turns are shortened by refusing only reads and what begins: payments that have begun are worth their time, and fewer
       // follow.
       const turn = Math.min(RAMPS.collect.from, turns.length(at) * TURN_WEIGHT);
-      const share = shareOf(RAMPS[of], Math.max(commits.wait(at), reads.wait(at), turn));
+      const share = shareOf(RAMPS[loadClass], Math.max(commits.wait(at), reads.wait(at), turn));
       if (share === 1) return true;
       // Admits the share evenly, one request of so many, without drawing at random.
-      credits[of] += share;
-      if (credits[of] >= 1) {
-        credits[of] -= 1;
+      credits[loadClass] += share;
+      if (credits[loadClass] >= 1) {
+        credits[loadClass] -= 1;
         return true;
       }
-      refusedAt.set(of, at);
+      refusedAt.set(loadClass, at);
       return false;
     },
     level() {
       const since = now() - LEVEL_HOLDS_MS;
-      return LOAD_CLASSES.findLastIndex((of) => (refusedAt.get(of) ?? Number.NEGATIVE_INFINITY) > since) + 1;
+      const isTurnedAway = (loadClass: LoadClass): boolean =>
+        (refusedAt.get(loadClass) ?? Number.NEGATIVE_INFINITY) > since;
+      return LOAD_CLASSES.findLastIndex(isTurnedAway) + 1;
     },
   };
 }

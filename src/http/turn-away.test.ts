@@ -19,11 +19,11 @@ let judged = 0;
 const limiter: Limiter = {
   commits: { follow: (work) => work, pending: () => 0 },
   reads: { follow: (work) => work, pending: () => 0 },
-  admits(of) {
+  admits(loadClass) {
     judged += 1;
-    return !closed.has(of);
+    return !closed.has(loadClass);
   },
-  level: () => LOAD_CLASSES.findLastIndex((of) => closed.has(of)) + 1,
+  level: () => LOAD_CLASSES.findLastIndex((loadClass) => closed.has(loadClass)) + 1,
 };
 
 let world: SmallWorld;
@@ -34,7 +34,7 @@ afterEach(async () => {
 
 async function open(options: SmallWorldOptions = {}): Promise<void> {
   world = smallWorld({ limiter, rateLimitScale: 0, ...options });
-  for (const of of LOAD_CLASSES) closed.add(of);
+  for (const loadClass of LOAD_CLASSES) closed.add(loadClass);
   judged = 0;
   await world.app.listen({ port: 0, host: '127.0.0.1' });
 }
