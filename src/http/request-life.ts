@@ -30,7 +30,7 @@ export interface LifeParts extends ExchangeParts {
   readonly traces?: Traces;
   readonly pages?: Pages;
   readonly places: Places;
-  readonly turnAway: Pick<TurnAway, 'meet'>;
+  readonly turnAway: Pick<TurnAway, 'admissionOf'>;
   readonly bodies: BodyBudget;
   readonly addressOf: ClientAddress;
   readonly counted: CountAnswer;
@@ -97,10 +97,10 @@ export function failUnrouted(parts: LifeParts, request: FastifyRequest, reply: F
   return failRequest(parts, request, reply, refuseUnrouted(parts.places, request, reply));
 }
 
-/** The first hook that a request meets: only its head is there. */
+/** The first hook of every request, which runs when only its head has arrived. */
 function receiver(parts: LifeParts): onRequestHookHandler {
   return (request, reply, done) => {
-    const { isInTurn, refusal: overload } = parts.turnAway.meet(request.raw, reply.raw);
+    const { isInTurn, refusal: overload } = parts.turnAway.admissionOf(request.raw, reply.raw);
     if (!isInTurn) {
       // Nobody reads: an answer would only be kept in memory. Nothing of the request has been looked at.
       reply.hijack();

@@ -99,7 +99,7 @@ export function createServer(parts: ServerParts): FastifyInstance {
   app.server.maxHeadersCount = 0;
   // Before the framework, which sees only the requests that are not turned away.
   app.server.removeAllListeners('request').on('request', (request: IncomingMessage, response: ServerResponse) => {
-    if (!turnAway.takes(request, response)) app.routing(request, response);
+    if (!turnAway.turnsAway(request, response)) app.routing(request, response);
   });
   app.server.on('checkExpectation', (request, response) => {
     refuseExpectation(parts, life.nextRequestId(), request, response);

@@ -1,8 +1,8 @@
 /**
  * Turns calls away before the framework has processed anything of them.
  *
- * At five times the capacity, four calls in five are turned away, and what they cost is missing where payments are completed.
- * Invariant: a call that is turned away here gets the answer that the framework would have sent; and each request is judged once,
+ * At five times the capacity, four calls in five are turned away, and each takes processor time from payments under way.
+ * Invariant: a call that is turned away here gets the answer that the framework would have sent; and its admission is decided once,
  * whichever way it comes.
  */
 
@@ -39,70 +39,70 @@ export interface TurnAwayParts {
   readonly isDraining?: () => boolean;
 }
 
-/** What is decided about a request before anything of it has been looked at. */
-export interface Met {
-  /** False: its connection has too many unanswered requests, and is to be cut. */
+/** Whether a request is admitted, as decided before the framework has processed anything of it. */
+export interface Admission {
+  /** False: its connection has too many unanswered requests, and is to be closed. */
   readonly isInTurn: boolean;
-  /** The refusal with which it is turned away, if it is. */
+  /** The refusal with which it is turned away; undefined if it is admitted. */
   readonly refusal: Refusal | undefined;
 }
 
 export interface TurnAway {
-  /** Answers or cuts a request if that is all there is to do; false: the framework handles it. Never throws. */
-  takes(request: IncomingMessage, response: ServerResponse): boolean;
-  /** The judgement on a request: the same at every call. */
-  meet(request: IncomingMessage, response: ServerResponse): Met;
+  /** Turns a request away, by an answer or by closing its connection. False: the framework has to handle it. Never throws. */
+  turnsAway(request: IncomingMessage, response: ServerResponse): boolean;
+  /** Decides about a request once; later calls return the same decision. */
+  admissionOf(request: IncomingMessage, response: ServerResponse): Admission;
 }
 
 /** Kept on the request itself: every garbage collection would walk a weak map of all requests. */
-const MET = Symbol('met');
-type Judged = IncomingMessage & { [MET]?: Met };
+const ADMISSION = Symbol('admission');
+type Decided = IncomingMessage & { [ADMISSION]?: Admission };
 
-/** Not judged: the framework handles the request, and what goes wrong with it. */
-const NOT_JUDGED: Met = { isInTurn: true, refusal: undefined };
+/** For a request about which nothing could be decided: the framework handles it, and what goes wrong with it. */
+const ADMITTED: Admission = { isInTurn: true, refusal: undefined };
 
 export function createTurnAway(parts: TurnAwayParts): TurnAway {
   const { places } = parts;
   const answer = answerer(parts);
 
-  const judge = (request: IncomingMessage, place: Place | undefined): Refusal | undefined => {
+  const refusalFor = (request: IncomingMessage, place: Place | undefined): Refusal | undefined => {
     if (place?.loadClass === undefined || parts.isStopping() || !hasOneHost(request)) return undefined;
     return parts.shedder.refusalFor(place.loadClass);
   };
-  const meetAt = (request: IncomingMessage, response: ServerResponse, place: Place | undefined): Met => {
+  const decide = (request: IncomingMessage, response: ServerResponse, place: Place | undefined): Admission => {
     const inTurn = isInTurn(request, response);
-    return { isInTurn: inTurn, refusal: inTurn ? judge(request, place) : undefined };
+    return { isInTurn: inTurn, refusal: inTurn ? refusalFor(request, place) : undefined };
   };
-  const remember = (request: Judged, met: Met): Met => {
-    request[MET] = met;
-    return met;
+  const remember = (request: Decided, admission: Admission): Admission => {
+    request[ADMISSION] = admission;
+    return admission;
   };
-  const take = (request: IncomingMessage, response: ServerResponse): boolean => {
+  const turnAway = (request: IncomingMessage, response: ServerResponse): boolean => {
     const place = places.at(request);
-    const met = meetAt(request, response, place);
-    if (!met.isInTurn) {
+    const admission = decide(request, response, place);
+    if (!admission.isInTurn) {
       // Nobody reads: an answer would only be kept in memory.
       request.socket.destroy();
       return true;
     }
-    if (met.refusal !== undefined && place?.isPage === false && !isLongAndComing(request)) {
-      answer(place, met.refusal, request, response);
+    if (admission.refusal !== undefined && place?.isPage === false && !isLongAndComing(request)) {
+      answer(place, admission.refusal, request, response);
       return true;
     }
-    remember(request, met);
+    remember(request, admission);
     return false;
   };
 
   return {
-    meet: (request: Judged, response) =>
-      request[MET] ?? remember(request, meetAt(request, response, places.at(request))),
-    takes(request, response) {
+    admissionOf: (request: Decided, response) =>
+      request[ADMISSION] ?? remember(request, decide(request, response, places.at(request))),
+    turnsAway(request, response) {
       try {
-        return take(request, response);
+        return turnAway(request, response);
       } catch (error) {
         parts.log.error('turn_away_failed', {}, error);
         if (response.headersSent) response.destroy();
-        else remember(request, NOT_JUDGED);
+        else remember(request, ADMITTED);
         return response.headersSent;
       }
     },
