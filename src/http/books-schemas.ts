@@ -5,7 +5,7 @@
 import { type Static, Type } from 'typebox';
 import { MERCHANT_CAUSES } from '../domain/transfer-cause.ts';
 import { named } from './components.ts';
-import { limitQuery, spanQuery, wordFor } from './list-query.ts';
+import { aliasOf, limitQuery, spanQuery } from './list-query.ts';
 import {
   Amount,
   BoundAmount,
@@ -139,7 +139,7 @@ export const TRANSACTIONS = 20;
 export const TransactionsQuery = Type.Object({
   status: Type.Optional(described(PaymentStatus, 'Only payments with this status.')),
   payment_method: Type.Optional(MethodName),
-  method: Type.Optional(described(MethodName, wordFor('payment_method'))),
+  method: Type.Optional(described(MethodName, aliasOf('payment_method'))),
   currency: Type.Optional(CurrencyCode),
   customer_reference: Type.Optional(
     Type.String({
@@ -148,7 +148,7 @@ export const TransactionsQuery = Type.Object({
       description: 'Your own reference: exactly this one, not a part of it.',
     }),
   ),
-  reference: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: wordFor('customer_reference') })),
+  reference: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: aliasOf('customer_reference') })),
   ...spanQuery('created_at'),
   cursor: Type.Optional(Type.String({ maxLength: 255, description: 'The `next_cursor` of the previous page.' })),
   limit: limitQuery(TRANSACTIONS_MOST, TRANSACTIONS),

@@ -29,15 +29,15 @@ export function spanQuery(time: string) {
   return { from: Type.Optional(text), to: Type.Optional(text) };
 }
 
-/** The description of the contract's name of a filter whose field has a longer name in answers (§9): either is accepted. */
-export function wordFor(field: string): string {
+/** Describes the alias of a filter: the contract names some filters (§9) otherwise than answers name the field; both are accepted. */
+export function aliasOf(field: string): string {
   return `Another name for \`${field}\`.`;
 }
 
-/** The fault of a filter given under both its names with two values: neither is chosen for the caller. */
-export function wordFaults(field: string, own: string | undefined, word: string | undefined): RefusalDetail[] {
-  if (own === undefined || word === undefined || own === word) return [];
-  return [{ field, code: 'NOT_AN_OPTION', words: { options: own } }];
+/** The fault of a filter that is given under its name and its alias with two values: neither is chosen for the caller. */
+export function aliasFaults(alias: string, value: string | undefined, aliasValue: string | undefined): RefusalDetail[] {
+  if (value === undefined || aliasValue === undefined || value === aliasValue) return [];
+  return [{ field: alias, code: 'NOT_AN_OPTION', words: { options: value } }];
 }
 
 /** What is wrong with the filter by a merchant's own reference, under either of its names. */
@@ -49,7 +49,7 @@ export function referenceFaults(query: {
   const holdsNul = (['customer_reference', 'reference'] as const).filter((field) => query[field]?.includes('\0'));
   return [
     ...holdsNul.map((field) => ({ field, code: 'INVALID_TEXT' }) as const),
-    ...wordFaults('reference', query.customer_reference, query.reference),
+    ...aliasFaults('reference', query.customer_reference, query.reference),
   ];
 }
 

@@ -9,7 +9,7 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { BENEFICIARIES_MOST, NOTE_MOST } from '../domain/payout-order.ts';
 import { OCCURRENCES_MOST } from '../domain/schedule.ts';
 import { named, toldBy } from './components.ts';
-import { limitQuery, spanQuery, wordFor } from './list-query.ts';
+import { aliasOf, limitQuery, spanQuery } from './list-query.ts';
 import {
   AMOUNT_FORM,
   Amount,
@@ -140,12 +140,12 @@ const BatchStatus = oneOf(
 export const BatchesQuery = Type.Object({
   status: Type.Optional(described(BatchStatus, 'Only payouts with this status.')),
   receipt_mode: Type.Optional(ReceiptMode),
-  method: Type.Optional(described(ReceiptMode, wordFor('receipt_mode'))),
+  method: Type.Optional(described(ReceiptMode, aliasOf('receipt_mode'))),
   currency: Type.Optional(CurrencyCode),
   customer_reference: Type.Optional(
     Type.String({ minLength: 1, maxLength: 255, description: 'Your own name for the payout: exactly this one.' }),
   ),
-  reference: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: wordFor('customer_reference') })),
+  reference: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: aliasOf('customer_reference') })),
   ...spanQuery('created_at'),
   limit: limitQuery(PAGE_MOST, PAGE),
   cursor: Type.Optional(Type.String({ maxLength: 64, description: 'The `next_cursor` of the previous page.' })),

@@ -12,13 +12,13 @@ import { type BatchListing, listPayouts, readPayout } from '../usecases/payout-r
 import { retryPayout } from '../usecases/payout-retry.ts';
 import { type PayoutSent, requireSender, sendPayout } from '../usecases/payout-send.ts';
 import {
+  aliasFaults,
   currencyFaults,
   cursorFaults,
   limitFaults,
   readSpan,
   referenceFaults,
   spanFaults,
-  wordFaults,
 } from './list-query.ts';
 import { payoutFaults, payoutOrder } from './payout-faults.ts';
 import { presentBatch, presentBatches, presentPayout } from './payout-present.ts';
@@ -171,7 +171,7 @@ function batchRoutes(deps: Deps): Route[] {
 function listFaults(query: Partial<BatchesQuery>) {
   const { from, to, limit, cursor } = query;
   return [
-    ...wordFaults('method', query.receipt_mode, query.method),
+    ...aliasFaults('method', query.receipt_mode, query.method),
     ...referenceFaults(query),
     ...currencyFaults(query),
     ...spanFaults({ from, to }),

@@ -10,13 +10,13 @@ import { readTransactionDetail } from '../usecases/payout-read.ts';
 import { listTransactions } from '../usecases/transactions-list.ts';
 import { TRANSACTIONS, TRANSACTIONS_MOST, TransactionsAnswer, TransactionsQuery } from './books-schemas.ts';
 import {
+  aliasFaults,
   currencyFaults,
   cursorFaults,
   limitFaults,
   readSpan,
   referenceFaults,
   spanFaults,
-  wordFaults,
 } from './list-query.ts';
 import { presentTransactionDetail } from './payout-present.ts';
 import { TransactionDetailAnswer } from './payout-schemas.ts';
@@ -95,7 +95,7 @@ export function transactionRoutes(deps: Deps): Route[] {
 function listFaults(query: Partial<TransactionsQuery>) {
   const { from, to, cursor, limit } = query;
   return [
-    ...wordFaults('method', query.payment_method, query.method),
+    ...aliasFaults('method', query.payment_method, query.method),
     ...referenceFaults(query),
     ...currencyFaults(query),
     ...spanFaults({ from, to }),
