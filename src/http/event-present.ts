@@ -21,7 +21,7 @@ export function presentEvent(event: WebhookEvent) {
     attempts,
     next_at: status === 'waiting' ? timestamp(event.next_at) : null,
     created_at: timestamp(event.created_at),
-    delivered_at: event.delivered_at === null ? null : timestamp(event.delivered_at),
+    delivered_at: timestamp(event.delivered_at),
     last_error,
   };
 }

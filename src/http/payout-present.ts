@@ -26,8 +26,6 @@ import {
 import type { PayoutSent } from '../usecases/payout-send.ts';
 import { presentDetail, type SealPaymentId, timestamp } from './present.ts';
 
-const moment = (at: number | null): string | null => (at === null ? null : timestamp(at));
-
 /** The answer to a send, or to a retry. */
 export function presentPayout(sent: PayoutSent, language: Language) {
   return sent.dryRun ? presentChecked(sent, language) : presentMade(sent, language);
@@ -83,7 +81,7 @@ function presentOrder(batch: PayoutBatch) {
     total_amount: formatMinor(totals.amount_minor, batch.currency),
     total_fee: formatMinor(totals.fee_minor, batch.currency),
     occurrences: batch.occurrences,
-    next_run_at: moment(batch.next_run_at),
+    next_run_at: timestamp(batch.next_run_at),
     approval: batch.approval,
   };
 }
@@ -96,7 +94,7 @@ function presentStanding({ batch, counts, status, completedAt }: BatchStanding) 
     status,
     retry_of: batch.retry_of,
     created_at: timestamp(batch.created_at),
-    completed_at: moment(completedAt),
+    completed_at: timestamp(completedAt),
   };
 }
 
@@ -129,8 +127,8 @@ export function presentBatch(detail: BatchDetail, language: Language) {
     note: batch.note,
     frequency: batch.frequency,
     dates: batch.dates,
-    paused_at: moment(batch.paused_at),
-    cancelled_at: moment(batch.cancelled_at),
+    paused_at: timestamp(batch.paused_at),
+    cancelled_at: timestamp(batch.cancelled_at),
     runs: runs.map(presentRun),
     occurrence,
     beneficiaries: lines.map((line) => ({
@@ -147,7 +145,7 @@ function presentRun({ occurrence, scheduledDate, counts, status, completedAt }: 
     scheduled_date: scheduledDate,
     ...presentCounts(counts),
     status,
-    completed_at: moment(completedAt),
+    completed_at: timestamp(completedAt),
   };
 }
 
@@ -186,7 +184,7 @@ function presentPayoutDetail({ line, approval }: LineDetail, language: Language)
     taken_after_all: isTakenAfterAll(line),
     message: payoutText(language, line, approval),
     created_at: timestamp(line.created_at),
-    started_at: moment(line.started_at),
+    started_at: timestamp(line.started_at),
     ...(line.completed_at === null ? {} : { completed_at: timestamp(line.completed_at) }),
     timeline: timelineOf(line),
   };

@@ -24,9 +24,11 @@ import type { SessionCreated } from '../usecases/session-create.ts';
 /** Makes a transaction's opaque payment_id. */
 export type SealPaymentId = (transactionId: string) => string;
 
-/** An instant (milliseconds since 1970) as every answer writes it: ISO 8601 in UTC, with milliseconds (contract §1). */
-export function timestamp(at: number): string {
-  return new Date(at).toISOString();
+/** An instant (milliseconds since 1970) as every answer writes it: ISO 8601 in UTC, with milliseconds (contract §1); null stays null. */
+export function timestamp(at: number): string;
+export function timestamp(at: number | null): string | null;
+export function timestamp(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
 }
 
 export function presentSession({ session, token }: SessionCreated, language: Language) {
@@ -181,7 +183,7 @@ function presentLate({ transactionId, amountMinor, receivedAt, bookedTo }: LateP
     transaction_id: transactionId,
     amount: formatMinor(amountMinor, currency),
     currency,
-    received_at: receivedAt === null ? null : timestamp(receivedAt),
+    received_at: timestamp(receivedAt),
     booked_to: bookedTo,
   };
 }
@@ -266,7 +268,7 @@ function paymentInfo({ payment, reference, endedAt }: CarrierRead) {
     amount: payment.amount,
     currency: payment.currency,
     provider_reference: reference ?? '',
-    completed_at: endedAt === null ? null : timestamp(endedAt),
+    completed_at: timestamp(endedAt),
     reason: payment.reason,
   };
 }

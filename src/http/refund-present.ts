@@ -34,7 +34,7 @@ export function presentListedRefund({ refund, payment }: RefundRows, language: L
     refunded_amount: formatMinor(payment.refunded_minor, payment.currency),
     provider_reference: refund.provider_reference,
     created_at: timestamp(refund.created_at),
-    completed_at: refund.completed_at === null ? null : timestamp(refund.completed_at),
+    completed_at: timestamp(refund.completed_at),
   };
 }
 

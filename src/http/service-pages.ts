@@ -11,7 +11,7 @@ import { withComponents } from './components.ts';
 import type { SandboxPlace } from './docs/guide.ts';
 import { docsPages } from './docs/pages.ts';
 import { envelopeOf } from './envelope.ts';
-import { envelopeContext } from './exchange.ts';
+import { envelopeContext, JSON_TYPE } from './exchange.ts';
 import { openApiDocument } from './openapi.ts';
 import type { Route } from './route.ts';
 import type { PageReply, ServicePage } from './service-page.ts';
@@ -38,15 +38,13 @@ export interface PageParts {
 /** A load balancer asks every few seconds: a process that cannot say within this time that it is ready is not. */
 const READY_WITHIN_MS = 2_000;
 
-const JSON_DOCUMENT = 'application/json; charset=utf-8';
-
 export function servicePages(parts: PageParts): ServicePage[] {
   return [...healthPages(parts), metricsPage(parts), ...apiPages(parts)];
 }
 
 /** `/health`: this process lives. `/health/ready`: it can serve; a load balancer asks this one. */
 function healthPages(parts: PageParts): ServicePage[] {
-  const alive = (): PageReply => ({ status: 200, type: JSON_DOCUMENT, body: '{"status":"ok"}' });
+  const alive = (): PageReply => ({ status: 200, type: JSON_TYPE, body: '{"status":"ok"}' });
   return [
     { path: '/health', show: alive },
     { path: '/api/v1/health', show: alive },
@@ -54,12 +52,12 @@ function healthPages(parts: PageParts): ServicePage[] {
       path: '/health/ready',
       async show(request) {
         const { ok, checks } = await readinessInTime(parts);
-        if (ok) return { status: 200, type: JSON_DOCUMENT, body: JSON.stringify({ status: 'ready', checks }) };
+        if (ok) return { status: 200, type: JSON_TYPE, body: JSON.stringify({ status: 'ready', checks }) };
         // The envelope, as for every failure (contract §2), and beside it the checks.
         const refusal = new Refusal(1402, { retryAfter: 1 });
         const envelope = envelopeOf(refusal, envelopeContext(parts, request));
         const body = JSON.stringify({ status: 'not_ready', checks, ...envelope });
-        return { status: refusal.http, type: JSON_DOCUMENT, body, headers: { 'Retry-After': '1' } };
+        return { status: refusal.http, type: JSON_TYPE, body, headers: { 'Retry-After': '1' } };
       },
     },
   ];
@@ -103,7 +101,7 @@ function apiPages(parts: PageParts): ServicePage[] {
     return made;
   };
   return [
-    { path: '/openapi.json', show: () => ({ status: 200, type: JSON_DOCUMENT, body: documents().json }) },
+    { path: '/openapi.json', show: () => ({ status: 200, type: JSON_TYPE, body: documents().json }) },
     {
       path: '/openapi.yaml',
       show: () => ({ status: 200, type: 'application/yaml; charset=utf-8', body: documents().yaml }),
