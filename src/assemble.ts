@@ -20,6 +20,7 @@ import { eventRoutes } from './http/events.ts';
 import { createLimiter } from './http/overload.ts';
 import { paymentRoutes } from './http/payments.ts';
 import { payoutRoutes } from './http/payouts.ts';
+import { readinessOf } from './http/readiness.ts';
 import { refundRoutes } from './http/refunds.ts';
 import type { Route } from './http/route.ts';
 import { createServer } from './http/server.ts';
@@ -170,11 +171,12 @@ function joinGateway(
   const works = role === 'api' ? [] : worksOf(deps, { courier, dispatcher, refunds }, { isCalm, isClockRight });
   const routes = role === 'worker' ? [] : routesOf(deps, courier);
   let draining = false;
+  const isDraining = (): boolean => draining;
   const refreshMetrics = databaseMetrics(deps, platform.metrics);
   const app = createServer({
     ...platform,
     routes,
-    isDraining: () => draining,
+    isDraining,
     limiter,
     ...(role === 'worker' ? {} : { pages: checkoutPages(deps) }),
     mode: config.mode,
@@ -195,17 +197,7 @@ function joinGateway(
     bindDevice: (session, fingerprint) => bindDevice(deps, session, fingerprint),
     transactionOf: (caller, id) => findTransactionOf(deps, caller, id),
     isClockRight,
-    ready: async () => {
-      const [database, clock] = await Promise.all([
-        store.ping().then(
-          () => true,
-          () => false,
-        ),
-        // Not known to be wrong: the database could not be asked.
-        isClockRight().catch(() => true),
-      ]);
-      return { ok: database && clock && !draining, checks: { database, accepting: !draining, clock } };
-    },
+    ready: () => readinessOf({ ping: store.ping, isClockRight, isDraining }),
   });
   const ran = roundMetrics(platform.metrics, platform.clock);
   const rounds = works.map((work) => repeat(work.name, work.every, work.run, deps, ran));

@@ -24,12 +24,13 @@ import type { Limiter } from './overload.ts';
 import { addPages, failRequest } from './page-routes.ts';
 import { createPipeline, type PipelineParts } from './pipeline.ts';
 import { createPlaces, LONGEST_PARAMETER, placesOf } from './places.ts';
+import type { Readiness } from './readiness.ts';
 import { addRequestLife, failUnrouted, type LifeParts } from './request-life.ts';
 import { requestMetrics } from './request-metrics.ts';
 import type { ClockCheck } from './right-clock.ts';
 import { fullPath, type Route } from './route.ts';
 import type { ServicePage } from './service-page.ts';
-import { type Readiness, servicePages } from './service-pages.ts';
+import { servicePages } from './service-pages.ts';
 import { answerClientError, refuseExpectation, refuseTunnel } from './socket-errors.ts';
 import { limitConnections, SOCKET_LIMITS, type SocketLimits } from './socket-limits.ts';
 import { createStreams } from './streams.ts';
@@ -70,7 +71,7 @@ export interface ServerParts extends ClockCheck {
   bindDevice(session: Session, fingerprint: string): Promise<Session>;
   /** The transaction behind an id that a caller has named; undefined if it is none of its merchant's payments. */
   transactionOf(caller: MerchantCaller | SessionCaller, id: string): Promise<string | undefined>;
-  /** Whether this process can serve: its database answers. */
+  /** Asks whether this process can serve. */
   ready(): Promise<Readiness>;
   /** Whether it is about to stop: it still serves requests, but keeps no connection alive. Absent: never. */
   readonly isDraining?: () => boolean;

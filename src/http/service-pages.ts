@@ -6,22 +6,16 @@
 
 import { Refusal } from '../domain/refusal.ts';
 import type { Clock, Metrics } from '../platform/platform.ts';
-import { endsWithin } from '../usecases/patience.ts';
 import { withComponents } from './components.ts';
 import type { SandboxPlace } from './docs/guide.ts';
 import { docsPages } from './docs/pages.ts';
 import { envelopeOf } from './envelope.ts';
 import { envelopeContext, JSON_TYPE } from './exchange.ts';
 import { openApiDocument } from './openapi.ts';
+import { type Readiness, readinessInTime } from './readiness.ts';
 import type { Route } from './route.ts';
 import type { PageReply, ServicePage } from './service-page.ts';
 import { toYaml } from './yaml.ts';
-
-/** Whether this process can serve, and which of its parts can. */
-export interface Readiness {
-  readonly ok: boolean;
-  readonly checks: { readonly [name: string]: boolean };
-}
 
 export interface PageParts {
   readonly routes: readonly Route[];
@@ -34,9 +28,6 @@ export interface PageParts {
   readonly metrics: Pick<Metrics, 'page'>;
   refreshMetrics(): Promise<void>;
 }
-
-/** A load balancer asks every few seconds: a process that cannot say within this time that it is ready is not. */
-const READY_WITHIN_MS = 2_000;
 
 export function servicePages(parts: PageParts): ServicePage[] {
   return [...healthPages(parts), metricsPage(parts), ...apiPages(parts)];
@@ -72,16 +63,6 @@ function metricsPage(parts: PageParts): ServicePage {
       return { status: 200, ...(await parts.metrics.page()) };
     },
   };
-}
-
-async function readinessInTime(parts: PageParts): Promise<Readiness> {
-  // What could keep silent is the database, which is also asked for its time.
-  const unready = (): Readiness => ({
-    ok: false,
-    checks: { database: false, accepting: parts.isDraining?.() !== true, clock: true },
-  });
-  const asked = parts.ready().catch(unready);
-  return (await endsWithin(parts.clock, READY_WITHIN_MS, asked)) ? asked : unready();
 }
 
 /** Made at the first request: no start waits for a document. */
