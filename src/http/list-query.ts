@@ -101,7 +101,7 @@ export function readSpan({ from, to }: SpanQuery): Span {
 
 /** RFC 3339, which also allows small letters; most languages write six or nine fraction digits. */
 const FORM = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/i;
-/** Earlier and later years are taken for slips. */
+/** Earlier and later years are taken for typing errors. */
 const YEARS = { first: 1970, last: 2999 };
 
 interface Instant {

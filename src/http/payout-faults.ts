@@ -40,7 +40,7 @@ export function payoutFaults(deps: Checking, merchant: Merchant, body: Readable<
 }
 
 /**
- * The order of a body that has been found without faults. @throws Refusal if a day has ended since, so that a date has passed.
+ * The order of a body in which `payoutFaults` has found no fault. @throws Refusal if a day has ended since, so that a date has passed.
  */
 export function payoutOrder(deps: Checking, merchant: Merchant, body: PayoutBody, language: string): PayoutOrder {
   const { faults, value } = readPayout(deps, merchant, body);
@@ -48,9 +48,9 @@ export function payoutOrder(deps: Checking, merchant: Merchant, body: PayoutBody
   return { ...value, language };
 }
 
-type Unspoken = Omit<PayoutOrder, 'language'>;
+type OrderWithoutLanguage = Omit<PayoutOrder, 'language'>;
 
-function readPayout(deps: Checking, merchant: Merchant, body: Readable<PayoutBody>): Reading<Unspoken> {
+function readPayout(deps: Checking, merchant: Merchant, body: Readable<PayoutBody>): Reading<OrderWithoutLanguage> {
   const { customer_reference, currency, receipt_mode, notify_url, note } = body;
   const sending_type = body.sending_type ?? 'immediate';
   const dates = body.sending_type === undefined ? readUndated(body) : readDates(deps, merchant, sending_type, body);
@@ -67,7 +67,7 @@ function readPayout(deps: Checking, merchant: Merchant, body: Readable<PayoutBod
   const isWhole = customer_reference !== undefined && notify_url !== undefined && receipt_mode !== undefined;
   if (faults.length > 0 || !isWhole || !isCurrency(currency)) return { faults };
   if (lines.value === undefined || dates.value === undefined) return { faults };
-  const value: Unspoken = {
+  const value: OrderWithoutLanguage = {
     customer_reference,
     currency,
     receipt_mode,
@@ -176,18 +176,21 @@ type Planned = Pick<PayoutOrder, 'dates' | 'frequency'>;
 
 const AT_ONCE: Planned = { dates: null, frequency: null };
 
-/** Without a sending_type a payout is made at once (specification), and cannot be undone: dates that came with it were meant. */
+/**
+ * Without a sending_type a payout is made at once (specification) and cannot be undone. So dates beside it are a fault: whoever sends
+ * them means them.
+ */
 function readUndated(body: Readable<PayoutBody>): Reading<Planned> {
   const given = datedBy(body);
   if (given === undefined) return { faults: [], value: AT_ONCE };
   return { faults: [fault('sending_type', 'SENDING_TYPE', { given })] };
 }
 
-const OF_DATES = ['scheduled_dates', 'recurring_start_date', 'recurring_frequency'] as const;
+const DATE_FIELDS = ['scheduled_dates', 'recurring_start_date', 'recurring_frequency'] as const;
 
 /** The field by which a call asks for dates, well-formed or not; undefined: it has only what programs send in unused fields. */
 function datedBy(body: Readable<PayoutBody>): string | undefined {
-  const given = OF_DATES.find((name) => !isFiller(body[name]));
+  const given = DATE_FIELDS.find((name) => !isFiller(body[name]));
   const { recurring_occurrences: count } = body;
   return given ?? (isFiller(count) || count === 1 || count === '1' ? undefined : 'recurring_occurrences');
 }
@@ -267,7 +270,7 @@ function missing(field: string, value: unknown): RefusalDetail[] {
   return value === undefined || value === null ? [fault(field, 'REQUIRED')] : [];
 }
 
-/** Later years are taken for slips. */
+/** Dates after this one are taken for typing errors. */
 const LAST_DATE = '2999-12-31';
 
 function outOfYears(field: string, today: string): RefusalDetail {

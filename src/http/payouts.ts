@@ -7,6 +7,7 @@
 
 import { PAID_AGAIN_MOST } from '../domain/payout-order.ts';
 import type { RefusalCode } from '../domain/refusal.ts';
+import type { MerchantCaller, SessionCaller } from '../usecases/callers.ts';
 import type { Deps } from '../usecases/deps.ts';
 import { type BatchListing, listPayouts, readPayout } from '../usecases/payout-read.ts';
 import { retryPayout } from '../usecases/payout-retry.ts';
@@ -52,6 +53,11 @@ const SEND_DESCRIPTION =
 function sendingRoutes(deps: Deps): Route[] {
   const rendered = (call: Pick<Call, 'answering' | 'language'>) =>
     call.answering((sent: PayoutSent) => ({ status: 200, value: presentPayout(sent, call.language) }));
+  const send = (call: Call<MerchantCaller | SessionCaller, PayoutBody>) => {
+    const { caller, body, language } = call;
+    const order = payoutOrder(deps, caller.merchant, body, language);
+    return sendPayout(deps, caller, order, { dryRun: body.dry_run === true }, rendered(call));
+  };
   return [
     defineRoute({
       method: 'POST',
@@ -73,11 +79,7 @@ function sendingRoutes(deps: Deps): Route[] {
       refusals: [1003, ...SEND_REFUSALS],
       requireRight: ({ session }) => requireSender(session),
       check: (body, { merchant }) => payoutFaults(deps, merchant, body),
-      run: (call) => {
-        const { caller, body, language } = call;
-        const order = payoutOrder(deps, caller.merchant, body, language);
-        return sendPayout(deps, caller, order, { dryRun: body.dry_run === true }, rendered(call));
-      },
+      run: send,
     }),
     defineRoute({
       method: 'POST',
@@ -93,11 +95,7 @@ function sendingRoutes(deps: Deps): Route[] {
       answers: { 200: PayoutSentAnswer },
       refusals: SEND_REFUSALS,
       check: (body, { merchant }) => payoutFaults(deps, merchant, body),
-      run: (call) => {
-        const { caller, body, language } = call;
-        const order = payoutOrder(deps, caller.merchant, body, language);
-        return sendPayout(deps, caller, order, { dryRun: body.dry_run === true }, rendered(call));
-      },
+      run: send,
     }),
     defineRoute({
       method: 'POST',
