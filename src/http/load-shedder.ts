@@ -52,7 +52,7 @@ export function createLoadShedder({ limiter, metrics, random, log }: LoadShedder
     () => {
       const level = limiter.level();
       note(level);
-      return [{ values: {}, value: level }];
+      return [{ labels: {}, value: level }];
     },
   );
 

@@ -36,13 +36,13 @@ export function openMetrics({ ofProcess, role = 'all' }: MetricsOptions): Metric
     made.set(name, () => [`# HELP ${name} ${escapeHelp(help)}`, `# TYPE ${name} ${type}`, ...lines()]);
   };
   /** Values by their labels, one entry for each combination seen. */
-  const addNumbers = (name: string, type: string, help: string, labels: readonly string[]) => {
+  const addNumbers = (name: string, type: string, help: string, labelNames: readonly string[]) => {
     const known = new Map<string, Numbered>();
     // A metric without labels is there from the start, so that its first increase is seen.
-    if (labels.length === 0) known.set('', { text: '', value: 0 });
+    if (labelNames.length === 0) known.set('', { text: '', value: 0 });
     add(name, type, help, () => [...known.values()].map(({ text, value }) => `${name}${text} ${value}`));
-    return (values: MetricLabels): Numbered =>
-      entryOf(known, labels, values, () => ({ text: textOf(labels, values), value: 0 }));
+    return (labels: MetricLabels): Numbered =>
+      entryOf(known, labelNames, labels, () => ({ text: textOf(labelNames, labels), value: 0 }));
   };
   let kept: { readonly at: number; readonly text: Promise<string> } | undefined;
   const processText = (): Promise<string> => {
@@ -61,32 +61,32 @@ export function openMetrics({ ofProcess, role = 'all' }: MetricsOptions): Metric
     )(build).value = 1;
   }
   return {
-    counter(name, help, labels, known = []) {
-      const numberOf = addNumbers(name, 'counter', help, labels);
-      for (const values of known) numberOf(values);
-      return (values) => {
-        numberOf(values).value += 1;
+    counter(name, help, labelNames, known = []) {
+      const numberOf = addNumbers(name, 'counter', help, labelNames);
+      for (const labels of known) numberOf(labels);
+      return (labels) => {
+        numberOf(labels).value += 1;
       };
     },
-    gauge(name, help, labels) {
-      const numberOf = addNumbers(name, 'gauge', help, labels);
-      return (values, value) => {
-        numberOf(values).value = value;
+    gauge(name, help, labelNames) {
+      const numberOf = addNumbers(name, 'gauge', help, labelNames);
+      return (labels, value) => {
+        numberOf(labels).value = value;
       };
     },
-    histogram(name, help, labels, buckets) {
+    histogram(name, help, labelNames, buckets) {
       const known = new Map<string, Tallied>();
-      add(name, 'histogram', help, () => [...known.values()].flatMap((one) => tallyLines(name, one.values, one.tally)));
-      const empty = (values: MetricLabels): Tallied => {
+      add(name, 'histogram', help, () => [...known.values()].flatMap((one) => tallyLines(name, one.labels, one.tally)));
+      const empty = (labels: MetricLabels): Tallied => {
         return {
-          values: chosen(labels, values),
+          labels: chosen(labelNames, labels),
           tally: { bounds: buckets, counts: [...buckets.map(() => 0), 0], sum: 0 },
         };
       };
-      return (values, value) => count(entryOf(known, labels, values, () => empty(values)).tally, value);
+      return (labels, value) => count(entryOf(known, labelNames, labels, () => empty(labels)).tally, value);
     },
-    read(name, type, help, labels, read) {
-      add(name, type, help, () => read().map(({ values, value }) => `${name}${textOf(labels, values)} ${value}`));
+    read(name, type, help, labelNames, read) {
+      add(name, type, help, () => read().map(({ labels, value }) => `${name}${textOf(labelNames, labels)} ${value}`));
     },
     readHistogram(name, help, read) {
       add(name, 'histogram', help, () => tallyLines(name, {}, read()));
@@ -104,7 +104,7 @@ interface Numbered {
 }
 
 interface Tallied {
-  readonly values: MetricLabels;
+  readonly labels: MetricLabels;
   readonly tally: Tally;
 }
 
@@ -121,9 +121,9 @@ function count(tally: Tally, value: number): void {
 }
 
 /** The entry of these labels. One label, the usual case, needs no key to be built. */
-function entryOf<E>(known: Map<string, E>, labels: readonly string[], values: MetricLabels, make: () => E): E {
-  let key = values[labels[0] ?? ''] ?? '';
-  for (let at = 1; at < labels.length; at += 1) key += `\n${values[labels[at] ?? ''] ?? ''}`;
+function entryOf<E>(known: Map<string, E>, labelNames: readonly string[], labels: MetricLabels, make: () => E): E {
+  let key = labels[labelNames[0] ?? ''] ?? '';
+  for (let at = 1; at < labelNames.length; at += 1) key += `\n${labels[labelNames[at] ?? ''] ?? ''}`;
   const found = known.get(key);
   if (found !== undefined) return found;
   const entry = make();
@@ -132,24 +132,24 @@ function entryOf<E>(known: Map<string, E>, labels: readonly string[], values: Me
 }
 
 /** Prometheus buckets are cumulative: each includes the smaller ones. */
-function tallyLines(name: string, values: MetricLabels, { bounds, counts, sum }: MetricTally): string[] {
-  const labels = Object.keys(values);
+function tallyLines(name: string, labels: MetricLabels, { bounds, counts, sum }: MetricTally): string[] {
+  const labelNames = Object.keys(labels);
   let total = 0;
   const lines = [...bounds.map(String), '+Inf'].map((le, at) => {
     total += counts[at] ?? 0;
-    return `${name}_bucket${textOf(['le', ...labels], { ...values, le })} ${total}`;
+    return `${name}_bucket${textOf(['le', ...labelNames], { ...labels, le })} ${total}`;
   });
-  const text = textOf(labels, values);
+  const text = textOf(labelNames, labels);
   return [...lines, `${name}_sum${text} ${sum}`, `${name}_count${text} ${total}`];
 }
 
-function chosen(labels: readonly string[], values: MetricLabels): MetricLabels {
-  return Object.fromEntries(labels.map((label) => [label, values[label] ?? '']));
+function chosen(labelNames: readonly string[], labels: MetricLabels): MetricLabels {
+  return Object.fromEntries(labelNames.map((name) => [name, labels[name] ?? '']));
 }
 
-function textOf(labels: readonly string[], values: MetricLabels): string {
-  if (labels.length === 0) return '';
-  return `{${labels.map((label) => `${label}="${escapeValue(values[label] ?? '')}"`).join(',')}}`;
+function textOf(labelNames: readonly string[], labels: MetricLabels): string {
+  if (labelNames.length === 0) return '';
+  return `{${labelNames.map((name) => `${name}="${escapeValue(labels[name] ?? '')}"`).join(',')}}`;
 }
 
 function escapeValue(text: string): string {

@@ -167,12 +167,12 @@ export interface Outbound {
   close(): Promise<void>;
 }
 
-/** The labels of one value, by name. */
-export type MetricLabels = { readonly [label: string]: string };
+/** Labels, by name. */
+export type MetricLabels = { readonly [name: string]: string };
 
 /** One value of a metric. */
 export interface MetricReading {
-  readonly values: MetricLabels;
+  readonly labels: MetricLabels;
   readonly value: number;
 }
 
@@ -189,23 +189,23 @@ export interface Metrics {
   counter(
     name: string,
     help: string,
-    labels: readonly string[],
+    labelNames: readonly string[],
     known?: readonly MetricLabels[],
-  ): (values: MetricLabels) => void;
-  gauge(name: string, help: string, labels: readonly string[]): (values: MetricLabels, value: number) => void;
+  ): (labels: MetricLabels) => void;
+  gauge(name: string, help: string, labelNames: readonly string[]): (labels: MetricLabels, value: number) => void;
   /** Buckets in seconds, ascending. */
   histogram(
     name: string,
     help: string,
-    labels: readonly string[],
+    labelNames: readonly string[],
     buckets: readonly number[],
-  ): (values: MetricLabels, seconds: number) => void;
+  ): (labels: MetricLabels, seconds: number) => void;
   /** Values that are counted elsewhere, and read whenever the page is rendered. */
   read(
     name: string,
     type: 'counter' | 'gauge',
     help: string,
-    labels: readonly string[],
+    labelNames: readonly string[],
     read: () => readonly MetricReading[],
   ): void;
   /** A histogram that is counted elsewhere. */

@@ -85,7 +85,7 @@ function showAttempts(metrics: Metrics, watched: () => Watched): void {
     ['purpose', 'connector', 'carrier', 'age'],
     () =>
       watched().attempts.map(({ purpose, connector, carrier, age, count }) => {
-        return { values: { purpose, connector, carrier, age: AGES[age] ?? 'over_1d' }, value: count };
+        return { labels: { purpose, connector, carrier, age: AGES[age] ?? 'over_1d' }, value: count };
       }),
   );
   for (const [name, kind, what] of [
@@ -96,8 +96,8 @@ function showAttempts(metrics: Metrics, watched: () => Watched): void {
     metrics.read(name, 'gauge', help, ['status'], () => {
       const processing = watched().attempts.filter(({ purpose }) => purpose === kind);
       return [
-        { values: { status: 'waiting' }, value: waitingOf(watched(), kind)?.count ?? 0 },
-        { values: { status: 'processing' }, value: processing.reduce((sum, { count }) => sum + count, 0) },
+        { labels: { status: 'waiting' }, value: waitingOf(watched(), kind)?.count ?? 0 },
+        { labels: { status: 'processing' }, value: processing.reduce((sum, { count }) => sum + count, 0) },
       ];
     });
   }
@@ -110,7 +110,7 @@ function showHeld(metrics: Metrics, { senders, held }: Deps['holds']): void {
     'Whether an operator holds what is sent out through that connector (1) or not (0).',
     ['connector'],
     () =>
-      senders.map((sender) => ({ values: { connector: sender.connector }, value: held().includes(sender) ? 1 : 0 })),
+      senders.map((sender) => ({ labels: { connector: sender.connector }, value: held().includes(sender) ? 1 : 0 })),
   );
 }
 
@@ -123,7 +123,7 @@ function showLate(metrics: Metrics, look: () => { readonly watched: Watched; rea
     'gauge',
     `Attempts whose money came (in) or left (out) after their order had ended and waits for a person, of the first ${MOST_WATCHED} of each shard.`,
     ['way'],
-    () => WAYS.map((way) => ({ values: { way }, value: waitingOf(look().watched, `late_${way}`)?.count ?? 0 })),
+    () => WAYS.map((way) => ({ labels: { way }, value: waitingOf(look().watched, `late_${way}`)?.count ?? 0 })),
   );
   metrics.read(
     'mbongo_late_money_oldest_waiting_seconds',
@@ -133,7 +133,7 @@ function showLate(metrics: Metrics, look: () => { readonly watched: Watched; rea
     () => {
       const { watched, at } = look();
       return WAYS.map((way) => {
-        return { values: { way }, value: secondsSince(waitingOf(watched, `late_${way}`)?.oldest, at) };
+        return { labels: { way }, value: secondsSince(waitingOf(watched, `late_${way}`)?.oldest, at) };
       });
     },
   );
@@ -152,7 +152,7 @@ function showWaiting(metrics: Metrics, look: () => { readonly watched: Watched; 
     ['tried'],
     () => {
       const { watched } = look();
-      return TRIED.map(([tried, kind]) => ({ values: { tried }, value: waitingOf(watched, kind)?.count ?? 0 }));
+      return TRIED.map(([tried, kind]) => ({ labels: { tried }, value: waitingOf(watched, kind)?.count ?? 0 }));
     },
   );
   metrics.read(
@@ -163,7 +163,7 @@ function showWaiting(metrics: Metrics, look: () => { readonly watched: Watched; 
     () => {
       const { watched, at } = look();
       return TRIED.map(([tried, kind]) => {
-        return { values: { tried }, value: secondsSince(waitingOf(watched, kind)?.oldest, at) };
+        return { labels: { tried }, value: secondsSince(waitingOf(watched, kind)?.oldest, at) };
       });
     },
   );
@@ -172,7 +172,7 @@ function showWaiting(metrics: Metrics, look: () => { readonly watched: Watched; 
     'gauge',
     'Merchants with an event that is over a minute old and was never tried.',
     [],
-    () => [{ values: {}, value: waitingOf(look().watched, 'webhook_late')?.count ?? 0 }],
+    () => [{ labels: {}, value: waitingOf(look().watched, 'webhook_late')?.count ?? 0 }],
   );
   metrics.read(
     'mbongo_work_overdue_seconds',
@@ -182,7 +182,7 @@ function showWaiting(metrics: Metrics, look: () => { readonly watched: Watched; 
     () => {
       const { watched, at } = look();
       const since = new Map(watched.overdue.map((one) => [one.kind, one.since]));
-      return DUE_KINDS.map((kind) => ({ values: { kind }, value: secondsSince(since.get(kind), at) }));
+      return DUE_KINDS.map((kind) => ({ labels: { kind }, value: secondsSince(since.get(kind), at) }));
     },
   );
 }

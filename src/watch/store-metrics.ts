@@ -10,7 +10,7 @@ import type { Store, StoreStats } from '../store/store.ts';
 /** Shows the store's counts of commits and reads. */
 export function storeMetrics(store: Pick<Store, 'stats'>, metrics: Metrics): void {
   const one = (type: 'counter' | 'gauge', name: string, help: string, of: (stats: StoreStats) => number): void =>
-    metrics.read(name, type, help, [], () => [{ values: {}, value: of(store.stats()) }]);
+    metrics.read(name, type, help, [], () => [{ labels: {}, value: of(store.stats()) }]);
   metrics.readHistogram(
     'mbongo_commit_batch_changes',
     'Changes in one batch that was committed.',
@@ -24,8 +24,8 @@ export function storeMetrics(store: Pick<Store, 'stats'>, metrics: Metrics): voi
   metrics.read('mbongo_commit_conflicts_total', 'counter', 'Changes that lost, by where.', ['found'], () => {
     const { lostInBatch, lostAtDatabase } = store.stats().commit;
     return [
-      { values: { found: 'batch' }, value: lostInBatch },
-      { values: { found: 'database' }, value: lostAtDatabase },
+      { labels: { found: 'batch' }, value: lostInBatch },
+      { labels: { found: 'database' }, value: lostAtDatabase },
     ];
   });
   one('counter', 'mbongo_commit_resends_total', 'Batches that were sent again.', ({ commit }) => commit.resends);
@@ -47,8 +47,8 @@ export function storeMetrics(store: Pick<Store, 'stats'>, metrics: Metrics): voi
     metrics.read(name, type, help, ['use'], () => {
       const { read, lists } = store.stats();
       return [
-        { values: { use: 'read' }, value: of(read) },
-        { values: { use: 'lists' }, value: of(lists) },
+        { labels: { use: 'read' }, value: of(read) },
+        { labels: { use: 'lists' }, value: of(lists) },
       ];
     });
   uses('counter', 'mbongo_read_keys_total', "Rows' keys that were asked for.", ({ keys }) => keys);
