@@ -5,6 +5,7 @@
  */
 
 import { messageOf } from '../src/commands/output.ts';
+import { systemCodeOf } from '../src/platform/system-code.ts';
 import { UsageError } from '../src/usecases/operator-error.ts';
 import { benchAll } from './full.ts';
 import { HELP } from './help.ts';
@@ -37,7 +38,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 
 function isOfParseArgs(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');
+  return systemCodeOf(error)?.startsWith('ERR_PARSE_ARGS') === true;
 }
 
 const [name = '', ...rest] = process.argv.slice(2);

@@ -5,7 +5,7 @@
  * @ after the first / ? or # says that the password holds one of these unencoded, so that the parts are not what they seem.
  */
 
-import { systemCodeOf } from './system-code.ts';
+import { systemCodeOf } from '../platform/system-code.ts';
 
 const HINT = 'the characters # % / ? @ in a password must be percent-encoded, for example @ as %40';
 

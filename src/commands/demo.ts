@@ -12,11 +12,11 @@ import { shardOf } from '../domain/ids.ts';
 import { parseAmount } from '../domain/money.ts';
 import type { WalletKind } from '../domain/records.ts';
 import { makeFolder } from '../platform/folder.ts';
+import { systemCodeOf } from '../platform/system-code.ts';
 import type { OperatorDeps } from '../usecases/deps.ts';
 import { createMerchant, type MerchantCreated } from '../usecases/merchant-create.ts';
 import { openWallet } from '../usecases/wallet-open.ts';
 import { openWebhookSecret } from '../usecases/webhook-sign.ts';
-import { systemCodeOf } from './system-code.ts';
 
 export interface Demo {
   readonly merchant_id: string;

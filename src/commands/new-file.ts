@@ -5,8 +5,8 @@
  */
 
 import { type FileHandle, open, unlink } from 'node:fs/promises';
+import { systemCodeOf } from '../platform/system-code.ts';
 import { OperatorError } from '../usecases/operator-error.ts';
-import { systemCodeOf } from './system-code.ts';
 
 /**
  * Creates and opens a file. `asked`: the path that the operator gave, if it is another one.

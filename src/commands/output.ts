@@ -5,6 +5,8 @@
  * merchant or a customer can never add, hide or colour a line.
  */
 
+import { systemCodeOf } from '../platform/system-code.ts';
+
 /** A command's result in both forms. */
 export interface Output {
   readonly document: { readonly [name: string]: unknown };
@@ -66,7 +68,7 @@ export function messageOf(error: unknown): string {
   if (LACKING.test(error.message)) return `Node.js ${process.versions.node} is too old: install 20.19.4 or newer`;
   const inner: unknown = error instanceof AggregateError ? error.errors[0] : undefined;
   const text = error.message !== '' || inner === undefined ? error.message : messageOf(inner);
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+  const code = systemCodeOf(error) ?? error.name;
   return (text === '' ? code : text).split('\n', 1)[0] ?? code;
 }
 

@@ -9,13 +9,13 @@ import { access, link, rename, unlink } from 'node:fs/promises';
 import { CONNECTORS } from '../connectors/registry.ts';
 import { type Currency, isCurrency } from '../domain/currency.ts';
 import { formatMinor } from '../domain/money.ts';
+import { systemCodeOf } from '../platform/system-code.ts';
 import { UsageError } from '../usecases/operator-error.ts';
 import { type Matched, type Reconciled, reconcile, VERDICTS } from '../usecases/reconcile.ts';
 import { isThereAlready, openNewFile } from './new-file.ts';
 import { readTime } from './options.ts';
 import { type Output, table, timeOf } from './output.ts';
 import { readStatement, requireStatementFile } from './statement-file.ts';
-import { systemCodeOf } from './system-code.ts';
 import type { Tools } from './tools.ts';
 
 export interface ReconcileOptions {

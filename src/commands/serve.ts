@@ -11,6 +11,7 @@ import type { Gateway, Role } from '../assemble.ts';
 import { readConfig, requireSharedDatabase, warningsOf } from '../config.ts';
 import { calendar } from '../platform/calendar.ts';
 import type { Log, Outbound, Traces } from '../platform/platform.ts';
+import { systemCodeOf } from '../platform/system-code.ts';
 import { pause } from '../usecases/patience.ts';
 import { announce } from './announce.ts';
 import { followClock } from './clock.ts';
@@ -19,7 +20,6 @@ import { messageOf, printError, type Surroundings } from './output.ts';
 import { openSandbox } from './serve-demo.ts';
 import { closeTooMany, openSupervised, type Supervised } from './serve-supervised.ts';
 import { openUnlessTold, outliveReplacing, REPLACED_MS, STOP_LIMIT_MS, whenToldToStop } from './serve-told.ts';
-import { systemCodeOf } from './system-code.ts';
 import { openWorld, type World } from './world.ts';
 
 /**

@@ -21,6 +21,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import type { ServerUser } from './embedded-database-binaries.ts';
+import { systemCodeOf } from './system-code.ts';
 
 /** Without waiting, so that a pipe in a file's place holds nobody up. */
 const UNLINKED = constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -92,7 +93,7 @@ function openUnlinked(path: string, flags: number, owner: NonNullable<ServerUser
   try {
     fd = openSync(path, flags | UNLINKED);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const code = systemCodeOf(error);
     throw code === 'ELOOP' || code === 'ENXIO' ? foreign(path, owner) : error;
   }
   const found = fstatSync(fd);

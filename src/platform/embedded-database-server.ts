@@ -10,6 +10,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type Cluster, readPort, serverEnvironment, writePort } from './embedded-database-cluster.ts';
 import { openOwnedLog, readOwned, rewriteOwned } from './embedded-database-files.ts';
+import { systemCodeOf } from './system-code.ts';
 
 /** A server process that is alive on the cluster; `port` is absent while it is only starting. */
 export type LiveServer = { pid: number; port: number | undefined };
@@ -158,7 +159,7 @@ function isAlive(pid: number): boolean {
   try {
     return pid > 0 && process.kill(pid, 0);
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    return systemCodeOf(error) === 'EPERM';
   }
 }
 

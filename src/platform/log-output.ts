@@ -10,6 +10,7 @@
  * comes while a full pipe is being written to.
  */
 import { write, writeSync } from 'node:fs';
+import { systemCodeOf } from './system-code.ts';
 import { waitingLines } from './waiting-lines.ts';
 
 export interface LogOutput {
@@ -131,7 +132,7 @@ export function openLogOutput({
       try {
         waiting.written(writeSync(fd, next));
       } catch (error) {
-        if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) return;
+        if (systemCodeOf(error) !== 'EAGAIN') return;
         tries += 1;
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, FULL_PIPE_MOST_MS);
       }

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { makeFolder } from './folder.ts';
 import { parseMasterKey } from './keyring.ts';
 import type { Random } from './platform.ts';
+import { systemCodeOf } from './system-code.ts';
 
 const FILE = 'master.key';
 
@@ -36,7 +37,7 @@ async function readKey(path: string): Promise<string | undefined> {
   try {
     text = (await readFile(path, 'utf8')).trim();
   } catch (error) {
-    if (isCode(error, 'ENOENT')) return undefined;
+    if (systemCodeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
   if (parseMasterKey(text) !== undefined) return text;
@@ -61,7 +62,7 @@ async function createKey(dataDir: string, path: string, random: Random): Promise
   try {
     await link(draft, path);
   } catch (error) {
-    if (!isCode(error, 'EEXIST')) throw error;
+    if (systemCodeOf(error) !== 'EEXIST') throw error;
   } finally {
     await unlink(draft);
   }
@@ -79,8 +80,4 @@ async function syncFolder(path: string): Promise<void> {
   } finally {
     await folder.close();
   }
-}
-
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }

@@ -13,6 +13,7 @@ import { SIP_BYTES, sipping } from './outbound-sips.ts';
 import { takingBack } from './outbound-take-back.ts';
 import { type DialRules, type Target, targetOfMerchant, targetOfUpstream } from './outbound-url.ts';
 import type { Clock, Outbound, OutboundAnswer, OutboundRequest } from './platform.ts';
+import { systemCodeOf } from './system-code.ts';
 import { VERSION } from './version.ts';
 
 /** The User-Agent of every request that does not set its own. */
@@ -270,11 +271,11 @@ function lost(reason: string): OutboundAnswer {
 
 /** A reason for people and logs. Never the error's message: it may name addresses that are nobody's business. */
 function reasonOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const code = systemCodeOf(error);
   if (code === BLOCKED) return 'the address is refused: it is not public';
   if (code === 'ECONNREFUSED') return 'the connection was refused';
   if (code === 'ENOTFOUND') return 'the name has no address';
   if (code === 'UND_ERR_CONNECT_TIMEOUT') return 'no connection in time';
   if (code === 'ECONNRESET' || code === 'UND_ERR_SOCKET') return 'the connection was cut';
-  return typeof code === 'string' ? `the connection failed: ${code}` : 'the connection failed';
+  return code === undefined ? 'the connection failed' : `the connection failed: ${code}`;
 }

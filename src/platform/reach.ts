@@ -8,6 +8,7 @@ import type { Socket } from 'node:net';
 import { buildConnector } from 'undici';
 import { guardedConnector, nameServers } from './outbound-dial.ts';
 import { type DialRules, targetOfMerchant, targetOfUpstream } from './outbound-url.ts';
+import { systemCodeOf } from './system-code.ts';
 
 const LIMIT_MS = 5_000;
 
@@ -49,7 +50,7 @@ export async function whyUnreachable(address: string, rules?: DialRules): Promis
     socket.destroy();
     return undefined;
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'no code';
+    const code = systemCodeOf(error) ?? 'no code';
     return REASONS[code] ?? `the connection failed (${code})`;
   }
 }
