@@ -5,8 +5,8 @@
  * answer that was asked for is `lost`. No request outlives its deadline, follows a redirect or uses a proxy.
  */
 import { Agent, buildConnector, type Dispatcher } from 'undici';
+import { createCache } from './cache.ts';
 import { systemClock } from './clock.ts';
-import { createMemory } from './memory.ts';
 import { BLOCKED, CONNECT_LIMIT_MS, guardedConnector, nameServers, type Resolve } from './outbound-dial.ts';
 import { createLanes, LANE_WIDTH, type Lanes } from './outbound-lanes.ts';
 import { SIP_BYTES, sipping } from './outbound-sips.ts';
@@ -92,7 +92,7 @@ const MOST_JUDGED = 1_000;
 const LONGEST_JUDGED = 256;
 
 function remembering(judge: (url: string) => Target): (url: string) => Target {
-  const known = createMemory<Target>(MOST_JUDGED);
+  const known = createCache<Target>(MOST_JUDGED);
   return (url) => {
     const found = known.get(url);
     if (found !== undefined) return found;

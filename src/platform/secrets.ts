@@ -5,8 +5,8 @@
  * sealed with an older key of the ring still opens. Texts are well-formed Unicode.
  */
 import { createCipheriv, createDecipheriv, createHmac, hash, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { createCache } from './cache.ts';
 import { type Keyring, type MasterKey, openKeyring } from './keyring.ts';
-import { createMemory } from './memory.ts';
 import { createPins, type Pepper } from './pins.ts';
 import type { KeyPurpose, Random, Secrets } from './platform.ts';
 
@@ -87,8 +87,8 @@ const MOST_PAIRS = 5_000;
 
 /** Remembers sealed payment_ids, both ways. Only pairs that we made ourselves are stored. */
 function createPairs() {
-  const bySource = createMemory<string>(MOST_PAIRS);
-  const bySealed = createMemory<string>(MOST_PAIRS);
+  const bySource = createCache<string>(MOST_PAIRS);
+  const bySealed = createCache<string>(MOST_PAIRS);
   return {
     sealed: bySource.get,
     opened: bySealed.get,

@@ -29,7 +29,7 @@ import {
   type SpanExporter,
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace-base';
-import { createMemory } from './memory.ts';
+import { createCache } from './cache.ts';
 import type { Clock, Log, Random, TraceAttributes, TracedRequest, TraceStep, Traces } from './platform.ts';
 import { placeOf, readTraceparent, writeTraceparent } from './trace-context.ts';
 import { VERSION } from './version.ts';
@@ -130,7 +130,7 @@ interface Homes {
 }
 
 function createHomes({ derived, start }: Tracer): Homes {
-  const adopted = createMemory<SpanContext>(MOST_ADOPTED);
+  const adopted = createCache<SpanContext>(MOST_ADOPTED);
   const of = (transactionId: string): SpanContext => adopted.get(transactionId) ?? derived(transactionId);
   return {
     of,

@@ -4,7 +4,7 @@
  * Invariant: it holds at most `most` entries (two at least), and always the newest half of that number.
  */
 
-export interface Memory<V> {
+export interface Cache<V> {
   get(key: string): V | undefined;
   set(key: string, value: V): void;
 }
@@ -13,7 +13,7 @@ export interface Memory<V> {
  * Two halves: the newer one fills, then replaces the older one, which is dropped whole. (A Map that evicts its oldest entry for
  * each new one has to walk over the slots of those evicted before: 5.5 µs with 5 000 entries.)
  */
-export function createMemory<V>(most: number): Memory<V> {
+export function createCache<V>(most: number): Cache<V> {
   const half = Math.max(1, Math.floor(most / 2));
   let newer = new Map<string, V>();
   let older = new Map<string, V>();
