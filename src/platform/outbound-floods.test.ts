@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { portOf } from '../../test/support/listening.ts';
 import { createOutbound } from './outbound.ts';
-import { SIP_BYTES } from './outbound-sips.ts';
+import { READ_BYTES } from './outbound-small-reads.ts';
 import type { Outbound, OutboundAnswer } from './platform.ts';
 import { manualClock } from './testing/manual-clock.ts';
 
@@ -48,7 +48,7 @@ describe.each(['merchant', 'upstream'] as const)('to a %s', (trust) => {
     });
     flood = (socket) => socket.write(`HTTP/1.1 200 OK\r\n${'a:\r\n'.repeat(32_000)}`);
     expect(await send(trust)).toEqual({ kind: 'lost', reason: 'the connection failed: UND_ERR_HEADERS_OVERFLOW' });
-    expect(Math.max(...pieces)).toBe(SIP_BYTES);
+    expect(Math.max(...pieces)).toBe(READ_BYTES);
     // 'a' of each line is counted: a line for each byte allowed, and the piece in which the last of them is.
     expect(pieces.length).toBeLessThan(trust === 'merchant' ? 36 : 72);
   });

@@ -9,7 +9,7 @@ import { createCache } from './cache.ts';
 import { systemClock } from './clock.ts';
 import { BLOCKED, CONNECT_LIMIT_MS, guardedConnector, nameServers, type Resolve } from './outbound-dial.ts';
 import { createLanes, LANE_WIDTH, type Lanes } from './outbound-lanes.ts';
-import { SIP_BYTES, sipping } from './outbound-sips.ts';
+import { READ_BYTES, withSmallReads } from './outbound-small-reads.ts';
 import { takingBack } from './outbound-take-back.ts';
 import { type DialRules, type Target, targetOfMerchant, targetOfUpstream } from './outbound-url.ts';
 import type { Clock, Outbound, OutboundAnswer, OutboundRequest } from './platform.ts';
@@ -30,7 +30,7 @@ export interface OutboundOptions extends DialRules {
  * How many responses may still be arriving although nobody waits for their end, over all origins; beyond that the oldest
  * connection is closed. Normal ones end at once and free their connection; endless ones must not occupy an origin's slots.
  */
-const MOST_RESTS = 64;
+const MOST_UNFINISHED = 64;
 
 /** How many interim responses (1xx) may come before an answer; more are sent only to keep the gateway busy. */
 const MOST_INTERIM = 64;
@@ -40,7 +40,7 @@ const HEADER_BYTES = 8_192;
 const PIECES_BESIDES = 1_024;
 
 /** Idle connections are closed after 4 s; the receiver may ask for less, or for more, up to 30 s. */
-const POOLS = {
+const POOL_OPTIONS = {
   connections: LANE_WIDTH,
   pipelining: 1,
   keepAliveTimeout: 4000,
@@ -58,10 +58,10 @@ export function createOutbound(options: OutboundOptions): Outbound {
   const rules: DialRules = { allowLoopback, requireHttps, networks };
   const clock = options.clock ?? systemClock();
   const resolve = options.resolve ?? nameServers({ alsoSystem: rules.allowLoopback });
-  // Two sets of pools: a merchant's request must never travel over a connection that was made without the guard.
-  const ways = {
-    merchant: openWay(guardedConnector(rules, resolve), HEADER_BYTES),
-    upstream: openWay(takingBack(buildConnector(TO_UPSTREAMS)), 2 * HEADER_BYTES),
+  // Apart from each other: a merchant's request must never travel over a connection that was made without the guard.
+  const pools = {
+    merchant: openPools(guardedConnector(rules, resolve), HEADER_BYTES),
+    upstream: openPools(takingBack(buildConnector(TO_UPSTREAMS)), 2 * HEADER_BYTES),
   };
   const judged = remembering((url) => targetOfMerchant(url, rules));
   const judgedForBrowsers = remembering((url) => targetOfMerchant(url, rules, 'browser'));
@@ -72,8 +72,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
       const target = isMerchant ? judged(request.url) : targetOfUpstream(request.url);
       if ('refused' in target) return Promise.resolve(notSent(`the address is refused: ${target.refused}`));
       if (closed) return Promise.resolve(notSent('the gateway is stopping'));
-      const way = ways[request.trust];
-      return new Promise((settle) => exchange({ way, clock, target, request, settle }));
+      return new Promise((settle) => exchange({ pools: pools[request.trust], clock, target, request, settle }));
     },
     refuses(url, opener) {
       const target = opener === 'browser' ? judgedForBrowsers(url) : judged(url);
@@ -81,7 +80,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
     },
     async close() {
       closed = true;
-      await Promise.all([ways.merchant.agent.destroy(), ways.upstream.agent.destroy()]);
+      await Promise.all([pools.merchant.agent.destroy(), pools.upstream.agent.destroy()]);
     },
   };
 }
@@ -102,20 +101,21 @@ function remembering(judge: (url: string) => Target): (url: string) => Target {
   };
 }
 
-interface Way {
+/** The connections to all origins of one kind of receiver. */
+interface Pools {
   readonly agent: Agent;
   readonly lanes: Lanes;
-  /** Functions that cut the answers that have been handed over but have not ended, the oldest first. */
-  readonly rests: Set<() => void>;
+  /** Functions that cut off the answers that have been handed over but have not ended, the oldest first. */
+  readonly unfinished: Set<() => void>;
 }
 
-function openWay(dial: buildConnector.connector, maxHeaderSize: number): Way {
-  const agent = new Agent({ ...POOLS, maxHeaderSize, connect: sipping(dial) });
-  return { agent, lanes: createLanes(), rests: new Set() };
+function openPools(dial: buildConnector.connector, maxHeaderSize: number): Pools {
+  const agent = new Agent({ ...POOL_OPTIONS, maxHeaderSize, connect: withSmallReads(dial) });
+  return { agent, lanes: createLanes(), unfinished: new Set() };
 }
 
 interface Exchange {
-  readonly way: Way;
+  readonly pools: Pools;
   readonly clock: Clock;
   readonly target: { readonly origin: string; readonly path: string };
   readonly request: OutboundRequest;
@@ -128,7 +128,7 @@ interface Exchange {
  */
 function exchange(parts: Exchange): void {
   const { clock, request } = parts;
-  const { agent, lanes, rests } = parts.way;
+  const { agent, lanes, unfinished } = parts.pools;
   const { origin, path } = parts.target;
   const begun = clock.wall();
   let settled = false;
@@ -138,12 +138,12 @@ function exchange(parts: Exchange): void {
   const settle = (answer: OutboundAnswer): void => {
     if (settled) return;
     settled = true;
-    if (!rests.has(cut)) cancelDeadline();
+    if (!unfinished.has(cut)) cancelDeadline();
     parts.settle(answer);
   };
   const leave = (): void => {
     cancelDeadline();
-    rests.delete(cut);
+    unfinished.delete(cut);
     lanes.leave(origin);
   };
   const giveUp = (): void => {
@@ -185,10 +185,10 @@ function exchange(parts: Exchange): void {
         }
         answer.start(status, headers);
         if (request.enough !== 'status' || status < 200) return;
-        rests.add(cut);
+        unfinished.add(cut);
         settle(answer.whole());
-        const [oldest] = rests;
-        if (rests.size > MOST_RESTS) oldest?.();
+        const [oldest] = unfinished;
+        if (unfinished.size > MOST_UNFINISHED) oldest?.();
       },
       onResponseData(current, chunk) {
         if (answer.data(chunk)) return;
@@ -222,7 +222,7 @@ function dispatchOptions(origin: string, path: string, request: OutboundRequest)
 
 interface AnswerReader {
   start(status: number, headers: { readonly [name: string]: string | string[] | undefined }): void;
-  /** False when the limit is exceeded, or it comes in shreds: what came is kept up to there, and the rest is not wanted. */
+  /** False once the limit is exceeded, or the answer comes in too many pieces: what has come is kept, and no more is wanted. */
   data(chunk: Buffer): boolean;
   whole(): OutboundAnswer;
 }
@@ -232,7 +232,7 @@ function createAnswerReader(limit: number): AnswerReader {
   let headers: { readonly [name: string]: string } = {};
   const chunks: Buffer[] = [];
   let size = 0;
-  const mostPieces = PIECES_BESIDES + (2 * limit) / SIP_BYTES;
+  const mostPieces = PIECES_BESIDES + (2 * limit) / READ_BYTES;
   return {
     start(newStatus, newHeaders) {
       // Called for interim responses (103 Early Hints) too; the final answer comes after them and replaces them.
