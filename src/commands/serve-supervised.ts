@@ -6,7 +6,7 @@
 import cluster from 'node:cluster';
 import type { Server, Socket } from 'node:net';
 import type { Metrics } from '../platform/platform.ts';
-import { isSupervisorWord, type ProcessWord, type SupervisorWord } from './supervise-words.ts';
+import { isSupervisorMessage, type ProcessMessage, type SupervisorMessage } from './supervise-messages.ts';
 
 export interface Supervised {
   /** Tells the supervisor that this process serves. */
@@ -51,14 +51,14 @@ export function openSupervised(): Supervised | undefined {
     replace = resolve;
   });
 
-  const hear = async (word: SupervisorWord): Promise<void> => {
-    if (word.type === 'replaced') replace();
-    else if (word.type === 'left') leave();
-    else if (word.type === 'numbers_of_all') asked.get(word.ask)?.(word.text);
-    else if (own !== undefined) say({ type: 'numbers', ask: word.ask, text: await own() });
+  const hear = async (message: SupervisorMessage): Promise<void> => {
+    if (message.type === 'replaced') replace();
+    else if (message.type === 'left') leave();
+    else if (message.type === 'numbers_of_all') asked.get(message.ask)?.(message.text);
+    else if (own !== undefined) say({ type: 'numbers', ask: message.ask, text: await own() });
   };
-  process.on('message', (word: unknown) => {
-    if (isSupervisorWord(word)) void hear(word);
+  process.on('message', (message: unknown) => {
+    if (isSupervisorMessage(message)) void hear(message);
   });
 
   const askAll = (): Promise<string> => {
@@ -122,6 +122,6 @@ export function closeTooMany(server: Server): void {
 }
 
 /** Sends a message. A failure means that the supervisor is gone, which another event reports. */
-function say(word: ProcessWord): void {
-  if (process.connected) process.send?.(word, undefined, undefined, () => undefined);
+function say(message: ProcessMessage): void {
+  if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
 }

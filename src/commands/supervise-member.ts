@@ -8,7 +8,7 @@ import type { OpenLog } from '../platform/log.ts';
 import { NODE_FLAGS } from '../platform/node-flags.ts';
 import type { Place } from './serve-processes.ts';
 import { wholeLines } from './supervise-lines.ts';
-import { isProcessWord, PROCESS_NAME, type ProcessWord, type SupervisorWord } from './supervise-words.ts';
+import { isProcessMessage, PROCESS_NAME, type ProcessMessage, type SupervisorMessage } from './supervise-messages.ts';
 
 /** How a start went: where it listens once it serves (`url` is undefined for a worker), or why it did not start. */
 export type Started = { readonly url: string | undefined } | { readonly failed: string };
@@ -21,7 +21,7 @@ export interface Member {
   /** Resolves when it has ended, and everything that it printed has been passed on. */
   readonly printed: Promise<void>;
   isConnected(): boolean;
-  tell(word: SupervisorWord): void;
+  tell(message: SupervisorMessage): void;
   signal(name: NodeJS.Signals): void;
 }
 
@@ -30,7 +30,7 @@ export interface MemberOptions {
   readonly log: Omit<OpenLog, 'close'>;
   readonly writeError: (text: string) => void;
   /** Called with a process's messages, except those about its start and stop. */
-  readonly heard: (member: Member, word: ProcessWord) => void;
+  readonly heard: (member: Member, message: ProcessMessage) => void;
 }
 
 /** Starts this program as a child process, in the place's role. */
@@ -70,15 +70,15 @@ export function launch(place: Place, { log, writeError, heard }: MemberOptions):
     ended,
     printed,
     isConnected: () => worker.isConnected(),
-    tell: (word) => tell(worker, word),
+    tell: (message) => tell(worker, message),
     signal: (signal) => void worker.process.kill(signal),
   };
-  worker.on('message', (word: unknown) => {
-    if (!isProcessWord(word)) return;
-    if (word.type === 'ready') tellStarted({ url: word.url });
-    else if (word.type === 'failed') tellStarted({ failed: word.message });
-    else if (word.type === 'leaving') takePort(worker);
-    else heard(member, word);
+  worker.on('message', (message: unknown) => {
+    if (!isProcessMessage(message)) return;
+    if (message.type === 'ready') tellStarted({ url: message.url });
+    else if (message.type === 'failed') tellStarted({ failed: message.message });
+    else if (message.type === 'leaving') takePort(worker);
+    else heard(member, message);
   });
   return member;
 }
@@ -116,6 +116,6 @@ function takePort(worker: Worker): void {
 }
 
 /** Sends a message. A failure means that the process is gone, which another event reports. */
-function tell(worker: Worker, word: SupervisorWord): void {
-  if (worker.isConnected()) worker.send(word, () => undefined);
+function tell(worker: Worker, message: SupervisorMessage): void {
+  if (worker.isConnected()) worker.send(message, () => undefined);
 }

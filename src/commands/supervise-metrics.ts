@@ -6,15 +6,15 @@
 import type { Clock } from '../platform/platform.ts';
 import { joinMetrics, type ProcessMetrics } from './metrics-page.ts';
 import type { Member } from './supervise-member.ts';
+import type { ProcessMessage } from './supervise-messages.ts';
 import type { Places } from './supervise-places.ts';
-import type { ProcessWord } from './supervise-words.ts';
 
 /** 4 s, twice as long as a process waits for a slow database before it answers without it (`watch/database-metrics.ts`). */
 const ANSWER_LIMIT_MS = 4_000;
 
 export interface MetricsOfAll {
   /** Takes a message from a process. */
-  heard(member: Member, word: ProcessWord): void;
+  heard(member: Member, message: ProcessMessage): void;
 }
 
 /** `places` is called for every request. */
@@ -41,9 +41,9 @@ export function collectMetrics(clock: Pick<Clock, 'after'>, places: () => Places
     asker.tell({ type: 'numbers_of_all', ask, text: `${joinMetrics(pages)}\n${restartsPage(restarts)}` });
   };
   return {
-    heard(member, word) {
-      if (word.type === 'numbers_asked') void answer(member, word.ask);
-      else if (word.type === 'numbers') answers.get(word.ask)?.(word.text);
+    heard(member, message) {
+      if (message.type === 'numbers_asked') void answer(member, message.ask);
+      else if (message.type === 'numbers') answers.get(message.ask)?.(message.text);
     },
   };
 }

@@ -8,12 +8,12 @@ import { manualClock } from '../platform/testing/manual-clock.ts';
 import { memoryLog } from '../platform/testing/memory-log.ts';
 import { openPlaces, type Places, pauseBefore } from './supervise-places.ts';
 
-/** A program that sends `word`, and then can only be killed. */
-const stubborn = (word: object) => `
+/** A program that sends `message`, and then can only be killed. */
+const stubborn = (message: object) => `
 process.on('SIGTERM', () => undefined);
 process.on('disconnect', () => process.exit());
 setInterval(() => undefined, 60_000);
-process.send(${JSON.stringify(word)});`;
+process.send(${JSON.stringify(message)});`;
 
 let folder: string;
 let clock: ReturnType<typeof manualClock>;

@@ -18,7 +18,7 @@ import type { Store } from '../store/store.ts';
 import type { OperatorDeps } from '../usecases/deps.ts';
 import { usingDatabaseUrl } from './database-url.ts';
 import { messageOf, type Surroundings } from './output.ts';
-import { PROCESS_NAME } from './supervise-words.ts';
+import { PROCESS_NAME } from './supervise-messages.ts';
 
 /** What a command needs; `serve` adds the outbound network. */
 export interface World {

@@ -43,9 +43,9 @@ test('a process that waits for the database in vain is on the page, and reports 
         ended: Promise.resolve(),
         printed: Promise.resolve(),
         isConnected: () => true,
-        tell: (word) => {
-          if (word.type === 'numbers_wanted') void answer(word.ask);
-          else if (word.type === 'numbers_of_all') resolve(word.text);
+        tell: (message) => {
+          if (message.type === 'numbers_wanted') void answer(message.ask);
+          else if (message.type === 'numbers_of_all') resolve(message.text);
         },
         signal: () => undefined,
       };

@@ -2,11 +2,11 @@
  * The messages between a supervisor and its processes over their IPC channel.
  *
  * Invariant: every message has a `type`, which is checked before the message is used: the channel also carries Node.js's own
- * messages.
+ * messages. While processes are replaced, a supervisor talks to processes of a later build, so types keep their names and fields.
  */
 
 /** What a process tells its supervisor. */
-export type ProcessWord =
+export type ProcessMessage =
   /** It serves; `url` is where it listens. */
   | { readonly type: 'ready'; readonly url?: string }
   /** It could not start, and why, in one line. */
@@ -19,7 +19,7 @@ export type ProcessWord =
   | { readonly type: 'leaving' };
 
 /** What a supervisor tells a process. */
-export type SupervisorWord =
+export type SupervisorMessage =
   /** Send your own metrics. */
   | { readonly type: 'numbers_wanted'; readonly ask: number }
   /** The metrics of all processes, as requested. */
@@ -32,30 +32,34 @@ export type SupervisorWord =
 /** The environment variable that holds a process's name, for example `api-2`. */
 export const PROCESS_NAME = 'MBONGO_PROCESS';
 
-const OF_PROCESS = new Set<string>([
+const FROM_PROCESS = new Set<string>([
   'ready',
   'failed',
   'numbers_asked',
   'numbers',
   'leaving',
-] satisfies ProcessWord['type'][]);
-const OF_SUPERVISOR = new Set<string>([
+] satisfies ProcessMessage['type'][]);
+const FROM_SUPERVISOR = new Set<string>([
   'numbers_wanted',
   'numbers_of_all',
   'left',
   'replaced',
-] satisfies SupervisorWord['type'][]);
+] satisfies SupervisorMessage['type'][]);
 
-export function isProcessWord(word: unknown): word is ProcessWord {
-  return isWordOf(OF_PROCESS, word);
+export function isProcessMessage(message: unknown): message is ProcessMessage {
+  return isMessageOf(FROM_PROCESS, message);
 }
 
-export function isSupervisorWord(word: unknown): word is SupervisorWord {
-  return isWordOf(OF_SUPERVISOR, word);
+export function isSupervisorMessage(message: unknown): message is SupervisorMessage {
+  return isMessageOf(FROM_SUPERVISOR, message);
 }
 
-function isWordOf(types: ReadonlySet<string>, word: unknown): boolean {
+function isMessageOf(types: ReadonlySet<string>, message: unknown): boolean {
   return (
-    typeof word === 'object' && word !== null && 'type' in word && typeof word.type === 'string' && types.has(word.type)
+    typeof message === 'object' &&
+    message !== null &&
+    'type' in message &&
+    typeof message.type === 'string' &&
+    types.has(message.type)
   );
 }
