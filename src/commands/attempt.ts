@@ -16,7 +16,7 @@ import { requireId } from '../usecases/operator-input.ts';
 import { findOtherUnder } from '../usecases/order-search.ts';
 import { readLimit } from './options.ts';
 import { endOfPage, type Output, table, timeOf } from './output.ts';
-import { attributionOf } from './this-user.ts';
+import { attributionOf, type ConfirmedOptions } from './this-user.ts';
 import type { Tools } from './tools.ts';
 
 export async function attemptList(
@@ -106,13 +106,10 @@ function lateList(attempts: readonly Attempt[]): Output {
   };
 }
 
-export interface AttemptSettleOptions {
+export interface AttemptSettleOptions extends ConfirmedOptions {
   readonly paid?: true;
   readonly notPaid?: true;
   readonly providerReference?: string;
-  readonly by?: string;
-  readonly why?: string;
-  readonly yes?: true;
 }
 
 export async function attemptSettle(
@@ -151,11 +148,9 @@ export async function attemptSettle(
   };
 }
 
-export interface AttemptBookOptions {
+export interface AttemptBookOptions extends ConfirmedOptions {
   readonly to: LateTarget;
-  readonly by?: string;
   readonly why: string;
-  readonly yes?: true;
 }
 
 export async function attemptBook({ deps }: Tools, attemptId: string, options: AttemptBookOptions): Promise<Output> {

@@ -19,7 +19,7 @@ import { addPayoutCommands } from './payout-verbs.ts';
 import { addRefundCommands } from './refund-verbs.ts';
 import { readProcesses } from './serve-processes.ts';
 import { addSuspenseCommands } from './suspense-verbs.ts';
-import { attributionOf } from './this-user.ts';
+import { type AttributionOptions, attributionOf } from './this-user.ts';
 import type { Given, Tools } from './tools.ts';
 import { addTransferCommands } from './transfer-verbs.ts';
 import { explainUsage, refuseBeforeVerb, refuseTwice, refuseUnknownHelp, spelledOut } from './usage.ts';
@@ -123,7 +123,7 @@ function sayWho(verb: Command): void {
 }
 
 /** The command as the journal names it: the verb, preceded by its nouns if any. */
-function commandOf(parent: Command, name: string, options: { readonly by?: string; readonly why?: string }): Given {
+function commandOf(parent: Command, name: string, options: AttributionOptions): Given {
   const nouns: string[] = [];
   for (let noun = parent; noun.parent !== null; noun = noun.parent) nouns.unshift(noun.name());
   const verb = [...nouns, name].join(' ');

@@ -7,13 +7,8 @@ import { holdConnector, requireHold, resumeConnector } from '../usecases/connect
 import { type Hold, readHold, readHolds } from '../usecases/holds.ts';
 import { OperatorError, UsageError } from '../usecases/operator-error.ts';
 import { type Output, table, timeOf } from './output.ts';
-import { attributionOf } from './this-user.ts';
+import { type AttributionOptions, attributionOf } from './this-user.ts';
 import type { Tools } from './tools.ts';
-
-interface SaidOptions {
-  readonly by?: string;
-  readonly why?: string;
-}
 
 export async function connectorList({ deps }: Tools): Promise<Output> {
   const standings = await readHolds(deps, SENDERS);
@@ -28,7 +23,7 @@ export async function connectorList({ deps }: Tools): Promise<Output> {
   };
 }
 
-export async function connectorHold({ deps }: Tools, name: string, options: SaidOptions): Promise<Output> {
+export async function connectorHold({ deps }: Tools, name: string, options: AttributionOptions): Promise<Output> {
   requireSender(name);
   const hold = await holdConnector(deps, name, attributionOf(options));
   return {

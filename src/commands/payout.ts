@@ -27,7 +27,7 @@ import { readLimit, readStatus, readWhole } from './options.ts';
 import { endOfSearch, type OrderOptions, partyOf, readSearch } from './orders.ts';
 import { counted, endOfPage, fieldLines, type Output, table, timeOf } from './output.ts';
 import { countsOf, documentOf, tableOf } from './payout-table.ts';
-import { attributionOf } from './this-user.ts';
+import { attributionOf, type ConfirmedOptions } from './this-user.ts';
 import type { Tools } from './tools.ts';
 
 export interface PayoutListOptions {
@@ -158,13 +158,7 @@ export async function payoutLines({ deps }: Tools, options: PayoutLinesOptions):
   };
 }
 
-export interface WordOptions {
-  readonly by?: string;
-  readonly why?: string;
-  readonly yes?: true;
-}
-
-export async function payoutApprove({ deps }: Tools, batchId: string, options: WordOptions): Promise<Output> {
+export async function payoutApprove({ deps }: Tools, batchId: string, options: ConfirmedOptions): Promise<Output> {
   if (options.yes !== true) {
     const batch = await requireApprovable(operating({ deps }), batchId);
     const missed = missedRuns(operating({ deps }), batch).length;
@@ -182,7 +176,7 @@ export async function payoutApprove({ deps }: Tools, batchId: string, options: W
   return { document, lines: [...lines, held] };
 }
 
-export async function payoutReject({ deps }: Tools, batchId: string, options: WordOptions): Promise<Output> {
+export async function payoutReject({ deps }: Tools, batchId: string, options: ConfirmedOptions): Promise<Output> {
   if (options.yes !== true) {
     const batch = await requireBatch(deps, batchId);
     requireWaiting(batch);
@@ -194,7 +188,7 @@ export async function payoutReject({ deps }: Tools, batchId: string, options: Wo
 export async function payoutCancel(
   { deps }: Tools,
   batchId: string,
-  options: WordOptions & { readonly notTaken?: true },
+  options: ConfirmedOptions & { readonly notTaken?: true },
 ): Promise<Output> {
   if (options.yes !== true) {
     const batch = await requireBatch(deps, batchId);
@@ -211,14 +205,14 @@ export async function payoutCancel(
   return { document, lines: document.pending_count === 0 ? lines : [...lines, waits] };
 }
 
-export async function payoutPause({ deps }: Tools, batchId: string, options: WordOptions): Promise<Output> {
+export async function payoutPause({ deps }: Tools, batchId: string, options: ConfirmedOptions): Promise<Output> {
   return outputOf({ deps }, await pausePayout(operating({ deps }), batchId, attributionOf(options)));
 }
 
 export async function payoutResume(
   { deps }: Tools,
   batchId: string,
-  options: WordOptions & { readonly catchUp?: true },
+  options: ConfirmedOptions & { readonly catchUp?: true },
 ): Promise<Output> {
   const attribution = { ...attributionOf(options), catchUp: options.catchUp === true };
   if (options.yes !== true) {

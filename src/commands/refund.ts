@@ -15,7 +15,7 @@ import { callOffRefund, executeRefund, requireCallable, requireExecutable } from
 import { seeRefund } from '../usecases/refund-read.ts';
 import { readLimit, readStatus } from './options.ts';
 import { endOfPage, fieldLines, type Output, table, timeOf } from './output.ts';
-import { attributionOf } from './this-user.ts';
+import { attributionOf, type ConfirmedOptions } from './this-user.ts';
 import type { Tools } from './tools.ts';
 
 export interface RefundListOptions {
@@ -70,16 +70,10 @@ export async function refundShow({ deps }: Tools, refundId: string): Promise<Out
   return { document, lines: fieldLines(document) };
 }
 
-export interface RefundWordOptions {
-  readonly by?: string;
-  readonly why?: string;
-  readonly yes?: true;
-}
-
 export async function refundExecute(
   { deps }: Tools,
   refundId: string,
-  options: RefundWordOptions & { readonly reference: string; readonly notTaken?: true },
+  options: ConfirmedOptions & { readonly reference: string; readonly notTaken?: true },
 ): Promise<Output> {
   const { reference, notTaken = false } = options;
   if (options.yes !== true) {
@@ -92,7 +86,7 @@ export async function refundExecute(
 export async function refundFail(
   { deps }: Tools,
   refundId: string,
-  options: RefundWordOptions & { readonly notTaken?: true },
+  options: ConfirmedOptions & { readonly notTaken?: true },
 ): Promise<Output> {
   const { notTaken = false } = options;
   if (options.yes !== true) {

@@ -9,17 +9,14 @@ import { type BalanceSettled, previewSettlement, settleBalance } from '../usecas
 import { OperatorError } from '../usecases/operator-error.ts';
 import { requireAmount, requireCurrency } from '../usecases/operator-input.ts';
 import { type Output, timeOf } from './output.ts';
-import { attributionOf } from './this-user.ts';
+import { attributionOf, type ConfirmedOptions } from './this-user.ts';
 import type { Tools } from './tools.ts';
 
-export interface SettleOptions {
+export interface SettleOptions extends ConfirmedOptions {
   readonly merchant: string;
   readonly currency: string;
   readonly amount: string;
   readonly reference?: string;
-  readonly by?: string;
-  readonly why?: string;
-  readonly yes?: true;
 }
 
 export async function settle({ deps }: Tools, options: SettleOptions): Promise<Output> {

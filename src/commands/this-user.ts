@@ -16,12 +16,23 @@ function thisUser(): string {
   }
 }
 
+/** `--by` and `--why`, of every verb that the journal records. */
+export interface AttributionOptions {
+  readonly by?: string;
+  readonly why?: string;
+}
+
+/** The same of a verb that asks for `--yes` before it does something for good. */
+export interface ConfirmedOptions extends AttributionOptions {
+  readonly yes?: true;
+}
+
 /**
  * The values of `--by` and `--why`, by default this user and null. A name that was given is followed by this user's, `claire, as
  * root`: what follows the last `, as ` is the machine's word, whatever the name contains. A blank name stays blank, to be refused.
  */
-export function attributionOf({ by, why = null }: { readonly by?: string; readonly why?: string | null }): Attribution {
+export function attributionOf({ by, why }: AttributionOptions): Attribution {
   const user = thisUser();
   const name = by?.trim() ?? user;
-  return { by: name === '' || name === user ? name : `${name}, as ${user}`, why };
+  return { by: name === '' || name === user ? name : `${name}, as ${user}`, why: why ?? null };
 }
