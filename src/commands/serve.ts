@@ -29,12 +29,12 @@ import { openWorld, type World } from './world.ts';
 const HEAP_GROWTH = '--heap-growing-percent=60';
 
 /**
- * Detaches an array buffer once, before anything is compiled. As long as no buffer has ever been detached in a process, V8
- * compiles code that reads buffers (timers, sockets, parsers) on that assumption, and discards all of it when one is: the HTTP
- * client's WebAssembly grew its memory under load, 130 functions were compiled anew, and event-loop turns took 150 ms for most of
- * a second.
+ * Detaches an array buffer, so that it happens before anything is compiled. As long as no buffer has ever been detached in a process,
+ * V8 compiles code that reads buffers (timers, sockets, parsers) on that assumption, and discards all such code once one is. The
+ * HTTP client's WebAssembly detaches one when its memory grows, which is under load: 130 functions were compiled anew, and turns of
+ * the event loop took 150 ms for most of a second.
  */
-function settleBuffers(): void {
+function detachBufferEarly(): void {
   const buffer = new ArrayBuffer(1);
   structuredClone(buffer, { transfer: [buffer] });
 }
@@ -44,7 +44,7 @@ export async function serve(around: Surroundings, role: Role, json: boolean): Pr
   const stopping = whenToldToStop(around.env);
   outliveReplacing(() => undefined);
   setFlagsFromString(HEAP_GROWTH);
-  settleBuffers();
+  detachBufferEarly();
   const supervised = openSupervised();
   const loading = loadParts();
   // If the world cannot be opened, that error is reported, not this one.
