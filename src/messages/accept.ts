@@ -12,12 +12,9 @@ export function wantsHtml(accept: string | undefined): boolean {
   return placeOf(accept, 'text/html') !== undefined;
 }
 
-/** Whether a client would rather have HTML than JSON: by their weights, and of the same weight by what it names first. */
+/** Whether a client names HTML, and would not rather have JSON. */
 export function prefersHtml(accept: string | undefined): boolean {
-  const html = placeOf(accept, 'text/html');
-  const json = placeOf(accept, 'application/json');
-  if (html === undefined || json === undefined) return html !== undefined;
-  return html.weight === json.weight ? html.at < json.at : html.weight > json.weight;
+  return prefersToJson(accept, 'text/html');
 }
 
 /** Whether a client names JSON, and would not rather have HTML. */
@@ -27,10 +24,15 @@ export function prefersJson(accept: string | undefined): boolean {
 
 /** Whether a client names CSV, and would not rather have JSON. */
 export function prefersCsv(accept: string | undefined): boolean {
-  const csv = placeOf(accept, 'text/csv');
+  return prefersToJson(accept, 'text/csv');
+}
+
+/** Whether a client prefers a type to JSON: by their weights, and of the same weight by what it names first. */
+function prefersToJson(accept: string | undefined, type: string): boolean {
+  const wanted = placeOf(accept, type);
   const json = placeOf(accept, 'application/json');
-  if (csv === undefined || json === undefined) return csv !== undefined;
-  return csv.weight === json.weight ? csv.at < json.at : csv.weight > json.weight;
+  if (wanted === undefined || json === undefined) return wanted !== undefined;
+  return wanted.weight === json.weight ? wanted.at < json.at : wanted.weight > json.weight;
 }
 
 /** The smallest coding that a client names and does not refuse; undefined: it takes only the plain bytes. */
