@@ -126,10 +126,9 @@ function withCookies(answer: PageAnswer, cookies: readonly string[]): PageAnswer
 /** For the script of an open page: whether another page would be shown now. */
 async function stateOfPage(parts: Parts, request: PageRequest): Promise<PageAnswer> {
   const checkout = await openedBy(parts, request);
-  const type = 'application/json; charset=utf-8';
   if (checkout === undefined) throw new Refusal(1204);
   const view = await countedView(parts, request, checkout);
-  return { status: 200, type, body: JSON.stringify({ version: versionOf(view) }) };
+  return jsonAnswer({ version: versionOf(view) });
 }
 
 const PROOF_FILE = { field: 'file', most: PROOF_BYTES_MOST } as const;
@@ -182,19 +181,23 @@ function languagePage(parts: Parts, request: PageRequest): Promise<PageAnswer> {
 
 /** A step's address, opened as a page: by Enter in the address bar, or from a browser's history. Nothing is done. */
 function backPage(name: string): Page {
-  const show = ({ params }: PageRequest): Promise<PageAnswer> => {
-    const headers = { Location: `/checkout/${encodeURIComponent(params.id ?? '')}` };
-    return Promise.resolve({ status: 303, type: 'text/plain; charset=utf-8', body: '', headers });
-  };
+  const show = ({ params }: PageRequest): PageAnswer => redirectTo(`/checkout/${encodeURIComponent(params.id ?? '')}`);
   return { method: 'GET', path: `/checkout/:id/${name}`, show };
 }
 
+/** Sends the browser to another address, which it opens with a GET. */
+function redirectTo(address: string): PageAnswer {
+  return { status: 303, type: 'text/plain; charset=utf-8', body: '', headers: { Location: address } };
+}
+
+/** For a script of ours. */
+function jsonAnswer(value: unknown): PageAnswer {
+  return { status: 200, type: 'application/json; charset=utf-8', body: JSON.stringify(value) };
+}
+
 function doneAnswer(done: Done, { id }: Checkout): PageAnswer {
-  if (done.kind === 'json') {
-    return { status: 200, type: 'application/json; charset=utf-8', body: JSON.stringify(done.value) };
-  }
-  const location = done.kind === 'elsewhere' ? done.url : `/checkout/${id}${done.path}`;
-  return { status: 303, type: 'text/plain; charset=utf-8', body: '', headers: { Location: location } };
+  if (done.kind === 'json') return jsonAnswer(done.value);
+  return redirectTo(done.kind === 'elsewhere' ? done.url : `/checkout/${id}${done.path}`);
 }
 
 /** Refusals which mean that the payment has moved on: consumed, in progress, in another state, declined. */
@@ -264,8 +267,7 @@ async function challengePage({ deps, assets }: Parts, request: PageRequest): Pro
     const id = payment.checkout_id ?? '';
     // A browser that cannot open the hosted page, for example because the shop showed a form of its own.
     const isOwn = (await openByKey(deps, id, keyOf(request, id))) !== undefined;
-    const headers = { Location: isOwn ? `/checkout/${id}` : RETURNED_PATH };
-    return { status: 303, type: 'text/plain; charset=utf-8', body: '', headers };
+    return redirectTo(isOwn ? `/checkout/${id}` : RETURNED_PATH);
   }
   const merchant: Merchant | undefined = await deps.store.merchant.get(payment.shard, payment.merchant_id);
   const title = checkoutText(language, 'challenge_title');
