@@ -241,7 +241,7 @@ function readMasterKeys(env: EnvironmentReader, mode: GatewayMode): readonly str
     return [];
   }
   const keys = value.split(',').map((key) => key.trim());
-  if (mode === 'production' && keys.some(isEmptyKey)) {
+  if (mode === 'production' && keys.some(isAllZeros)) {
     env.problem(
       'MASTER_KEY',
       `contains a key that is all zeros, which anybody can guess: generate one, for example ${example}`,
@@ -253,7 +253,7 @@ function readMasterKeys(env: EnvironmentReader, mode: GatewayMode): readonly str
   return [];
 }
 
-function isEmptyKey(key: string): boolean {
+function isAllZeros(key: string): boolean {
   return parseMasterKey(key)?.every((byte) => byte === 0) === true;
 }
 
