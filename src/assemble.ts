@@ -138,12 +138,12 @@ export interface GatewayOptions {
 /** Assembles the whole gateway, ready to listen. If that fails, nothing is left open, so that the process can end. */
 export async function assembleGateway(config: Config, platform: Platform, options: GatewayOptions): Promise<Gateway> {
   const watch = openWatch(platform);
-  const tools = await assembleParts(config, platform, options.databaseUrl, watch);
+  const parts = await assembleParts(config, platform, options.databaseUrl, watch);
   try {
-    await tools.store.plan();
-    return joinGateway(config, platform, options, { tools, watch });
+    await parts.store.plan();
+    return joinGateway(config, platform, options, { parts, watch });
   } catch (error) {
-    await tools.close();
+    await parts.close();
     throw error;
   }
 }
@@ -153,17 +153,17 @@ function joinGateway(
   config: Config,
   platform: Platform,
   { role, elapsed = () => performance.now() }: GatewayOptions,
-  { tools, watch }: { readonly tools: Parts; readonly watch: Watch },
+  { parts, watch }: { readonly parts: Parts; readonly watch: Watch },
 ): Gateway {
   const limiter = createLimiter({ now: elapsed, afterTurn: setImmediate });
-  const followed = watch.commits(countingCommits(tools.store, limiter.commits));
-  const courier = createCourier({ ...tools.deps, store: followed, outbound: watch.webhooks });
+  const followed = watch.commits(countingCommits(parts.store, limiter.commits));
+  const courier = createCourier({ ...parts.deps, store: followed, outbound: watch.webhooks });
   const store = announcingInserts(followed, ({ table, row }) => {
     if (table === 'webhook_event') courier.offer(row);
     else if (table === 'payout_line') dispatcher.offer(row);
     else if (table === 'refund') refunds.offer(row);
   });
-  const deps: Deps = { ...tools.deps, store };
+  const deps: Deps = { ...parts.deps, store };
   const dispatcher = createDispatcher(deps);
   const refunds = createRefundDispatcher(deps);
   const isCalm = (): boolean => limiter.level() === 0;
@@ -203,20 +203,20 @@ function joinGateway(
   const rounds = works.map((work) => repeat(work.name, work.every, work.run, deps, ran));
   const stop = async (): Promise<void> => {
     await app.close();
-    await tools.deps.acceptances.close();
+    await parts.deps.acceptances.close();
     await Promise.all(rounds.map((round) => round.stop()));
     await Promise.all([dispatcher.close(), refunds.close()]);
     // What may still end a payment comes before the courier, so that its webhook leaves now, not when a lease has expired.
-    await endsWithin(platform.clock, TOLD_WITHIN_MS, tools.background.idle());
+    await endsWithin(platform.clock, TOLD_WITHIN_MS, parts.background.idle());
     await courier.close();
-    await tools.close();
+    await parts.close();
   };
   const drain = (): void => {
     draining = true;
   };
   const port = role === 'worker' ? (config.workerPort ?? config.port) : config.port;
   const listen = (): Promise<string> => app.listen({ host: config.host, port, backlog: WAITING_CONNECTIONS });
-  return { ...tools, deps, store, app, courier, dispatcher, rounds, refreshMetrics, drain, listen, stop };
+  return { ...parts, deps, store, app, courier, dispatcher, rounds, refreshMetrics, drain, listen, stop };
 }
 
 /** The routes of a process that answers calls. */
