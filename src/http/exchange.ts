@@ -14,7 +14,7 @@ import type { Reply } from '../usecases/perform.ts';
 import type { PresentedCredential } from './authentication.ts';
 import { type EnvelopeContext, refusalOf, renderEnvelope, retryAfterOf } from './envelope.ts';
 import { isJson } from './json-node.ts';
-import { type Guard, guardHeaders, NoPlace, placeHeaders } from './limits.ts';
+import { ConcurrencyExceeded, concurrencyHeaders, type Guard, guardHeaders } from './limits.ts';
 import type { PipelineHeaders } from './request-headers.ts';
 import { PROBES } from './service-page.ts';
 
@@ -119,7 +119,7 @@ export function refuse(parts: ExchangeParts, request: FastifyRequest, reply: Fas
   if (refusal.code === 1301 && exchange.guard !== undefined) {
     reply.headers(guardHeaders(exchange.guard, { count: 0, seconds: retryAfter ?? exchange.guard.seconds }));
   }
-  if (refusal instanceof NoPlace) reply.headers(placeHeaders(refusal.places, retryAfter ?? 1));
+  if (refusal instanceof ConcurrencyExceeded) reply.headers(concurrencyHeaders(refusal.limit, retryAfter ?? 1));
   reply.code(refusal.http).header('content-type', JSON_TYPE);
   if (exchange.rendered?.refusal === refusal) return exchange.rendered.reply.body;
   return envelopeFor(parts, request, refusal);

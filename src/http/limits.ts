@@ -72,24 +72,24 @@ export function guardHeaders(guard: Guard, left: Left): { 'RateLimit-Policy': st
 }
 
 /** A limit on how many calls are in flight at once, not on calls in a span of time. */
-export interface Places {
+export interface ConcurrencyLimit {
   readonly name: string;
   readonly most: number;
 }
 
-/** All of a caller's places are taken: 1301, to be tried again after `retryAfter` seconds. */
-export class NoPlace extends Refusal {
-  readonly places: Places;
+/** A caller has as many calls in flight as it may have: 1301, to be tried again after `retryAfter` seconds. */
+export class ConcurrencyExceeded extends Refusal {
+  readonly limit: ConcurrencyLimit;
 
-  constructor(places: Places, retryAfter: number) {
+  constructor(limit: ConcurrencyLimit, retryAfter: number) {
     super(1301, { retryAfter });
-    this.places = places;
+    this.limit = limit;
   }
 }
 
-/** The headers of an answer to a caller that has no place left. */
-export function placeHeaders(
-  { name, most }: Places,
+/** The headers of an answer to a caller that has as many calls in flight as it may have. */
+export function concurrencyHeaders(
+  { name, most }: ConcurrencyLimit,
   seconds: number,
 ): { 'RateLimit-Policy': string; RateLimit: string } {
   return {

@@ -10,7 +10,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '../domain/refusal.ts';
 import type { Clock } from '../platform/platform.ts';
 import { type ExchangeParts, exchangeOf } from './exchange.ts';
-import { NoPlace } from './limits.ts';
+import { ConcurrencyExceeded } from './limits.ts';
 import type { Streamed } from './route.ts';
 
 export interface Streams {
@@ -44,7 +44,7 @@ export function createStreams(parts: ExchangeParts & { readonly clock: Pick<Cloc
     send(request, reply, { status, contentType, fileName, chunks }) {
       const { merchantId = '' } = exchangeOf(request);
       const ofMerchant = [...open.values()].filter((owner) => owner === merchantId).length;
-      if (ofMerchant >= OF_MERCHANT.most) throw new NoPlace(OF_MERCHANT, RETRY_SECONDS);
+      if (ofMerchant >= OF_MERCHANT.most) throw new ConcurrencyExceeded(OF_MERCHANT, RETRY_SECONDS);
       if (open.size >= AT_ONCE) throw new Refusal(1402, { retryAfter: RETRY_SECONDS });
       reply.code(status).headers({
         'Content-Type': contentType,

@@ -1,24 +1,24 @@
 /**
  * Limits how many files are received at once, by the API and the pages together: each is some megabytes in memory.
  *
- * Invariant: a customer never has more than two of a process's places and a merchant never more than eight, so that no silent
- * sender keeps the others waiting. A call that waits for a place has its body unread, for seconds, and is one of a bounded
- * number.
+ * Invariant: a customer never has more than two of a process's slots and a merchant never more than eight, so that no silent
+ * sender keeps the others waiting. A call waits for a slot for seconds at most, with its body unread, and only a bounded number of
+ * calls wait.
  */
 
 import { Refusal } from '../domain/refusal.ts';
 import type { Clock } from '../platform/platform.ts';
-import { NoPlace } from './limits.ts';
+import { ConcurrencyExceeded } from './limits.ts';
 
 export interface UploadSlots {
   /**
-   * Takes a place for a sender (a session's id, or a credential's) of a merchant. Returns the function that gives it back.
+   * Takes a slot for a sender (a session's id, or a credential's) of a merchant. Returns the function that gives it back.
    *
-   * @throws Refusal 1301 when the sender or the merchant has its share, 1402 when every place is taken.
+   * @throws Refusal 1301 when the sender or the merchant has its share, 1402 when every slot is taken.
    */
   take(sender: string, merchant: string): () => void;
   /**
-   * Takes a place for a call that others may repeat at the same time, under one Idempotency-Key (contract §7): it waits for its
+   * Takes a slot for a call that others may repeat at the same time, under one Idempotency-Key (contract §7): it waits for its
    * turn before it is refused.
    */
   waitFor(sender: string, merchant: string): Promise<() => void>;
@@ -35,7 +35,7 @@ const AT_ONCE = 24;
 /** Files that are judged, sealed and stored at once, of those that have arrived. */
 const FINISHED_AT_ONCE = 4;
 const RETRY_SECONDS = 2;
-/** How long a call waits: a sender of a photo holds its place for seconds. */
+/** How long a call waits: a sender of a photo holds its slot for seconds. */
 const PATIENCE_MS = 10_000;
 const WAITING_OF_SENDER = 128;
 const WAITING_MOST = 1_024;
@@ -52,23 +52,23 @@ export function createUploadSlots({ after }: Pick<Clock, 'after'>): UploadSlots 
   /** The longest waiting first. */
   const waiters = new Set<Waiter>();
   const countOf = (owner: string): number => taken.get(owner) ?? 0;
-  const add = (owner: string, places: 1 | -1): void => {
-    const count = countOf(owner) + places;
+  const add = (owner: string, slots: 1 | -1): void => {
+    const count = countOf(owner) + slots;
     if (count === 0) taken.delete(owner);
     else taken.set(owner, count);
   };
 
   const refusalFor = (sender: string, merchant: string): Refusal | undefined => {
-    if (countOf(sender) >= OF_SENDER.most) return new NoPlace(OF_SENDER, RETRY_SECONDS);
-    if (countOf(merchant) >= OF_MERCHANT.most) return new NoPlace(OF_MERCHANT, RETRY_SECONDS);
+    if (countOf(sender) >= OF_SENDER.most) return new ConcurrencyExceeded(OF_SENDER, RETRY_SECONDS);
+    if (countOf(merchant) >= OF_MERCHANT.most) return new ConcurrencyExceeded(OF_MERCHANT, RETRY_SECONDS);
     return all >= AT_ONCE ? new Refusal(1402, { retryAfter: RETRY_SECONDS }) : undefined;
   };
 
   const hold = (sender: string, merchant: string): (() => void) => {
-    const change = (places: 1 | -1): void => {
-      all += places;
-      add(sender, places);
-      add(merchant, places);
+    const change = (slots: 1 | -1): void => {
+      all += slots;
+      add(sender, slots);
+      add(merchant, slots);
     };
     change(1);
     let held = true;
@@ -80,7 +80,7 @@ export function createUploadSlots({ after }: Pick<Clock, 'after'>): UploadSlots 
     };
   };
 
-  /** A place has come free: the first waiter that may have it gets it. */
+  /** A slot has come free: the first waiter that may have it gets it. */
   const admitNext = (): void => {
     for (const waiter of waiters) {
       if (refusalFor(waiter.sender, waiter.merchant) !== undefined) continue;
@@ -95,7 +95,7 @@ export function createUploadSlots({ after }: Pick<Clock, 'after'>): UploadSlots 
   const arrived: (() => void)[] = [];
   const finished = (): void => {
     const next = arrived.shift();
-    // The place is handed over, not freed and taken again.
+    // The slot is handed over, not freed and taken again.
     if (next === undefined) finishing -= 1;
     else next();
   };

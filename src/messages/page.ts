@@ -20,10 +20,10 @@ export interface PageRequest {
   /** The form was sent by a page of another origin. */
   readonly isForeign: boolean;
   /**
-   * Reads the file of a form that has one: only on demand, so that nothing from unknown senders is kept. It takes an upload place
+   * Reads the file of a form that has one: only on demand, so that nothing from unknown senders is kept. It takes an upload slot
    * of that session and merchant until the page is shown.
    *
-   * @throws Refusal 1301 or 1402 when there is no place, 1403 for one that is too large or does not come, 1109 or 1110
+   * @throws Refusal 1301 or 1402 when there is no slot, 1403 for one that is too large or does not come, 1109 or 1110
    *   for what is no such form.
    */
   readFile(session: Pick<Session, 'id'>, merchant: Pick<Merchant, 'id'>): Promise<Uint8Array | undefined>;
