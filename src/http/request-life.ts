@@ -13,11 +13,11 @@ import type { Clock, Traces } from '../platform/platform.ts';
 import { type BodyBudget, bringsFile } from './body-budget.ts';
 import type { ClientAddress } from './client-address.ts';
 import { PAGES_HEADERS } from './cors.ts';
+import type { Endpoints } from './endpoints.ts';
 import { badFraming, unknownPath, wrongMethod } from './envelope.ts';
 import { beginExchange, type ExchangeParts, exchangeOf, logExchange } from './exchange.ts';
 import { isForm } from './multipart.ts';
 import { failRequest } from './page-routes.ts';
-import type { Places } from './places.ts';
 import { hasOneHost } from './request-headers.ts';
 import type { CountAnswer } from './request-metrics.ts';
 import { addTraces } from './request-traces.ts';
@@ -29,7 +29,7 @@ export interface LifeParts extends ExchangeParts {
   readonly clock: Pick<Clock, 'now' | 'after'>;
   readonly traces?: Traces;
   readonly pages?: Pages;
-  readonly places: Places;
+  readonly endpoints: Endpoints;
   readonly turnAway: Pick<TurnAway, 'admissionOf'>;
   readonly bodies: BodyBudget;
   readonly addressOf: ClientAddress;
@@ -94,7 +94,7 @@ function isReadHere({ method, headers }: FastifyRequest): boolean {
 
 /** Answers a request that no route takes. */
 export function failUnrouted(parts: LifeParts, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  return failRequest(parts, request, reply, refuseUnrouted(parts.places, request, reply));
+  return failRequest(parts, request, reply, refuseUnrouted(parts.endpoints, request, reply));
 }
 
 /** The first hook of every request, which runs when only its head has arrived. */
@@ -118,7 +118,7 @@ function receiver(parts: LifeParts): onRequestHookHandler {
       });
     }
     if (!request.is404) return done();
-    if (!asksForDocs(request)) return done(refuseUnrouted(parts.places, request, reply));
+    if (!asksForDocs(request)) return done(refuseUnrouted(parts.endpoints, request, reply));
     reply.header('Vary', 'Accept').redirect('/docs', 302);
   };
 }
@@ -145,8 +145,8 @@ function refuseHead(
 }
 
 /** An unknown path, or a known one with a method that it does not have: then `Allow` names those that it has. */
-function refuseUnrouted(places: Places, request: FastifyRequest, reply: FastifyReply): Refusal {
-  const allowed = places.methodsAt(request.url);
+function refuseUnrouted(endpoints: Endpoints, request: FastifyRequest, reply: FastifyReply): Refusal {
+  const allowed = endpoints.methodsAt(request.url);
   if (allowed === '') return unknownPath();
   reply.header('Allow', allowed);
   return wrongMethod(allowed);

@@ -14,7 +14,8 @@ import type { MerchantCaller, SessionCaller } from '../usecases/callers.ts';
 import { BODY_BYTES_MOST, createBodyBudget } from './body-budget.ts';
 import { addressMatcher, clientAddressReader } from './client-address.ts';
 import { addPreflights, isOpenToPages } from './cors.ts';
-import type { SandboxPlace } from './docs/guide.ts';
+import type { SandboxInfo } from './docs/guide.ts';
+import { createEndpoints, endpointsOf, LONGEST_PARAMETER } from './endpoints.ts';
 import { beginExchange, type ExchangeParts, refuse, requestIds } from './exchange.ts';
 import { createLimits, failedAuthentications } from './limits.ts';
 import { createLoadShedder } from './load-shedder.ts';
@@ -23,7 +24,6 @@ import { followConnections } from './open-connections.ts';
 import type { Limiter } from './overload.ts';
 import { addPages, failRequest } from './page-routes.ts';
 import { createPipeline, type PipelineParts } from './pipeline.ts';
-import { createPlaces, LONGEST_PARAMETER, placesOf } from './places.ts';
 import type { Readiness } from './readiness.ts';
 import { addRequestLife, failUnrouted, type LifeParts } from './request-life.ts';
 import { requestMetrics } from './request-metrics.ts';
@@ -56,7 +56,7 @@ export interface ServerParts extends ClockCheck {
   /** The gateway's own address, without a slash at the end. */
   readonly publicUrl: string;
   /** This gateway's sandbox; none in production. */
-  readonly sandbox?: SandboxPlace;
+  readonly sandbox?: SandboxInfo;
   /** Load shedding: knows how much waits in the store, and so which requests to turn away. */
   readonly limiter: Limiter;
   /** How much time and how many connections clients may take; `SOCKET_LIMITS` where absent. */
@@ -85,7 +85,7 @@ export function createServer(parts: ServerParts): FastifyInstance {
   const addressOf = clientAddressReader(parts.trustProxy);
   let stopping = false;
   const shared = {
-    places: createPlaces(placesOf(parts, pages)),
+    endpoints: createEndpoints(endpointsOf(parts, pages)),
     nextRequestId: requestIds(parts.random),
     counted: requestMetrics(parts.metrics),
     requestMs: sockets.requestMs,

@@ -7,7 +7,7 @@
 import { Refusal } from '../domain/refusal.ts';
 import type { Clock, Metrics } from '../platform/platform.ts';
 import { withComponents } from './components.ts';
-import type { SandboxPlace } from './docs/guide.ts';
+import type { SandboxInfo } from './docs/guide.ts';
 import { docsPages } from './docs/pages.ts';
 import { envelopeOf } from './envelope.ts';
 import { envelopeContext, JSON_TYPE } from './exchange.ts';
@@ -21,7 +21,7 @@ export interface PageParts {
   readonly routes: readonly Route[];
   readonly publicUrl: string;
   /** This gateway's sandbox; none in production. */
-  readonly sandbox?: SandboxPlace;
+  readonly sandbox?: SandboxInfo;
   readonly clock: Pick<Clock, 'now' | 'after'>;
   ready(): Promise<Readiness>;
   readonly isDraining?: () => boolean;

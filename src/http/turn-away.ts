@@ -12,11 +12,11 @@ import type { Language } from '../messages/messages.ts';
 import { negotiate } from '../messages/negotiate.ts';
 import type { Clock, Log, Traces } from '../platform/platform.ts';
 import { PAGES_HEADERS } from './cors.ts';
+import type { Endpoint, Endpoints } from './endpoints.ts';
 import { type EnvelopeWriter, envelopeWriter, retryAfterOf } from './envelope.ts';
 import { ANSWER_HEADERS, JSON_TYPE, logExchange, newExchange } from './exchange.ts';
 import type { LoadShedder } from './load-shedder.ts';
 import { isInTurn } from './pipelining.ts';
-import type { Place, Places } from './places.ts';
 import { hasBody, hasOneHost } from './request-headers.ts';
 import type { CountAnswer } from './request-metrics.ts';
 import { endSpan } from './request-traces.ts';
@@ -24,7 +24,7 @@ import { isLongAndComing, limitRestTime } from './unread-body.ts';
 
 export interface TurnAwayParts {
   readonly shedder: LoadShedder;
-  readonly places: Pick<Places, 'at'>;
+  readonly endpoints: Pick<Endpoints, 'at'>;
   readonly clock: Pick<Clock, 'now' | 'after'>;
   readonly log: Log;
   readonly traces?: Traces;
@@ -62,31 +62,31 @@ type Decided = IncomingMessage & { [ADMISSION]?: Admission };
 const ADMITTED: Admission = { isInTurn: true, refusal: undefined };
 
 export function createTurnAway(parts: TurnAwayParts): TurnAway {
-  const { places } = parts;
+  const { endpoints } = parts;
   const answer = answerer(parts);
 
-  const refusalFor = (request: IncomingMessage, place: Place | undefined): Refusal | undefined => {
-    if (place?.loadClass === undefined || parts.isStopping() || !hasOneHost(request)) return undefined;
-    return parts.shedder.refusalFor(place.loadClass);
+  const refusalFor = (request: IncomingMessage, endpoint: Endpoint | undefined): Refusal | undefined => {
+    if (endpoint?.loadClass === undefined || parts.isStopping() || !hasOneHost(request)) return undefined;
+    return parts.shedder.refusalFor(endpoint.loadClass);
   };
-  const decide = (request: IncomingMessage, response: ServerResponse, place: Place | undefined): Admission => {
+  const decide = (request: IncomingMessage, response: ServerResponse, endpoint: Endpoint | undefined): Admission => {
     const inTurn = isInTurn(request, response);
-    return { isInTurn: inTurn, refusal: inTurn ? refusalFor(request, place) : undefined };
+    return { isInTurn: inTurn, refusal: inTurn ? refusalFor(request, endpoint) : undefined };
   };
   const remember = (request: Decided, admission: Admission): Admission => {
     request[ADMISSION] = admission;
     return admission;
   };
   const turnAway = (request: IncomingMessage, response: ServerResponse): boolean => {
-    const place = places.at(request);
-    const admission = decide(request, response, place);
+    const endpoint = endpoints.at(request);
+    const admission = decide(request, response, endpoint);
     if (!admission.isInTurn) {
       // Nobody reads: an answer would only be kept in memory.
       request.socket.destroy();
       return true;
     }
-    if (admission.refusal !== undefined && place?.isPage === false && !isLongAndComing(request)) {
-      answer(place, admission.refusal, request, response);
+    if (admission.refusal !== undefined && endpoint?.isPage === false && !isLongAndComing(request)) {
+      answer(endpoint, admission.refusal, request, response);
       return true;
     }
     remember(request, admission);
@@ -95,7 +95,7 @@ export function createTurnAway(parts: TurnAwayParts): TurnAway {
 
   return {
     admissionOf: (request: Decided, response) =>
-      request[ADMISSION] ?? remember(request, decide(request, response, places.at(request))),
+      request[ADMISSION] ?? remember(request, decide(request, response, endpoints.at(request))),
     turnsAway(request, response) {
       try {
         return turnAway(request, response);
@@ -112,19 +112,19 @@ export function createTurnAway(parts: TurnAwayParts): TurnAway {
 /** Answers as the framework would. */
 function answerer(
   parts: TurnAwayParts,
-): (place: Place, refusal: Refusal, request: IncomingMessage, response: ServerResponse) => void {
+): (endpoint: Endpoint, refusal: Refusal, request: IncomingMessage, response: ServerResponse) => void {
   const writerOf = envelopeWriters(parts.publicUrl);
-  return (place, refusal, request, response) => {
+  return (endpoint, refusal, request, response) => {
     const begun = performance.now();
     const { headers, method = '' } = request;
     const span = parts.traces?.begin(headers.traceparent?.toString());
     const exchange = newExchange(parts.nextRequestId(), parts.clock.now());
-    exchange.route = place.path;
+    exchange.route = endpoint.path;
     exchange.errorCode = refusal.code;
     const body = writerOf(refusal, negotiate(headers['accept-language']))(exchange.requestId, exchange.startedAt);
     // A list, which Node.js writes as it is.
     const list = ['x-request-id', exchange.requestId, 'content-length', String(Buffer.byteLength(body))];
-    list.push('retry-after', String(retryAfterOf(refusal)), ...(place.openToPages ? HEADERS_FOR_PAGES : HEADERS));
+    list.push('retry-after', String(retryAfterOf(refusal)), ...(endpoint.openToPages ? HEADERS_FOR_PAGES : HEADERS));
     if (parts.isDraining?.() === true) list.push('connection', 'close');
     response.writeHead(refusal.http, list).end(body, () => {
       logExchange(parts, exchange, method, refusal.http);

@@ -14,15 +14,15 @@ function refusalOf(slots: UploadSlots, sender: string, merchant: string): number
   }
 }
 
-test('a sender has two places, a merchant eight, and all together twenty-four', () => {
+test('a sender has two slots, a merchant eight, and all together twenty-four', () => {
   const slots = createUploadSlots(manualClock(0));
-  const places = [0, 1, 2].flatMap((merchant) =>
+  const taken = [0, 1, 2].flatMap((merchant) =>
     [0, 1, 2, 3].flatMap((sender) => [0, 1].map(() => slots.take(`ses_${merchant}${sender}`, `mch_${merchant}`))),
   );
   expect(refusalOf(slots, 'ses_00', 'mch_0')).toBe(1301);
   expect(refusalOf(slots, 'ses_new', 'mch_0')).toBe(1301);
   expect(refusalOf(slots, 'ses_new', 'mch_new')).toBe(1402);
-  for (const giveBack of places.slice(0, 2)) giveBack();
+  for (const giveBack of taken.slice(0, 2)) giveBack();
   expect(refusalOf(slots, 'ses_new', 'mch_new')).toBeUndefined();
   expect(refusalOf(slots, 'ses_00', 'mch_0')).toBeUndefined();
 });

@@ -7,7 +7,7 @@
 import { BENEFICIARIES_MOST, PAID_AGAIN_MOST } from '../../domain/payout-order.ts';
 import { OCCURRENCES_MOST } from '../../domain/schedule.ts';
 import { html } from '../../messages/html.ts';
-import type { Guide, Places } from './guide.ts';
+import type { Guide, Installation } from './guide.ts';
 import { code, heading, table } from './prose.ts';
 
 const READ = `curl -s "$API/internal/payouts/$BATCH" -H "Authorization: Bearer $CREDENTIAL"`;
@@ -79,7 +79,7 @@ function send(sandbox: string): string {
 echo "$BATCH"`;
 }
 
-export function payoutsGuide({ sandbox }: Places): Guide {
+export function payoutsGuide({ sandbox }: Installation): Guide {
   const main = html`<h1>Pay people</h1>
 <p class="lead">One call pays up to ${BENEFICIARIES_MOST} people: at once, on dates, or repeatedly; by mobile money or into wallets. The gateway reserves amounts and fees before it sends anything, and pays each person once.</p>
 ${heading('send', 'One call')}

@@ -6,7 +6,7 @@
 
 import { html } from '../../messages/html.ts';
 import { quoted } from './curl.ts';
-import type { Guide, Places } from './guide.ts';
+import type { Guide, Installation } from './guide.ts';
 import { code, heading, table } from './prose.ts';
 
 const MINT = `TOKEN=$(curl -s "$API/internal/sessions/create" \\
@@ -36,15 +36,15 @@ function collect(sandbox: string): string {
 echo "$PAYMENT"`;
 }
 
-function credential({ api, demoFile }: Places): string {
+function credential({ api, demoFile }: Installation): string {
   return `API=${api}
 demo() { node -p "JSON.parse(fs.readFileSync(process.argv[1])).$1" ${quoted(demoFile)}; }
 CREDENTIAL="$(demo key_id):$(demo secret)"
 echo "$CREDENTIAL"`;
 }
 
-export function startGuide(places: Places): Guide {
-  const { sandbox, isSandbox } = places;
+export function startGuide(installation: Installation): Guide {
+  const { sandbox, isSandbox } = installation;
   const main = html`<h1>Take a payment in five minutes</h1>
 <p class="lead">Mbongo is a payment gateway that you run yourself. Your backend mints a session for an amount, your customer pays it by wallet, mobile money, card or bank transfer, and a signed webhook tells you the result.</p>
 ${isSandbox ? undefined : html`<div class="note"><p>This gateway moves real money. Try the commands below on your own machine, with a gateway in sandbox mode.</p></div>`}
@@ -53,8 +53,8 @@ ${isSandbox ? undefined : html`<div class="note"><p>This gateway moves real mone
 <p>Run this in the project’s folder. You need Node.js 20.19.4 or newer, and nothing else. The gateway comes with its own database, a demo merchant and a sandbox: simulated carriers, a phone and an inbox.</p>
 ${code('Shell', 'npm start')}</li>
 <li><h2 id="credential">Take the credential</h2>
-<p><code>npm start</code> has printed it, and stored it in <code>${places.demoFile}</code>. In a second shell, in the same folder, read it from there:</p>
-${code('Shell', credential(places))}
+<p><code>npm start</code> has printed it, and stored it in <code>${installation.demoFile}</code>. In a second shell, in the same folder, read it from there:</p>
+${code('Shell', credential(installation))}
 <p>It is a <em>merchant credential</em>, <code>key_id:secret</code>, and belongs on your backend only.</p></li>
 <li><h2 id="mint">Mint a session</h2>
 <p>A session binds one amount, one currency and one order. Its token may go to an app or a browser: for half an hour it can pay this order, and nothing else.</p>

@@ -7,7 +7,7 @@
 import { dirname } from 'node:path';
 import { html } from '../../messages/html.ts';
 import { quoted } from './curl.ts';
-import type { Guide, Places } from './guide.ts';
+import type { Guide, Installation } from './guide.ts';
 import { code, heading, table } from './prose.ts';
 import { CARDS, PHONES } from './test-numbers.ts';
 
@@ -20,7 +20,7 @@ function commandFor(demoFile: string): string {
   return folder === DEFAULT_FOLDER ? 'npx mbongo' : `DATA_DIR=${quoted(folder)} npx mbongo`;
 }
 
-export function testNumbersGuide({ sandbox, demoFile }: Places): Guide {
+export function testNumbersGuide({ sandbox, demoFile }: Installation): Guide {
   const command = commandFor(demoFile);
   const main = html`<h1>Test numbers</h1>
 <p class="lead">The sandbox simulates carriers, the card network and your own webhook receiver. It speaks their wire formats, keeps its own books, and can be made as unreliable as the real world. None of this works in production.</p>

@@ -8,7 +8,7 @@ import { DELIVERY_TIMEOUT_MS, RETRY_WAITS_MS } from '../../domain/webhook.ts';
 import { html } from '../../messages/html.ts';
 import { EVENT, NOTIFY_URL } from '../example.ts';
 import { PAYOUT_WEBHOOK_BODY, WEBHOOK_BODY } from '../examples-money.ts';
-import type { Guide, Places } from './guide.ts';
+import type { Guide, Installation } from './guide.ts';
 import { code, heading, table } from './prose.ts';
 import { WEBHOOK_SAMPLES } from './webhook-samples.ts';
 
@@ -62,7 +62,7 @@ const HEADERS = table(
   ],
 );
 
-export function webhooksGuide({ isSandbox, demoFile }: Pick<Places, 'isSandbox' | 'demoFile'>): Guide {
+export function webhooksGuide({ isSandbox, demoFile }: Pick<Installation, 'isSandbox' | 'demoFile'>): Guide {
   const seconds = DELIVERY_TIMEOUT_MS / 1_000;
   const main = html`<h1>Webhooks</h1>
 <p class="lead">The gateway reports what became of a payment, payout or refund with a POST to the <code>notify_url</code> of the call that began the payment or payout. An event is committed together with the state it reports: there is no final state without its event.</p>

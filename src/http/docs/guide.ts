@@ -13,16 +13,16 @@ export interface Guide {
   readonly sections: readonly Section[];
 }
 
-/** A gateway's sandbox. */
-export interface SandboxPlace {
+/** Where a gateway's sandbox is found. */
+export interface SandboxInfo {
   /** Where it listens. */
   readonly url: string;
   /** The file with the demo merchant's credential, as seen from the folder of the start. */
   readonly demoFile: string;
 }
 
-/** Where things are, for lines that can be pasted. */
-export interface Places {
+/** This installation's addresses, for lines that can be pasted. */
+export interface Installation {
   /** The API's address, for example `http://127.0.0.1:8080/api/v1`. */
   readonly api: string;
   /** The sandbox's address; that of a start without settings if this gateway has no sandbox. */

@@ -16,7 +16,7 @@ import { openDocsAssets } from './assets.ts';
 import { answerWith, type Content, compressed } from './content.ts';
 import { EXPLORER_HEADERS, renderExplorer } from './explorer.ts';
 import { DOCS_HEADERS, renderDocument } from './frame.ts';
-import type { Guide, Places, SandboxPlace } from './guide.ts';
+import type { Guide, Installation, SandboxInfo } from './guide.ts';
 import { goingLiveGuide } from './guide-going-live.ts';
 import { idempotencyGuide } from './guide-idempotency.ts';
 import { paymentsGuide } from './guide-payments.ts';
@@ -31,7 +31,7 @@ import { renderReference } from './reference.ts';
 export interface DocsParts {
   readonly publicUrl: string;
   /** This gateway's sandbox; none in production. */
-  readonly sandbox?: SandboxPlace;
+  readonly sandbox?: SandboxInfo;
   /** The OpenAPI document, with every part in its place. */
   document(): unknown;
 }
@@ -63,7 +63,7 @@ export function docsPages(parts: DocsParts): ServicePage[] {
     made.set(key, known);
     return known;
   };
-  const places = placesOf(parts);
+  const installation = installationOf(parts);
   const guide = (path: string, write: () => Guide): ServicePage => ({
     path,
     async show({ headers }) {
@@ -97,14 +97,14 @@ export function docsPages(parts: DocsParts): ServicePage[] {
     return { ...answer, status: 404 };
   };
   return [
-    guide('/docs', () => startGuide(places)),
+    guide('/docs', () => startGuide(installation)),
     guide('/docs/payments', paymentsGuide),
     guide('/docs/refunds', refundsGuide),
-    guide('/docs/payouts', () => payoutsGuide(places)),
+    guide('/docs/payouts', () => payoutsGuide(installation)),
     guide('/docs/reconcile', reconcileGuide),
-    guide('/docs/webhooks', () => webhooksGuide(places)),
+    guide('/docs/webhooks', () => webhooksGuide(installation)),
     guide('/docs/idempotency', idempotencyGuide),
-    guide('/docs/test-numbers', () => testNumbersGuide(places)),
+    guide('/docs/test-numbers', () => testNumbersGuide(installation)),
     guide('/docs/going-live', goingLiveGuide),
     guide('/docs/reference', () => ({
       title: 'Reference',
@@ -143,7 +143,7 @@ export function docsPages(parts: DocsParts): ServicePage[] {
   ];
 }
 
-function placesOf({ publicUrl, sandbox }: DocsParts): Places {
+function installationOf({ publicUrl, sandbox }: DocsParts): Installation {
   if (sandbox === undefined) return { ...ON_YOUR_MACHINE, isSandbox: false };
   return { api: `${publicUrl}/api/v1`, sandbox: sandbox.url, demoFile: sandbox.demoFile, isSandbox: true };
 }

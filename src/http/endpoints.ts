@@ -13,8 +13,8 @@ import { loadClassOf } from './page-routes.ts';
 import { fullPath, type Route } from './route.ts';
 import type { ServicePage } from './service-page.ts';
 
-/** Something that can be requested. */
-export interface Place {
+/** A method and a path that can be requested. */
+export interface Endpoint {
   readonly method: 'GET' | 'POST' | 'PUT';
   /** From the root, parameters with a colon. */
   readonly path: string;
@@ -26,9 +26,9 @@ export interface Place {
   readonly isPage: boolean;
 }
 
-export interface Places {
-  /** The place that a request is for; a HEAD is treated as a GET. */
-  at(request: { readonly method?: string | undefined; readonly url?: string | undefined }): Place | undefined;
+export interface Endpoints {
+  /** The endpoint that a request is for; a HEAD is treated as a GET. */
+  at(request: { readonly method?: string | undefined; readonly url?: string | undefined }): Endpoint | undefined;
   /** The methods of a URL, joined for `Allow`; an empty text if it has none. */
   methodsAt(url: string): string;
 }
@@ -39,34 +39,34 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT'] as const;
 /** A parameter that does not fit into the header limit never comes here; so a long id is an unknown id, not an unknown path. */
 export const LONGEST_PARAMETER = 20_000;
 
-export function createPlaces(places: readonly Place[]): Places {
+export function createEndpoints(endpoints: readonly Endpoint[]): Endpoints {
   const router = createRouter({ maxParamLength: LONGEST_PARAMETER, querystringParser: () => ({}) });
-  for (const place of places) {
-    router.on(place.method === 'GET' ? ['GET', 'HEAD'] : place.method, place.path, () => undefined, place);
+  for (const endpoint of endpoints) {
+    router.on(endpoint.method === 'GET' ? ['GET', 'HEAD'] : endpoint.method, endpoint.path, () => undefined, endpoint);
   }
   return {
     at({ method: asked, url = '' }) {
       const method = METHODS.find((one) => one === asked);
-      return method === undefined ? undefined : (router.find(method, url)?.store as Place | undefined);
+      return method === undefined ? undefined : (router.find(method, url)?.store as Endpoint | undefined);
     },
     methodsAt: (url) => METHODS.filter((method) => router.find(method, url) !== null).join(', '),
   };
 }
 
 /** The table; health, metrics and documents (`always`) are never turned away. */
-export function placesOf(
+export function endpointsOf(
   { routes, pages }: { readonly routes: readonly Route[]; readonly pages?: Pages },
   always: readonly ServicePage[],
-): Place[] {
+): Endpoint[] {
   return [
-    ...always.map(({ path }): Place => {
+    ...always.map(({ path }): Endpoint => {
       return { method: 'GET', path, loadClass: undefined, openToPages: false, isPage: false };
     }),
-    ...routes.map((route): Place => {
+    ...routes.map((route): Endpoint => {
       const { method, loadClass } = route;
       return { method, path: fullPath(route), loadClass, openToPages: isOpenToPages(route), isPage: false };
     }),
-    ...(pages?.list ?? []).map((page): Place => {
+    ...(pages?.list ?? []).map((page): Endpoint => {
       const { method, path } = page;
       return { method, path, loadClass: loadClassOf(page), openToPages: false, isPage: true };
     }),
