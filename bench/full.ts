@@ -92,8 +92,9 @@ async function fillDatabase(ground: Ground, { settings, say }: BenchOptions): Pr
 
 /** Waits until the gateway's round has closed the past days, as it has on a database in use. */
 async function daysClosed(url: string): Promise<void> {
-  const yesterday = new Date(performance.timeOrigin + performance.now() - 2 * 24 * 60 * 60_000);
-  const wanted = yesterday.toISOString().slice(0, 'yyyy-mm-dd'.length);
+  // A day is closed an hour after its end, so just after midnight yesterday is still open.
+  const dayBeforeYesterday = new Date(performance.timeOrigin + performance.now() - 2 * 24 * 60 * 60_000);
+  const wanted = dayBeforeYesterday.toISOString().slice(0, 'yyyy-mm-dd'.length);
   await withClient(url, async (client) => {
     for (;;) {
       const { rows } = await client.query<{ value: string }>(`select value from setting where id = 'last_closed_day'`);
