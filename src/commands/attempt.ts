@@ -15,7 +15,7 @@ import { OperatorError, UsageError } from '../usecases/operator-error.ts';
 import { requireId } from '../usecases/operator-input.ts';
 import { findOtherUnder } from '../usecases/order-search.ts';
 import { readLimit } from './options.ts';
-import { endOfPage, type Output, table, timeOf } from './output.ts';
+import { endOfPage, moneyText, type Output, table, timeOf } from './output.ts';
 import { attributionOf, type ConfirmedOptions } from './this-user.ts';
 import type { Tools } from './tools.ts';
 
@@ -177,11 +177,11 @@ export async function attemptBook({ deps }: Tools, attemptId: string, options: A
 function feeIn({ attempt: { purpose, currency }, feeMinor }: LateRows, to: LateTarget): string {
   if (to !== 'merchant' || feeMinor === 0n) return '';
   const how = purpose === 'payment' ? 'less' : 'and';
-  return `, ${how} the fee of ${formatMinor(feeMinor, currency)} ${currency}`;
+  return `, ${how} the fee of ${moneyText(feeMinor, currency)}`;
 }
 
 function amountOf({ amount_minor, currency }: Attempt): string {
-  return `${formatMinor(amount_minor, currency)} ${currency}`;
+  return moneyText(amount_minor, currency);
 }
 
 function phoneOf({ msisdn }: Attempt): string | null {

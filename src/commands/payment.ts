@@ -15,7 +15,7 @@ import { searchPayments } from '../usecases/order-search.ts';
 import { type PaymentStory, seePayment } from '../usecases/payment-see.ts';
 import { readStatus, requireMethod } from './options.ts';
 import { endOfSearch, type OrderOptions, partyOf, readSearch } from './orders.ts';
-import { fieldLines, type Output, table, timeOf } from './output.ts';
+import { fieldLines, moneyText, type Output, table, timeOf } from './output.ts';
 import type { Tools } from './tools.ts';
 
 export interface PaymentListOptions extends OrderOptions {
@@ -38,7 +38,7 @@ export async function paymentList({ deps }: Tools, options: PaymentListOptions):
     payment.status,
     payment.method,
     partyOf(payment) ?? '',
-    `${formatMinor(payment.total_minor, payment.currency)} ${payment.currency}`,
+    moneyText(payment.total_minor, payment.currency),
     payment.customer_reference,
     payment.merchant_id,
     payment.reason ?? '',

@@ -11,7 +11,7 @@ import { approveProof, declineProof, nameTransfer, type ProofDecided } from '../
 import { listProofs, openProofFile, type ProofSeen, paidBySameFile, readProof } from '../usecases/proof-read.ts';
 import { writeNewFile } from './new-file.ts';
 import { readLimit, readStatus } from './options.ts';
-import { endOfPage, fieldLines, type Output, table, timeOf } from './output.ts';
+import { endOfPage, fieldLines, moneyText, type Output, table, timeOf } from './output.ts';
 import type { Tools } from './tools.ts';
 
 export interface ProofListOptions {
@@ -40,7 +40,7 @@ export async function proofList({ deps }: Tools, options: ProofListOptions): Pro
     proof.status,
     payment.id,
     payment.merchant_id,
-    `${formatMinor(payment.total_minor, payment.currency)} ${payment.currency}`,
+    moneyText(payment.total_minor, payment.currency),
     proof.content_type,
     timeOf(proof.created_at),
     duplicateOf.length === 0 ? '' : `also used for ${duplicateOf.join(', ')}`,

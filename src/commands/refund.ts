@@ -14,7 +14,7 @@ import { requireId, requireMerchant } from '../usecases/operator-input.ts';
 import { callOffRefund, executeRefund, requireCallable, requireExecutable } from '../usecases/refund-decide.ts';
 import { seeRefund } from '../usecases/refund-read.ts';
 import { readLimit, readStatus } from './options.ts';
-import { endOfPage, fieldLines, type Output, table, timeOf } from './output.ts';
+import { endOfPage, fieldLines, moneyText, type Output, table, timeOf } from './output.ts';
 import { attributionOf, type ConfirmedOptions } from './this-user.ts';
 import type { Tools } from './tools.ts';
 
@@ -101,7 +101,7 @@ function describe(refund: Refund): string {
 }
 
 function amountOf({ amount_minor, currency }: Refund): string {
-  return `${formatMinor(amount_minor, currency)} ${currency}`;
+  return moneyText(amount_minor, currency);
 }
 
 function outputOf({ refund, payment }: RefundRows): Output {

@@ -8,7 +8,7 @@ import { formatMinor } from '../domain/money.ts';
 import { type BalanceSettled, previewSettlement, settleBalance } from '../usecases/balance-settle.ts';
 import { OperatorError } from '../usecases/operator-error.ts';
 import { requireAmount, requireCurrency } from '../usecases/operator-input.ts';
-import { type Output, timeOf } from './output.ts';
+import { moneyText, type Output, timeOf } from './output.ts';
 import { attributionOf, type ConfirmedOptions } from './this-user.ts';
 import type { Tools } from './tools.ts';
 
@@ -28,7 +28,7 @@ export async function settle({ deps }: Tools, options: SettleOptions): Promise<O
     if ('isRepeated' in preview) return told(preview);
     const { id, name, status } = preview;
     const suspended = status === 'ALLOWED' ? '' : ', which is suspended,';
-    const what = `${formatMinor(amountMinor, currency)} ${currency} of ${id} (${name})${suspended}`;
+    const what = `${moneyText(amountMinor, currency)} of ${id} (${name})${suspended}`;
     throw new OperatorError(`this pays ${what} out to its bank: add --yes to do it`);
   }
   return told(await settleBalance(deps, { ...order, ...attributionOf(options) }));

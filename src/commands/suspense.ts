@@ -4,7 +4,6 @@
  * Invariant: nothing is changed; a phone number is never shown whole.
  */
 
-import type { Currency } from '../domain/currency.ts';
 import { HOUR_MS } from '../domain/durations.ts';
 import type { LateTarget } from '../domain/late-money.ts';
 import { formatMinor } from '../domain/money.ts';
@@ -20,7 +19,7 @@ import {
   type WhyInSuspense,
 } from '../usecases/suspense-read.ts';
 import { readDuration, readLimit } from './options.ts';
-import { counted, endOfPage, fieldLines, type Output, table, timeOf } from './output.ts';
+import { counted, endOfPage, fieldLines, moneyText, type Output, table, timeOf } from './output.ts';
 import type { Tools } from './tools.ts';
 
 export interface SuspenseListOptions {
@@ -80,7 +79,7 @@ function listed(
     one.attempt.id,
     timeOf(one.attempt.settled_at) ?? '',
     WAY[one.attempt.purpose],
-    amountOf(one),
+    moneyText(one.attempt.amount_minor, one.attempt.currency),
     WHY[one.why],
     one.attempt.payment_id,
     one.order.status,
@@ -95,7 +94,10 @@ function listed(
       sums: sumsOf(sums),
       ledger: {
         agrees: !differs,
-        balances: sums.balances.map((one) => ({ currency: one.currency, balance: written(one.balance, one.currency) })),
+        balances: sums.balances.map((one) => ({
+          currency: one.currency,
+          balance: formatMinor(one.balance, one.currency),
+        })),
         differences: sums.differences.map(differenceOf),
       },
       undecided: undecided.map(undecidedOf),
@@ -125,7 +127,7 @@ export async function suspenseShow({ deps }: Tools, attemptId: string): Promise<
     reference: attempt.reference,
     provider_reference: attempt.provider_reference,
     phone_number: attempt.msisdn === null ? null : maskPhone(attempt.msisdn),
-    fee: written(seen.order.fee_minor, attempt.currency),
+    fee: formatMinor(seen.order.fee_minor, attempt.currency),
   };
   const choices = seen.choices.map((choice) => ({
     to: choice.to,
@@ -170,25 +172,13 @@ function commandOf(attemptId: string, { to }: SuspenseChoice): string {
   return `mbongo attempt book ${attemptId} --to ${to} --why '…' --yes`;
 }
 
-function amountOf({ attempt: { amount_minor, currency } }: InSuspense): string {
-  return said(amount_minor, currency);
-}
-
-function written(minor: bigint, currency: Currency): string {
-  return formatMinor(minor, currency);
-}
-
-function said(minor: bigint, currency: Currency): string {
-  return `${written(minor, currency)} ${currency}`;
-}
-
 function documentOf({ attempt, order, why }: InSuspense) {
   return {
     attempt_id: attempt.id,
     since: timeOf(attempt.settled_at),
     way: attempt.purpose === 'payment' ? 'came' : 'left',
     purpose: attempt.purpose,
-    amount: written(attempt.amount_minor, attempt.currency),
+    amount: formatMinor(attempt.amount_minor, attempt.currency),
     currency: attempt.currency,
     why,
     transaction_id: attempt.payment_id,
@@ -207,10 +197,10 @@ function sumsOf({ sums }: SuspenseSums) {
     return {
       currency,
       came_count: of('in')?.count ?? 0,
-      came: written(came, currency),
+      came: formatMinor(came, currency),
       left_count: of('out')?.count ?? 0,
-      left: written(left, currency),
-      balance: written(came - left, currency),
+      left: formatMinor(left, currency),
+      balance: formatMinor(came - left, currency),
     };
   });
 }
@@ -235,8 +225,8 @@ function differenceOf({ shard, currency, balance, attempts }: SuspenseSums['diff
     shard,
     account: `suspense:${currency}`,
     currency,
-    balance: written(balance, currency),
-    attempts: written(attempts, currency),
+    balance: formatMinor(balance, currency),
+    attempts: formatMinor(attempts, currency),
   };
 }
 
@@ -249,12 +239,12 @@ const UNDECIDED: { readonly [kind in UndecidedKind]: readonly [one: string, many
 
 function undecidedOf({ kind, currency, count, minor, oldest, at_least }: Undecided) {
   const see = UNDECIDED[kind][2];
-  return { kind, currency, count, amount: written(minor, currency), oldest: timeOf(oldest), at_least, see };
+  return { kind, currency, count, amount: formatMinor(minor, currency), oldest: timeOf(oldest), at_least, see };
 }
 
 function undecidedLine(one: Undecided): string {
   const [singular, plural, see] = UNDECIDED[one.kind];
-  const what = `${counted(one.count, singular, plural)}, ${said(one.minor, one.currency)}`;
+  const what = `${counted(one.count, singular, plural)}, ${moneyText(one.minor, one.currency)}`;
   const [most, since] = one.at_least ? ['at least ', 'some'] : ['', 'the oldest'];
   return `Not in suspense, but it waits for a person: ${most}${what}, ${since} since ${timeOf(one.oldest)}: ${see}`;
 }
