@@ -1,29 +1,31 @@
 /**
  * Counts calls in a sliding window, by key, in this process (contract §8).
  *
- * Invariant: whatever comes, no more calls of one key pass in any window than the limit allows, and refused calls are not
- * counted. Memory is bounded, whatever keys are thrown at it, and however many calls a window allows.
+ * Invariant: in no window are more calls of one key allowed than the limit says, and refused calls are not counted. Memory is
+ * bounded, however many keys there are and however many calls a window allows.
  */
 
 import { secondsUntil } from '../domain/elapsed.ts';
 import type { Clock } from '../platform/platform.ts';
 
-/** Where a caller stands after a call. Times in whole seconds. */
+/** Where a caller stands after a call. Times are in whole seconds. */
 export interface Standing {
   readonly allowed: boolean;
+  /** How many calls the limit allows in a window, and the window's length. */
   readonly calls: number;
   readonly seconds: number;
+  /** How many calls are left in this window. */
   readonly remaining: number;
-  /** Until the oldest counted call leaves the window; when refused: as long as `retryAfter`. */
+  /** Until the oldest counted call leaves the window; if the call was refused, the same as `retryAfter`. */
   readonly reset: number;
-  /** When refused: until one more call would pass. */
+  /** Until the refused call would be allowed; 0 if it was allowed. */
   readonly retryAfter: number;
 }
 
 export interface SlidingWindow {
   /**
-   * Counts a call if it passes. `calls` replaces the rule's own number. `weight`: as how many calls it counts, if that many are
-   * allowed at all.
+   * Counts a call if it is allowed. `calls` replaces the rule's own number. `weight`: as how many calls it counts, at most as many
+   * as are allowed.
    */
   take(key: string, calls?: number, weight?: number): Standing;
 }
@@ -113,11 +115,11 @@ export function slidingWindow(
       const log = logOf(key, now);
       // If the clock has stepped back, time stands still until it has caught up.
       const time = Math.max(now, log.buckets.at(-PAIR) ?? now);
-      letLeave(log, time - length);
-      const weighs = Math.min(weight, calls);
-      const allowed = log.total + weighs <= calls;
-      if (allowed) count(log, time, weighs);
-      const due = allowed ? (log.buckets[log.left] ?? time) : whenRoom(log, calls - weighs);
+      dropExpired(log, time - length);
+      const counted = Math.min(weight, calls);
+      const allowed = log.total + counted <= calls;
+      if (allowed) count(log, time, counted);
+      const due = allowed ? (log.buckets[log.left] ?? time) : timeOfRoom(log, calls - counted);
       const wait = secondsUntil(due + length, now);
       return {
         allowed,
@@ -131,8 +133,8 @@ export function slidingWindow(
   };
 }
 
-/** Stops counting what came at `end` or before. */
-function letLeave(log: CallLog, end: number): void {
+/** Stops counting the calls that came at `end` or before. */
+function dropExpired(log: CallLog, end: number): void {
   const { buckets } = log;
   while (log.left < buckets.length && (buckets[log.left] ?? 0) <= end) {
     log.total -= buckets[log.left + 1] ?? 0;
@@ -147,7 +149,7 @@ function letLeave(log: CallLog, end: number): void {
  * The time of the bucket whose expiry leaves no more than `most` calls: normally the first, a later one if the limit was lowered, or
  * a call counts as several.
  */
-function whenRoom({ buckets, left, total }: CallLog, most: number): number {
+function timeOfRoom({ buckets, left, total }: CallLog, most: number): number {
   let at = left;
   let rest = total;
   while (at < buckets.length - PAIR) {
