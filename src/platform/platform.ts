@@ -248,8 +248,8 @@ export interface Traces {
     take: (traceparent: string | undefined) => Promise<T>,
     attributesOf: (result: T) => TraceAttributes,
   ): Promise<T>;
-  /** A transaction has been created, out of another one if that is named. */
-  born(transactionId: string, kind: string, outOf?: string): void;
+  /** A transaction has been created. `origin`: the transaction that it came from, such as a refund's payment. */
+  created(transactionId: string, kind: string, origin?: string): void;
   /** Exports what has been recorded. */
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { placeOf, readTraceparent, writeTraceparent } from './trace-context.ts';
+import { contextOfTransaction, readTraceparent, writeTraceparent } from './trace-context.ts';
 
 const digits = (count: number) =>
   fc
@@ -11,8 +11,8 @@ const digits = (count: number) =>
 test('what is written is read back', () => {
   fc.assert(
     fc.property(digits(32), digits(16), fc.boolean(), (traceId, spanId, sampled) => {
-      const place = { traceId, spanId, sampled };
-      expect(readTraceparent(writeTraceparent(place))).toEqual(place);
+      const context = { traceId, spanId, sampled };
+      expect(readTraceparent(writeTraceparent(context))).toEqual(context);
     }),
   );
 });
@@ -45,9 +45,9 @@ test.each([
 });
 
 test('a transaction has one trace, and every other one another', () => {
-  const place = placeOf('txn_a');
-  expect(place).toEqual(placeOf('txn_a'));
-  expect(place.traceId).toMatch(/^[0-9a-f]{32}$/);
-  expect(place.spanId).toMatch(/^[0-9a-f]{16}$/);
-  expect(placeOf('txn_b').traceId).not.toBe(place.traceId);
+  const context = contextOfTransaction('txn_a');
+  expect(context).toEqual(contextOfTransaction('txn_a'));
+  expect(context.traceId).toMatch(/^[0-9a-f]{32}$/);
+  expect(context.spanId).toMatch(/^[0-9a-f]{16}$/);
+  expect(contextOfTransaction('txn_b').traceId).not.toBe(context.traceId);
 });

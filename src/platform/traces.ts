@@ -4,8 +4,8 @@
  * Invariant: a payment never waits for a collector, nor fails because of one. What is loaded here is loaded only if traces are
  * wanted.
  *
- * A request's place is known once it is known what it is about: it is in its caller's trace if the caller names one, and
- * otherwise in the trace of the first transaction that it touches (record 0017).
+ * A request belongs to its caller's trace if the caller names one, and otherwise to the trace of the first transaction that it
+ * touches, which is known only once that transaction is (record 0017).
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -31,7 +31,7 @@ import {
 } from '@opentelemetry/sdk-trace-base';
 import { createCache } from './cache.ts';
 import type { Clock, Log, Random, TraceAttributes, TracedRequest, TraceStep, Traces } from './platform.ts';
-import { placeOf, readTraceparent, writeTraceparent } from './trace-context.ts';
+import { contextOfTransaction, readTraceparent, type TraceContext, writeTraceparent } from './trace-context.ts';
 import { VERSION } from './version.ts';
 
 export interface TracesOptions {
@@ -63,7 +63,7 @@ interface Scope {
 
 export function openTraces(options: TracesOptions, doors: Doors): Traces {
   const tracer = openTracer(options, doors);
-  const homes = createHomes(tracer);
+  const transactions = createTransactionTraces(tracer);
   const current = new AsyncLocalStorage<Scope>();
   const close = async (): Promise<void> => {
     await new Promise<void>((resolve) => {
@@ -74,12 +74,12 @@ export function openTraces(options: TracesOptions, doors: Doors): Traces {
   return {
     begin: (traceparent) => beginRequest(tracer, current, traceparent),
     step: (step, take, attributesOf) =>
-      takeStep({ tracer, homes, scope: current.getStore() }, step, take, attributesOf),
-    born(transactionId, kind, outOf) {
+      takeStep({ tracer, transactions, scope: current.getStore() }, step, take, attributesOf),
+    created(transactionId, kind, origin) {
       const own = tracer.derived(transactionId);
-      const home = homes.of(transactionId);
-      const links: Link[] = home.traceId === own.traceId ? [] : [{ context: home }];
-      if (outOf !== undefined) links.push({ context: homes.of(outOf) });
+      const context = transactions.contextOf(transactionId);
+      const links: Link[] = context.traceId === own.traceId ? [] : [{ context }];
+      if (origin !== undefined) links.push({ context: transactions.contextOf(origin) });
       tracer.first(own, kind, links).setAttribute('mbongo.transaction_id', transactionId).end();
     },
     close,
@@ -98,7 +98,7 @@ interface Tracer {
 function openTracer({ endpoint, serviceName, share }: TracesOptions, { log, random }: Doors): Tracer {
   const ids = presetIds(random);
   const sampler = new TraceIdRatioBasedSampler(share);
-  const exporter = telling(new OTLPTraceExporter({ url: `${endpoint}/v1/traces` }), log);
+  const exporter = loggingFailures(new OTLPTraceExporter({ url: `${endpoint}/v1/traces` }), log);
   const provider = new BasicTracerProvider({
     resource: resourceFromAttributes({ 'service.name': serviceName, 'service.version': VERSION }),
     // A caller's claim that its trace is recorded counts for no more than our own share.
@@ -113,32 +113,32 @@ function openTracer({ endpoint, serviceName, share }: TracesOptions, { log, rand
       return tracer.startSpan(name, { kind, startTime }, context);
     },
     derived(transactionId) {
-      const place = placeOf(transactionId);
-      const { decision } = sampler.shouldSample(ROOT_CONTEXT, place.traceId);
-      return contextOf({ ...place, sampled: decision === SamplingDecision.RECORD_AND_SAMPLED });
+      const own = contextOfTransaction(transactionId);
+      const { decision } = sampler.shouldSample(ROOT_CONTEXT, own.traceId);
+      return spanContextOf({ ...own, sampled: decision === SamplingDecision.RECORD_AND_SAMPLED });
     },
-    first: (own, name, links) => ids.as(own, () => tracer.startSpan(name, { root: true, links }, ROOT_CONTEXT)),
+    first: (own, name, links) => ids.within(own, () => tracer.startSpan(name, { root: true, links }, ROOT_CONTEXT)),
     shutdown: () => provider.shutdown(),
   };
 }
 
-/** Where the transactions' traces are: in a caller's trace if the caller named one, otherwise in their own. */
-interface Homes {
-  of(transactionId: string): SpanContext;
+/** In which trace each transaction is recorded: in its caller's if the caller named one, otherwise in its own. */
+interface TransactionTraces {
+  contextOf(transactionId: string): SpanContext;
   /** Notes that the request is about that transaction, unless it is already about another one. */
-  settle(scope: Scope, transactionId: string): void;
+  assign(scope: Scope, transactionId: string): void;
 }
 
-function createHomes({ derived, start }: Tracer): Homes {
+function createTransactionTraces({ derived, start }: Tracer): TransactionTraces {
   const adopted = createCache<SpanContext>(MOST_ADOPTED);
-  const of = (transactionId: string): SpanContext => adopted.get(transactionId) ?? derived(transactionId);
+  const contextOf = (transactionId: string): SpanContext => adopted.get(transactionId) ?? derived(transactionId);
   return {
-    of,
-    settle(scope, transactionId) {
+    contextOf,
+    assign(scope, transactionId) {
       if (scope.transactionId !== undefined || scope.ended) return;
       scope.transactionId = transactionId;
       if (scope.span === undefined) {
-        place(scope, start('request', SpanKind.SERVER, of(transactionId), scope.startedAt));
+        attach(scope, start('request', SpanKind.SERVER, contextOf(transactionId), scope.startedAt));
         return;
       }
       scope.span.addLink({ context: derived(transactionId) });
@@ -147,8 +147,8 @@ function createHomes({ derived, start }: Tracer): Homes {
   };
 }
 
-/** Notes where the request belongs, and records there the steps that ended before that was known. */
-function place(scope: Scope, span: Span): void {
+/** Gives the request its span, and records under it the steps that ended before there was one. */
+function attach(scope: Scope, span: Span): void {
   scope.span = span;
   const { early } = scope;
   scope.early = [];
@@ -163,11 +163,11 @@ function beginRequest(
   const startedAt = performance.now();
   const scope: Scope = { span: undefined, transactionId: undefined, startedAt, early: [], ended: false };
   const caller = readTraceparent(traceparent);
-  if (caller !== undefined) scope.span = start('request', SpanKind.SERVER, contextOf(caller), startedAt);
+  if (caller !== undefined) scope.span = start('request', SpanKind.SERVER, spanContextOf(caller), startedAt);
   return {
     within: (run) => current.run(scope, run),
     end(name, attributes) {
-      if (scope.span === undefined) place(scope, start(name, SpanKind.SERVER, undefined, startedAt));
+      if (scope.span === undefined) attach(scope, start(name, SpanKind.SERVER, undefined, startedAt));
       scope.ended = true;
       scope.span?.updateName(name);
       finish(scope.span, attributes, performance.now());
@@ -177,15 +177,15 @@ function beginRequest(
 
 interface Surroundings {
   readonly tracer: Tracer;
-  readonly homes: Homes;
+  readonly transactions: TransactionTraces;
   readonly scope: Scope | undefined;
 }
 
 /** The span that a step is part of; undefined: none is known yet. */
-function parentOf({ homes, scope }: Surroundings, transactionId: string | undefined): SpanContext | undefined {
+function parentOf({ transactions, scope }: Surroundings, transactionId: string | undefined): SpanContext | undefined {
   if (transactionId === undefined) return scope?.ended === true ? undefined : scope?.span?.spanContext();
-  if (scope !== undefined) homes.settle(scope, transactionId);
-  return scope?.transactionId === transactionId ? scope.span?.spanContext() : homes.of(transactionId);
+  if (scope !== undefined) transactions.assign(scope, transactionId);
+  return scope?.transactionId === transactionId ? scope.span?.spanContext() : transactions.contextOf(transactionId);
 }
 
 async function takeStep<T>(
@@ -201,7 +201,7 @@ async function takeStep<T>(
   const open = parent && tracer.start(name, spanKind, parent, startedAt);
   let more: TraceAttributes = FAILED;
   try {
-    const result = await take(open && writeTraceparent(placeIn(open.spanContext())));
+    const result = await take(open && writeTraceparent(traceContextOf(open.spanContext())));
     more = attributesOf(result);
     return result;
   } finally {
@@ -226,11 +226,11 @@ function finish(span: Span | undefined, attributes: TraceAttributes, at: number)
   span.end(at);
 }
 
-function contextOf({ traceId, spanId, sampled }: ReturnType<typeof placeIn>): SpanContext {
+function spanContextOf({ traceId, spanId, sampled }: TraceContext): SpanContext {
   return { traceId, spanId, traceFlags: sampled ? TraceFlags.SAMPLED : TraceFlags.NONE, isRemote: true };
 }
 
-function placeIn({ traceId, spanId, traceFlags }: SpanContext) {
+function traceContextOf({ traceId, spanId, traceFlags }: SpanContext): TraceContext {
   return { traceId, spanId, sampled: (traceFlags & TraceFlags.SAMPLED) !== 0 };
 }
 
@@ -241,7 +241,7 @@ function presetIds(random: Random) {
   return {
     generateTraceId: () => wanted?.traceId ?? hex(16),
     generateSpanId: () => wanted?.spanId ?? hex(8),
-    as<T>(ids: Pick<SpanContext, 'traceId' | 'spanId'>, make: () => T): T {
+    within<T>(ids: Pick<SpanContext, 'traceId' | 'spanId'>, make: () => T): T {
       wanted = ids;
       try {
         return make();
@@ -253,7 +253,7 @@ function presetIds(random: Random) {
 }
 
 /** Logs when the collector does not accept what it is given, once until it does again. */
-function telling(exporter: SpanExporter, log: Log): SpanExporter {
+function loggingFailures(exporter: SpanExporter, log: Log): SpanExporter {
   let failing = false;
   return {
     export(spans, done) {

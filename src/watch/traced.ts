@@ -71,7 +71,7 @@ function transactionIn({ updates = [], claims = [], inserts = [] }: Change, know
   return written.map(({ id }) => known.of(id)).find((transactionId) => transactionId !== undefined);
 }
 
-const BORN = { payment: 'payment', payout_line: 'payout', refund: 'refund', payout_batch: 'payout batch' } as const;
+const KINDS = { payment: 'payment', payout_line: 'payout', refund: 'refund', payout_batch: 'payout batch' } as const;
 
 /** Remembers the transactions of a change's new attempts and events, and begins the traces of its new transactions. */
 function noteNew(
@@ -83,9 +83,9 @@ function noteNew(
   for (const { table, row } of [...claims, ...inserts]) {
     if (table === 'attempt') known.note(row.id, row.payment_id);
     else if (table === 'webhook_event') known.note(row.id, transactionId ?? row.transaction_id);
-    else if (table === 'payment' || table === 'payout_batch') traces.born(row.id, BORN[table]);
-    else if (table === 'payout_line') traces.born(row.id, BORN[table], row.batch_id);
-    else if (table === 'refund') traces.born(row.id, BORN[table], row.payment_id);
+    else if (table === 'payment' || table === 'payout_batch') traces.created(row.id, KINDS[table]);
+    else if (table === 'payout_line') traces.created(row.id, KINDS[table], row.batch_id);
+    else if (table === 'refund') traces.created(row.id, KINDS[table], row.payment_id);
   }
 }
 

@@ -4,7 +4,7 @@
  */
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { placeOf } from '../../src/platform/trace-context.ts';
+import { contextOfTransaction } from '../../src/platform/trace-context.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type CollectedSpan, type Collector, openCollector } from '../support/collector.ts';
 import { bearerOf, collect, payByPhone, payFromWallet, statusOf } from '../support/flows.ts';
@@ -65,7 +65,7 @@ test('a payment from a wallet is one trace, from its creation to its webhook', a
   const hook = await world.receiver.about(paying.transaction_id);
   await world.gateway.courier.idle();
   const spans = await recorded();
-  const { traceId, spanId } = placeOf(paying.transaction_id);
+  const { traceId, spanId } = contextOfTransaction(paying.transaction_id);
   expect(treeOf(spans, traceId)).toEqual([
     'payment',
     `  ${COLLECT}`,
@@ -109,7 +109,7 @@ test('a payment by mobile money is one trace, with the carrier’s call and its 
   const hook = await world.receiver.about(paying.transaction_id);
   await world.gateway.courier.idle();
   const spans = await recorded();
-  const { traceId } = placeOf(paying.transaction_id);
+  const { traceId } = contextOfTransaction(paying.transaction_id);
   expect(hook.headers.traceparent).toContain(traceId);
   const tree = treeOf(spans, traceId);
   // The carrier's “waiting” is written together with its next answer.
@@ -140,7 +140,7 @@ describe('a caller that names a trace', () => {
     await world.gateway.courier.idle();
     const spans = await recorded();
     const submit = spans.find(({ name }) => name === SUBMIT);
-    const { traceId, spanId } = placeOf(paying.transaction_id);
+    const { traceId, spanId } = contextOfTransaction(paying.transaction_id);
     expect(submit).toMatchObject({ traceId: CALLER, parentSpanId: '00f067aa0ba902b7' });
     // The payment's own trace, which other processes use, is linked.
     expect(submit?.links).toMatchObject([{ traceId, spanId }]);
@@ -197,7 +197,7 @@ test('a webhook that is tried again, by whichever process, is in the same trace'
   await world.gateway.courier.idle();
   const spans = await recorded();
   await receiver.close();
-  const { traceId } = placeOf(paying.transaction_id);
+  const { traceId } = contextOfTransaction(paying.transaction_id);
   const tries = spans.filter(({ name }) => name === 'webhook');
   expect(tries.map((span) => [span.traceId, span.attributes['http.response.status_code']])).toEqual([
     [traceId, 500],
@@ -215,7 +215,7 @@ test('each payout line is a trace of its own, linked with its batch', async () =
   await world.gateway.courier.idle();
   const spans = await recorded();
   for (const id of ids) {
-    const { traceId, spanId } = placeOf(id);
+    const { traceId, spanId } = contextOfTransaction(id);
     const root = spans.find((span) => span.spanId === spanId);
     expect(root).toMatchObject({ name: 'payout', traceId });
     expect(root?.links).toHaveLength(1);
@@ -235,7 +235,7 @@ test('a request about no transaction is a trace of its own; machines’ requests
   expect(minted).toMatchObject({ parentSpanId: '', kind: 2 });
   expect(treeOf(spans, minted?.traceId ?? '')).toEqual([minted?.name, '  commit']);
   const read = spans.find(({ name }) => name === 'GET /api/v1/payments/status/:transaction_id');
-  expect(read?.traceId).not.toBe(placeOf(paying.transaction_id).traceId);
+  expect(read?.traceId).not.toBe(contextOfTransaction(paying.transaction_id).traceId);
   expect(read?.attributes['mbongo.transaction_id']).toBe(paying.transaction_id);
   expect(spans.filter(({ name }) => name.includes('health') || name.includes('metrics'))).toEqual([]);
 });
@@ -290,7 +290,7 @@ test('of a sampled share, each transaction is recorded completely or not at all'
   }
   await world.gateway.courier.idle();
   const spans = await recorded();
-  const counts = all.map((id) => spans.filter(({ traceId }) => traceId === placeOf(id).traceId).length);
+  const counts = all.map((id) => spans.filter(({ traceId }) => traceId === contextOfTransaction(id).traceId).length);
   expect(counts.every((count) => count === 0 || count === 7)).toBe(true);
 });
 
