@@ -8,7 +8,18 @@ import { formatMinor } from '../domain/money.ts';
 import type { BankAccount } from '../domain/transfer-records.ts';
 import { type Html, html, type Piece } from '../messages/html.ts';
 import { joinSentences } from '../messages/messages.ts';
-import { about, faultLine, moment, money, noticeOf, pathOf, returnLink, type Shown, text } from './shown.ts';
+import {
+  about,
+  faultLine,
+  moment,
+  money,
+  noticeOf,
+  pathOf,
+  returnLink,
+  type Shown,
+  text,
+  textAround,
+} from './shown.ts';
 
 /** Radio buttons, one per account; a single account is selected already. */
 export function accountChoice(shown: Shown): Html {
@@ -39,7 +50,7 @@ export function proofTitle(shown: Shown): string {
 export function proofMain(shown: Shown): Html {
   const { payment } = shown.view;
   const fault = shown.faults.fields.file;
-  const [before = '', after = ''] = text(shown, 'proof_until', { date: '\u0000' }).split('\u0000');
+  const [before, after] = textAround(shown, 'proof_until', 'date');
   return html`<section class="card">${noticeOf(shown)}${request(shown)}
 <h2>${text(shown, 'proof_title')}</h2><p class="soft">${before}${moment(shown, payment.expires_at)}${joinSentences(shown.language, after, text(shown, 'proof_later'))}</p>
 <form method="post" action="${pathOf(shown, 'proof')}" enctype="multipart/form-data" data-once novalidate>

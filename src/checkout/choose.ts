@@ -15,7 +15,18 @@ import { countryText, leftText } from './amounts.ts';
 import { accountChoice } from './bank.ts';
 import { givenOrOther } from './given.ts';
 import { dialCode, maskedPhone } from './phone.ts';
-import { amountLine, field, money, noticeOf, pathOf, returnLink, type Shown, text, totalField } from './shown.ts';
+import {
+  amountLine,
+  field,
+  money,
+  noticeOf,
+  pathOf,
+  returnLink,
+  type Shown,
+  text,
+  textAround,
+  totalField,
+} from './shown.ts';
 
 /** The title: the question, or the only way to pay, or that there is none. */
 export function chooseTitle(shown: Shown): string {
@@ -190,7 +201,7 @@ export function orderSection(shown: Shown): Html {
   const { language, view } = shown;
   const { payment, now } = view;
   const left = leftText(language, payment.expires_at - now);
-  const [before = '', after = ''] = text(shown, 'left', { time: '\u0000' }).split('\u0000');
+  const [before, after] = textAround(shown, 'left', 'time');
   return html`<section class="order" aria-label="${text(shown, 'summary')}">
 <p class="soft reference">${text(shown, 'order', { reference: payment.customer_reference })}</p>
 ${totals(shown)}

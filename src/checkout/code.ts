@@ -10,7 +10,7 @@ import { joinSentences } from '../messages/messages.ts';
 import { leftText } from './amounts.ts';
 import { orderSection } from './choose.ts';
 import { maskedPhone } from './phone.ts';
-import { about, field, money, noticeOf, pathOf, returnLink, type Shown, text } from './shown.ts';
+import { about, field, money, noticeOf, pathOf, returnLink, type Shown, text, textAround } from './shown.ts';
 import { isCodeOver } from './state.ts';
 
 type CodeView = Shown['view'];
@@ -46,7 +46,7 @@ ${expired ? undefined : codeForm(shown, left)}
 
 /** `left`: milliseconds for which the code is still valid. */
 function codeForm(shown: Shown, left: number): Html {
-  const [before = '', after = ''] = text(shown, 'code_valid', { time: '\u0000' }).split('\u0000');
+  const [before, after] = textAround(shown, 'code_valid', 'time');
   const time = leftText(shown.language, left);
   return html`<form method="post" action="${pathOf(shown, 'code')}" data-once novalidate>${field({
     name: 'code',

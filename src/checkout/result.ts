@@ -24,6 +24,7 @@ import {
   returnLink,
   type Shown,
   text,
+  textAround,
 } from './shown.ts';
 
 /** How long a receipt is shown before the browser goes back to the shop. */
@@ -42,7 +43,7 @@ export function paidMain(shown: Shown, stays: boolean): Html {
 function announceReturn(shown: Shown): Html {
   const milliseconds = RETURN_AFTER_S * 1_000;
   const time = spanText(shown.language, milliseconds);
-  const [before = '', after = ''] = text(shown, 'return_soon', { time: '\u0000' }).split('\u0000');
+  const [before, after] = textAround(shown, 'return_soon', 'time');
   return html`<p class="soft center returning">${before}<span data-counts="${milliseconds}">${time}</span>${after} <a href="${pathOf(shown)}?stay=1">${text(shown, 'return_stay')}</a></p>`;
 }
 

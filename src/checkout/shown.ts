@@ -34,6 +34,19 @@ export function text({ language }: Shown, word: CheckoutWord, values?: Readonly<
   return checkoutText(language, word, values);
 }
 
+/** Stands for a value in a sentence while the sentence is split: no sentence contains this character. */
+const PLACEHOLDER = '\u0000';
+
+/** What comes before and after a word's value in a sentence, for a value that is markup. */
+export function textAround(
+  shown: Shown,
+  sentence: CheckoutWord,
+  word: string,
+): readonly [before: string, after: string] {
+  const [before = '', after = ''] = text(shown, sentence, { [word]: PLACEHOLDER }).split(PLACEHOLDER);
+  return [before, after];
+}
+
 export function money({ language, view }: Shown, minor: bigint): string {
   return amountText(language, minor, view.payment.currency);
 }
