@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
-import { componentOf, named, toldBy, withComponents } from './components.ts';
+import { componentOf, discriminatedBy, named, withComponents } from './components.ts';
 import { asDocumented } from './documented.ts';
 import { described, nullable, oneOf } from './schema-words.ts';
 
@@ -55,7 +55,7 @@ test('two different schemas of one name are an error', () => {
 
 test('a choice among schemas with names says by which word each is known', () => {
   const [Made, Checked] = [Type.Object({}, named('Made')), Type.Object({}, named('Checked'))];
-  expect(toldBy('kind', { made: Made, checked: Checked })).toEqual({
+  expect(discriminatedBy('kind', { made: Made, checked: Checked })).toEqual({
     discriminator: {
       propertyName: 'kind',
       mapping: { made: '#/components/schemas/Made', checked: '#/components/schemas/Checked' },

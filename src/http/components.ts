@@ -22,10 +22,10 @@ export function named(name: string, description?: string) {
   return componentOf('schemas', name, description);
 }
 
-/** Options of a choice among schemas with names, each of which has a word of its own in that field. */
-export function toldBy(field: string, schemas: { readonly [word: string]: object }) {
+/** Options of a choice among named schemas: the value of `field` tells which of them applies. `schemas` are by that value. */
+export function discriminatedBy(field: string, schemas: { readonly [value: string]: object }) {
   const nameOf = (schema: object): string => (Reflect.get(schema, 'component') as Component).name;
-  const mapping = Object.entries(schemas).map(([word, schema]) => [word, `#/components/schemas/${nameOf(schema)}`]);
+  const mapping = Object.entries(schemas).map(([value, schema]) => [value, `#/components/schemas/${nameOf(schema)}`]);
   return { discriminator: { propertyName: field, mapping: Object.fromEntries(mapping) as Json } };
 }
 

@@ -105,8 +105,8 @@ function statusesOf(code: RefusalCode, { method }: Route): readonly number[] {
   return method === 'GET' ? [TOO_LARGE_HEADERS] : [408, 413, UNREAD_TYPE, TOO_LARGE_HEADERS];
 }
 
-/** The names of refusals whose status has a single code: they are the same for every call. */
-const SHARED: { readonly [status: number]: string } = {
+/** By HTTP status, the names of the responses that have a single code: they are the same for every call, and stand once in the document. */
+const RESPONSE_NAMES: { readonly [status: number]: string } = {
   404: 'NotFound',
   408: 'RequestTimeout',
   413: 'ContentTooLarge',
@@ -123,16 +123,16 @@ const UNREAD_TYPE = 415;
 /** The status of headers that are too large to be read: nothing more is known of the call. */
 const TOO_LARGE_HEADERS = 431;
 /** Refusals that may carry Retry-After. */
-const COME_AGAIN: ReadonlySet<RefusalCode> = new Set([1203, 1301, 1303, 1402, 1404]);
+const WITH_RETRY_AFTER: ReadonlySet<RefusalCode> = new Set([1203, 1301, 1303, 1402, 1404]);
 
 function refused(status: number, codes: readonly RefusalCode[]): Json {
-  const name = SHARED[status];
+  const name = RESPONSE_NAMES[status];
   const description = codes.map((code) => `\`${code}\` ${REFUSALS[code].name}`).join(', ');
   return {
     ...(name === undefined ? { description } : componentOf('responses', name, description)),
     headers: answerHeaders([
       'requestId',
-      ...(codes.some((code) => COME_AGAIN.has(code)) ? (['retryAfter'] as const) : []),
+      ...(codes.some((code) => WITH_RETRY_AFTER.has(code)) ? (['retryAfter'] as const) : []),
       ...(status === 401 ? (['challenge'] as const) : []),
       ...(status === UNREAD_TYPE || status === TOO_LARGE_HEADERS ? [] : (['limit', 'limitPolicy'] as const)),
       ...(isRemembered(status) ? (['replayed'] as const) : []),

@@ -8,7 +8,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { BENEFICIARIES_MOST, NOTE_MOST } from '../domain/payout-order.ts';
 import { OCCURRENCES_MOST } from '../domain/schedule.ts';
-import { named, toldBy } from './components.ts';
+import { discriminatedBy, named } from './components.ts';
 import { aliasOf, limitQuery, spanQuery } from './list-query.ts';
 import {
   AMOUNT_FORM,
@@ -331,5 +331,5 @@ const PayoutDetailAnswer = Type.Object(
 /** A transaction in full: a payment, or a payout line. Sessions and backends get the same. */
 export const TransactionDetailAnswer = Type.Union([DetailAnswer, PayoutDetailAnswer], {
   ...named('TransactionDetailAnswer'),
-  ...toldBy('kind', { payment: DetailAnswer, payout: PayoutDetailAnswer }),
+  ...discriminatedBy('kind', { payment: DetailAnswer, payout: PayoutDetailAnswer }),
 });
