@@ -100,7 +100,7 @@ function buildProgram(around: Surroundings, version: string, ended: Ended): Comm
   addClockCommands(program, addVerb, addVerbOf);
   addJournalCommands(program, addVerb);
   addBenchCommand(program, around, ended);
-  for (const verb of verbs) if (!UNSAID.has(verb.name())) sayWho(verb);
+  for (const verb of verbs) if (!UNATTRIBUTED.has(verb.name())) addAttribution(verb);
   refuseTwice(program);
   refuseBeforeVerb(program);
   explainUsage(program);
@@ -109,13 +109,13 @@ function buildProgram(around: Surroundings, version: string, ended: Ended): Comm
 
 /** Verbs that change nothing. */
 const READING: ReadonlySet<string> = new Set(['list', 'show', 'lines', 'reconcile']);
-/** What only stops something, whatever the time is, and must not have to wait until a clock is right. */
+/** Verbs that only stop something: they must not have to wait until this machine's clock is right. */
 const STOPPING: ReadonlySet<string> = new Set(['merchant suspend', 'credential revoke', 'connector hold']);
 /** Verbs without --by and --why: they change nothing that the journal records. */
-const UNSAID: ReadonlySet<string> = new Set([...READING, 'archive']);
+const UNATTRIBUTED: ReadonlySet<string> = new Set([...READING, 'archive']);
 
 /** Adds the options --by and --why, which the journal records, to a verb that lacks them. */
-function sayWho(verb: Command): void {
+function addAttribution(verb: Command): void {
   const has = (name: string): boolean => verb.options.some(({ long }) => long === name);
   if (!has('--by'))
     verb.option('--by <name>', 'who runs the command, for the journal, which adds the user of this machine');
