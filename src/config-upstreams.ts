@@ -5,7 +5,7 @@
  * credentials.
  */
 import { CURRENCIES, type Currency, isCurrency } from './domain/currency.ts';
-import type { EnvironmentReader } from './platform/environment.ts';
+import type { EnvironmentReader, UrlRules } from './platform/environment.ts';
 
 export type GatewayMode = 'sandbox' | 'production';
 
@@ -117,13 +117,15 @@ const DISBURSEMENT = {
 
 /** Two products at one address: a gateway may have both, or one of them. */
 function readMtnMomo(env: EnvironmentReader, mode: GatewayMode, sandboxPort: number): MtnMomoProducts {
-  const https = mode === 'production' ? 'unless-local' : false;
   const baseUrl = upstreamUrl(env, 'MTN_MOMO_BASE_URL', mode, {
     sandbox: `http://127.0.0.1:${sandboxPort}/mtn`,
     example: 'https://proxy.momoapi.mtn.com',
   });
   const targetEnvironment = readMarket(env, mode);
-  const callbackHost = env.url('MTN_MOMO_CALLBACK_HOST', { example: 'https://callbacks.example.com', https });
+  const callbackHost = env.url('MTN_MOMO_CALLBACK_HOST', {
+    example: 'https://callbacks.example.com',
+    https: httpsFor(mode),
+  });
   const read = (own: typeof COLLECTION | typeof DISBURSEMENT): MtnMomoConfig | undefined => {
     const block = readBlock(env, {
       baseUrl,
@@ -178,7 +180,6 @@ export function hasCarrier(config: CarriersConfig): boolean {
 const CARDNET_VERSIONS = { from: 72, to: 100 } as const;
 
 export function readCardnet(env: EnvironmentReader, mode: GatewayMode, sandboxPort: number): CardnetConfig | undefined {
-  const https = mode === 'production' ? 'unless-local' : false;
   const block = readBlock(env, {
     baseUrl: upstreamUrl(env, 'CARDNET_BASE_URL', mode, {
       sandbox: `http://127.0.0.1:${sandboxPort}/cardnet`,
@@ -188,7 +189,7 @@ export function readCardnet(env: EnvironmentReader, mode: GatewayMode, sandboxPo
     apiPassword: readCredential(env, 'CARDNET_API_PASSWORD', mode),
   });
   const apiVersion = env.whole('CARDNET_API_VERSION', CARDNET_VERSIONS, CARDNET_VERSIONS.to);
-  const formUrl = env.url('CARDNET_FORM_URL', { example: 'https://ap-gateway.mastercard.com', https });
+  const formUrl = env.url('CARDNET_FORM_URL', { example: 'https://ap-gateway.mastercard.com', https: httpsFor(mode) });
   const currencies = readCurrencies(env, 'CARDNET_CURRENCIES');
   if (block === undefined) return undefined;
   // The sandbox serves its form from another origin than its API, as the real form has another origin than the gateway's pages.
@@ -225,15 +226,19 @@ export function readSms(env: EnvironmentReader, mode: GatewayMode, sandboxPort: 
   });
 }
 
-/** An upstream's address. Credentials are sent to it, so production accepts http only for this machine itself. */
+/** Credentials are sent to upstreams, and customers' data: production accepts http only for this machine itself. */
+function httpsFor(mode: GatewayMode): NonNullable<UrlRules['https']> {
+  return mode === 'production' ? 'unless-local' : false;
+}
+
+/** An upstream's address: the one that is set, or in a sandbox the simulator's. */
 function upstreamUrl(
   env: EnvironmentReader,
   name: string,
   mode: GatewayMode,
   address: { readonly sandbox: string; readonly example: string },
 ): Named {
-  const https = mode === 'production' ? 'unless-local' : false;
-  const url = env.url(name, { example: address.example, https });
+  const url = env.url(name, { example: address.example, https: httpsFor(mode) });
   return { name, value: url ?? (mode === 'sandbox' ? address.sandbox : undefined) };
 }
 
