@@ -114,6 +114,27 @@ describe('pausing', () => {
       expect(new Set(await desk.untilFinal(batch, occurrence))).toEqual(new Set(['completed']));
   });
 
+  test('a date due at the instant of the pause is run at resume, and one due at the instant of the resume is skipped', async () => {
+    const { merchant, wallets } = await desk.payer();
+    const { deps } = world.gateway;
+    const batch = await makeBatch(world, merchant, { wallets, schedule: desk.daily(3) });
+    const due = batch.next_run_at ?? 0;
+    const at = (now: number): PayoutOperatorDeps => ({ ...deps, clock: { ...deps.clock, now: () => now } });
+    await pausePayout(at(due), batch.id, SAY);
+    expect(datesPassed(at(due + DAY - 1), await batchNow(world, batch))).toEqual({ before: 1, meanwhile: 0 });
+    expect(datesPassed(at(due + DAY), await batchNow(world, batch))).toEqual({ before: 1, meanwhile: 1 });
+    expect(await resumePayout(at(due + DAY), batch.id, { ...SAY, catchUp: false })).toMatchObject({ skipped: 1 });
+    expect(await batchNow(world, batch)).toMatchObject({ next_occurrence: 3, next_run_at: due + 2 * DAY });
+    expect((await countsNow(world, batch)).map(({ pending, failed }) => [pending, failed])).toEqual([
+      [3, 0],
+      [0, 3],
+    ]);
+    // What has been run or skipped does not count as passed again.
+    await pausePayout(at(due + DAY), batch.id, SAY);
+    expect(datesPassed(at(due + DAY), await batchNow(world, batch))).toEqual({ before: 0, meanwhile: 0 });
+    await cancelPayout(deps, batch.id, SAY);
+  });
+
   test('that loses to the run of the last date is decided again, and refused', async () => {
     const { merchant, wallets } = await desk.payer();
     const batch = await makeBatch(world, merchant, { wallets, schedule: desk.daily(1) });
