@@ -4,7 +4,10 @@ import { expect, test } from 'vitest';
 import { SHARDS } from './ids.ts';
 import type { PinCount, Wallet } from './records.ts';
 import {
+  afterRightCode,
+  afterWrongCode,
   afterWrongPin,
+  afterWrongPinOfSession,
   decidingCount,
   isWalletNumber,
   lockedFor,
@@ -117,6 +120,29 @@ test('an hour without a wrong PIN gives all tries back, and no shorter time does
   expect(afterWrongPin(failed(4, 1000), 1000 + PIN_MEMORY_MS)).toMatchObject({ row: { pin_failures: 1 }, left: 4 });
   expect(afterWrongPin(failed(4, 1000), 999 + PIN_MEMORY_MS)).toMatchObject({ row: { pin_failures: 5 }, left: 0 });
   expect(PIN_MEMORY_MS).toBeGreaterThan(PIN_LOCK_MS);
+});
+
+test('twenty wrong PINs in a session, and twenty wrong codes of an account, lock for fifteen minutes', () => {
+  for (const after of [afterWrongPinOfSession, afterWrongCode]) {
+    expect(after(failed(18, 900), 1000)).toMatchObject({ row: { pin_failures: 19, locked_until: null }, left: 1 });
+    expect(after(failed(19, 900), 1000)).toMatchObject({ row: { locked_until: 1000 + PIN_LOCK_MS }, left: 0 });
+  }
+});
+
+test('a wrong PIN keeps the time that another clock wrote, but none that is further ahead than clocks may be apart', () => {
+  const ahead = (milliseconds: number) => afterWrongPin(failed(1, 1000 + milliseconds), 1000).row.pin_failed_at;
+  expect([ahead(-1), ahead(59_999), ahead(60_001)]).toEqual([1000, 60_999, 61_000]);
+});
+
+test('a right code leaves nothing that counts or locks, by any clock, and decides against what another key has counted', () => {
+  const at = 100_000;
+  const wrong = failed(19, at + 60_000);
+  const right = afterRightCode(wrong, at);
+  expect([decidingCount([wrong, right], at), decidingCount([right, wrong], at)]).toEqual([right, right]);
+  for (const now of [at - 60_000, at, at + 60_000]) {
+    expect([lockedFor(right, now), afterWrongCode(right, now).left]).toEqual([undefined, 19]);
+  }
+  expect(afterRightCode(failed(1, 900), at).pin_failed_at).toBe(at);
 });
 
 test('of several counts a locked one decides, otherwise the one written last, whatever the order', () => {
