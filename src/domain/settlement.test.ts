@@ -56,6 +56,36 @@ describe('an upstream says', () => {
     expect(world.events.at(-1)?.type).toBe('payment.approved');
   });
 
+  test('paid at once, to a submit whose method was still open: the fee is that of the method that paid', () => {
+    const world = newWorld();
+    world.payment = { ...payment, method: 'none', fee_minor: 0n, total_minor: 1000n, msisdn: null, carrier: null };
+    hear(world, { kind: 'approved', providerReference: 'p1' }, 10, false);
+    expect(world.payment).toMatchObject({
+      status: 'approved',
+      method: 'mobile_money',
+      fee_minor: 25n,
+      total_minor: 1025n,
+    });
+    expect([world.toMerchant, world.toFees]).toEqual([1000n, 25n]);
+  });
+
+  test('accepted, while another payment holds the session: that one keeps it', () => {
+    const world = newWorld();
+    world.session = { ...world.session, submitting_payment_id: `${txn}2` };
+    const before = world.session;
+    hear(world, { kind: 'waiting', providerReference: null }, 10, false);
+    expect([world.session, world.sibling.status, world.events]).toEqual([before, 'pending', []]);
+  });
+
+  test('never taken, of a token that came with the collect: the payment fails, its session is consumed all the same', () => {
+    const world = newWorld();
+    world.attempt = { ...attempt, method: 'google_pay' };
+    world.payment = { ...payment, status: 'pending', method: 'google_pay' };
+    world.session = { ...world.session, status: 'CONSUMED' };
+    const { alarm } = hear(world, { kind: 'not_sent', reason: 'refused' }, 10, false);
+    expect([alarm, world.payment.status, world.session.status]).toEqual([undefined, 'failed', 'CONSUMED']);
+  });
+
   test('nothing, to a submit whose method was still open: the payment takes over method and fee all the same', () => {
     const world = newWorld();
     world.payment = { ...payment, method: 'none', fee_minor: 0n, total_minor: 1000n, msisdn: null, carrier: null };
