@@ -3,7 +3,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { payoutResume } from '../../src/commands/payout.ts';
-import type { PayoutBatch } from '../../src/domain/outgoing-records.ts';
+import type { PayoutBatch, PayoutLine } from '../../src/domain/outgoing-records.ts';
 import { skipNextOccurrence } from '../../src/domain/payout-batch.ts';
 import type { Store } from '../../src/store/store.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
@@ -44,6 +44,7 @@ describe('pausing', () => {
       ['payout.pending', second.scheduled_date],
       ['payout.failed', second.scheduled_date],
     ]);
+    expect(await sequencesOf(second)).toEqual([1, 2]);
     await world.pass(4 * DAY);
     for (const occurrence of [3, 4, 5]) await desk.untilFinal(batch, occurrence);
     expect((await countsNow(world, batch)).map(({ completed }) => completed)).toEqual([0, 0, 3, 3, 3]);
@@ -251,6 +252,12 @@ describe('resuming, when another process changes the batch between the read and 
     expect(await batchNow(world, batch)).toMatchObject({ next_run_at: null });
   });
 });
+
+async function sequencesOf({ shard, merchant_id: merchantId, id: transactionId }: PayoutLine): Promise<number[]> {
+  const filter = { shard, merchantId, transactionId, order: 'oldest', limit: 9 } as const;
+  const { rows } = await world.gateway.store.pageOfEvents(filter);
+  return rows.map(({ sequence }) => sequence);
+}
 
 /** The dependencies of a process of whose commits the first, or that one, comes after another one's work. */
 function beaten(work: () => Promise<unknown>, which = 1): PayoutOperatorDeps {
