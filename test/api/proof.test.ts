@@ -9,6 +9,8 @@ import { merchantAccount } from '../../src/domain/ledger.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { approveProof, declineProof } from '../../src/usecases/proof-decide.ts';
 import { listProofs, openProofFile, readProof } from '../../src/usecases/proof-read.ts';
+import { uploadProof } from '../../src/usecases/proof-upload.ts';
+import { callerOf, plainly } from '../support/direct-calls.ts';
 import { expectRefusal } from '../support/envelope.ts';
 import { collect, detailOf, neighbourOf, payFromWallet, statusOf } from '../support/flows.ts';
 import { expectNothingWritten, rowsOf } from '../support/rows.ts';
@@ -53,7 +55,8 @@ describe('an upload', () => {
       transaction_id: paying.transaction_id,
       proof: { status: 'waiting', content_type: type, size: file.length },
     });
-    expect(await statusOf(world, paying)).toBe('processing');
+    const { status, timeline } = await detailOf(world, paying);
+    expect([status, timeline.at(-1)?.status]).toEqual(['processing', 'processing']);
     const { proof } = await readProof(operator(), uploaded.json.proof.id);
     expect(Buffer.from(await openProofFile(operator(), proof)).equals(file)).toBe(true);
   });
@@ -208,6 +211,20 @@ describe('an upload', () => {
     const racing = [...tokens, ...tokens].map((token) => upload(world, { ...raced, token }, pngFile()));
     const answers = await Promise.all(racing);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409, 409]);
+  });
+
+  test('is refused from the very end of the seven days on, even if no round has expired the payment yet', async () => {
+    const { deps } = world.gateway;
+    const paying = await promise(world, merchant);
+    const caller = await callerOf(world, merchant, paying);
+    const payment = await deps.store.payment.get(merchant.merchant.shard, paying.transaction_id);
+    const end = payment?.expires_at ?? 0;
+    const uploadAt = (now: number) => {
+      const command = { payment_id: paying.payment_id, bytes: pngFile(), type: 'image/png' } as const;
+      return uploadProof({ ...deps, clock: { ...deps.clock, now: () => now } }, caller, command, plainly);
+    };
+    await expectNothingWritten(world, () => expect(uploadAt(end)).rejects.toMatchObject({ code: 1205 }));
+    expect(await uploadAt(end - 1)).toMatchObject({ status: 200 });
   });
 
   test('repeats its answer under an Idempotency-Key; another file is 1203', async () => {
