@@ -156,6 +156,14 @@ describe('maker and checker', () => {
     expect((await countsNow(world, batch)).map(({ completed }) => completed)).toEqual([3, 3, 3, 3]);
   });
 
+  test('a dated batch that is approved in time waits for its first date', async () => {
+    const { merchant, wallets } = await desk.payer(1n);
+    const batch = await makeBatch(world, merchant, { wallets, schedule: desk.daily(2) });
+    const { next_run_at } = await approvePayout(world.gateway.deps, batch.id, SAY);
+    expect(new Date(next_run_at ?? 0).toISOString().slice(0, 10)).toBe(batch.dates?.[0]);
+    await cancelPayout(world.gateway.deps, batch.id, SAY);
+  });
+
   test('a rejection that read the batch before its approval, and its lines after they were paid, is refused', async () => {
     const { merchant, wallets } = await desk.payer(1n);
     const batch = await makeBatch(world, merchant, { wallets });
