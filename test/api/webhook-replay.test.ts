@@ -253,9 +253,17 @@ describe('replay', () => {
     await expect(replayEvent(world.deps, undefined, targetless.id)).rejects.toThrow('without a notify_url');
   });
 
+  /** Another merchant in the same shard. */
+  async function neighbour(): Promise<MerchantCreated> {
+    for (;;) {
+      const made = await createMerchant(world.deps, { name: 'Chez Amani', noFloat: true });
+      if (made.merchant.shard === merchant.merchant.shard) return made;
+    }
+  }
+
   it('sends the events of a time range again, and of one merchant only', async () => {
     const receiver = await desk.receiverOf();
-    const other = await createMerchant(world.deps, { name: 'Chez Amani', noFloat: true });
+    const other = await neighbour();
     const made: WebhookEvent[] = [];
     for (let i = 0; i < 6; i += 1) {
       made.push(await desk.commitEvent(receiver.url, i % 2 === 0 ? merchant : other));
