@@ -7,6 +7,7 @@ import type { Attempt } from '../../src/domain/records.ts';
 import { bookLateMoney } from '../../src/usecases/attempt-book.ts';
 import { OperatorError } from '../../src/usecases/operator-error.ts';
 import { cancelPayout } from '../../src/usecases/payout-cancel.ts';
+import { callOffRefund } from '../../src/usecases/refund-decide.ts';
 import { archive, growOld } from '../support/archive-scenes.ts';
 import { expectRefusal } from '../support/envelope.ts';
 import { bearerOf, collect, collectWith, numberEnding, payByPhone, payFromWallet, statusOf } from '../support/flows.ts';
@@ -36,6 +37,15 @@ async function acceptedBefore(order: string): Promise<{ readonly first: Attempt;
   await desk.hearOf(first, 'PENDING');
   expect((await desk.attemptOf(order, 0)).status).toBe('waiting');
   return { first, second };
+}
+
+async function paidByPhone() {
+  const merchant = await world.merchant();
+  const paying = await collect(world, merchant, { method: 'mobile_money', minted });
+  await payByPhone(world, paying, numberEnding('42'));
+  await desk.hearOf(await attemptOf(world, paying), 'SUCCESSFUL');
+  expect(await statusOf(world, paying)).toBe('approved');
+  return { merchant, paying };
 }
 
 const passMinutes = async (count: number): Promise<void> => {
@@ -87,11 +97,7 @@ describe('a payout line', () => {
 
 describe('a refund', () => {
   async function refundedTwice() {
-    const merchant = await world.merchant();
-    const paying = await collect(world, merchant, { method: 'mobile_money', minted });
-    await payByPhone(world, paying, numberEnding('42'));
-    await desk.hearOf(await attemptOf(world, paying), 'SUCCESSFUL');
-    expect(await statusOf(world, paying)).toBe('approved');
+    const { merchant, paying } = await paidByPhone();
     carrier.answer(TURNED_AWAY, NO_ANSWER);
     const { refund_id } = await refunded(world, merchant, paying);
     return { merchant, paying, refund_id, ...(await acceptedBefore(refund_id)) };
@@ -119,6 +125,70 @@ describe('a refund', () => {
       ['approved', null],
     ]);
     expect(await world.gateway.store.audit()).toEqual([]);
+  });
+});
+
+test('a refund waits while the carrier cannot tell what became of one that was turned away, and called off', async () => {
+  const { merchant, paying } = await paidByPhone();
+  carrier.answer(TURNED_AWAY);
+  const { refund_id: withdrawn } = await refunded(world, merchant, paying);
+  await until(async () => ((await desk.attemptsOf(withdrawn))[0]?.status === 'not_sent' ? true : undefined));
+  const { reference } = await desk.attemptOf(withdrawn, 0);
+  carrier.say(reference, 'cannot_tell');
+  await callOffRefund(world.gateway.deps, withdrawn, { by: 'amina', why: 'a test' }, { notTaken: true });
+  const { refund_id } = await refunded(world, merchant, paying);
+  await passMinutes(5);
+  expect(await desk.attemptsOf(refund_id)).toEqual([]);
+  carrier.say(reference, 'not_found');
+  await desk.untilAttempt(refund_id, 0, 'waiting');
+});
+
+describe.each(['payout line', 'refund'] as const)('a %s whose call was turned away', (order) => {
+  async function turnedAway() {
+    const id = order === 'refund' ? await refundTurnedAway() : await lineTurnedAway();
+    await until(async () => ((await desk.attemptsOf(id))[0]?.status === 'not_sent' ? true : undefined));
+    return { id, first: await desk.attemptOf(id, 0) };
+  }
+
+  async function lineTurnedAway() {
+    const payer = await openPayer(world, 100_00n);
+    carrier.answer(TURNED_AWAY);
+    const [{ id }] = await commitBatch(world, payer, [{ msisdn: numberEnding('42') }]);
+    return id;
+  }
+
+  async function refundTurnedAway() {
+    const { merchant, paying } = await paidByPhone();
+    carrier.answer(TURNED_AWAY);
+    return (await refunded(world, merchant, paying)).refund_id;
+  }
+
+  test('is not sent again within a minute of the call’s end: until then “not found” proves nothing', async () => {
+    const { id, first } = await turnedAway();
+    // The call took long, or the clock has been set right meanwhile.
+    const slow = "update attempt set created_at = created_at - interval '1 minute' where id = $1";
+    await rowsOf(world, slow, [first.id]);
+    await world.pass(5_000, 11);
+    await world.pass(4_999);
+    expect(carrier.asked([first.reference])).toBeGreaterThan(0);
+    expect(await desk.attemptsOf(id)).toHaveLength(1);
+    await desk.untilAttempt(id, 1, 'waiting');
+  });
+
+  test('is not sent again while the carrier cannot tell what became of it', async () => {
+    const { id, first } = await turnedAway();
+    carrier.say(first.reference, 'cannot_tell');
+    await passMinutes(10);
+    expect(await desk.attemptsOf(id)).toHaveLength(1);
+    carrier.say(first.reference, 'not_found');
+    await desk.untilAttempt(id, 1, 'waiting');
+  });
+
+  test('goes on with it if the carrier has taken it', async () => {
+    const { id, first } = await turnedAway();
+    carrier.say(first.reference, 'PENDING');
+    await world.pass(5_000, 2);
+    expect(await desk.attemptsOf(id)).toMatchObject([{ status: 'waiting' }]);
   });
 });
 
