@@ -22,7 +22,14 @@ import { addSuspenseCommands } from './suspense-verbs.ts';
 import { type AttributionOptions, attributionOf } from './this-user.ts';
 import type { Given, Tools } from './tools.ts';
 import { addTransferCommands } from './transfer-verbs.ts';
-import { explainUsage, refuseBeforeVerb, refuseTwice, refuseUnknownHelp, spelledOut } from './usage.ts';
+import {
+  explainUsage,
+  refuseBeforeVerb,
+  refuseTwice,
+  refuseUnknownHelp,
+  spelledOut,
+  withOptionNamed,
+} from './usage.ts';
 import type { AddVerb, AddVerbOf, Ended } from './verb.ts';
 import { addWebhookCommands } from './webhook-verbs.ts';
 
@@ -36,7 +43,7 @@ export async function runCommandLine(argv: readonly string[], around: Surroundin
   });
   try {
     refuseUnknownHelp(program, words);
-    await program.parseAsync(words, { from: 'user' });
+    await program.parseAsync(withOptionNamed(program, words), { from: 'user' });
     return status;
   } catch (error) {
     // Commander has printed the help or the version.

@@ -35,6 +35,20 @@ export function spelledOut(argv: readonly string[]): string[] {
   return argv[0] === 'help' ? [...argv.slice(1), '--help'] : [...argv];
 }
 
+/**
+ * `merchant suspend mch_…` is `merchant suspend --merchant mch_…`: if a verb has to be told one thing only, what stands directly behind
+ * it is that.
+ */
+export function withOptionNamed(program: Command, words: readonly string[]): readonly string[] {
+  const [noun, name, value, ...rest] = words;
+  const verb = program.commands.find((one) => one.name() === noun)?.commands.find((one) => one.name() === name);
+  if (verb === undefined || value === undefined || value.startsWith('-') || verb.registeredArguments.length > 0)
+    return words;
+  const [only, ...others] = verb.options.filter(({ mandatory }) => mandatory);
+  if (only?.long === undefined || others.length > 0) return words;
+  return [...words.slice(0, 2), only.long, value, ...rest];
+}
+
 /** Refuses the help of a command that does not exist: Commander would print the help of the words before it. */
 export function refuseUnknownHelp(program: Command, words: readonly string[]): void {
   if (!words.includes('--help') && !words.includes('-h')) return;

@@ -131,3 +131,16 @@ it('says that its role may open no more connections, also if only a change needs
     await database.pool.query(`drop role ${role}`);
   }
 });
+
+it('takes the one thing that a verb has to be told without the name of its option, directly behind the verb', async () => {
+  expect(await cli.json(`merchant suspend ${merchant.id}`)).toMatchObject({ status: 'SUSPENDED' });
+  expect(await cli.json(`merchant allow ${merchant.id} --by Amani`)).toMatchObject({ status: 'ALLOWED' });
+  const { key_id } = await cli.json(`credential issue ${merchant.id}`);
+  expect(await cli.json(`credential revoke ${key_id}`)).toMatchObject({ status: 'REVOKED' });
+  const twice = await cli.run(`merchant suspend ${merchant.id} --merchant ${merchant.id}`);
+  expect([twice.status, twice.err]).toEqual([2, expect.stringContaining('is given twice')]);
+  const tooMany = await cli.run('merchant create Chez Amani');
+  expect([tooMany.status, tooMany.err]).toEqual([2, expect.stringContaining('too many arguments')]);
+  const several = await cli.run(`balance credit ${merchant.id}`);
+  expect([several.status, several.err]).toEqual([2, expect.stringContaining('--merchant <id>')]);
+});
