@@ -120,10 +120,12 @@ where settled_at is null group by purpose, connector, carrier, age`,
 
 /**
  * SQL: since when a row has waited. The lines of a batch's first date are made with the batch, perhaps months before that date: until
- * one is first started, which reserves its money, it counts from when it is due.
+ * one is first started, which reserves its money, it counts from when it is due. Each lease moves that on, so one that is leased and
+ * never started counts from the end of its date at the latest; the hour of the date is not judged, as it is in the merchant's time zone.
  */
 const WAITS_SINCE = {
-  payout: 'coalesce(reserved_at, case when occurrence = 1 then next_start_at else created_at end)',
+  payout: `coalesce(reserved_at,
+    case when occurrence = 1 then least(next_start_at, (scheduled_date::date + 1)::timestamptz) else created_at end)`,
   refund: 'created_at',
 } as const;
 

@@ -183,6 +183,27 @@ describe('dates', () => {
     expect((await allFinal(world, batch)).map(({ status }) => status)).toEqual(['completed']);
   });
 
+  test('have waited since their date, though each process that leases them fails to start them', async () => {
+    const merchant = await world.merchant();
+    const batch = await makeBatch(world, merchant, {
+      msisdns: [numberEnding('11')],
+      schedule: { sending_type: 'recurring', start: date(40), frequency: 'daily', occurrences: 1 },
+    });
+    const due = batch.next_run_at ?? 0;
+    const { deps, store } = world.gateway;
+    await world.pass(due - 1 - world.clock.now());
+    expect(await runDue({ ...deps, clock: { ...deps.clock, now: () => due } })).toBe(1);
+    for (const hours of [1, 2, 26]) {
+      const now = due + hours * 3_600_000;
+      expect(await store.payoutLine.leaseDue(now, now + START_LEASE_MS, 10)).toHaveLength(1);
+    }
+    const { waiting } = await store.watched(due + 26 * 3_600_000, AGE_LIMITS_MS, []);
+    const midnight = Date.parse(`${batch.dates?.[0]}T00:00:00Z`) + DAY;
+    expect(waiting.filter(({ kind }) => kind === 'payout')).toMatchObject([{ count: 1, oldest: midnight }]);
+    await world.pass(27 * 3_600_000);
+    expect((await allFinal(world, batch)).map(({ reason }) => reason)).toEqual(['merchant_funds_missing']);
+  });
+
   test('without funds fail line by line, and the schedule continues', async () => {
     const merchant = await world.merchant();
     await fund(world, merchant, 15_00n);
