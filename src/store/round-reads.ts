@@ -51,21 +51,22 @@ export function openRounds(readers: Readers): Rounds {
     const parameters = inTurn();
     return async (before, limit) => (await readers.query(statement, NO_COLUMNS, parameters(before, limit))).length;
   };
-  /** By turns what has been due longest and what became due last: old work of one merchant, however much, delays nobody else's. */
-  const leasing = <T extends TableName>(table: T, { longest, last }: Leases) => {
-    const [byAge, byNews] = [inTurn(), inTurn()];
-    let isNewsTurn = true;
-    return (now: number, leaseUntil: number, limit: number, except: readonly string[] = []) => {
-      isNewsTurn = !isNewsTurn;
-      const values = [...(isNewsTurn ? byNews : byAge)(now, limit), instantParameter(leaseUntil)];
-      return rows(table, isNewsTurn ? last : longest, [...values, JSON.stringify(except)]);
-    };
+  const leasing = <T extends TableName>(table: T, statement: Statement) => {
+    const parameters = inTurn();
+    return (now: number, leaseUntil: number, limit: number, except: readonly string[] = []) =>
+      rows(table, statement, [...parameters(now, limit), instantParameter(leaseUntil), JSON.stringify(except)]);
   };
+  const longestDue = leasing('attempt', LEASE_ATTEMPTS);
+  const lastDue = leasing('attempt', LEASE_NEWEST_ATTEMPTS);
+  let isNewestTurn = true;
   const [toExpire, events, retries, toRun, toClose] = [inTurn(), inTurn(), inTurn(), inTurn(), inTurn()];
   return {
     paymentsToExpire: (now, limit, after = 0) =>
       rows('payment', PAYMENTS_TO_EXPIRE, [...toExpire(now, limit), instantParameter(after)]),
-    leaseAttempts: leasing('attempt', LEASE_ATTEMPTS),
+    leaseAttempts: (...asked) => {
+      isNewestTurn = !isNewestTurn;
+      return isNewestTurn ? lastDue(...asked) : longestDue(...asked);
+    },
     leaseEvents: (now, leaseUntil, limit) =>
       rows('webhook_event', LEASE_EVENTS, [...events(now, limit), instantParameter(leaseUntil)]),
     leaseRefunds: leasing('refund', LEASE_REFUNDS),
@@ -162,21 +163,20 @@ const PAYOUT_BATCHES_TO_CLOSE: Statement = {
   }),
 };
 
-/** The two statements that lease a kind of work. */
-interface Leases {
-  readonly longest: Statement;
-  readonly last: Statement;
-}
-
-const LEASE_ATTEMPTS = leases(DUE.inquiry);
-/** Always those longest due: later events of a payment should not overtake its earlier ones. */
+/**
+ * Attempts are leased by turns: those due longest, and those that became due last. So one merchant's open attempts, however many and
+ * however long overdue, never keep another one's customer waiting.
+ */
+const LEASE_ATTEMPTS = lease(DUE.inquiry);
+const LEASE_NEWEST_ATTEMPTS = lease(DUE.inquiry, 'desc');
+/**
+ * All else is leased by age alone. Lines and refunds that were leased and found no room in time become due again together: they would
+ * be the newest, and whoever came after the first of them would wait longer than by age. A payment's later events should not
+ * overtake its earlier ones.
+ */
 const LEASE_EVENTS = lease(DUE.webhook);
-const LEASE_REFUNDS = leases(DUE.refund);
-const LEASE_PAYOUT_LINES = leases(DUE.payout);
-
-function leases(due: Due): Leases {
-  return { longest: lease(due), last: lease(due, 'desc') };
-}
+const LEASE_REFUNDS = lease(DUE.refund);
+const LEASE_PAYOUT_LINES = lease(DUE.payout);
 
 /** Retries only: a line that was never tried is leased by the process that committed it, or due soon anyway. */
 const RETRY_PAYOUT_LINES_NOW: Statement = {
