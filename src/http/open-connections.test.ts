@@ -91,6 +91,14 @@ async function askedAndNotRead(world: Listening): Promise<Socket> {
   return client;
 }
 
+/** Lets one client too many come. */
+async function dropOne({ app }: Listening): Promise<void> {
+  const dropped = once(app.server, 'drop');
+  const late = connectTo(app.server).resume();
+  late.on('error', () => undefined);
+  await Promise.all([dropped, once(late, 'close')]);
+}
+
 /** How many bytes arrive until the connection ends. */
 async function lengthUntilEnd(client: Socket): Promise<number> {
   let length = 0;
@@ -196,10 +204,7 @@ describe('a server with too many connections', () => {
       }
       const read = () => world.accepted.filter(({ bytesRead }) => bytesRead > 0).length;
       await vi.waitUntil(() => read() === 1 + unfinished.length - 2, 60_000);
-      const dropped = once(world.app.server, 'drop');
-      const late = connectTo(world.app.server).resume();
-      late.on('error', () => undefined);
-      await Promise.all([dropped, once(late, 'close')]);
+      await dropOne(world);
       const isOpen = world.accepted.map(({ destroyed }) => !destroyed);
       return { world, owed, isOpen, clients: [owed, ...unfinished] };
     }
@@ -212,6 +217,23 @@ describe('a server with too many connections', () => {
       await world.close();
       expect(await whole).toBeGreaterThan(LONG);
       for (const client of clients) client.destroy();
+    });
+
+    it('closes none that has begun a request if its address’s idle ones have made the room', async () => {
+      const world = await listening({ sockets: { connections: 6 } });
+      const resting = [await world.open(), await world.open(), await world.open()];
+      for (const client of resting) {
+        client.write(HEALTH);
+        await once(client, 'data');
+      }
+      const unfinished = [await world.open(), await world.open({ localAddress: '127.0.0.2' })];
+      for (const client of unfinished) client.write('GET /health HTTP/1.1\r\nHost:');
+      await vi.waitUntil(() => world.accepted.every(({ bytesRead }) => bytesRead > 0), 60_000);
+      const silent = await world.open({ localAddress: '127.0.0.2' });
+      await dropOne(world);
+      expect(world.accepted.map(({ destroyed }) => !destroyed)).toEqual([false, false, false, true, true, true]);
+      for (const client of [...resting, ...unfinished, silent]) client.destroy();
+      await world.close();
     });
 
     it('closes none of a trusted proxy, which brings everybody’s', async () => {

@@ -81,9 +81,11 @@ export function followConnections(
   };
   const makeRoom = (share: number): void => {
     server.closeIdleConnections();
+    // Those that this has just closed are in the table until they say so.
+    const rest = [...open].filter(([{ destroyed }, key]) => !destroyed && key !== '');
     const counts = new Map<string, number>();
-    for (const key of open.values()) if (key !== '') counts.set(key, (counts.get(key) ?? 0) + 1);
-    for (const [socket, key] of open) {
+    for (const [, key] of rest) counts.set(key, (counts.get(key) ?? 0) + 1);
+    for (const [socket, key] of rest) {
       if ((counts.get(key) ?? 0) > share && isWaitedFor(socket)) socket.destroy();
     }
   };
