@@ -43,6 +43,18 @@ const streamedAnswer = defineRoute({
   }),
 });
 
+/** Takes a file, which is read once its sender is known. */
+const upload = defineRoute({
+  ...longAnswer,
+  method: 'POST',
+  path: '/upload',
+  operationId: 'upload',
+  credential: 'merchant',
+  body: Type.Object({}),
+  upload: { field: 'file', most: LONG },
+  run: async (call) => call.reply(200, { text: 'taken' }),
+});
+
 interface Listening extends SmallWorld {
   readonly accepted: readonly Socket[];
   /** A client, once its connection has been accepted. */
@@ -52,7 +64,7 @@ interface Listening extends SmallWorld {
 }
 
 async function listening(options: SmallWorldOptions = {}): Promise<Listening> {
-  const world = smallWorld({ routes: [longAnswer, streamedAnswer], ...options });
+  const world = smallWorld({ routes: [longAnswer, streamedAnswer, upload], ...options });
   const { app, clock } = world;
   await app.listen({ port: 0, host: '127.0.0.1' });
   const accepted: Socket[] = [];
@@ -233,6 +245,26 @@ describe('a server with too many connections', () => {
       await dropOne(world);
       expect(world.accepted.map(({ destroyed }) => !destroyed)).toEqual([false, false, false, true, true, true]);
       for (const client of [...resting, ...unfinished, silent]) client.destroy();
+      await world.close();
+    });
+
+    it('closes none whose file it has yet to read', async () => {
+      let say: ((right: boolean) => void) | undefined;
+      const right = new Promise<boolean>((resolve) => {
+        say = resolve;
+      });
+      const isClockRight = vi.fn(() => right);
+      const world = await listening({ isClockRight, sockets: { connections: 4 } });
+      const sender = await world.open();
+      const form = 'Content-Type: multipart/form-data; boundary=b';
+      sender.write(`POST /api/v1/upload HTTP/1.1\r\nHost: x\r\n${form}\r\nContent-Length: ${LONG}\r\n\r\n`);
+      sender.write('x'.repeat(LONG));
+      await vi.waitUntil(() => isClockRight.mock.calls.length > 0, 60_000);
+      const silent = [await world.open(), await world.open(), await world.open({ localAddress: '127.0.0.2' })];
+      await dropOne(world);
+      expect(world.accepted.map(({ destroyed }) => !destroyed)).toEqual([true, false, false, true]);
+      say?.(false);
+      for (const client of [sender, ...silent]) client.destroy();
       await world.close();
     });
 

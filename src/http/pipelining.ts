@@ -65,9 +65,14 @@ function unansweredWhole({ [UNANSWERED]: unanswered = 0, [NEWEST]: newest }: Cou
   return newest === undefined || newest.complete ? unanswered : Math.max(0, unanswered - 1);
 }
 
-/** Whether it is the client's turn: all that it asked is answered, and the next request has not arrived whole. */
-export function isWaitedFor(socket: Socket): boolean {
-  return socket.writableLength === 0 && unansweredWhole(socket) === 0;
+/**
+ * Whether it is the client's turn: all that it asked is answered, and the next request has not arrived whole. It is ours while a part
+ * of that request lies unread here, such as of a file whose sender is being looked up: until then the rest is kept from coming.
+ */
+export function isWaitedFor(socket: Counted): boolean {
+  const { [NEWEST]: newest, writableLength } = socket;
+  const isUnread = newest !== undefined && !newest.complete && newest.readableLength > 0;
+  return writableLength === 0 && unansweredWhole(socket) === 0 && !isUnread;
 }
 
 /** Whether a client is still owed something: an answer, or the rest of one that has not left yet. */
