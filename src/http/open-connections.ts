@@ -20,8 +20,8 @@ const LOOK_EVERY_MS = 100;
 
 export interface OpenConnections {
   /**
-   * Closes idle connections. If one address (of IPv6, one /64) still has more than `share` of them, its connections that have
-   * yet to send a whole request are closed, too: unfinished requests of one client must not shut out everybody else.
+   * Closes idle connections. If one address (of IPv6, one /64) still has more than `share`, what it has too many is closed, the
+   * oldest first, of those that have yet to send a whole request: one client's unfinished requests must not shut out everybody else.
    */
   makeRoom(share: number): void;
   /**
@@ -86,7 +86,10 @@ export function followConnections(
     const counts = new Map<string, number>();
     for (const [, key] of rest) counts.set(key, (counts.get(key) ?? 0) + 1);
     for (const [socket, key] of rest) {
-      if ((counts.get(key) ?? 0) > share && isWaitedFor(socket)) socket.destroy();
+      const count = counts.get(key) ?? 0;
+      if (count <= share || !isWaitedFor(socket)) continue;
+      socket.destroy();
+      counts.set(key, count - 1);
     }
   };
   return { makeRoom, endIdle };
