@@ -61,7 +61,7 @@ describe('an immediate payout', () => {
       receipt_mode: 'mobile_money',
       sending_type: 'immediate',
       total_amount: '12.50',
-      total_fee: '0.22',
+      total_fee: '0.23',
       successful_count: 0,
       failed_count: 0,
       pending_count: 2,
@@ -86,7 +86,7 @@ describe('an immediate payout', () => {
         message: 'The payout has been accepted and will be sent shortly.',
         fee_amount: '0.15',
       },
-      expect.objectContaining({ amount: '2.5', fee_amount: '0.07' }),
+      expect.objectContaining({ amount: '2.5', fee_amount: '0.08' }),
     ]);
   });
 

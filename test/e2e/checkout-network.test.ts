@@ -259,7 +259,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await page.addInitScript('performance.now = () => 1_000');
     await page.goto(url);
     await page.clock.fastForward('03:30:00');
-    await page.locator('.time', { hasText: '7 hr' }).waitFor({ timeout: 20_000 });
+    await page.locator('.time', { hasText: '6 hr' }).waitFor({ timeout: 20_000 });
   });
 
   test('a file on its way keeps its button pressed for as long as the gateway waits for it', async () => {

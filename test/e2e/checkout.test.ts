@@ -325,7 +325,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await page.goto(url);
     await page.locator('.time', { hasText: '10 hr' }).waitFor();
     await page.clock.fastForward('03:30:00');
-    await page.locator('.time', { hasText: '7 hr' }).waitFor();
+    await page.locator('.time', { hasText: '6 hr' }).waitFor();
   });
 
   test('a page whose time is over is loaded once, however slow the network is', async () => {
