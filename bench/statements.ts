@@ -25,7 +25,7 @@ interface CountedStatement {
 
 /** The settings of a server that can count. */
 export const COUNTING = { shared_preload_libraries: 'pg_stat_statements' } as const;
-const MOST = 24;
+const MAX = 24;
 
 /** Runs `work`, which returns how many payments it made. Undefined if the server cannot count. */
 export async function countStatements(databaseUrl: string, work: () => Promise<number>): Promise<Counted | undefined> {
@@ -49,7 +49,7 @@ export async function countStatements(databaseUrl: string, work: () => Promise<n
       statements: sum(({ calls }) => calls),
       rows: sum(({ rows: count }) => count),
       microseconds: sum(({ microseconds }) => microseconds),
-      most: rows.slice(0, MOST),
+      most: rows.slice(0, MAX),
     };
   });
 }

@@ -41,7 +41,7 @@ export function blankChapter<T>(): Chapter<T> {
 }
 
 /** 64 MiB: the most that is read, and kept, of the past at start-up; enough for some 60 000 payments. */
-const BYTES_MOST = 64 * 1024 * 1024;
+const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
  * Opens the diary in a folder, which is created if it does not exist.
@@ -155,9 +155,9 @@ function tailOf(file: string): { readonly bytes: Buffer; readonly isAll: boolean
   const input = openSync(file, 'r');
   try {
     const { size } = fstatSync(input);
-    const bytes = Buffer.alloc(Math.min(size, BYTES_MOST));
+    const bytes = Buffer.alloc(Math.min(size, MAX_BYTES));
     const length = readSync(input, bytes, 0, bytes.length, size - bytes.length);
-    return { bytes: bytes.subarray(0, length), isAll: size <= BYTES_MOST };
+    return { bytes: bytes.subarray(0, length), isAll: size <= MAX_BYTES };
   } finally {
     closeSync(input);
   }

@@ -79,7 +79,7 @@ type CredentialName = keyof typeof SANDBOX;
 
 /** The one that is our own signing key rather than a credential issued to us: a short one could be guessed. */
 const SIGNING = 'CARDNET_CALLBACK_SECRET';
-const SECRET_LEAST = 16;
+const MIN_SECRET = 16;
 
 /** A variable's name, and its value where it has one. */
 interface Named {
@@ -93,11 +93,11 @@ export function readCredential(env: EnvironmentReader, name: CredentialName, mod
   if (mode === 'sandbox') return { name, value: value ?? SANDBOX[name] };
   if (value === SANDBOX[name]) {
     env.problem(name, `is the sandbox's, which is public: production needs your own, for example ${name}=…`);
-  } else if (name === SIGNING && value !== undefined && value.length < SECRET_LEAST) {
+  } else if (name === SIGNING && value !== undefined && value.length < MIN_SECRET) {
     const example = `${name}="$(openssl rand -base64 32)"`;
     env.problem(
       name,
-      `authenticates callbacks about payments: it must have at least ${SECRET_LEAST} characters, for example ${example}`,
+      `authenticates callbacks about payments: it must have at least ${MIN_SECRET} characters, for example ${example}`,
     );
   }
   return { name, value };

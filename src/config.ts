@@ -270,18 +270,18 @@ function readTraces(env: EnvironmentReader): TracesConfig | undefined {
 }
 
 /** 1 h in milliseconds, and a million spans: more must be a typing error. */
-const EXPORTER_MOST = { ms: 3_600_000, spans: 1_000_000 };
+const MAX_EXPORTER = { ms: 3_600_000, spans: 1_000_000 };
 
 /**
  * Checks the variables that the exporter reads itself. It passes over what it cannot read without a word, exports nothing with
  * some values, and with batches of 0 spans it never ends.
  */
 function checkExporter(env: EnvironmentReader): void {
-  const milliseconds = { from: 1, to: EXPORTER_MOST.ms };
+  const milliseconds = { from: 1, to: MAX_EXPORTER.ms };
   env.whole('OTEL_EXPORTER_OTLP_TIMEOUT', milliseconds, 10_000);
   env.whole('OTEL_BSP_SCHEDULE_DELAY', milliseconds, 5_000);
   env.whole('OTEL_BSP_EXPORT_TIMEOUT', milliseconds, 30_000);
-  const spans = { from: 1, to: EXPORTER_MOST.spans };
+  const spans = { from: 1, to: MAX_EXPORTER.spans };
   env.whole('OTEL_BSP_MAX_QUEUE_SIZE', spans, 2_048);
   env.whole('OTEL_BSP_MAX_EXPORT_BATCH_SIZE', spans, 512);
   env.word('OTEL_EXPORTER_OTLP_COMPRESSION', ['none', 'gzip'], 'none');

@@ -51,10 +51,10 @@ const seedBody = Type.Object({
 const count = Type.Optional(Type.String({ pattern: '^[0-9]{1,9}$' }));
 const pageQuery = Type.Object({ after: count, limit: count });
 
-const MOST_ON_A_PAGE = 1_000;
+const MAX_ON_A_PAGE = 1_000;
 
 const searchBody = Type.Object({
-  external_ids: Type.Array(Type.String({ maxLength: 100 }), { maxItems: MOST_ON_A_PAGE }),
+  external_ids: Type.Array(Type.String({ maxLength: 100 }), { maxItems: MAX_ON_A_PAGE }),
 });
 
 function describeFaults(faults: Faults) {
@@ -128,7 +128,7 @@ function bookApi(app: FastifyInstance, { book, startedAt }: Pick<ApiParts, 'book
     { schema: { querystring: pageQuery } },
     (request, reply) => {
       const { after = '0', limit = '1000' } = request.query;
-      const lines = book.page(Number(after), Math.min(Number(limit), MOST_ON_A_PAGE));
+      const lines = book.page(Number(after), Math.min(Number(limit), MAX_ON_A_PAGE));
       return reply.header('cache-control', 'no-store').send({
         started_at: new Date(startedAt).toISOString(),
         size: book.size(),

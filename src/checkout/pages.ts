@@ -5,7 +5,7 @@
  * what is done is answered by a redirect, so that going back or loading anew pays nothing twice.
  */
 
-import { PROOF_BYTES_MOST } from '../domain/file-type.ts';
+import { MAX_PROOF_BYTES } from '../domain/file-type.ts';
 import type { Checkout } from '../domain/page-records.ts';
 import type { Merchant } from '../domain/records.ts';
 import { Refusal, type RefusalCode } from '../domain/refusal.ts';
@@ -131,7 +131,7 @@ async function stateOfPage(parts: Parts, request: PageRequest): Promise<PageAnsw
   return jsonAnswer({ version: versionOf(view) });
 }
 
-const PROOF_FILE = { field: 'file', most: PROOF_BYTES_MOST } as const;
+const PROOF_FILE = { field: 'file', most: MAX_PROOF_BYTES } as const;
 
 /** The forms: each takes one step, and is answered by the page as it is then, or by itself with its faults. */
 function stepPages(parts: Parts): Page[] {

@@ -18,7 +18,7 @@ const YEAR_S = 365 * 24 * 60 * 60;
 
 const PAGE_COOKIES = 'mbongo_checkout_';
 /** How many pages' keys one browser keeps: somebody who pays for others all day opens many, and a header has its limit. */
-const MOST_PAGES = 60;
+const MAX_PAGES = 60;
 
 /** The name of a page's cookie: the ends of ids differ, and a browser may pay in several windows. */
 function cookieName(id: string): string {
@@ -39,7 +39,7 @@ export function keyCookies(
   const name = cookieName(checkout.id);
   const seconds = secondsUntil(checkout.expires_at + PAGE_LIFE_MS, deps.clock.now());
   const others = request.cookieNames().filter((other) => other.startsWith(PAGE_COOKIES) && other !== name);
-  const given = others.slice(0, Math.max(0, others.length + 1 - MOST_PAGES));
+  const given = others.slice(0, Math.max(0, others.length + 1 - MAX_PAGES));
   const cookie = (of: string, value: string, life: number): string =>
     `${of}=${value}; Path=/; Max-Age=${life}; HttpOnly; SameSite=Lax${secure(deps)}`;
   return [cookie(name, key, seconds), ...given.map((old) => cookie(old, '', 0))];

@@ -17,11 +17,11 @@ export interface ArchiveOptions {
 }
 
 /** 5 ms at least between steps. Otherwise it pauses for as long as a step took, which leaves the gateway half of the time. */
-const REST_LEAST_MS = 5;
+const MIN_REST_MS = 5;
 
 export async function archiveRun({ deps }: Tools, options: ArchiveOptions): Promise<Output> {
   const dry = options.dryRun === true;
-  const rest = (took: number): Promise<void> => pause(deps.clock, dry ? 0 : Math.max(REST_LEAST_MS, took));
+  const rest = (took: number): Promise<void> => pause(deps.clock, dry ? 0 : Math.max(MIN_REST_MS, took));
   const { cutoff, rows, busy } = await runArchive(deps, { months: readMonths(options.olderThan), dry, rest });
   const final_before = timeOf(cutoff);
   const left = Object.entries(rows).filter(([, count]) => count > 0);

@@ -47,7 +47,7 @@ export async function credentialRevoke({ deps }: Tools, options: { readonly key:
     () => goingOf({ deps }, merchantId, id),
     `see ${look}`,
   );
-  const more = going.length > GOING_MOST ? [`… and more: see ${look}`] : [];
+  const more = going.length > MAX_GOING ? [`… and more: see ${look}`] : [];
   const told = [
     '',
     'Payouts that were made with it go on. If it has leaked, pause or cancel those that the merchant does not know,',
@@ -77,15 +77,15 @@ export async function credentialRevoke({ deps }: Tools, options: { readonly key:
 /** The merchant's batches that go on and were made with that credential, and how many go on of which that is not known. */
 async function goingOf({ deps }: Tools, merchantId: string, credentialId: string) {
   const merchant = { shard: shardOf(merchantId), id: merchantId };
-  const all = await deps.store.payoutBatch.going(merchant, credentialId, COUNTED_MOST);
+  const all = await deps.store.payoutBatch.going(merchant, credentialId, MAX_COUNTED);
   const going = all.filter((batch) => batch.credential_id === credentialId);
   const unknown = all.filter((batch) => batch.credential_id === null).length;
-  return { going, unknown, ...(await tableOf({ deps }, going.slice(0, GOING_MOST))) };
+  return { going, unknown, ...(await tableOf({ deps }, going.slice(0, MAX_GOING))) };
 }
 
 /** How many batches that go on are listed when a credential is revoked, and how many are counted. */
-const GOING_MOST = 50;
-const COUNTED_MOST = 500;
+const MAX_GOING = 50;
+const MAX_COUNTED = 500;
 
 export async function credentialList({ deps }: Tools, options: { readonly merchant: string }): Promise<Output> {
   const { id } = await requireMerchant(deps, options.merchant);

@@ -11,11 +11,11 @@ import type { Store } from '../store/store.ts';
 import { type Check, fail, looking, ok, spanOf, warn } from './doctor-check.ts';
 import type { World } from './world.ts';
 
-const CLOCK_SKEW_MOST_MS = 1_000;
-const MOST_FINDINGS_SHOWN = 100;
-const MOST_MERCHANTS_NAMED = 5;
+const MAX_CLOCK_SKEW_MS = 1_000;
+const MAX_FINDINGS_SHOWN = 100;
+const MAX_MERCHANTS_NAMED = 5;
 /** The webhook secrets of 1000 merchants at most are opened. */
-const MOST_OPENED = 1_000;
+const MAX_OPENED = 1_000;
 /** 10 min without an audit are worth a warning: a worker audits once a minute. */
 const AUDIT_LATE_MS = 10 * 60_000;
 
@@ -40,7 +40,7 @@ export async function checkBooks(world: World, store: Store): Promise<readonly C
       const more = told.length === 1 ? '' : `; and ${told.length - 1} more, see --json`;
       const wayOut = 'docs/operating.md, “The auditor”, says what each kind means and what to do';
       const detail = `they do not balance: ${what.join(', ')}${more}; ${wayOut}`;
-      return [{ ...fail(name, detail), findings: told.slice(0, MOST_FINDINGS_SHOWN) }];
+      return [{ ...fail(name, detail), findings: told.slice(0, MAX_FINDINGS_SHOWN) }];
     } finally {
       await outbound.close();
     }
@@ -100,14 +100,14 @@ export function replicationChecks({ stalled, slots }: Pick<Server, 'stalled' | '
 }
 
 /** 1 GiB that a slot without a reader holds back is more than a restart of its reader takes. */
-const HELD_MOST = 1_024 ** 3;
+const MAX_HELD = 1_024 ** 3;
 /** 10 GiB behind is a reader that does not keep up. */
-const BEHIND_MOST = 10 * HELD_MOST;
+const MAX_BEHIND = 10 * MAX_HELD;
 
 /** Slots without a reader, or with one that is far behind: what is kept for them fills the disk, and then nothing is committed. */
 function slotsChecks(slots: readonly Slot[]): readonly Check[] {
   return slots
-    .filter(({ isActive, held }) => held >= (isActive ? BEHIND_MOST : HELD_MOST))
+    .filter(({ isActive, held }) => held >= (isActive ? MAX_BEHIND : MAX_HELD))
     .map(({ name, isActive, held }) => {
       const what = `the slot ${name} ${isActive ? 'is far behind' : 'has no reader'}, and ${sizeOf(held)} of WAL is kept for it`;
       const wayOut = isActive ? 'see what slows its reader down' : `bring its reader back, or drop the slot`;
@@ -136,7 +136,7 @@ export function checkClock(world: World, store: Store): Promise<readonly Check[]
 
 /** `skew`: milliseconds between the database's clock and ours. */
 export function skewCheck(skew: number): Check {
-  if (skew <= CLOCK_SKEW_MOST_MS) return ok('clock', `within ${CLOCK_SKEW_MOST_MS} ms of the database's`);
+  if (skew <= MAX_CLOCK_SKEW_MS) return ok('clock', `within ${MAX_CLOCK_SKEW_MS} ms of the database's`);
   return fail('clock', `the database's clock is ${spanOf(skew)} away from ours: run NTP on both machines`);
 }
 
@@ -155,7 +155,7 @@ export function checkKeys(world: World, store: Store): Promise<readonly Check[]>
     const needs = await store.keyNeeds(now);
     const lacking = needsInWords(needs, (key) => !keyIds.includes(key));
     const older = needsInWords(needs, (key) => keyIds.includes(key) && key !== keyIds[0]);
-    const merchants = await store.merchant.list({ limit: MOST_OPENED });
+    const merchants = await store.merchant.list({ limit: MAX_OPENED });
     const secrets = await Promise.all(merchants.map(({ shard, id }) => store.webhookSecret.ofMerchant(shard, id)));
     const live = secrets.flat().filter((secret) => signsAt(secret, now));
     const shut = live.filter((secret) => openWebhookSecret(world, secret) === undefined);
@@ -187,7 +187,7 @@ export function checkScopes(store: Store): Promise<readonly Check[]> {
     const lax = merchants.filter(({ status, settings }) => status === 'ALLOWED' && settings.scope_required !== true);
     const [first] = lax;
     if (first === undefined) return [ok(name, "every merchant's sessions must state their scope")];
-    const named = lax.slice(0, MOST_MERCHANTS_NAMED).map(({ id }) => id);
+    const named = lax.slice(0, MAX_MERCHANTS_NAMED).map(({ id }) => id);
     const more =
       lax.length > named.length ? `, and ${lax.length - named.length} more, see mbongo merchant list --json` : '';
     const what = `merchants whose sessions may make payouts without stating that scope: ${lax.length} (${named.join(', ')}${more})`;

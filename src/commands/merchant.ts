@@ -4,7 +4,7 @@
 
 import { open } from 'node:fs/promises';
 import { type Currency, isCurrency } from '../domain/currency.ts';
-import { LOGO_BYTES_MOST } from '../domain/file-type.ts';
+import { MAX_LOGO_BYTES } from '../domain/file-type.ts';
 import { formatMinor } from '../domain/money.ts';
 import type { DeliveryBehaviour, FeeCoveredBy, Merchant, MerchantSettings } from '../domain/records.ts';
 import { setBrand } from '../usecases/merchant-brand.ts';
@@ -166,7 +166,7 @@ async function readLogo(path: string): Promise<Uint8Array> {
   try {
     const file = await open(path, 'r');
     try {
-      const bytes = Buffer.alloc(LOGO_BYTES_MOST + 1);
+      const bytes = Buffer.alloc(MAX_LOGO_BYTES + 1);
       let size = 0;
       // A read may give less than there is.
       for (let read = -1; read !== 0 && size < bytes.length; size += read) {

@@ -77,7 +77,7 @@ export function readWhole(text: string, noun: string, from: number, to: number):
 }
 
 /** 1000 rows at most in one page of a list. */
-const MOST_LISTED = 1_000;
+const MAX_LISTED = 1_000;
 
 /** E.164, as the phone-number library reads it; its tables are loaded only for commands that need them. */
 export async function readPhone(text: string): Promise<string> {
@@ -89,7 +89,7 @@ export async function readPhone(text: string): Promise<string> {
 
 /** `--limit` of a list. */
 export function readLimit(text: string): number {
-  return readWhole(text, 'limit', 1, MOST_LISTED);
+  return readWhole(text, 'limit', 1, MAX_LISTED);
 }
 
 /** `--status` of a list; `noun` says in errors what has the status. Dashes count as underscores. */

@@ -26,7 +26,7 @@ export interface ReconcileOptions {
 }
 
 /** 20 differences at most are printed; the report has all. */
-const MOST_SHOWN = 20;
+const MAX_SHOWN = 20;
 const COLUMNS = [
   'verdict',
   'line',
@@ -60,7 +60,7 @@ export async function reconcileFile({ deps }: Tools, file: string, options: Reco
   try {
     const result = await reconcile(deps, statement, async (matched) => {
       const row = rowOf(matched);
-      if (matched.verdict !== 'matched' && shown.length < MOST_SHOWN) shown.push(row);
+      if (matched.verdict !== 'matched' && shown.length < MAX_SHOWN) shown.push(row);
       await writer?.write(row);
     });
     await writer?.close();

@@ -14,14 +14,14 @@ export interface Place {
   readonly role: 'api' | 'worker';
 }
 
-const MOST = 64;
+const MAX = 64;
 
 /** The value of `--processes`; `auto` is one process for each core that this process may use. */
 export function readProcesses(text: string): number {
-  if (text === 'auto') return Math.min(availableParallelism(), MOST);
+  if (text === 'auto') return Math.min(availableParallelism(), MAX);
   const count = /^[0-9]{1,3}$/.test(text) ? Number(text) : 0;
-  if (count >= 1 && count <= MOST) return count;
-  throw new InvalidArgumentError(`write a whole number from 1 to ${MOST}, or auto for one per core.`);
+  if (count >= 1 && count <= MAX) return count;
+  throw new InvalidArgumentError(`write a whole number from 1 to ${MAX}, or auto for one per core.`);
 }
 
 /** `processes` places of the role; for `all`, that many API processes, and one worker for the background work. */

@@ -67,8 +67,8 @@ const STATUSES = new Map(
   Object.entries(WORDS).flatMap(([status, words]) => words.map((word) => [word, status as StatementStatus])),
 );
 
-const MOST_BYTES = 512 * 1024 * 1024;
-const MOST_LINES = 2_000_000;
+const MAX_BYTES = 512 * 1024 * 1024;
+const MAX_LINES = 2_000_000;
 /** 64 KiB: longer lines are not lines of a statement, and are refused before they are read to the end. */
 const LONGEST_LINE = 64 * 1024;
 const LONGEST_CELL = 200;
@@ -79,7 +79,7 @@ export async function requireStatementFile(path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined || !found.isFile()) throw new OperatorError(`${path} is not a file that can be read`);
   if (found.size === 0) throw new OperatorError(`${path} is empty: a statement has at least a line of column names`);
-  if (found.size > MOST_BYTES) throw new OperatorError(`${path} is larger than 512 MiB: split it, for example by day`);
+  if (found.size > MAX_BYTES) throw new OperatorError(`${path} is larger than 512 MiB: split it, for example by day`);
 }
 
 /** The lines of the file, from its beginning. @throws OperatorError that names line and column. */
@@ -104,7 +104,7 @@ export async function* readStatement(path: string): AsyncGenerator<StatementLine
   try {
     for await (const { info, record } of parser as AsyncIterable<{ info: Info; record: Cells }>) {
       lines += 1;
-      if (lines > MOST_LINES)
+      if (lines > MAX_LINES)
         throw new OperatorError(`${path} has more than 2 000 000 lines: split it, for example by day`);
       yield lineOf(path, info.lines, record);
     }

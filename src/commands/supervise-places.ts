@@ -25,9 +25,9 @@ export interface PlacesOptions extends MemberOptions {
 
 /** 10 s: a process that ends sooner than this after it was ready counts as a failed start, and the next one waits longer. */
 const STEADY_MS = 10_000;
-/** Backoff before a restart, by the number of failed starts in a row; then `PAUSE_MOST_MS`. */
+/** Backoff before a restart, by the number of failed starts in a row; then `MAX_PAUSE_MS`. */
 const PAUSES_MS = [0, 250, 500, 1_000, 2_000, 5_000] as const;
-const PAUSE_MOST_MS = 10_000;
+const MAX_PAUSE_MS = 10_000;
 /** 60 s: a replacement that does not serve by then is given up, and the old process stays. */
 const REPLACE_LIMIT_MS = 60_000;
 /** A process that has reported a failed start has nothing left to do, and is killed if it has not ended by then. */
@@ -38,7 +38,7 @@ const LAST_LINES_MS = 1_000;
 
 /** Milliseconds to wait before the next start. */
 export function pauseBefore(failures: number): number {
-  return PAUSES_MS[failures] ?? PAUSE_MOST_MS;
+  return PAUSES_MS[failures] ?? MAX_PAUSE_MS;
 }
 
 interface Slot {

@@ -19,7 +19,7 @@ import { whenToldToStop } from './serve-told.ts';
 
 const HOST = '127.0.0.1';
 /** 256 KiB at most for a body; our own webhooks have a few hundred bytes. */
-const MOST_BYTES = 256 * 1024;
+const MAX_BYTES = 256 * 1024;
 /** 15 s for a whole request, from its first byte to its last. */
 const REQUEST_LIMIT_MS = 15_000;
 
@@ -77,7 +77,7 @@ function receive(request: IncomingMessage, response: ServerResponse, show: (arri
   request.on('error', () => undefined);
   request.on('data', (chunk: Buffer) => {
     size += chunk.length;
-    if (size <= MOST_BYTES) chunks.push(chunk);
+    if (size <= MAX_BYTES) chunks.push(chunk);
     else if (!response.headersSent) response.writeHead(413, { connection: 'close' }).end(() => request.destroy());
   });
   request.on('end', () => {

@@ -156,14 +156,14 @@ async function replaySpan(
 }
 
 /** 5 merchants at most are named before a replay. */
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 
 /** What replaying the range would send, and whose; undefined: nothing. */
 async function whatReplays({ deps }: Tools, range: EventRange): Promise<string | undefined> {
   const shares = await countRange(deps, range);
   if (shares.length === 0) return undefined;
   const named = await Promise.all(
-    shares.slice(0, MOST_NAMED).map(async ({ merchantId, events }) => {
+    shares.slice(0, MAX_NAMED).map(async ({ merchantId, events }) => {
       const { name } = await requireMerchant(deps, merchantId);
       return `${events} of ${merchantId} (${name})`;
     }),

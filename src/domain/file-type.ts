@@ -13,12 +13,12 @@ export type ProofType = 'image/jpeg' | 'image/png' | 'application/pdf';
 export type LogoType = 'image/jpeg' | 'image/png' | 'image/webp';
 
 /** The largest proof: 5 MiB (contract §4). */
-export const PROOF_BYTES_MOST = 5 * 1024 * 1024;
+export const MAX_PROOF_BYTES = 5 * 1024 * 1024;
 /** The largest logo: 64 KiB. */
-export const LOGO_BYTES_MOST = 64 * 1024;
+export const MAX_LOGO_BYTES = 64 * 1024;
 /** Pixels that a reader has to unpack: no telephone's photo of 5 MiB has more, and no logo needs more. */
-const PROOF_PIXELS_MOST = 100_000_000;
-const LOGO_PIXELS_MOST = 4_000_000;
+const MAX_PROOF_PIXELS = 100_000_000;
+const MAX_LOGO_PIXELS = 4_000_000;
 /** Pixels; a picture no larger than this cannot show a legible receipt. */
 const ILLEGIBLE_PIXELS = 64 * 64;
 
@@ -36,8 +36,8 @@ export type FileVerdict<T extends string> =
  */
 export function judgeProof(bytes: Uint8Array): FileVerdict<ProofType> {
   return judge(bytes, {
-    'image/jpeg': (jpeg) => endOfJpegs(jpeg, PROOF_PIXELS_MOST, ILLEGIBLE_PIXELS) ?? endOfEmptyJpeg(jpeg),
-    'image/png': (png) => endOfPng(png, PROOF_PIXELS_MOST) ?? endOfEmptyPng(png),
+    'image/jpeg': (jpeg) => endOfJpegs(jpeg, MAX_PROOF_PIXELS, ILLEGIBLE_PIXELS) ?? endOfEmptyJpeg(jpeg),
+    'image/png': (png) => endOfPng(png, MAX_PROOF_PIXELS) ?? endOfEmptyPng(png),
     'application/pdf': (pdf) => (isSafePdf(pdf) ? pdf.length : undefined),
   });
 }
@@ -45,9 +45,9 @@ export function judgeProof(bytes: Uint8Array): FileVerdict<ProofType> {
 /** Judges a merchant's logo. */
 export function judgeLogo(bytes: Uint8Array): FileVerdict<LogoType> {
   return judge(bytes, {
-    'image/jpeg': (jpeg) => endOfJpegs(jpeg, LOGO_PIXELS_MOST),
-    'image/png': (png) => endOfPng(png, LOGO_PIXELS_MOST),
-    'image/webp': (webp) => (isWebp(webp, LOGO_PIXELS_MOST) ? webp.length : undefined),
+    'image/jpeg': (jpeg) => endOfJpegs(jpeg, MAX_LOGO_PIXELS),
+    'image/png': (png) => endOfPng(png, MAX_LOGO_PIXELS),
+    'image/webp': (webp) => (isWebp(webp, MAX_LOGO_PIXELS) ? webp.length : undefined),
   });
 }
 

@@ -43,7 +43,7 @@ export function transferIds(newId: NewId, shard: number): readonly [string, stri
 }
 
 /** The largest value of 12 bits. */
-const MOST_TURNS = 0xfff;
+const MAX_TURNS = 0xfff;
 
 /**
  * Makes an identifier from a time (milliseconds since 1970), sixteen random bytes and a shard. The same arguments give the same
@@ -57,7 +57,7 @@ export function makeId(prefix: Prefix, now: number, random: Uint8Array, shard: n
   // A UUIDv7: 48 bits of time, version 7, variant 2, the rest random; here the last six bits are the shard.
   for (let i = 5, rest = now; i >= 0; i -= 1, rest = Math.floor(rest / 256)) bytes[i] = rest % 256;
   if (turn !== undefined) {
-    const least = Math.min(turn, MOST_TURNS);
+    const least = Math.min(turn, MAX_TURNS);
     bytes[6] = least >> 8;
     bytes[7] = least & 0xff;
   }

@@ -6,7 +6,7 @@
  */
 
 /** Pixels per side; nothing larger is a photograph or a screenshot. */
-const SIDE_MOST = 20_000;
+const MAX_SIDE = 20_000;
 
 const PNG_HEAD = 8;
 /** Bytes of a chunk's length, name and checksum. */
@@ -163,7 +163,7 @@ function sidesOfWebp(view: DataView, at: number): [number, number] | undefined {
 }
 
 function isSane(width: number, height: number, pixelsMost: number): boolean {
-  return width > 0 && height > 0 && width <= SIDE_MOST && height <= SIDE_MOST && width * height <= pixelsMost;
+  return width > 0 && height > 0 && width <= MAX_SIDE && height <= MAX_SIDE && width * height <= pixelsMost;
 }
 
 function viewOf(bytes: Uint8Array): DataView {

@@ -20,13 +20,13 @@ import { costOf, reserveTransfer, START_LEASE_MS } from './payout.ts';
 import type { Merchant, ReceiptMode } from './records.ts';
 
 /** The most beneficiaries of one call (specification, Limits). */
-export const BENEFICIARIES_MOST = 100;
+export const MAX_BENEFICIARIES = 100;
 /** How often failed lines may be paid again, one batch after the other: each time the whole chain before is checked. */
-export const PAID_AGAIN_MOST = 10;
+export const MAX_PAID_AGAIN = 10;
 /** The most that one occurrence pays in all, fees aside, in whole units of its currency (specification, Limits). */
-const TOTAL_MOST = 1_000_000n;
+const MAX_TOTAL = 1_000_000n;
 /** The longest note to the receivers. */
-export const NOTE_MOST = 160;
+export const MAX_NOTE = 160;
 
 /** The hour and zone of dated payouts where the merchant has set none (contract §5). */
 const RUN_HOUR = 6;
@@ -34,7 +34,7 @@ const RUN_ZONE = 'UTC';
 
 /** The most that one occurrence pays in all, in minor units. */
 export function totalMost(currency: Currency): bigint {
-  return TOTAL_MOST * 10n ** BigInt(exponentOf(currency));
+  return MAX_TOTAL * 10n ** BigInt(exponentOf(currency));
 }
 
 /** When a merchant's dated payouts run. */

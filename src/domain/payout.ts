@@ -61,14 +61,14 @@ export const START_LEASE_MS = 30_000;
 
 /**
  * Backoff in milliseconds before an order that was certainly not accepted is sent again, by number of tries; then
- * `START_PAUSE_MOST_MS`.
+ * `MAX_START_PAUSE_MS`.
  */
 const START_PAUSES_MS = [5_000, 15_000, 30_000, 60_000, 120_000] as const;
-const START_PAUSE_MOST_MS = 300_000;
+const MAX_START_PAUSE_MS = 300_000;
 
 /** When an order that was not accepted after that many tries is sent again. */
 export function nextStartAt(tries: number, now: number): number {
-  return now + (START_PAUSES_MS[tries - 1] ?? START_PAUSE_MOST_MS);
+  return now + (START_PAUSES_MS[tries - 1] ?? MAX_START_PAUSE_MS);
 }
 
 /**
@@ -80,7 +80,7 @@ export function nextLookBackAt(
   now: number,
 ): number {
   const half = (now - (started_at ?? created_at)) / 2;
-  return now + Math.round(Math.min(START_PAUSE_MOST_MS, Math.max(START_PAUSES_MS[0], half)));
+  return now + Math.round(Math.min(MAX_START_PAUSE_MS, Math.max(START_PAUSES_MS[0], half)));
 }
 
 /** Whether a line has ended, completed or failed. */

@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { calendar } from '../platform/calendar.ts';
 import type { PayoutFrequency } from './outgoing-records.ts';
-import { OCCURRENCES_MOST, occurrenceDates } from './schedule.ts';
+import { MAX_OCCURRENCES, occurrenceDates } from './schedule.ts';
 
 const DAY = 86_400_000;
 const date = fc
   .integer({ min: 0, max: 60_000 })
   .map((days) => new Date(Date.UTC(2000, 0, 1) + days * DAY).toISOString().slice(0, 10));
-const occurrences = fc.integer({ min: 1, max: OCCURRENCES_MOST });
+const occurrences = fc.integer({ min: 1, max: MAX_OCCURRENCES });
 const instant = (text: string): number => Date.parse(`${text}T00:00:00Z`);
 const dayOf = (text: string): number => Number(text.slice(8));
 const monthsSince = (start: string, text: string): number =>
@@ -22,7 +22,7 @@ function recurring(start: string, frequency: PayoutFrequency, count: number): re
 
 describe('the dates of a payout', () => {
   it('are those ordered, earliest first', () => {
-    const some = fc.uniqueArray(date, { minLength: 1, maxLength: OCCURRENCES_MOST });
+    const some = fc.uniqueArray(date, { minLength: 1, maxLength: MAX_OCCURRENCES });
     fc.assert(
       fc.property(some, (dates) => {
         const run = occurrenceDates(calendar, { sending_type: 'scheduled', dates });

@@ -8,7 +8,7 @@
 import type { PayoutFrequency } from './outgoing-records.ts';
 
 /** The most dates, or occurrences, of one call. */
-export const OCCURRENCES_MOST = 366;
+export const MAX_OCCURRENCES = 366;
 
 /** The part of the calendar that dates are counted by. */
 export interface Dates {

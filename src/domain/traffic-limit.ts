@@ -34,12 +34,12 @@ export type CodeGuard = keyof typeof CODE_GUARDS;
 export const LIMIT_NAMES: readonly string[] = [...Object.keys(TRAFFIC_LIMITS), ...Object.keys(CODE_GUARDS)];
 
 /** Calls per window; far above what one process can answer. */
-const MOST_CALLS = 1_000_000;
+const MAX_CALLS = 1_000_000;
 
 /** The most calls per window that a merchant can be given for that limit; undefined: there is no such limit. */
 export function mostCalls(name: string): number | undefined {
   if (isCodeGuard(name)) return CODE_GUARDS[name].calls;
-  return Object.hasOwn(TRAFFIC_LIMITS, name) ? MOST_CALLS : undefined;
+  return Object.hasOwn(TRAFFIC_LIMITS, name) ? MAX_CALLS : undefined;
 }
 
 function isCodeGuard(name: string): name is CodeGuard {

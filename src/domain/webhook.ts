@@ -33,9 +33,9 @@ export const RETRY_WAITS_MS: readonly number[] = [
   24 * HOUR_MS,
 ];
 /** The most milliseconds by which a receiver's Retry-After can postpone a try. */
-export const RETRY_AFTER_MOST_MS = 24 * HOUR_MS;
+export const MAX_RETRY_AFTER_MS = 24 * HOUR_MS;
 /** The largest share of a wait that jitter adds to it. */
-const JITTER_MOST = 0.2;
+const MAX_JITTER = 0.2;
 /** Milliseconds between delivery rounds: a due try may start this much later, which counts as part of the jitter. */
 export const DELIVERY_ROUND_MS = SECOND_MS;
 
@@ -254,9 +254,9 @@ function statusAfter(status: EventStatus, fact: DeliveryFact): EventStatus {
 
 /** Milliseconds to wait after the `attempts`-th try of a series failed. */
 function waitAfter(attempts: number, result: Try, jitter: number): number {
-  const wait = RETRY_WAITS_MS[attempts - 1] ?? RETRY_AFTER_MOST_MS;
-  const jittered = wait + Math.floor((wait * JITTER_MOST - DELIVERY_ROUND_MS) * jitter);
-  return Math.max(jittered, Math.min(result.retryAfter ?? 0, RETRY_AFTER_MOST_MS));
+  const wait = RETRY_WAITS_MS[attempts - 1] ?? MAX_RETRY_AFTER_MS;
+  const jittered = wait + Math.floor((wait * MAX_JITTER - DELIVERY_ROUND_MS) * jitter);
+  return Math.max(jittered, Math.min(result.retryAfter ?? 0, MAX_RETRY_AFTER_MS));
 }
 
 const HTTP_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;

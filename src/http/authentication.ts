@@ -173,7 +173,7 @@ async function merchantOf(parts: AuthenticationParts, shard: number, id: string,
   return merchant;
 }
 
-const MATCHERS_AT_MOST = 1_000;
+const MAX_MATCHERS = 1_000;
 const matchers = new Map<string, (address: string) => boolean>();
 
 function isAllowed(list: readonly string[], address: string): boolean {
@@ -181,7 +181,7 @@ function isAllowed(list: readonly string[], address: string): boolean {
   let matcher = matchers.get(key);
   if (matcher === undefined) {
     matcher = addressMatcher(list);
-    if (matchers.size >= MATCHERS_AT_MOST) matchers.clear();
+    if (matchers.size >= MAX_MATCHERS) matchers.clear();
     matchers.set(key, matcher);
   }
   return matcher(address);

@@ -4,7 +4,7 @@
  * Invariant: the type of a proof's file is judged by its content, before its payment is looked up.
  */
 
-import { type FileVerdict, judgeProof, PROOF_BYTES_MOST, type ProofType } from '../domain/file-type.ts';
+import { type FileVerdict, judgeProof, MAX_PROOF_BYTES, type ProofType } from '../domain/file-type.ts';
 import type { RefusalDetail } from '../domain/refusal.ts';
 import { readBanks } from '../usecases/bank-config.ts';
 import type { Deps } from '../usecases/deps.ts';
@@ -44,7 +44,7 @@ export function bankRoutes(deps: Deps): Route[] {
       limit: 'payments',
       loadClass: 'finish',
       allowConsumed: true,
-      upload: { field: 'file', most: PROOF_BYTES_MOST },
+      upload: { field: 'file', most: MAX_PROOF_BYTES },
       body: ProofBody,
       answers: { 200: ProofAnswer },
       refusals: [1109, 1110, 1203, 1204, 1205, 1305],

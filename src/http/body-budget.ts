@@ -14,7 +14,7 @@ import { isForm } from './multipart.ts';
 /** Many times the body of any payment. */
 const SMALL_BYTES = 16 * 1024;
 /** The largest body that any call but an upload takes (contract §2): one of undeclared length may turn out to be as large. */
-export const BODY_BYTES_MOST = 256 * 1024;
+export const MAX_BODY_BYTES = 256 * 1024;
 const BUDGET_BYTES = 32 * 1024 * 1024;
 /** A declared length costs its sender nothing: without this, 128 connections of one machine could reserve everything. */
 const ADDRESS_BYTES = BUDGET_BYTES / 4;
@@ -44,7 +44,7 @@ export function createBodyBudget(): BodyBudget {
       // A file has places of its own (upload-slots.ts), and is not kept before its sender is known.
       if (size <= SMALL_BYTES || bringsFile({ raw, routeOptions })) return undefined;
       // A larger one is refused unread (413), and takes no room.
-      if (size > BODY_BYTES_MOST) return undefined;
+      if (size > MAX_BODY_BYTES) return undefined;
       const address = addressKey(addressOf());
       const own = takenBy.get(address) ?? 0;
       if (taken + size > BUDGET_BYTES || own + size > ADDRESS_BYTES) {
@@ -79,6 +79,6 @@ function sizeOf(headers: {
   readonly 'content-length'?: string | undefined;
   readonly 'transfer-encoding'?: string | undefined;
 }): number {
-  if (headers['transfer-encoding'] !== undefined) return BODY_BYTES_MOST;
+  if (headers['transfer-encoding'] !== undefined) return MAX_BODY_BYTES;
   return Number(headers['content-length'] ?? 0);
 }

@@ -45,7 +45,7 @@ const BALANCES = ['available', 'reserved', 'held'] as const;
 
 const BalanceName = oneOf(BALANCES, named('BalanceName', 'Which of your balances.'));
 
-export const STATEMENT_LINES_MOST = 1_000;
+export const MAX_STATEMENT_LINES = 1_000;
 export const STATEMENT_LINES = 100;
 
 export const StatementQuery = Type.Object({
@@ -66,7 +66,7 @@ export const StatementQuery = Type.Object({
     ),
   ),
   cursor: Type.Optional(Type.String({ maxLength: 4096, description: 'The `next_cursor` of the previous page.' })),
-  limit: limitQuery(STATEMENT_LINES_MOST, STATEMENT_LINES),
+  limit: limitQuery(MAX_STATEMENT_LINES, STATEMENT_LINES),
 });
 export type StatementQuery = Static<typeof StatementQuery>;
 
@@ -133,7 +133,7 @@ export const StatementAnswer = Type.Object(
   named('StatementAnswer'),
 );
 
-export const TRANSACTIONS_MOST = 100;
+export const MAX_TRANSACTIONS = 100;
 export const TRANSACTIONS = 20;
 
 export const TransactionsQuery = Type.Object({
@@ -151,7 +151,7 @@ export const TransactionsQuery = Type.Object({
   reference: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: aliasOf('customer_reference') })),
   ...spanQuery('created_at'),
   cursor: Type.Optional(Type.String({ maxLength: 255, description: 'The `next_cursor` of the previous page.' })),
-  limit: limitQuery(TRANSACTIONS_MOST, TRANSACTIONS),
+  limit: limitQuery(MAX_TRANSACTIONS, TRANSACTIONS),
 });
 export type TransactionsQuery = Static<typeof TransactionsQuery>;
 

@@ -168,7 +168,7 @@ function digitOf(sign: string): string {
 }
 
 /** More candidates than any honest text has; beyond them it counts as holding a card number. The library takes 5 µs for each. */
-const CANDIDATES_AT_MOST = 100;
+const MAX_CANDIDATES = 100;
 
 function hasCardNumber(text: string): boolean {
   let before = 0;
@@ -179,7 +179,7 @@ function hasCardNumber(text: string): boolean {
     else if (isDigit(char) && !joinsWord(before)) {
       for (const digits of candidatesAt(text, i)) {
         candidates += 1;
-        if (candidates > CANDIDATES_AT_MOST || cardValidator.number(digits).isValid) return true;
+        if (candidates > MAX_CANDIDATES || cardValidator.number(digits).isValid) return true;
       }
     }
     before = char;

@@ -76,7 +76,7 @@ function statusRoute(deps: Deps, network: 'cardnet' | 'mastercard'): Route {
 }
 
 /** 16 KiB: several times what any network posts. Its sender is known only once its fields have been read. */
-const CALLBACK_BYTES_MOST = 16 * 1024;
+const MAX_CALLBACK_BYTES = 16 * 1024;
 
 function callbackRoute(deps: Deps): Route {
   return defineRoute({
@@ -97,7 +97,7 @@ function callbackRoute(deps: Deps): Route {
     loadClass: 'callback',
     allowConsumed: true,
     forms: true,
-    bodyMost: CALLBACK_BYTES_MOST,
+    bodyMost: MAX_CALLBACK_BYTES,
     body: CardCallbackBody,
     querystring: CardReturnQuery,
     answers: { 200: StatusAnswer, 303: StatusAnswer },

@@ -26,7 +26,7 @@ const EventType = oneOf(EVENT_TYPES, named('EventType', 'The value of the header
 
 const SPAN = spanQuery('created_at');
 
-export const EVENTS_MOST = 100;
+export const MAX_EVENTS = 100;
 export const EVENTS = 20;
 
 export const EventsQuery = Type.Object({
@@ -35,7 +35,7 @@ export const EventsQuery = Type.Object({
   transaction_id: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
   ...SPAN,
   cursor: Type.Optional(Type.String({ maxLength: 255, description: 'The `next_cursor` of the previous page.' })),
-  limit: limitQuery(EVENTS_MOST, EVENTS),
+  limit: limitQuery(MAX_EVENTS, EVENTS),
 });
 export type EventsQuery = Static<typeof EventsQuery>;
 

@@ -12,11 +12,11 @@ import type { Courier } from '../usecases/webhook-deliver.ts';
 import { presentEvent, presentEventDetail, presentRange } from './event-present.ts';
 import {
   EVENTS,
-  EVENTS_MOST,
   EventAnswer,
   EventReplayedAnswer,
   EventsAnswer,
   EventsQuery,
+  MAX_EVENTS,
   RangeReplayedAnswer,
   ReplayBody,
 } from './event-schemas.ts';
@@ -132,7 +132,7 @@ function listFaults({ transaction_id: id, from, to, cursor, limit }: Partial<Eve
     ...idFaults('transaction_id', 'txn', id),
     ...spanFaults({ from, to }),
     ...cursorFaults('evt', cursor),
-    ...limitFaults(limit, EVENTS_MOST),
+    ...limitFaults(limit, MAX_EVENTS),
   ];
 }
 
@@ -142,15 +142,15 @@ function listingOf(query: EventsQuery): EventListing {
   return { status, type, transactionId, ...readSpan(query), beyond, limit: Number(limit ?? EVENTS) };
 }
 
-const DAYS_MOST = 31;
+const MAX_DAYS = 31;
 
 function rangeFaults({ from, to, cursor }: Partial<ReplayBody>, now: number): RefusalDetail[] {
   const faults = [...spanFaults({ from, to }), ...cursorFaults('evt', cursor)];
   if (from === undefined || faults.length > 0) return faults;
   const { from: begin = now, until = now + 1 } = readSpan({ from, to });
   // The last instant belongs to the span: instants that are exactly that many days apart may be its ends.
-  const isLong = until - 1 - begin > DAYS_MOST * DAY_MS;
-  return isLong ? [{ field: to === undefined ? 'from' : 'to', code: 'SPAN_TOO_LONG', words: { days: DAYS_MOST } }] : [];
+  const isLong = until - 1 - begin > MAX_DAYS * DAY_MS;
+  return isLong ? [{ field: to === undefined ? 'from' : 'to', code: 'SPAN_TOO_LONG', words: { days: MAX_DAYS } }] : [];
 }
 
 /** Reads a body in which `rangeFaults` has found none. */

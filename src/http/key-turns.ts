@@ -17,7 +17,7 @@ export interface KeyTurns {
   take(id: string): Promise<() => void>;
 }
 
-const WAIT_MOST_MS = 10_000;
+const MAX_WAIT_MS = 10_000;
 /** Seconds after which a call that was refused because another one is under way may be sent again. */
 const RETRY_SECONDS = 5;
 
@@ -56,7 +56,7 @@ function turnOf(clock: Pick<Clock, 'after'>, waiting: Set<() => void>): Promise<
       cancel();
       resolve();
     };
-    const cancel = clock.after(WAIT_MOST_MS, () => {
+    const cancel = clock.after(MAX_WAIT_MS, () => {
       waiting.delete(begin);
       reject(inProgress());
     });

@@ -35,8 +35,8 @@ export interface Form {
 }
 
 /** A form has a few short fields besides its file. */
-const FIELDS_MOST = 8;
-const FIELD_BYTES_MOST = 4_096;
+const MAX_FIELDS = 8;
+const MAX_FIELD_BYTES = 4_096;
 /** What the parts' heads and the fields may add to the file's own size. */
 const OVERHEAD_BYTES = 64 * 1024;
 /**
@@ -49,7 +49,7 @@ const READ_OUT = 3;
  * for a lost packet to be sent again for the fourth or fifth time, is silent for half a minute. A sender that holds a place on
  * purpose need not be silent: its share of the places and the time for the whole request bound that.
  */
-const SILENCE_MOST_MS = 30_000;
+const MAX_SILENCE_MS = 30_000;
 
 /** `multipart/form-data`, not compressed. */
 export function isForm(headers: IncomingHttpHeaders): boolean {
@@ -93,7 +93,7 @@ export async function readForm(source: FormSource, rule: FileRule, clock: Pick<C
     parser.on('field', (name: string | undefined, value, _nameCut, valueCut) => {
       if (name === undefined) return fail(malformed());
       if (fields.has(name)) return fail(refuseField(1110, name.slice(0, 64), 'DUPLICATE_KEY'));
-      if (valueCut) return fail(refuseField(1110, name.slice(0, 64), 'TOO_LONG', { maximum: FIELD_BYTES_MOST }));
+      if (valueCut) return fail(refuseField(1110, name.slice(0, 64), 'TOO_LONG', { maximum: MAX_FIELD_BYTES }));
       fields.set(name, value);
     });
     parser.on('file', (name: string | undefined, stream) => {
@@ -140,10 +140,10 @@ function watch(
 ): () => void {
   let bytes = 0;
   let pieces = 0;
-  let cancel = clock.after(SILENCE_MOST_MS, rule.silent);
+  let cancel = clock.after(MAX_SILENCE_MS, rule.silent);
   const count = (chunk: Buffer): void => {
     cancel();
-    cancel = clock.after(SILENCE_MOST_MS, rule.silent);
+    cancel = clock.after(MAX_SILENCE_MS, rule.silent);
     bytes += chunk.length;
     pieces += 1;
     if (bytes > rule.most) rule.tooMuch();
@@ -160,9 +160,9 @@ function openParser(headers: IncomingHttpHeaders, rule: FileRule): BusboyInstanc
   const limits = {
     files: 1,
     fileSize: rule.most,
-    fields: FIELDS_MOST,
-    fieldSize: FIELD_BYTES_MOST,
-    parts: FIELDS_MOST + 2,
+    fields: MAX_FIELDS,
+    fieldSize: MAX_FIELD_BYTES,
+    parts: MAX_FIELDS + 2,
     headerPairs: 32,
     headerSize: 8_192,
   };

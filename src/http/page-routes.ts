@@ -31,7 +31,7 @@ export interface PageParts extends ExchangeParts, ClockCheck {
 }
 
 /** Many times any form of ours: it is read before the browser has proved that the page is its own. A file has its own limit. */
-const FORM_BYTES_MOST = 16 * 1024;
+const MAX_FORM_BYTES = 16 * 1024;
 
 export function addPages(app: FastifyInstance, parts: PageParts, pages: Pages): void {
   for (const page of pages.list) {
@@ -39,7 +39,7 @@ export function addPages(app: FastifyInstance, parts: PageParts, pages: Pages): 
       method: page.method,
       url: page.path,
       config: { takesFile: page.file !== undefined },
-      bodyLimit: FORM_BYTES_MOST,
+      bodyLimit: MAX_FORM_BYTES,
       handler: async (request, reply) => {
         exchangeOf(request).route = page.path;
         const held: (() => void)[] = [];
@@ -175,7 +175,7 @@ function plain(given: unknown): Record<string, string> {
 }
 
 /** More fields than any form of ours has. */
-const MOST_FIELDS = 30;
+const MAX_FIELDS = 30;
 
 function readForm(request: FastifyRequest): Record<string, string> {
   const fields: Record<string, string> = {};
@@ -183,7 +183,7 @@ function readForm(request: FastifyRequest): Record<string, string> {
   let count = 0;
   for (const [name, value] of new URLSearchParams(request.body)) {
     count += 1;
-    if (count > MOST_FIELDS) break;
+    if (count > MAX_FIELDS) break;
     if (!Object.hasOwn(fields, name)) fields[name] = value;
   }
   return fields;

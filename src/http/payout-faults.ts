@@ -12,7 +12,7 @@ import type { SendingType } from '../domain/outgoing-records.ts';
 import { type OrderedLine, type PayoutOrder, runTimeOf, totalMost } from '../domain/payout-order.ts';
 import type { Merchant, ReceiptMode } from '../domain/records.ts';
 import type { DetailCode, RefusalDetail, Words } from '../domain/refusal.ts';
-import { OCCURRENCES_MOST, occurrenceDates } from '../domain/schedule.ts';
+import { MAX_OCCURRENCES, occurrenceDates } from '../domain/schedule.ts';
 import { isReferenceText } from '../domain/session.ts';
 import { ungrouped } from '../domain/wallet.ts';
 import type { Deps } from '../usecases/deps.ts';
@@ -226,7 +226,7 @@ function readScheduled(deps: Checking, body: Readable<PayoutBody>, today: string
   if (given === undefined) return { faults: [fault(field, 'REQUIRED')] };
   if (!Array.isArray(given)) return { faults: [fault(field, 'WRONG_TYPE', { type: 'array' })] };
   if (given.length === 0) return { faults: [fault(field, 'TOO_SHORT', { minimum: 1 })] };
-  if (given.length > OCCURRENCES_MOST) return { faults: [fault(field, 'TOO_LONG', { maximum: OCCURRENCES_MOST })] };
+  if (given.length > MAX_OCCURRENCES) return { faults: [fault(field, 'TOO_LONG', { maximum: MAX_OCCURRENCES })] };
   const items: readonly unknown[] = given;
   const faults: RefusalDetail[] = [];
   const dates: string[] = [];
@@ -292,6 +292,6 @@ function readOccurrences(given: unknown): Reading<number> {
   if (typeof given !== 'number' || !Number.isInteger(given)) {
     return { faults: [fault(field, 'WRONG_TYPE', { type: 'integer' })] };
   }
-  if (given >= 1 && given <= OCCURRENCES_MOST) return { faults: [], value: given };
-  return { faults: [fault(field, 'OUT_OF_RANGE', { minimum: 1, maximum: OCCURRENCES_MOST })] };
+  if (given >= 1 && given <= MAX_OCCURRENCES) return { faults: [], value: given };
+  return { faults: [fault(field, 'OUT_OF_RANGE', { minimum: 1, maximum: MAX_OCCURRENCES })] };
 }

@@ -6,8 +6,8 @@
  */
 
 import { type Static, type TSchema, Type } from 'typebox';
-import { BENEFICIARIES_MOST, NOTE_MOST } from '../domain/payout-order.ts';
-import { OCCURRENCES_MOST } from '../domain/schedule.ts';
+import { MAX_BENEFICIARIES, MAX_NOTE } from '../domain/payout-order.ts';
+import { MAX_OCCURRENCES } from '../domain/schedule.ts';
 import { discriminatedBy, named } from './components.ts';
 import { aliasOf, limitQuery, spanQuery } from './list-query.ts';
 import {
@@ -73,8 +73,8 @@ export const PayoutBody = Type.Object(
       ),
     ),
     scheduled_dates: OfOne(
-      Type.Array(DateText, { minItems: 1, maxItems: OCCURRENCES_MOST }),
-      `For scheduled: the dates, 1 to ${OCCURRENCES_MOST}, none in the past and none twice.`,
+      Type.Array(DateText, { minItems: 1, maxItems: MAX_OCCURRENCES }),
+      `For scheduled: the dates, 1 to ${MAX_OCCURRENCES}, none in the past and none twice.`,
     ),
     recurring_frequency: OfOne(
       Frequency,
@@ -82,17 +82,17 @@ export const PayoutBody = Type.Object(
     ),
     recurring_start_date: OfOne(DateText, 'For recurring: the first date, today or later.'),
     recurring_occurrences: OfOne(
-      Type.Integer({ minimum: 1, maximum: OCCURRENCES_MOST }),
-      `For recurring: the number of occurrences, 1 to ${OCCURRENCES_MOST}.`,
+      Type.Integer({ minimum: 1, maximum: MAX_OCCURRENCES }),
+      `For recurring: the number of occurrences, 1 to ${MAX_OCCURRENCES}.`,
     ),
     beneficiaries: Type.Array(BeneficiaryIn, {
       minItems: 1,
-      maxItems: BENEFICIARIES_MOST,
+      maxItems: MAX_BENEFICIARIES,
       description:
         'The people to pay, none of them twice; the amounts add up to at most 1000000 in the currency’s unit.',
     }),
     note: Type.Optional(
-      Type.String({ maxLength: NOTE_MOST, description: 'Your message to the receivers, if the carrier shows one.' }),
+      Type.String({ maxLength: MAX_NOTE, description: 'Your message to the receivers, if the carrier shows one.' }),
     ),
     dry_run: Type.Optional(
       Type.Boolean({ description: 'true: everything is checked and the fees are quoted, but nothing is made.' }),
@@ -107,7 +107,7 @@ export const RetryBody = Type.Object(
     transaction_ids: Type.Optional(
       Type.Array(Type.String({ maxLength: 64 }), {
         minItems: 1,
-        maxItems: BENEFICIARIES_MOST,
+        maxItems: MAX_BENEFICIARIES,
         description: 'The failed lines to pay again. Default: all of them, but only the first of each beneficiary.',
       }),
     ),
@@ -122,7 +122,7 @@ export const BatchQuery = Type.Object({
   occurrence: Type.Optional(
     Type.String({
       pattern: '^[1-9][0-9]{0,2}$',
-      documentedAs: { type: 'integer', minimum: 1, maximum: OCCURRENCES_MOST, default: 1 },
+      documentedAs: { type: 'integer', minimum: 1, maximum: MAX_OCCURRENCES, default: 1 },
       description: 'The occurrence whose lines to list: 1, 2, … Default: 1.',
     }),
   ),
@@ -130,7 +130,7 @@ export const BatchQuery = Type.Object({
 
 /** How many batches a page has, and has at most. */
 export const PAGE = 20;
-export const PAGE_MOST = 100;
+export const MAX_PAGE = 100;
 
 const BatchStatus = oneOf(
   ['pending', 'processing', 'completed', 'partial_success', 'failed'],
@@ -147,7 +147,7 @@ export const BatchesQuery = Type.Object({
   ),
   reference: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: aliasOf('customer_reference') })),
   ...spanQuery('created_at'),
-  limit: limitQuery(PAGE_MOST, PAGE),
+  limit: limitQuery(MAX_PAGE, PAGE),
   cursor: Type.Optional(Type.String({ maxLength: 64, description: 'The `next_cursor` of the previous page.' })),
 });
 export type BatchesQuery = Static<typeof BatchesQuery>;

@@ -5,7 +5,7 @@
  * differs.
  */
 
-import { PAID_AGAIN_MOST } from '../domain/payout-order.ts';
+import { MAX_PAID_AGAIN } from '../domain/payout-order.ts';
 import type { RefusalCode } from '../domain/refusal.ts';
 import type { MerchantCaller, SessionCaller } from '../usecases/callers.ts';
 import type { Deps } from '../usecases/deps.ts';
@@ -29,8 +29,8 @@ import {
   BatchesQuery,
   BatchParams,
   BatchQuery,
+  MAX_PAGE,
   PAGE,
-  PAGE_MOST,
   PayoutAnswer,
   PayoutBody,
   PayoutSentAnswer,
@@ -105,7 +105,7 @@ function sendingRoutes(deps: Deps): Route[] {
       description:
         'Pays failed lines again, in a new batch that starts at once and whose `retry_of` names this one. Fees, carriers and ' +
         'settings are the current ones. Each failed line is paid again at most once; a line that fails again can be paid ' +
-        `again from the new batch, ${PAID_AGAIN_MOST} times in all. Without \`transaction_ids\` the call takes all failed ` +
+        `again from the new batch, ${MAX_PAID_AGAIN} times in all. Without \`transaction_ids\` the call takes all failed ` +
         'lines, but only the first of each beneficiary: if a beneficiary failed in several occurrences, call again.',
       credential: 'merchant',
       limit: 'none',
@@ -174,7 +174,7 @@ function listFaults(query: Partial<BatchesQuery>) {
     ...currencyFaults(query),
     ...spanFaults({ from, to }),
     ...cursorFaults('batch', cursor),
-    ...limitFaults(limit, PAGE_MOST),
+    ...limitFaults(limit, MAX_PAGE),
   ];
 }
 

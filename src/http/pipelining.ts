@@ -11,7 +11,7 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../platform/platform.ts';
 
 /** More than any client of today sends ahead: browsers and HTTP libraries send one. */
-const MOST_UNANSWERED = 16;
+const MAX_UNANSWERED = 16;
 
 /** Kept on the connection itself, because every request looks it up. */
 const UNANSWERED = Symbol('unanswered');
@@ -22,13 +22,13 @@ const LAST_WORD = Symbol('last word');
 type Counted = Socket & { [UNANSWERED]?: number; [NEWEST]?: IncomingMessage; [LAST_WORD]?: () => void };
 
 /** How long a connection whose last word is known may still take: its client may read nothing, and yet go on sending. */
-const LAST_WORD_MS_MOST = 60_000;
+const MAX_LAST_WORD_MS = 60_000;
 
 /** Counts a request of a connection until it has been answered. Returns false if too many are unanswered. */
 export function isInTurn(request: IncomingMessage, response: ServerResponse): boolean {
   const socket: Counted = request.socket;
   const count = (socket[UNANSWERED] ?? 0) + 1;
-  if (count > MOST_UNANSWERED || socket.destroyed) return false;
+  if (count > MAX_UNANSWERED || socket.destroyed) return false;
   socket[UNANSWERED] = count;
   socket[NEWEST] = request;
   response.once('close', () => {
@@ -48,7 +48,7 @@ export function afterOwedAnswers(socket: Counted, clock: Pick<Clock, 'after'>, s
   socket[LAST_WORD] = say;
   socket.once(
     'close',
-    clock.after(LAST_WORD_MS_MOST, () => socket.destroy()),
+    clock.after(MAX_LAST_WORD_MS, () => socket.destroy()),
   );
   sayLastWord(socket);
 }

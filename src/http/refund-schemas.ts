@@ -72,7 +72,7 @@ export const RefundAnswer = Type.Object(
   named('RefundAnswer'),
 );
 
-export const REFUNDS_MOST = 100;
+export const MAX_REFUNDS = 100;
 export const REFUNDS = 20;
 
 export const RefundsQuery = Type.Object({
@@ -83,7 +83,7 @@ export const RefundsQuery = Type.Object({
   ),
   ...spanQuery('created_at'),
   cursor: Type.Optional(Type.String({ maxLength: 255, description: 'The `next_cursor` of the previous page.' })),
-  limit: limitQuery(REFUNDS_MOST, REFUNDS),
+  limit: limitQuery(MAX_REFUNDS, REFUNDS),
 });
 export type RefundsQuery = Static<typeof RefundsQuery>;
 

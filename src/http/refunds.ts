@@ -12,7 +12,7 @@ import { readRefund } from '../usecases/refund-read.ts';
 import { listRefunds, type RefundListing } from '../usecases/refunds-list.ts';
 import { currencyFaults, cursorFaults, idFaults, limitFaults, readSpan, spanFaults } from './list-query.ts';
 import { presentListedRefund, presentRefund } from './refund-present.ts';
-import { REFUNDS, REFUNDS_MOST, RefundAnswer, RefundBody, RefundsAnswer, RefundsQuery } from './refund-schemas.ts';
+import { MAX_REFUNDS, REFUNDS, RefundAnswer, RefundBody, RefundsAnswer, RefundsQuery } from './refund-schemas.ts';
 import { defineRoute, type Route } from './route.ts';
 import { idParams } from './schema-words.ts';
 
@@ -110,7 +110,7 @@ function listFaults(query: Partial<RefundsQuery>): RefusalDetail[] {
     ...currencyFaults(query),
     ...spanFaults({ from, to }),
     ...cursorFaults('rfd', cursor),
-    ...limitFaults(limit, REFUNDS_MOST),
+    ...limitFaults(limit, MAX_REFUNDS),
   ];
 }
 

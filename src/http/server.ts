@@ -11,7 +11,7 @@ import type { Session } from '../domain/records.ts';
 import type { Pages } from '../messages/page.ts';
 import type { Clock, Log, Metrics, Random, Secrets, Traces } from '../platform/platform.ts';
 import type { MerchantCaller, SessionCaller } from '../usecases/callers.ts';
-import { BODY_BYTES_MOST, createBodyBudget } from './body-budget.ts';
+import { createBodyBudget, MAX_BODY_BYTES } from './body-budget.ts';
 import { addressMatcher, clientAddressReader } from './client-address.ts';
 import { addPreflights, isOpenToPages } from './cors.ts';
 import type { SandboxInfo } from './docs/guide.ts';
@@ -131,7 +131,7 @@ export function createServer(parts: ServerParts): FastifyInstance {
 function createApp(life: LifeParts, sockets: SocketLimits): FastifyInstance {
   return fastify({
     logger: false,
-    bodyLimit: BODY_BYTES_MOST,
+    bodyLimit: MAX_BODY_BYTES,
     // Node.js has one such limit for all requests; those without a file have a shorter one of ours (request-life.ts).
     requestTimeout: sockets.uploadMs,
     connectionTimeout: sockets.silenceMs,
@@ -207,7 +207,7 @@ function addRoutes(
         openToPages: isOpenToPages(route),
         takesFile: route.upload !== undefined,
       },
-      bodyLimit: route.bodyMost ?? BODY_BYTES_MOST,
+      bodyLimit: route.bodyMost ?? MAX_BODY_BYTES,
       onRequest: (request, _reply, done) => {
         try {
           pipeline.begin(request);

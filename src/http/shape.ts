@@ -92,7 +92,7 @@ function isObject(value: unknown): value is JsonObject {
 
 /** The paths of values that do not fit. If not all of them have been looked for, whole fields. */
 function unreadable(found: readonly RefusalDetail[]): ReadonlySet<string> {
-  const all = found.length < DETAILS_AT_MOST;
+  const all = found.length < MAX_DETAILS;
   return new Set(found.map(({ field }) => (all ? field : (stepsOf(field)[0] ?? field))));
 }
 
@@ -202,7 +202,7 @@ function isUnread({ documentedAs }: Node, value: unknown): boolean {
 }
 
 /** More than any body of ours has fields, so that every bad one is reported; lists without a bound are not worth more. */
-const DETAILS_AT_MOST = 1_000;
+const MAX_DETAILS = 1_000;
 
 interface Fault {
   readonly code: DetailCode;
@@ -211,7 +211,7 @@ interface Fault {
 
 /** Appends what is wrong with a value, in the schema's field order. */
 function explain(schema: Node, value: unknown, path: string, found: RefusalDetail[]): void {
-  if (found.length >= DETAILS_AT_MOST || Check(schema, value)) return;
+  if (found.length >= MAX_DETAILS || Check(schema, value)) return;
   const node = onlyChoice(schema);
   const fault = faultOf(node, value);
   if (fault !== undefined) found.push(detailOf(path === '' ? 'body' : path, fault));
@@ -251,7 +251,7 @@ function lengthFault(length: number, minimum: number | undefined, maximum: numbe
 
 function explainItems(schema: Node, items: readonly unknown[], path: string, found: RefusalDetail[]): void {
   if (schema.items === undefined) return;
-  for (let i = 0; i < items.length && found.length < DETAILS_AT_MOST; i += 1) {
+  for (let i = 0; i < items.length && found.length < MAX_DETAILS; i += 1) {
     explain(schema.items, items[i], `${path}[${i}]`, found);
   }
 }

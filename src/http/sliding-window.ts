@@ -42,7 +42,7 @@ interface CallLog {
   total: number;
 }
 
-const KEYS_AT_MOST = 200_000;
+const MAX_KEYS = 200_000;
 /** A call is counted up to a six-hundredth of the window longer than it has to be: a tenth of a second in a minute. */
 const BUCKETS = 600;
 /** How many expired buckets are removed at a time. */
@@ -61,7 +61,7 @@ const PAIR = 2;
 export function slidingWindow(
   clock: Pick<Clock, 'now'>,
   rule: { readonly calls: number; readonly seconds: number },
-  keysAtMost = KEYS_AT_MOST,
+  keysAtMost = MAX_KEYS,
 ): SlidingWindow {
   const length = rule.seconds * 1000;
   const bucket = Math.max(1, length / BUCKETS);

@@ -16,7 +16,7 @@ import {
   type StatementPosition,
   streamStatement,
 } from '../usecases/statement-read.ts';
-import { STATEMENT_LINES, STATEMENT_LINES_MOST, StatementAnswer, StatementQuery } from './books-schemas.ts';
+import { MAX_STATEMENT_LINES, STATEMENT_LINES, StatementAnswer, StatementQuery } from './books-schemas.ts';
 import { currencyFaults, limitFaults, readSpan, spanFaults } from './list-query.ts';
 import { defineRoute, type Route } from './route.ts';
 import { refuseShape } from './shape.ts';
@@ -68,7 +68,7 @@ export function statementRoutes(deps: Deps): Route[] {
 }
 
 function listFaults({ currency, from, to, limit }: Partial<StatementQuery>) {
-  return [...currencyFaults({ currency }), ...spanFaults({ from, to }), ...limitFaults(limit, STATEMENT_LINES_MOST)];
+  return [...currencyFaults({ currency }), ...spanFaults({ from, to }), ...limitFaults(limit, MAX_STATEMENT_LINES)];
 }
 
 interface Asked extends StatementQuery {

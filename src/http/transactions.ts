@@ -8,7 +8,7 @@ import type { Payment } from '../domain/records.ts';
 import type { Deps } from '../usecases/deps.ts';
 import { readTransactionDetail } from '../usecases/payout-read.ts';
 import { listTransactions } from '../usecases/transactions-list.ts';
-import { TRANSACTIONS, TRANSACTIONS_MOST, TransactionsAnswer, TransactionsQuery } from './books-schemas.ts';
+import { MAX_TRANSACTIONS, TRANSACTIONS, TransactionsAnswer, TransactionsQuery } from './books-schemas.ts';
 import {
   aliasFaults,
   currencyFaults,
@@ -100,7 +100,7 @@ function listFaults(query: Partial<TransactionsQuery>) {
     ...currencyFaults(query),
     ...spanFaults({ from, to }),
     ...cursorFaults('txn', cursor),
-    ...limitFaults(limit, TRANSACTIONS_MOST),
+    ...limitFaults(limit, MAX_TRANSACTIONS),
   ];
 }
 

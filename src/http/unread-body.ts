@@ -13,9 +13,9 @@ import type { Clock } from '../platform/platform.ts';
 import { hasBody } from './request-headers.ts';
 
 /** Up to this size a body is read to its end and thrown away, so that its connection can be kept. */
-const REST_BYTES_MOST = 256 * 1024;
+const MAX_REST_BYTES = 256 * 1024;
 /** How long a sender may go on sending, so that it comes to read its answer. */
-const REST_MS_MOST = 1_000;
+const MAX_REST_MS = 1_000;
 
 /**
  * The payload to send for an answer. While a long body is still arriving, or any body on a connection that we are about to close,
@@ -46,7 +46,7 @@ export function answerBeforeRest(
 /** Whether more of a body is still to come than is read just to keep the connection. */
 export function isLongAndComing({ complete, headers }: IncomingMessage): boolean {
   const length = headers['content-length'];
-  return !complete && hasBody(headers) && (length === undefined || Number(length) > REST_BYTES_MOST);
+  return !complete && hasBody(headers) && (length === undefined || Number(length) > MAX_REST_BYTES);
 }
 
 async function* answerThen(answer: Buffer, rest: Promise<void>): AsyncGenerator<Buffer> {
@@ -57,8 +57,8 @@ async function* answerThen(answer: Buffer, rest: Promise<void>): AsyncGenerator<
 /** Discards what arrives, until it ends or is enough. */
 function restOf(clock: Pick<Clock, 'after'>, raw: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
-    let left = REST_BYTES_MOST;
-    const cancel = clock.after(REST_MS_MOST, enough);
+    let left = MAX_REST_BYTES;
+    const cancel = clock.after(MAX_REST_MS, enough);
     function enough(): void {
       cancel();
       raw.pause();

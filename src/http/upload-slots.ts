@@ -38,7 +38,7 @@ const RETRY_SECONDS = 2;
 /** How long a call waits: a sender of a photo holds its slot for seconds. */
 const PATIENCE_MS = 10_000;
 const WAITING_OF_SENDER = 128;
-const WAITING_MOST = 1_024;
+const MAX_WAITING = 1_024;
 
 interface Waiter {
   readonly sender: string;
@@ -101,7 +101,7 @@ export function createUploadSlots({ after }: Pick<Clock, 'after'>): UploadSlots 
   };
 
   const mayWait = (sender: string): boolean => {
-    if (waiters.size >= WAITING_MOST) return false;
+    if (waiters.size >= MAX_WAITING) return false;
     let own = 0;
     for (const waiter of waiters) if (waiter.sender === sender) own += 1;
     return own < WAITING_OF_SENDER;

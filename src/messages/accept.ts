@@ -5,7 +5,7 @@
  */
 
 /** Characters that are read of a header: no honest client lists so many types. */
-const READ_AT_MOST = 1_000;
+const MAX_READ = 1_000;
 
 /** Whether a client takes HTML, and says so by name. */
 export function wantsHtml(accept: string | undefined): boolean {
@@ -47,7 +47,7 @@ interface Place {
 
 /** Where a type or coding is named and how much it is wanted; undefined when it is not named, or refused by `q=0`. */
 function placeOf(accept: string | undefined, type: string): Place | undefined {
-  const ranges = (accept ?? '').slice(0, READ_AT_MOST).toLowerCase().split(',');
+  const ranges = (accept ?? '').slice(0, MAX_READ).toLowerCase().split(',');
   for (const [at, range] of ranges.entries()) {
     const [name, ...parameters] = range.split(';').map((part) => part.trim());
     if (name !== type) continue;

@@ -7,7 +7,7 @@
 import { DEFAULT_LANGUAGE, isLanguage, LANGUAGES, type Language } from './messages.ts';
 
 /** Characters that are read of a header: no honest client lists so many languages. */
-const READ_AT_MOST = 1_000;
+const MAX_READ = 1_000;
 const REMEMBERED = 500;
 const RANGE = /^([a-z]{1,8}|\*)(?:[-_][a-z0-9]{1,8})*$/i;
 const QUALITY = /^q=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)$/i;
@@ -18,7 +18,7 @@ const remembered = new Map<string, Language>();
 export function negotiate(acceptLanguage: string | undefined): Language {
   if (acceptLanguage === undefined || acceptLanguage === '') return DEFAULT_LANGUAGE;
   if (isLanguage(acceptLanguage)) return acceptLanguage;
-  const header = acceptLanguage.slice(0, READ_AT_MOST);
+  const header = acceptLanguage.slice(0, MAX_READ);
   const known = remembered.get(header);
   if (known !== undefined) return known;
   const chosen = choose(header);

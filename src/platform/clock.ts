@@ -11,7 +11,7 @@ const LONGEST_TIMER_MS = 2_147_483_647;
  * Milliseconds; Node.js timers use another clock than `Date` and round, so they fire up to a millisecond early. More than this
  * means that the clock was set back.
  */
-const EARLY_MOST_MS = 5;
+const MAX_EARLY_MS = 5;
 
 /** The machine's clock. A task that throws ends the process, as any uncaught error does. */
 export function systemClock(): Clock {
@@ -30,7 +30,7 @@ export function systemClock(): Clock {
       };
       const run = (): void => {
         rest = due - Date.now();
-        if (rest > 0 && rest <= EARLY_MOST_MS) arm();
+        if (rest > 0 && rest <= MAX_EARLY_MS) arm();
         else task();
       };
       arm();

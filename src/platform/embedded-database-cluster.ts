@@ -39,7 +39,7 @@ export type Cluster = {
 /** The database's one role; it owns everything. */
 export const ROLE = 'mbongo';
 
-const PORT_MOST = 65_535;
+const MAX_PORT = 65_535;
 
 /**
  * MiB per file of PostgreSQL's write-ahead log. A new file is filled with zeros and synced while all commits wait: with the
@@ -146,7 +146,7 @@ export function prepareDataDir(dataDir: string): string {
 export function readPort(cluster: Cluster): number | undefined {
   try {
     const port = Number.parseInt(readOwned(join(cluster.dir, 'port'), cluster.user), 10);
-    return port > 0 && port <= PORT_MOST ? port : undefined;
+    return port > 0 && port <= MAX_PORT ? port : undefined;
   } catch {
     return undefined;
   }

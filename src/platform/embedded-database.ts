@@ -50,7 +50,7 @@ const ATTEMPTS = 4;
 const CONNECT_LIMIT_MS = 10_000;
 const SILENT = 'timeout expired';
 /** Unanswered connections in a row after which the server counts as suspended (SIGSTOP): it would be waited for in vain. */
-const SILENT_MOST = 2;
+const MAX_SILENT = 2;
 
 /** Transient trouble: another opener won, or the backends of a killed server have yet to leave its shared memory. */
 const PASSING = /lock file .* already exists|shared memory|has ended/;
@@ -172,7 +172,7 @@ async function connectUntil(
       if (typeof presence !== 'string') return { presence, port: live.port };
       trouble = presence;
       silent = presence === SILENT ? silent + 1 : 0;
-      if (silent === SILENT_MOST) throw new Error(silentServer(pid));
+      if (silent === MAX_SILENT) throw new Error(silentServer(pid));
       if (trouble.includes('password authentication failed')) return trouble;
     }
     await pause(20);

@@ -31,21 +31,21 @@ export interface LogOutputOptions {
   complain?(text: string): void;
 }
 
-const MOST_WAITING = 16 * 1024 * 1024;
+const MAX_WAITING = 16 * 1024 * 1024;
 const PAUSE_MS = 5_000;
 /**
  * Milliseconds before a full pipe is tried again, doubling each time: a reader usually has room again soon, and one that has
  * stopped is not tried too often.
  */
-const FULL_PIPE_LEAST_MS = 1;
-const FULL_PIPE_MOST_MS = 20;
+const MIN_FULL_PIPE_MS = 1;
+const MAX_FULL_PIPE_MS = 20;
 const CLOSE_LIMIT_MS = 1_000;
 /** How many times a full pipe is tried as the process ends. */
 const LAST_TRIES = 25;
 
 export function openLogOutput({
   fd: wanted = 1,
-  mostWaiting = MOST_WAITING,
+  mostWaiting = MAX_WAITING,
   pauseMs = PAUSE_MS,
   complain = toStandardError,
 }: LogOutputOptions = {}): LogOutput {
@@ -56,7 +56,7 @@ export function openLogOutput({
   let isWriting = false;
   let isResting = false;
   let isFailing = false;
-  let fullPause = FULL_PIPE_LEAST_MS;
+  let fullPause = MIN_FULL_PIPE_MS;
   /** Nobody reads the output any more, or it has been closed. */
   let isOver = false;
   let tellClosed = (): void => undefined;
@@ -78,7 +78,7 @@ export function openLogOutput({
 
   function wrote(bytes: number): void {
     isFailing = false;
-    fullPause = FULL_PIPE_LEAST_MS;
+    fullPause = MIN_FULL_PIPE_MS;
     waiting.written(bytes);
     pump();
   }
@@ -98,7 +98,7 @@ export function openLogOutput({
     }
     if (!isFull) tellClosed();
     rest(isFull ? fullPause : pauseMs);
-    if (isFull) fullPause = Math.min(FULL_PIPE_MOST_MS, fullPause * 2);
+    if (isFull) fullPause = Math.min(MAX_FULL_PIPE_MS, fullPause * 2);
   }
 
   /** The timer does not keep the process alive for the sake of its log. */
@@ -134,7 +134,7 @@ export function openLogOutput({
       } catch (error) {
         if (systemCodeOf(error) !== 'EAGAIN') return;
         tries += 1;
-        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, FULL_PIPE_MOST_MS);
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, MAX_FULL_PIPE_MS);
       }
     }
   }

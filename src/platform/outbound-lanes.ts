@@ -2,7 +2,7 @@
  * Lanes: how many requests may be in flight to one origin.
  *
  * Invariant: at most `LANE_WIDTH` requests to an origin are in flight; the others wait in order of arrival and can leave the
- * queue, which is never longer than `MOST_WAITING`; an origin that nobody uses leaves nothing behind.
+ * queue, which is never longer than `MAX_WAITING`; an origin that nobody uses leaves nothing behind.
  */
 
 /**
@@ -14,7 +14,7 @@ export const LANE_WIDTH = 256;
  * Requests that may wait for one origin. At a hundred milliseconds a call these are served in half a second. If an origin does
  * not answer, they all wait until their deadlines, and their callers with them: any more are better refused at once.
  */
-const MOST_WAITING = 1_024;
+const MAX_WAITING = 1_024;
 
 interface Lane {
   running: number;
@@ -33,7 +33,7 @@ export interface Lanes {
   size(): number;
 }
 
-export function createLanes(width: number = LANE_WIDTH, mostWaiting: number = MOST_WAITING): Lanes {
+export function createLanes(width: number = LANE_WIDTH, mostWaiting: number = MAX_WAITING): Lanes {
   const lanes = new Map<string, Lane>();
   return {
     enter(origin, start) {

@@ -30,10 +30,10 @@ export interface OutboundOptions extends DialRules {
  * How many responses may still be arriving although nobody waits for their end, over all origins; beyond that the oldest
  * connection is closed. Normal ones end at once and free their connection; endless ones must not occupy an origin's slots.
  */
-const MOST_UNFINISHED = 64;
+const MAX_UNFINISHED = 64;
 
 /** How many interim responses (1xx) may come before an answer; more are sent only to keep the gateway busy. */
-const MOST_INTERIM = 64;
+const MAX_INTERIM = 64;
 /** Of an answer's header: more than receivers behind large proxies send. An upstream may send twice as much. */
 const HEADER_BYTES = 8_192;
 /** How many more pieces an answer may have than twice those in which one of the longest is read. */
@@ -86,12 +86,12 @@ export function createOutbound(options: OutboundOptions): Outbound {
 }
 
 /** URLs whose judgement is remembered: a payment's URL is judged three times, and the next payment's is usually the same. */
-const MOST_JUDGED = 1_000;
+const MAX_JUDGED = 1_000;
 /** Characters; longer URLs are judged anew, so that strangers cannot fill the memory. */
 const LONGEST_JUDGED = 256;
 
 function remembering(judge: (url: string) => Target): (url: string) => Target {
-  const known = createCache<Target>(MOST_JUDGED);
+  const known = createCache<Target>(MAX_JUDGED);
   return (url) => {
     const found = known.get(url);
     if (found !== undefined) return found;
@@ -179,7 +179,7 @@ function exchange(parts: Exchange): void {
       },
       onResponseStart(current, status, headers) {
         if (status < 200) interim += 1;
-        if (interim > MOST_INTERIM) {
+        if (interim > MAX_INTERIM) {
           current.abort(Object.assign(new Error('too many interim responses'), { code: 'INTERIM_WITHOUT_END' }));
           return;
         }
@@ -188,7 +188,7 @@ function exchange(parts: Exchange): void {
         unfinished.add(cut);
         settle(answer.whole());
         const [oldest] = unfinished;
-        if (unfinished.size > MOST_UNFINISHED) oldest?.();
+        if (unfinished.size > MAX_UNFINISHED) oldest?.();
       },
       onResponseData(current, chunk) {
         if (answer.data(chunk)) return;

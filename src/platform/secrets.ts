@@ -83,12 +83,12 @@ export function openSecrets(options: SecretsOptions): Secrets {
 }
 
 /** How many payment_ids are remembered, the last ones sealed: each is sealed by a collect and a submit, and opened in between. */
-const MOST_PAIRS = 5_000;
+const MAX_PAIRS = 5_000;
 
 /** Remembers sealed payment_ids, both ways. Only pairs that we made ourselves are stored. */
 function createPairs() {
-  const bySource = createCache<string>(MOST_PAIRS);
-  const bySealed = createCache<string>(MOST_PAIRS);
+  const bySource = createCache<string>(MAX_PAIRS);
+  const bySealed = createCache<string>(MAX_PAIRS);
   return {
     sealed: bySource.get,
     opened: bySealed.get,

@@ -48,7 +48,7 @@ type Doors = { readonly clock: Pick<Clock, 'after'>; readonly log: Log; readonly
 /** Milliseconds that closing waits at most: a collector that does not answer must not hold up a stop. */
 const GOODBYE_MS = 2_000;
 /** How many transactions are remembered, the newest, whose callers have named a trace. */
-const MOST_ADOPTED = 10_000;
+const MAX_ADOPTED = 10_000;
 
 /** The request that current steps belong to. */
 interface Scope {
@@ -130,7 +130,7 @@ interface TransactionTraces {
 }
 
 function createTransactionTraces({ derived, start }: Tracer): TransactionTraces {
-  const adopted = createCache<SpanContext>(MOST_ADOPTED);
+  const adopted = createCache<SpanContext>(MAX_ADOPTED);
   const contextOf = (transactionId: string): SpanContext => adopted.get(transactionId) ?? derived(transactionId);
   return {
     contextOf,

@@ -14,8 +14,8 @@ import { type CommitStats, newCommitStats, tally } from './stats.ts';
 import { type BatchResult, verdictOn } from './verdict.ts';
 
 /** How many changes may wait. Any more would still wait when their callers have given up. */
-const MOST_WAITING = 20_000;
-const MOST_IN_BATCH = 256;
+const MAX_WAITING = 20_000;
+const MAX_IN_BATCH = 256;
 /** How many batches' written versions are remembered: a change that waits may have been decided before they committed. */
 const BATCHES_KNOWN = 4;
 
@@ -58,7 +58,7 @@ export function openCommitter(connection: Connection, onWon: (change: Change) =>
   const drain = async (): Promise<void> => {
     await nextTurn();
     while (waiting.length > 0) {
-      const batch = waiting.splice(0, MOST_IN_BATCH);
+      const batch = waiting.splice(0, MAX_IN_BATCH);
       written = [new Map(), ...written.slice(0, BATCHES_KNOWN - 1)];
       const sent = performance.now();
       const reachable = await settle(connection, batch, { written, stats, onWon });
@@ -76,7 +76,7 @@ export function openCommitter(connection: Connection, onWon: (change: Change) =>
       return new Promise((resolve, reject) => {
         const keys = keysOf(change);
         if (closed) throw new StoreUnavailable('the store is closed');
-        if (waiting.length >= MOST_WAITING) throw new StoreBusy();
+        if (waiting.length >= MAX_WAITING) throw new StoreBusy();
         waiting.push({ change, keys, resolve, reject });
         draining ??= drain();
       });

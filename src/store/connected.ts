@@ -20,9 +20,9 @@ export interface Connected {
   replanAt: number;
 }
 
-/** Plans are discarded after this many runs of a connection, then after twice as many, and so on, up to every `MOST_RUNS`. */
+/** Plans are discarded after this many runs of a connection, then after twice as many, and so on, up to every `MAX_RUNS`. */
 const FIRST_RUNS = 32;
-const MOST_RUNS = 8_192;
+const MAX_RUNS = 8_192;
 const REPLAN: Execution = { statement: { name: 'replan', text: 'discard plans' }, values: () => [] };
 
 /** A connection on which nothing has run yet. */
@@ -52,7 +52,7 @@ export async function prepareMissing(
 export function isReplanDue(connection: Connected): boolean {
   connection.runs += 1;
   if (connection.runs < connection.replanAt) return false;
-  connection.replanAt = connection.runs + Math.min(connection.runs, MOST_RUNS);
+  connection.replanAt = connection.runs + Math.min(connection.runs, MAX_RUNS);
   return true;
 }
 

@@ -6,7 +6,7 @@
 
 import pg from 'pg';
 import { type Connected, discardPlans, isReplanDue, newConnected, prepareMissing } from './connected.ts';
-import { LEAST_RUN_MS, remainingMs, withDeadline } from './deadline.ts';
+import { MIN_RUN_MS, remainingMs, withDeadline } from './deadline.ts';
 import { openDialler } from './dialler.ts';
 import {
   CommitsStalled,
@@ -149,7 +149,7 @@ export function openConnection(options: ConnectionOptions): Connection {
         // If still connected, the pipeline is handed to the socket now; otherwise it certainly was not sent.
         if (connected !== connection) throw lose(connection, undefined, { sent: false });
         sent = true;
-        await runPipeline(connection.client, executions, remainingMs(deadline, Math.min(LEAST_RUN_MS, limitMs)));
+        await runPipeline(connection.client, executions, remainingMs(deadline, Math.min(MIN_RUN_MS, limitMs)));
       } catch (error) {
         throw failed(connection, error, { sent });
       }

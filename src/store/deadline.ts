@@ -8,12 +8,12 @@ import { StoreUnavailable } from './errors.ts';
 import { watchdog } from './watchdog.ts';
 
 /** Minimum for a preparing step, in milliseconds. */
-const LEAST_MS = 100;
+const MIN_MS = 100;
 /** Minimum for a pipeline, in milliseconds: giving up on a commit that was sent leaves its outcome unknown for every caller. */
-export const LEAST_RUN_MS = 1_000;
+export const MIN_RUN_MS = 1_000;
 
 /** Milliseconds until the deadline (by `performance.now()`), but no fewer than `least`. */
-export function remainingMs(deadline: number, least = LEAST_MS): number {
+export function remainingMs(deadline: number, least = MIN_MS): number {
   return Math.max(least, deadline - performance.now());
 }
 

@@ -31,7 +31,7 @@ import { createdWithin, idsWithin } from './scanned-page.ts';
 import { columnsOf } from './tables.ts';
 
 /** Merchants that `merchant.at` remembers. */
-const MOST_REMEMBERED = 10_000;
+const MAX_REMEMBERED = 10_000;
 
 /** Reads by noun. Those named `recent` answer from what this process has written lately, without the database. */
 export function openNouns(readers: Readers, recent: Recent): Nouns {
@@ -216,7 +216,7 @@ function rememberedMerchant(get: (shard: number, id: string) => Promise<Merchant
     const merchant = await get(shard, id);
     if (merchant === undefined) return undefined;
     if ((known.get(id)?.version ?? -1) < merchant.version) known.set(id, merchant);
-    evictOldest(known, MOST_REMEMBERED);
+    evictOldest(known, MAX_REMEMBERED);
     return merchant;
   };
 }

@@ -34,7 +34,7 @@ export interface Source {
  * transaction: a read does no harm, and when the answer of a lease or a removal is lost, the leased rows are free again once the
  * lease has run out, and the removed ones are simply gone.
  */
-const MOST_TRIES = 3;
+const MAX_TRIES = 3;
 /** No retry after this time: a connection that took longer to break had fallen silent, and its callers have waited enough. */
 const TRY_AGAIN_WITHIN_MS = 1_000;
 
@@ -47,14 +47,14 @@ export async function runJobs(connection: Connection, jobs: readonly Job[]): Pro
       for (const job of jobs) job.settle(undefined);
       return;
     } catch (failure) {
-      if (failure instanceof ConnectionLost && tries < MOST_TRIES && performance.now() < enough) continue;
+      if (failure instanceof ConnectionLost && tries < MAX_TRIES && performance.now() < enough) continue;
       // One reader's statement that fails must not fail the others'.
       if (!isForAll(failure) && jobs.length > 1) {
         for (const job of jobs) await runJobs(connection, [job]);
         return;
       }
       // The server takes a second to detect a deadlock, so the time that the tries took does not count here.
-      if (hasCollided(failure) && tries < MOST_TRIES) continue;
+      if (hasCollided(failure) && tries < MAX_TRIES) continue;
       for (const job of jobs) job.settle(errorForCaller(failure, 'read'));
       return;
     }

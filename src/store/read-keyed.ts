@@ -13,9 +13,9 @@ import { type RowReader, rowReader } from './row-codec.ts';
 import { encodeArray, isStorable } from './wire.ts';
 
 /** How many keys may wait. */
-const MOST_WAITING = 50_000;
+const MAX_WAITING = 50_000;
 /** Most keys in one statement, first come, first served: more would only make the first callers wait for the last. */
-const MOST_KEYS = 512;
+const MAX_KEYS = 512;
 
 export type KeyedReader<Row> = (shard: number, key: string) => Promise<readonly Row[]>;
 
@@ -55,8 +55,8 @@ export function keyedReader<Row>(shape: ReadShape<Row>, enlist: (source: Source)
     take() {
       const taken = waiting;
       waiting = new Map();
-      if (taken.size > MOST_KEYS) {
-        for (const [id, asked] of [...taken].slice(MOST_KEYS)) {
+      if (taken.size > MAX_KEYS) {
+        for (const [id, asked] of [...taken].slice(MAX_KEYS)) {
           taken.delete(id);
           waiting.set(id, asked);
         }
@@ -71,7 +71,7 @@ export function keyedReader<Row>(shape: ReadShape<Row>, enlist: (source: Source)
     const id = `${shard} ${key}`;
     const known = waiting.get(id);
     if (known !== undefined) return known.promise;
-    if (waiting.size >= MOST_WAITING) throw new StoreBusy();
+    if (waiting.size >= MAX_WAITING) throw new StoreBusy();
     enlist(source);
     const asked = askFor<Row>(shard, key);
     waiting.set(id, asked);

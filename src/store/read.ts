@@ -17,7 +17,7 @@ import { rowReader } from './row-codec.ts';
 import type { ReadStats } from './stats.ts';
 
 /** How many statements of single callers may wait: fewer than keys, because their lists are long. */
-const MOST_STATEMENTS = 2_000;
+const MAX_STATEMENTS = 2_000;
 
 export interface Readers {
   readonly stats: ReadStats;
@@ -121,7 +121,7 @@ export function openReaders(connections: readonly Connection[]): Readers {
     },
     query: <Row>(statement: Statement, columns: ColumnList<Row>, values: readonly (string | null)[]) =>
       new Promise<Row[]>((resolve, reject) => {
-        if (sources.size >= MOST_STATEMENTS) throw new StoreBusy();
+        if (sources.size >= MAX_STATEMENTS) throw new StoreBusy();
         const read = rowReader(columns);
         let rows: Row[] = [];
         const job: Job = {

@@ -10,7 +10,7 @@ import { evictOldest } from '../domain/evict.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 
 /** Enough for the payments in flight; abandoned ones are evicted by newer ones. */
-const MOST_ROWS = 2_000;
+const MAX_ROWS = 2_000;
 
 export interface Recent {
   /** Notes the rows that a committed change wrote. */
@@ -50,7 +50,7 @@ function keep<R extends { readonly id: string }>(rows: Map<string, R>, row: R, f
   rows.delete(row.id);
   if (finalAt !== null) return;
   rows.set(row.id, row);
-  evictOldest(rows, MOST_ROWS);
+  evictOldest(rows, MAX_ROWS);
 }
 
 /** The row after an update of ours; undefined if the row at hand is not the version that was updated. */

@@ -35,7 +35,7 @@ export interface ScannedPage<Record> {
 }
 
 /** How many rows a page examines if not every row fits. */
-const MOST_SCANNED = 2_000;
+const MAX_SCANNED = 2_000;
 
 /** Conditions on the id that hold for all rows that were created in a span: `from` inclusive, `until` exclusive (ms). */
 export function idsWithin(prefix: Prefix, from: number | undefined, until: number | undefined): readonly Condition[] {
@@ -65,7 +65,7 @@ export async function scanPage<T extends Paged>(
   const range = asked(question.range);
   const fits = asked(question.fits, range.values.length);
   // If every row fits, one row beyond the page tells whether there is another page.
-  const looked = fits.conditions.length === 0 ? limit + 1 : Math.max(MOST_SCANNED, limit + 1);
+  const looked = fits.conditions.length === 0 ? limit + 1 : Math.max(MAX_SCANNED, limit + 1);
   const values = [...range.values, ...fits.values, String(looked), String(limit)];
   const statement = {
     name: nameIn(place, `page_${table}_${order}_${range.name}_${fits.name}`),

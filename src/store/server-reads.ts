@@ -10,7 +10,7 @@ import { StoreRefused } from './errors.ts';
 import type { Statement } from './pipeline.ts';
 import type { Readers } from './read.ts';
 import { STALLED } from './stall.ts';
-import { MOST_WATCHED } from './watch-reads.ts';
+import { MAX_WATCHED } from './watch-reads.ts';
 
 export interface Server {
   /** PostgreSQL's version number: 180000 for 18.0. */
@@ -63,7 +63,7 @@ const SERVER_COLUMNS = columnList<ServerRow>({
 const STALLED_COUNT: Statement = { name: 'stalled_count', text: `select count(*)::int4 ${STALLED}` };
 const COUNT_COLUMNS = columnList<{ readonly count: number }>({ count: 'int4' });
 
-const MOST_SLOTS = 20;
+const MAX_SLOTS = 20;
 
 /**
  * A standby, which writes no log of its own, is asked for what it has received. For a slot that has been invalidated ("lost") nothing
@@ -74,7 +74,7 @@ const SLOTS: Statement = {
   text: `select slot_name::text, active, pg_wal_lsn_diff(
     case when pg_is_in_recovery() then pg_last_wal_receive_lsn() else pg_current_wal_lsn() end, restart_lsn)::text as held
 from pg_replication_slots where restart_lsn is not null and wal_status <> 'lost'
-order by restart_lsn limit ${MOST_SLOTS}`,
+order by restart_lsn limit ${MAX_SLOTS}`,
 };
 
 interface SlotRow {
@@ -124,7 +124,7 @@ export interface FailingReceiver {
 }
 
 /** How many receivers are listed. */
-const MOST_RECEIVERS = 20;
+const MAX_RECEIVERS = 20;
 
 export const FAILING_RECEIVERS: Statement = {
   name: 'failing_receivers',
@@ -132,9 +132,9 @@ export const FAILING_RECEIVERS: Statement = {
 ${IN_EACH_SHARD} (
   select split_part(url, '/', 1) || '//' || split_part(url, '/', 3) as origin, last_error, next_at from (
     select url, attempts, last_error, next_at from webhook_event
-    where shard = s.shard::int2 and status = 'waiting' order by next_at limit ${MOST_WATCHED}) e
+    where shard = s.shard::int2 and status = 'waiting' order by next_at limit ${MAX_WATCHED}) e
   where attempts > 0) d
-group by origin order by count(*) desc, origin limit ${MOST_RECEIVERS}`,
+group by origin order by count(*) desc, origin limit ${MAX_RECEIVERS}`,
 };
 
 interface FailingRow {

@@ -7,7 +7,7 @@
  */
 
 import { type Connected, prepareMissing } from './connected.ts';
-import { LEAST_RUN_MS, remainingMs } from './deadline.ts';
+import { MIN_RUN_MS, remainingMs } from './deadline.ts';
 import { CommitsStalled, isUnprepared, serverErrorOf } from './errors.ts';
 import { type Execution, runPipeline, type Statement } from './pipeline.ts';
 
@@ -23,7 +23,7 @@ export const newStall = (): Stall => ({ suspected: false, told: false });
 
 /** SQL that follows a list of columns: the commits of ours that have waited for longer than the least time that a commit gets. */
 export const STALLED = `from pg_stat_activity where datname = current_database() and usename = session_user
-  and wait_event = 'SyncRep' and query_start < clock_timestamp() - interval '${LEAST_RUN_MS} ms'`;
+  and wait_event = 'SyncRep' and query_start < clock_timestamp() - interval '${MIN_RUN_MS} ms'`;
 const STALLED_COMMITS: Statement = { name: 'stalled_commits', text: `select ${STALLED} limit 1` };
 
 /**

@@ -168,7 +168,7 @@ const UNDECIDED_COLUMNS = columnList<Undecided>({
 });
 
 /** 256 rows of each kind and shard are counted at most. */
-const MOST_COUNTED = 256;
+const MAX_COUNTED = 256;
 
 const SUMMED = 'count(*)::int4, sum(amount_minor), min(created_at), bool_or(is_full)';
 
@@ -177,8 +177,8 @@ export function undecided(filter: SuspenseFilter, openBefore: number): Question 
   const { conditions, values, name } = asked(conditionsOf(filter, 'created_at'), 1);
   const few = (columns: string, from: string, where: string): string =>
     `${IN_EACH_SHARD} (
-  select few.*, count(*) over () >= ${MOST_COUNTED} as is_full from (
-    select ${columns} from (${from}) all_of ${whereAll([where, ...conditions])} limit ${MOST_COUNTED}) few) d`;
+  select few.*, count(*) over () >= ${MAX_COUNTED} as is_full from (
+    select ${columns} from (${from}) all_of ${whereAll([where, ...conditions])} limit ${MAX_COUNTED}) few) d`;
   const proofs = few(
     'currency, amount_minor, created_at',
     `select r.shard, r.status, r.merchant_id, p.currency, p.total_minor as amount_minor, r.created_at

@@ -19,7 +19,7 @@ import {
 } from './errors.ts';
 
 /** How often a batch is sent again because of collisions or lost connections. */
-const MOST_RESENDS = 5;
+const MAX_RESENDS = 5;
 /**
  * How long a batch is resent, from its first send; a caller that has waited longer should rather have its client retry (1402).
  * The first resend is exempt: a server takes a second to detect a deadlock.
@@ -85,7 +85,7 @@ function isResendable(failure: unknown): boolean {
 }
 
 function mayResend({ resends, waitedMs }: Progress): boolean {
-  return resends === 0 || (resends < MOST_RESENDS && waitedMs < RESEND_WITHIN_MS);
+  return resends === 0 || (resends < MAX_RESENDS && waitedMs < RESEND_WITHIN_MS);
 }
 
 function isNobodysFault(failure: unknown): boolean {

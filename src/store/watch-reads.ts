@@ -15,13 +15,13 @@ import type { Readers } from './read.ts';
 import { instantParameter } from './wire.ts';
 
 /** How many rows of each shard are read. */
-export const MOST_WATCHED = 256;
+export const MAX_WATCHED = 256;
 /** An event that was not tried within this time is late: its first try is due at once. */
 const LATE_MS = 60_000;
 /** How many due rows of each shard are read if some must be passed over, such as a suspended merchant's. */
-const MOST_PASSED = 100;
+const MAX_PASSED = 100;
 /** How many due rows of each shard are read if what an operator holds must be passed over. */
-const MOST_HELD = 2_000;
+const MAX_HELD = 2_000;
 
 /** Since when the most overdue work of a kind has been due. */
 export interface Overdue {
@@ -84,11 +84,11 @@ function firstDue(kind: DueKind): string {
   const first = `select * from ${table} t where t.shard = s.shard::int2 and ${isDue({ table, column, indexed })}
   order by t.${column} limit`;
   const others =
-    held === undefined ? undefined : `select * from (${first} ${MOST_HELD}) t where ${held} order by t.${column} limit`;
+    held === undefined ? undefined : `select * from (${first} ${MAX_HELD}) t where ${held} order by t.${column} limit`;
   const one =
     really === undefined
       ? `${others ?? first} 1`
-      : `select * from (${others ?? first} ${MOST_PASSED}) t where ${really} order by t.${column} limit 1`;
+      : `select * from (${others ?? first} ${MAX_PASSED}) t where ${really} order by t.${column} limit 1`;
   return `select '${kind}', d.${column} ${IN_EACH_SHARD} (${one}) d`;
 }
 
@@ -114,7 +114,7 @@ export const ATTEMPTS: Statement = {
     + (created_at <= $3::timestamptz)::int4 + (created_at <= $4::timestamptz)::int4 as age, count(*)::int4
 ${IN_EACH_SHARD} (
   select purpose, connector, carrier, created_at, settled_at from attempt
-  where shard = s.shard::int2 and next_inquiry_at is not null order by next_inquiry_at limit ${MOST_WATCHED}) d
+  where shard = s.shard::int2 and next_inquiry_at is not null order by next_inquiry_at limit ${MAX_WATCHED}) d
 where settled_at is null group by purpose, connector, carrier, age`,
 };
 
@@ -135,7 +135,7 @@ export const WAITING: Statement = {
   text: `with event as materialized (
   select attempts, created_at, merchant_id ${IN_EACH_SHARD} (
     select attempts, created_at, merchant_id from webhook_event
-    where shard = s.shard::int2 and status = 'waiting' order by next_at limit ${MOST_WATCHED}) d)
+    where shard = s.shard::int2 and status = 'waiting' order by next_at limit ${MAX_WATCHED}) d)
 select 'webhook_late', count(distinct merchant_id)::int4, min(created_at) from event
 where attempts = 0 and created_at <= $1::timestamptz having count(*) > 0
 union all
@@ -146,11 +146,11 @@ ${(['payout', 'refund'] as const)
   .map(
     (kind) => `select '${kind}', since ${IN_EACH_SHARD} (
   select ${WAITS_SINCE[kind]} as since from ${DUE[kind].table}
-  where shard = s.shard::int2 and next_start_at is not null order by next_start_at limit ${MOST_WATCHED}) d`,
+  where shard = s.shard::int2 and next_start_at is not null order by next_start_at limit ${MAX_WATCHED}) d`,
   )
   .join('\nunion all\n')}
 union all
 select case when purpose = 'payment' then 'late_in' else 'late_out' end, settled_at ${IN_EACH_SHARD} (
   select purpose, settled_at from attempt a
-  where a.shard = s.shard::int2 and ${lateSql('a')} order by a.id limit ${MOST_WATCHED}) d) waits (kind, created_at) group by kind`,
+  where a.shard = s.shard::int2 and ${lateSql('a')} order by a.id limit ${MAX_WATCHED}) d) waits (kind, created_at) group by kind`,
 };

@@ -3,14 +3,14 @@
  *
  * Invariant: the server is not called silent before everything that has arrived has been read. After a stall of this process,
  * Node.js runs timers before sockets; and if a timer fires long overdue, the server gets a grace period to answer, because it may
- * have stalled too. After `MOST_GRACES` of these, a process whose timers are always late waits no longer.
+ * have stalled too. After `MAX_GRACES` of these, a process whose timers are always late waits no longer.
  */
 
 /** A timer that fires later than this (ms) has been held up, with everything else in the process. */
 const HELD_UP_MS = 100;
 /** Enough for a healthy server to answer. */
 const GRACE_MS = 1_000;
-const MOST_GRACES = 2;
+const MAX_GRACES = 2;
 
 /** Calls `act` once after `ms` milliseconds of silence. Returns a function that cancels this. */
 export function watchdog(ms: number, act: () => void): () => void {
@@ -23,7 +23,7 @@ export function watchdog(ms: number, act: () => void): () => void {
       else last = setImmediate(act);
     }, forMs);
   };
-  wait(ms, MOST_GRACES);
+  wait(ms, MAX_GRACES);
   return () => {
     clearTimeout(timer);
     clearImmediate(last);

@@ -18,7 +18,7 @@ import { type Recordings, recorded, whileRecording } from './attempt-record.ts';
 /** 1 s until an acceptance is written. Until then, other processes see the payment as `processing`. */
 const WRITTEN_AFTER_MS = 1_000;
 /** 2000 acceptances at most may be unwritten; any further one is written before its customer is told. */
-const MOST_UNWRITTEN = 2_000;
+const MAX_UNWRITTEN = 2_000;
 
 export interface Acceptance {
   /** The rows as the change that opened the attempt left them: the session is held, and the attempt open. */
@@ -104,7 +104,7 @@ export function createAcceptances(deps: Needs): Acceptances {
 
   return {
     defer(acceptance) {
-      if (closed || unwritten.size >= MOST_UNWRITTEN) return false;
+      if (closed || unwritten.size >= MAX_UNWRITTEN) return false;
       keep(acceptance);
       return true;
     },

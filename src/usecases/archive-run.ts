@@ -39,7 +39,7 @@ const TRIES = 5;
 /** 100 ms until rows that another transaction has locked are tried again. */
 const LOCKED_PAUSE_MS = 100;
 /** 60 s: no step takes longer; if more seems to have passed, the clock was set forward. */
-const REST_MOST_MS = 60_000;
+const MAX_REST_MS = 60_000;
 
 /** @throws UsageError when `months` is out of range: so few that something might still be under way, or too many. */
 export async function runArchive(deps: ArchiveDeps, { months, dry, rest }: ArchiveOrder): Promise<Archived> {
@@ -60,7 +60,7 @@ export async function runArchive(deps: ArchiveDeps, { months, dry, rest }: Archi
       if (done.busy && tries === TRIES) busy += 1;
       // A step that moved nothing has put no load on the database, so no pause follows.
       if (done.busy) await rest(LOCKED_PAUSE_MS);
-      else if (done.moved.size > 0) await rest(Math.min(REST_MOST_MS, deps.clock.wall() - begun));
+      else if (done.moved.size > 0) await rest(Math.min(MAX_REST_MS, deps.clock.wall() - begun));
       if (!done.busy || tries === TRIES) return { reached: done.reached, hasMoved: done.moved.size > 0 };
     }
   };

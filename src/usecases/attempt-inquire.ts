@@ -54,11 +54,11 @@ async function inquireChallenge(deps: Deps, attempt: Attempt, inquiry: Inquired)
 /** 30 s, longer than an inquiry can take: when the lease runs out, another process may take the attempt over. */
 const LEASE_MS = 30_000;
 /** 32 inquiries at most in flight at one upstream, so that a slow upstream holds up no other. */
-const MOST_AT_ONE = 32;
+const MAX_AT_ONE = 32;
 /** 16 attempts per claim, never more than can be inquired about at once: no lease runs out in a queue. */
 const CLAIMED_AT_ONCE = 16;
 /** 64 claims at most per run, so that the round can be stopped even during a large backlog. */
-const MOST_CLAIMS = 64;
+const MAX_CLAIMS = 64;
 /** 1 s that a run waits for upstreams; inquiries still in flight then continue beside the next run. */
 const PATIENCE_MS = 1_000;
 
@@ -67,7 +67,7 @@ export function openInquiries(deps: Deps): () => Promise<number> {
   const busy = new Map<string, number>();
   const underWay = new Set<Promise<void>>();
   const fullOnes = (): string[] =>
-    [...busy].filter(([, calls]) => calls > MOST_AT_ONE - CLAIMED_AT_ONCE).map(([name]) => name);
+    [...busy].filter(([, calls]) => calls > MAX_AT_ONE - CLAIMED_AT_ONCE).map(([name]) => name);
 
   function begin(attempt: Attempt): void {
     const { connector, id } = attempt;
@@ -99,7 +99,7 @@ export function openInquiries(deps: Deps): () => Promise<number> {
 
   return async () => {
     let found = 0;
-    for (let claims = 0; claims < MOST_CLAIMS; claims += 1) {
+    for (let claims = 0; claims < MAX_CLAIMS; claims += 1) {
       const full = fullOnes();
       const now = deps.clock.now();
       const due = await deps.store.attempt.leaseDue(now, now + LEASE_MS, CLAIMED_AT_ONCE, full);

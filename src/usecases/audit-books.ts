@@ -58,7 +58,7 @@ export interface BookCompared {
 type NeedsBooks = Pick<Deps, 'store' | 'clock'>;
 
 /** 10 pages at most per run, so that a large book is worked through over some minutes. */
-const MOST_PAGES = 10;
+const MAX_PAGES = 10;
 const PAGE = 1_000;
 /** 100 attempts are looked up at once: callers' own reads queue behind them. */
 const AT_ONCE = 100;
@@ -67,7 +67,7 @@ const OVERLAP_MS = 60_000;
 /** 2 days: an attempt that ends later than this after it was made is not compared. */
 const LONGEST_OPEN_MS = 2 * DAY_MS;
 /** 1000 attempts at most are kept in the mark to be compared again: undecided ones first, and of each kind the oldest. */
-const MOST_AGAIN = 1_000;
+const MAX_AGAIN = 1_000;
 
 /**
  * Continues from `mark`. Without one it only sets the mark: what is in the book by then is ignored, because it may have been
@@ -111,7 +111,7 @@ export async function compareBooks(
       ...begun,
       after: read.after,
       settledFrom: Math.max(begun.settledFrom, settledFrom),
-      again: waiting.slice(0, MOST_AGAIN).map(({ id }) => id),
+      again: waiting.slice(0, MAX_AGAIN).map(({ id }) => id),
     },
   };
 }
@@ -131,7 +131,7 @@ async function readLines(
   const lines: BookLine[] = [];
   let at = after;
   let size = first.size;
-  for (let pages = 0; pages < MOST_PAGES && at < size; pages += 1) {
+  for (let pages = 0; pages < MAX_PAGES && at < size; pages += 1) {
     const page = await books.page(at);
     if (page === undefined || page.startedAt !== startedAt || page.lines.length === 0) break;
     lines.push(...page.lines);

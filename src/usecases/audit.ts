@@ -57,7 +57,7 @@ const FRESH_MS = 50_000;
 /** 170 s: the same during load shedding, because an audit takes capacity from completing payments. */
 const FRESH_UNDER_LOAD_MS = 170_000;
 /** 20 findings at most are logged one by one: a broken ledger must not fill the disk. */
-const MOST_TOLD = 20;
+const MAX_TOLD = 20;
 
 export type AuditDeps = Pick<Deps, 'store' | 'clock' | 'log' | 'books'>;
 
@@ -141,8 +141,8 @@ function nameOf({ shard, account, currency }: { shard: number; account: string; 
 }
 
 function tell({ log }: Pick<Deps, 'log'>, findings: readonly Finding[]): void {
-  for (const finding of findings.slice(0, MOST_TOLD)) log.error('audit_finding', fieldsOf(finding));
-  if (findings.length > MOST_TOLD) log.error('audit_findings', { count: findings.length, told: MOST_TOLD });
+  for (const finding of findings.slice(0, MAX_TOLD)) log.error('audit_finding', fieldsOf(finding));
+  if (findings.length > MAX_TOLD) log.error('audit_findings', { count: findings.length, told: MAX_TOLD });
 }
 
 /** A finding as a line of the log. Amounts are minor units, as text: the log has no exact integers. */

@@ -31,12 +31,12 @@ export interface BankAddCommand {
 }
 
 /** 140 characters at most, in every text that the payer is shown. */
-const LINE_MOST = 140;
+const MAX_LINE = 140;
 
 /** @throws OperatorError when there is no such merchant, a value is not usable, or the account has been added already. */
 export async function addBankAccount(deps: OperatorDeps, command: BankAddCommand): Promise<BankAccount> {
   const { id: merchantId, shard } = await requireMerchant(deps, command.merchantId);
-  const bank_name = requireLine(command.bank, "the bank's name", LINE_MOST);
+  const bank_name = requireLine(command.bank, "the bank's name", MAX_LINE);
   const account: BankAccount = {
     shard,
     id: newId(deps, 'bka', shard),
@@ -45,13 +45,13 @@ export async function addBankAccount(deps: OperatorDeps, command: BankAddCommand
     bank_id: command.bankId === undefined ? bankIdOf(bank_name) : requireBankId(command.bankId),
     bank_name,
     country: requireCountry(command.country),
-    account_name: requireLine(command.accountName, "the account's name", LINE_MOST),
+    account_name: requireLine(command.accountName, "the account's name", MAX_LINE),
     account_number: requireAccountNumber(command.accountNumber),
     iban: command.iban ?? null,
     swift: command.swift ?? null,
     currency: command.currency,
     branch_city:
-      command.branchCity === undefined ? null : requireLine(command.branchCity, "the branch's city", LINE_MOST),
+      command.branchCity === undefined ? null : requireLine(command.branchCity, "the branch's city", MAX_LINE),
     status: 'ACTIVE',
     created_at: deps.clock.now(),
   };

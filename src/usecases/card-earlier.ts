@@ -79,7 +79,7 @@ async function askOrder(
 }
 
 /** How many of a session's payments are inquired about, the newest: older ones were, before the newer ones were tried. */
-const ASKED_MOST = 4;
+const MAX_ASKED = 4;
 
 /** As `Earlier`; `taken`: one has paid, and its payment with it, which has ended the session. */
 export type EarlierInSession = 'none' | 'taken' | 'paid_aside' | 'unclear';
@@ -96,7 +96,7 @@ export async function askEarlierInSession(
   // One that is paid has ended the session.
   const tried = others.filter((one) => !isUntried(one) && !isPaid(one));
   const asked = await Promise.all(tried.map(({ shard, id }) => attemptsThatAsked(deps, shard, id)));
-  for (const attempts of asked.filter(({ length }) => length > 0).slice(-ASKED_MOST)) {
+  for (const attempts of asked.filter(({ length }) => length > 0).slice(-MAX_ASKED)) {
     const newest = attempts.at(-1);
     if (newest === undefined) continue;
     const earlier = await askOrder(deps, card, { newest, attempts, isItsOwn: false });

@@ -54,12 +54,12 @@ export async function checkStatus(deps: Deps, caller: SessionCaller, orderId: st
 }
 
 /** 4 attempts of a payment at most are inquired about, the newest ones. */
-const ASKED_MOST = 4;
+const MAX_ASKED = 4;
 
 /** Between two submits a payment has no current attempt: inquires about those that may have paid. False if there are none. */
 async function inquireEarlier(deps: Deps, { shard, id }: Payment): Promise<boolean> {
   const asked = (await attemptsThatAsked(deps, shard, id)).sort((a, b) => (a.id < b.id ? 1 : -1));
-  const known = asked.slice(0, ASKED_MOST).filter(({ connector }) => deps.connectors.upstream(connector) !== undefined);
+  const known = asked.slice(0, MAX_ASKED).filter(({ connector }) => deps.connectors.upstream(connector) !== undefined);
   await Promise.all(known.map((one) => inquireAttempt(deps, one)));
   return asked.length > 0;
 }

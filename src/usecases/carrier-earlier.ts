@@ -14,7 +14,7 @@ import type { Attempt, Payment, Session } from '../domain/records.ts';
 import { turnedAwayAt } from './attempt-previous.ts';
 import { settleByInquiry } from './attempt-settle.ts';
 import type { SessionCaller } from './callers.ts';
-import { isClockShared, WRONG_MOST_MS } from './clock-guard.ts';
+import { isClockShared, MAX_WRONG_MS } from './clock-guard.ts';
 import type { Deps } from './deps.ts';
 import { isPaidAside } from './paid-aside.ts';
 import { hasOnePayment } from './session-payments.ts';
@@ -37,7 +37,7 @@ export type EarlierByPhone =
  * How many turned-away attempts are inquired about, newest first: older ones were inquired about before the newer ones were
  * made. However often a submit is repeated while a carrier turns it away, each costs that carrier no more than this.
  */
-const ASKED_MOST = 4;
+const MAX_ASKED = 4;
 /** 5 min that an unconfirmed prompt lives: after that an attempt whose outcome is unknown holds up no other. */
 const PROMPT_LIFE_MS = 5 * MINUTE_MS;
 
@@ -55,7 +55,7 @@ export async function askEarlierByPhone(
   if (attempts.some(isPaidAside)) return { kind: 'paid_aside' };
   // An attempt known to be waiting is inquired about, however many attempts followed it.
   const waiting = attempts.filter(({ status }) => status === 'waiting');
-  const turnedAway = attempts.filter(({ status }) => status === 'not_sent').slice(-ASKED_MOST);
+  const turnedAway = attempts.filter(({ status }) => status === 'not_sent').slice(-MAX_ASKED);
   const said = await askAboutAll(deps, [...waiting, ...turnedAway]);
   const taken = said.find(({ answer }) => answer.kind === 'approved') ?? said.find(({ answer }) => isTaken(answer));
   if (taken !== undefined) {
@@ -100,7 +100,7 @@ async function findUnclear(deps: Deps, said: readonly AttemptAnswered[]): Promis
   const at = Math.min(...said.map((one) => one.at), deps.clock.now());
   const openFor = (life: number) => unknown.find(({ attempt }) => at < turnedAwayAt(attempt) + life);
   const open = openFor(PROMPT_LIFE_MS);
-  const perhaps = open ?? openFor(PROMPT_LIFE_MS + 2 * WRONG_MOST_MS);
+  const perhaps = open ?? openFor(PROMPT_LIFE_MS + 2 * MAX_WRONG_MS);
   return perhaps === open || !(await isClockShared(deps)) ? perhaps : undefined;
 }
 

@@ -9,10 +9,10 @@ import { isWithin } from '../domain/elapsed.ts';
 import type { CallOutcome } from './call-outcome.ts';
 
 /** 8 calls in a row without an answer open it: fewer may be due to single phones that are out of reach. */
-const FAILURES_MOST = 8;
-/** Milliseconds that it stays open the first time, the second, …; then `PAUSE_MOST_MS`. */
+const MAX_FAILURES = 8;
+/** Milliseconds that it stays open the first time, the second, …; then `MAX_PAUSE_MS`. */
 const PAUSES_MS = [1_000, 2_000, 5_000, 10_000] as const;
-const PAUSE_MOST_MS = 15_000;
+const MAX_PAUSE_MS = 15_000;
 
 /** `closed`: the carrier answers again. `opened`: no call is admitted for `pauseMs` milliseconds. */
 export type BreakerNews = { readonly kind: 'closed' } | { readonly kind: 'opened'; readonly pauseMs: number };
@@ -60,8 +60,8 @@ export function createCircuitBreaker(): CircuitBreaker {
       isProbing = false;
       if (outcome === 'not_called') return undefined;
       failures += 1;
-      if (failures < FAILURES_MOST) return undefined;
-      pauseMs = PAUSES_MS[openings] ?? PAUSE_MOST_MS;
+      if (failures < MAX_FAILURES) return undefined;
+      pauseMs = PAUSES_MS[openings] ?? MAX_PAUSE_MS;
       openedAt = now;
       openings += 1;
       return { kind: 'opened', pauseMs };

@@ -13,9 +13,9 @@ import { freshReads } from './fresh-read.ts';
 import { OperatorError } from './operator-error.ts';
 
 /** 5 min, half of what is kept longer than it is valid because clocks differ (`idempotency-reap.ts`). */
-export const WRONG_MOST_MS = 5 * MINUTE_MS;
+export const MAX_WRONG_MS = 5 * MINUTE_MS;
 /** 5 s: two clocks that far from the database's shorten the minute for which an order must be unknown by a sixth. */
-const APART_MOST_MS = 5_000;
+const MAX_APART_MS = 5_000;
 /** 10 s for which an answer is used again. A clock that leaps further ends it, so the leap is noticed at once. */
 const LIFE_MS = 10_000;
 
@@ -32,7 +32,7 @@ export function openClockGuard(deps: ClockDeps & Pick<Deps, 'log'>): () => Promi
   let wasBelieved = true;
   return remembered(deps, async () => {
     const apart_ms = await clockDifference(deps);
-    const isBelieved = apart_ms <= WRONG_MOST_MS;
+    const isBelieved = apart_ms <= MAX_WRONG_MS;
     if (wasBelieved && !isBelieved) deps.log.error('clock_off', { apart_ms });
     if (isBelieved && !wasBelieved) deps.log.info('clock_right_again');
     wasBelieved = isBelieved;
@@ -45,12 +45,12 @@ export function openClockGuard(deps: ClockDeps & Pick<Deps, 'log'>): () => Promi
  * to come, or close an attempt whose call is under way. @throws OperatorError
  */
 export function requireRightClock(deps: ClockDeps): Promise<void> {
-  return requireWithin(WRONG_MOST_MS, deps);
+  return requireWithin(MAX_WRONG_MS, deps);
 }
 
 /** Requires a clock that can tell whether what another process has begun may still be under way. @throws OperatorError */
 export function requireSharedClock(deps: ClockDeps): Promise<void> {
-  return requireWithin(APART_MOST_MS, deps);
+  return requireWithin(MAX_APART_MS, deps);
 }
 
 async function requireWithin(most: number, deps: ClockDeps): Promise<void> {
@@ -62,12 +62,12 @@ async function requireWithin(most: number, deps: ClockDeps): Promise<void> {
 
 /** Whether this machine's clock is known to be too fast to change anything by it; asked anew each time. */
 export async function isClockFast(deps: ClockDeps): Promise<boolean> {
-  return deps.mode === 'production' && (await clockLead(deps)) > WRONG_MOST_MS;
+  return deps.mode === 'production' && (await clockLead(deps)) > MAX_WRONG_MS;
 }
 
 /** Whether what this machine's clock writes can certainly be compared by the clocks of others; asked anew each time. */
 export async function isClockShared(deps: ClockDeps): Promise<boolean> {
-  return deps.mode !== 'production' || (await clockDifferenceAtMost(deps)) <= APART_MOST_MS;
+  return deps.mode !== 'production' || (await clockDifferenceAtMost(deps)) <= MAX_APART_MS;
 }
 
 /**

@@ -15,7 +15,7 @@ import { hasFields, isText } from './stored-json.ts';
 
 const CLOCK_SHIFT = 'clock_shift';
 /** Ten years: enough for any schedule that someone tests (366 runs a month apart would take thirty). */
-const MOST_SHIFT_MS = 3_653 * DAY_MS;
+const MAX_SHIFT_MS = 3_653 * DAY_MS;
 
 /** `leaptAt` is the machine's time at which the clock was last set forward. */
 export interface ClockShift {
@@ -52,7 +52,7 @@ export async function advanceClock(deps: OperatorDeps, milliseconds: number): Pr
       const before = found === undefined ? undefined : shiftIn(found);
       if (before?.by === by) return { answer: before };
       const shiftMs = (before?.shiftMs ?? 0) + milliseconds;
-      if (shiftMs > MOST_SHIFT_MS) {
+      if (shiftMs > MAX_SHIFT_MS) {
         throw new OperatorError('the clock can be at most ten years ahead: start with a new database');
       }
       const kept: Kept = { shiftMs, leaptAt: deps.clock.wall(), by };

@@ -73,9 +73,9 @@ export interface RangeReplayed {
 }
 
 /** 500 events at most are replayed by one call. */
-const REPLAYED_MOST = 500;
+const MAX_REPLAYED = 500;
 /** 10 pages at most are read by one call, in case few events match. */
-const PAGES_MOST = 10;
+const MAX_PAGES = 10;
 
 /**
  * Replays the events of a range, oldest first. Repeating a call whose reply was lost may send some of them twice: receivers
@@ -108,8 +108,8 @@ async function replayPages(
   const filter = { shard, merchantId, from, until, status, notStatus: 'no_target', order: 'oldest' } as const;
   let replayed = 0;
   let next = beyond;
-  for (let page = 0; page < PAGES_MOST && replayed < REPLAYED_MOST; page += 1) {
-    const found = await deps.store.pageOfEvents({ ...filter, beyond: next, limit: REPLAYED_MOST - replayed });
+  for (let page = 0; page < MAX_PAGES && replayed < MAX_REPLAYED; page += 1) {
+    const found = await deps.store.pageOfEvents({ ...filter, beyond: next, limit: MAX_REPLAYED - replayed });
     const sent = await Promise.all(found.rows.map((event) => replayNow(deps, courier, event)));
     replayed += sent.filter(Boolean).length;
     next = found.next;

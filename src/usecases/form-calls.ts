@@ -14,13 +14,13 @@ export interface FormCalls {
 }
 
 /** 50 calls, as many as are read of each shard's attempts. */
-const REMEMBERED_MOST = 50;
+const MAX_REMEMBERED = 50;
 
 export function createFormCalls(clock: Pick<Clock, 'now'>): FormCalls {
   let calls: readonly UpstreamCall[] = [];
   return {
     note(answered) {
-      calls = [...calls, { at: clock.now(), answered, silent: false }].slice(-REMEMBERED_MOST);
+      calls = [...calls, { at: clock.now(), answered, silent: false }].slice(-MAX_REMEMBERED);
     },
     newest: () => calls,
   };

@@ -82,7 +82,7 @@ export interface Holds {
 /** 1 s for which an answer is used again. */
 const LIFE_MS = 1_000;
 /** 4 s that an answer may take: later, it says nothing any more. */
-const READ_MOST_MS = 4_000;
+const MAX_READ_MS = 4_000;
 
 export function openHolds(
   deps: Reads & { readonly clock: Clock; readonly log: Log },
@@ -93,7 +93,7 @@ export function openHolds(
   const read = async (connector: string): Promise<boolean> => {
     const begun = deps.clock.now();
     const isHeld = (await readHold(deps, connector)) !== undefined;
-    if (!isWithin(READ_MOST_MS, begun, deps.clock.now()))
+    if (!isWithin(MAX_READ_MS, begun, deps.clock.now()))
       throw new Error(`the hold of ${connector} was not read in time`);
     if (isHeld === held.has(connector)) return isHeld;
     if (isHeld) held.add(connector);

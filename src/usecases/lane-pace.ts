@@ -19,7 +19,7 @@ export interface Pace {
 /** 1/32: the weight of one answer in the moving average, once there have been 32. */
 const WEIGHT = 1 / 32;
 /** 10 s at most count as the time to the next answer: the clock may have been set, or all calls hang. */
-const BETWEEN_MOST_MS = 10_000;
+const MAX_BETWEEN_MS = 10_000;
 
 export function unknownPace(): Pace {
   return { between: undefined, answers: 0, answeredAt: undefined, sentAwayUntil: 0 };
@@ -31,7 +31,7 @@ export function noteAnswer(pace: Pace, at: number, isBusy: boolean): void {
   pace.answeredAt = isBusy ? at : undefined;
   if (!isBusy) pace.between = pace.between === undefined ? undefined : pace.between * (1 - WEIGHT);
   else if (since !== undefined) {
-    const taken = Math.min(BETWEEN_MOST_MS, Math.max(0, at - since));
+    const taken = Math.min(MAX_BETWEEN_MS, Math.max(0, at - since));
     pace.answers += 1;
     pace.between ??= taken;
     pace.between += (taken - pace.between) * Math.max(WEIGHT, 1 / pace.answers);

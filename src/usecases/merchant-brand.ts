@@ -6,7 +6,7 @@
  */
 
 import { type Claim, guardedUpdate, revise, type Update } from '../domain/change.ts';
-import { judgeLogo, LOGO_BYTES_MOST } from '../domain/file-type.ts';
+import { judgeLogo, MAX_LOGO_BYTES } from '../domain/file-type.ts';
 import type { MerchantLogo } from '../domain/page-records.ts';
 import type { Merchant, MerchantBrand } from '../domain/records.ts';
 import type { OperatorDeps } from './deps.ts';
@@ -81,8 +81,7 @@ function requireColour(text: string): string {
 }
 
 function requireLogo(bytes: Uint8Array): Logo {
-  if (bytes.length > LOGO_BYTES_MOST)
-    throw new OperatorError('the logo is too large: the file may have at most 64 KiB');
+  if (bytes.length > MAX_LOGO_BYTES) throw new OperatorError('the logo is too large: the file may have at most 64 KiB');
   const verdict = judgeLogo(bytes);
   if (verdict.kind === 'file') {
     return { content_type: verdict.type, content: Buffer.from(verdict.bytes).toString('base64') };

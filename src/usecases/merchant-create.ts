@@ -33,7 +33,7 @@ export interface MerchantCreated {
 
 /** What a sandbox merchant starts with, in each currency's major unit. */
 const FLOAT = '10000000';
-const NAME_MOST = 100;
+const MAX_NAME = 100;
 
 /**
  * `keep` is called before anything is committed, for a caller that must not lose the secrets if it dies right after the commit: it
@@ -46,7 +46,7 @@ export async function createMerchant(
   command: MerchantCreateCommand,
   keep: (made: MerchantCreated) => Promise<void> = () => Promise.resolve(),
 ): Promise<MerchantCreated> {
-  const name = requireLine(command.name, "a merchant's name", NAME_MOST);
+  const name = requireLine(command.name, "a merchant's name", MAX_NAME);
   const shard = deps.random.below(SHARDS);
   const merchant: Merchant = {
     shard,

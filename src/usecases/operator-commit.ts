@@ -103,7 +103,7 @@ export async function commitOnce(
 }
 
 /** 50 rounds: losing this often means that the rule is wrong, since each round decides on what the winner wrote. */
-const MOST_ROUNDS = 50;
+const MAX_ROUNDS = 50;
 
 /**
  * Commits an operator's decision once, on fresh rows (`look` is for `commitOnce`). If it loses to another decision, it is decided
@@ -117,7 +117,7 @@ export async function decideOnce<A>(
   decide: () => Promise<{ readonly change?: Change; readonly answer: A }>,
 ): Promise<A> {
   const commandId = newId(deps, 'cmd', shard);
-  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const { change, answer } = await decide();
     if (change === undefined || (await commitOnce(deps, shard, commandId, change, look)) === 'won') return answer;
   }

@@ -32,13 +32,13 @@ export interface Attribution {
   readonly why: string | null;
 }
 
-const ATTRIBUTION_MOST = 500;
+const MAX_ATTRIBUTION = 500;
 
 /** Requires an attribution that can be logged: with a name, and each text one clean line. */
 export function requireAttribution({ by, why }: Attribution): Attribution {
   return {
-    by: requireLine(by, '--by', ATTRIBUTION_MOST),
-    why: why === null ? null : requireLine(why, '--why', ATTRIBUTION_MOST),
+    by: requireLine(by, '--by', MAX_ATTRIBUTION),
+    why: why === null ? null : requireLine(why, '--why', MAX_ATTRIBUTION),
   };
 }
 
@@ -53,11 +53,11 @@ export function requireLine(text: string, noun: string, most: number): string {
 }
 
 /** 140 characters of an operator's reference of money that moves: what a statement can show. */
-const REFERENCE_MOST = 140;
+const MAX_REFERENCE = 140;
 
 /** The reference under which an operator moves money. Its blanks count as one plain space each: nobody sees how they differ. */
 export function requireReference(text: string): string {
-  return requireLine(text.replaceAll(/\p{Zs}+/gu, ' '), 'the reference', REFERENCE_MOST);
+  return requireLine(text.replaceAll(/\p{Zs}+/gu, ' '), 'the reference', MAX_REFERENCE);
 }
 
 /** A currency's code, as the operator wrote it. */

@@ -29,7 +29,7 @@ const AT_ONCE = 64;
 const READ_AT_ONCE = 1_024;
 const ALL_EVERY_MS = 60_000;
 /** 16 reads at most per run: a payment that could not be ended must not keep the round busy for ever. */
-const MOST_READS = 16;
+const MAX_READS = 16;
 
 const FAILING = { event: 'expiry_failed', about: ({ id }: Payment) => ({ transaction_id: id }) };
 
@@ -45,7 +45,7 @@ export function openExpiry(deps: Deps): (stopping: AbortSignal) => Promise<numbe
       return expireDue(deps, stopping, allReadAt - ALL_EVERY_MS);
     }
     const found = await expireDue(deps, stopping);
-    if (found < MOST_READS * READ_AT_ONCE && !stopping.aborted) allReadAt = now;
+    if (found < MAX_READS * READ_AT_ONCE && !stopping.aborted) allReadAt = now;
     return found;
   };
 }
@@ -60,7 +60,7 @@ export async function expireDue(deps: Deps, stopping: AbortSignal, after?: numbe
   let found = 0;
   let failed = 0;
   // What could not be ended would only be read again.
-  for (let reads = 0; reads < MOST_READS && failed === 0 && !stopping.aborted; reads += 1) {
+  for (let reads = 0; reads < MAX_READS && failed === 0 && !stopping.aborted; reads += 1) {
     const due = await deps.store.payment.toExpire(deps.clock.now(), READ_AT_ONCE, after);
     for (let first = 0; first < due.length && !stopping.aborted; first += AT_ONCE) {
       const batch = due.slice(first, first + AT_ONCE);

@@ -11,7 +11,7 @@ import type { Attempt, LedgerTransfer, Merchant, OneTimeCode, Payment, PaymentHi
 import type { Proof } from '../domain/transfer-records.ts';
 import type { WebhookEvent } from '../domain/webhook-records.ts';
 import { type FindDeps, findAttempt, findPayment, findRows, pageOfBoth } from './archive-find.ts';
-import { WRONG_MOST_MS } from './clock-guard.ts';
+import { MAX_WRONG_MS } from './clock-guard.ts';
 import type { Deps } from './deps.ts';
 import { OperatorError, UsageError } from './operator-error.ts';
 import { requireMerchant } from './operator-input.ts';
@@ -35,7 +35,7 @@ export interface PaymentStory {
 }
 
 /** 200 at most: the events of a payment that is paid and refunded in many parts are some dozens. */
-const MOST_EVENTS = 200;
+const MAX_EVENTS = 200;
 
 /**
  * The payment with that transaction_id or payment_id, or the one that an attempt was made for.
@@ -57,7 +57,7 @@ export async function seePayment(deps: SeeDeps, id: string): Promise<PaymentStor
   ]);
   const causes = [transactionId, ...refunds.map((refund) => refund.id)];
   // Whoever moved the money may have a clock that lags as far as one may.
-  const transfers = await store.transfersFor(shard, causes, created_at - 2 * WRONG_MOST_MS);
+  const transfers = await store.transfersFor(shard, causes, created_at - 2 * MAX_WRONG_MS);
   return { payment, merchant, timeline, attempts, transfers, refunds, events, proofs, code, beside };
 }
 
@@ -72,10 +72,10 @@ function placesOf({ store }: Pick<Deps, 'store'>, { shard, id }: Payment) {
 
 async function eventsOf(deps: FindDeps, { shard, merchant_id: merchantId, id }: Payment): Promise<WebhookEvent[]> {
   const { store } = deps;
-  const filter = { shard, merchantId, transactionId: id, order: 'newest', limit: MOST_EVENTS } as const;
+  const filter = { shard, merchantId, transactionId: id, order: 'newest', limit: MAX_EVENTS } as const;
   const { rows } = await pageOfBoth(
     deps,
-    MOST_EVENTS,
+    MAX_EVENTS,
     () => store.pageOfEvents(filter),
     () => store.archive.event.page(filter),
   );

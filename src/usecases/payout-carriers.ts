@@ -28,17 +28,17 @@ export interface Carriers {
 const WALLETS = 'wallet';
 
 /** 10 000 lines per carrier at most are parked in memory. */
-const MOST_PARKED = 10_000;
+const MAX_PARKED = 10_000;
 /** 10 000 lines waiting in the database are made due when a carrier is back; the rest wait for their own backoff. */
-const RETRIED_NOW_MOST = 10_000;
+const MAX_RETRIED_NOW = 10_000;
 
 /** 3 tries after which a line's failure says something of its number, and no longer that the carrier is away. */
-const TELLING_MOST = 3;
+const MAX_TELLING = 3;
 /**
  * 100 such failures in a row, and no answer to any line: from then on they count all the same. An outage may begin when all lines
  * that are left have failed three times, after hours in which the carrier took only some calls.
  */
-const UNTELLING_MOST = 100;
+const MAX_UNTELLING = 100;
 
 interface Carrier {
   readonly name: string;
@@ -117,7 +117,7 @@ export function openCarriers(
     unschedule(carrier);
     // Lines tried before are made due in the database instead, where any process may claim them.
     for (const line of carrier.parked.splice(0)) if (line.tries === 0) offer(line);
-    deps.background(deps.store.payoutLine.retryNow(carrier.name, deps.clock.now(), RETRIED_NOW_MOST));
+    deps.background(deps.store.payoutLine.retryNow(carrier.name, deps.clock.now(), MAX_RETRIED_NOW));
   };
 
   return {
@@ -127,7 +127,7 @@ export function openCarriers(
       // One that has failed before is no probe until all that came with it have been looked at.
       const mayCall = !breaker.isOpen() || line.tries === 0 || line === carrier.chosen;
       if (mayCall && breaker.admits(deps.clock.now())) return true;
-      if (parked.length < MOST_PARKED) parked.push(line);
+      if (parked.length < MAX_PARKED) parked.push(line);
       probeSoon(carrier);
       return false;
     },
@@ -160,9 +160,9 @@ export function openCarriers(
 /** Whether the outcome says something of the carrier: each failure does while the breaker is open. */
 function isTelling(carrier: Carrier, { tries }: PayoutLine, outcome: CallOutcome): boolean {
   if (outcome === 'answered') carrier.untelling = 0;
-  if (outcome !== 'silent' || tries < TELLING_MOST || carrier.breaker.isOpen()) return true;
+  if (outcome !== 'silent' || tries < MAX_TELLING || carrier.breaker.isOpen()) return true;
   carrier.untelling += 1;
-  return carrier.untelling > UNTELLING_MOST;
+  return carrier.untelling > MAX_UNTELLING;
 }
 
 function unschedule(carrier: Carrier): void {
@@ -175,7 +175,7 @@ function unschedule(carrier: Carrier): void {
  * than the blamed one, in case that merchant's numbers were at fault, and with the fewest tries.
  */
 function bestProbe(lines: readonly PayoutLine[], { blamed }: Pick<Carrier, 'blamed'>): PayoutLine | undefined {
-  const isSuspect = ({ tries }: PayoutLine): number => Number(tries >= TELLING_MOST);
+  const isSuspect = ({ tries }: PayoutLine): number => Number(tries >= MAX_TELLING);
   const isBlamed = ({ merchant_id }: PayoutLine): number => Number(merchant_id === blamed);
   const compare = (one: PayoutLine, other: PayoutLine): number =>
     isSuspect(one) - isSuspect(other) || isBlamed(one) - isBlamed(other) || one.tries - other.tries;

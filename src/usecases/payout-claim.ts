@@ -12,14 +12,14 @@ import type { Dispatcher } from './payout-dispatch.ts';
 
 const AT_ONCE = 256;
 /** 16 claims at most per run, so that the round can be stopped even during a large backlog. */
-const MOST_CLAIMS = 16;
+const MAX_CLAIMS = 16;
 
 /** Starts the lines that are due. Returns how many there were. */
 export async function startDue(deps: Pick<Deps, 'store' | 'clock' | 'holds'>, dispatcher: Dispatcher): Promise<number> {
   let found = 0;
   let offered = 0;
   // While the dispatcher is full, a claim would only delay the lines that it leases.
-  for (let claims = 0; claims < MOST_CLAIMS && !dispatcher.isFull(); claims += 1) {
+  for (let claims = 0; claims < MAX_CLAIMS && !dispatcher.isFull(); claims += 1) {
     await deps.holds.look();
     const now = deps.clock.now();
     const due = await deps.store.payoutLine.leaseDue(now, now + START_LEASE_MS, AT_ONCE, dispatcher.busy());

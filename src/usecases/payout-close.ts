@@ -18,19 +18,19 @@ import { retryWhileUnavailable } from './perform.ts';
 type BatchKey = Pick<PayoutBatch, 'shard' | 'id'>;
 
 /** 16 batches are closed side by side. */
-const MOST_BATCHES = 16;
+const MAX_BATCHES = 16;
 /** 256 lines are called off side by side. */
-const MOST_LINES = 256;
+const MAX_LINES = 256;
 /** 4 lines of a batch are inquired about per run, one after the other: carriers' capacity is shared by all merchants. */
-const MOST_ASKED = 4;
+const MAX_ASKED = 4;
 /** 200 rounds: finding lines still waiting this often means that the rule is wrong. */
-const MOST_ROUNDS = 200;
+const MAX_ROUNDS = 200;
 
 const FAILING = { event: 'payout_close_failed', about: ({ id }: BatchKey) => ({ batch_id: id }) };
 
 /** Ends the waiting lines of cancelled batches, also those turned away that prove not to be taken. Returns how many batches. */
 export async function closeCancelledPayouts(deps: Deps): Promise<number> {
-  const cancelled = await deps.store.payoutBatch.toClose(deps.clock.now(), MOST_BATCHES);
+  const cancelled = await deps.store.payoutBatch.toClose(deps.clock.now(), MAX_BATCHES);
   const failed = await eachOf(deps.log, cancelled, (batch) => closeCancelled(deps, batch), FAILING);
   if (failed > 0) throw new Error(`${failed} of ${cancelled.length} cancelled batches could not be closed`);
   return cancelled.length;
@@ -39,7 +39,7 @@ export async function closeCancelledPayouts(deps: Deps): Promise<number> {
 async function closeCancelled(deps: Deps, batch: PayoutBatch): Promise<void> {
   const { shard, id } = batch;
   await callOffWaiting(deps, batch, 'untried');
-  const tried = await deps.store.payoutBatch.triedLines(shard, id, deps.clock.now(), MOST_ASKED);
+  const tried = await deps.store.payoutBatch.triedLines(shard, id, deps.clock.now(), MAX_ASKED);
   for (const line of tried) await callOffTried(deps, line);
   const counts = await deps.store.payoutBatch.counts(shard, id);
   const open = counts.some(({ pending, processing }) => pending + processing > 0);
@@ -64,9 +64,9 @@ export async function callOffWaiting(
   which: 'untried' | 'all',
   finish: (change: Change) => Change = (change) => change,
 ): Promise<void> {
-  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const { untriedLines, waitingLines } = deps.store.payoutBatch;
-    const waiting = await (which === 'all' ? waitingLines : untriedLines)(shard, id, MOST_LINES);
+    const waiting = await (which === 'all' ? waitingLines : untriedLines)(shard, id, MAX_LINES);
     if (waiting.length === 0) return;
     const context = batchContext(deps);
     await Promise.all(waiting.map((line) => end(deps, finish(callOffLine(line, context)))));

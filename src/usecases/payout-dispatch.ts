@@ -49,10 +49,10 @@ const ENOUGH = 1_024;
  * 3/4: until this share of the queue is used, a merchant with nothing queued can always begin a batch. The rest is reserved for
  * lines that may start already.
  */
-const NEWCOMERS_MOST = 3 / 4;
+const MAX_NEWCOMERS = 3 / 4;
 
 /** 4 times the limit may wait for the other carriers of a batch, as long as one of its carriers has room. */
-const BESIDE_MOST = 4;
+const MAX_BESIDE = 4;
 
 /** A line in memory, and whether the round has claimed it. */
 interface Queued {
@@ -107,7 +107,7 @@ export function createDispatcher(deps: Deps, limits: FairQueueLimits = LIMITS, e
       // New batches may fill half of the queue; the other half is for leased lines. A merchant with nothing queued still gets a
       // place while at least half of that other half is free.
       const waiting = sender.waitingInAll();
-      const place = waiting < NEWCOMERS_MOST * limits.waitingInAll ? 1 : 0;
+      const place = waiting < MAX_NEWCOMERS * limits.waitingInAll ? 1 : 0;
       const room = Math.min(enough, Math.max(place, limits.waitingInAll / 2 - waiting));
       // Lines of held routes do not come back to this queue, and so cannot fill it.
       const shut = new Set(crowded());
@@ -115,7 +115,7 @@ export function createDispatcher(deps: Deps, limits: FairQueueLimits = LIMITS, e
       const waitingFor = (one: string): number => sender.waiting(merchant_id, one) + carriers.parked(merchant_id, one);
       return (
         goesTo.some((one) => !shut.has(one) && waitingFor(one) < room) &&
-        goesTo.every((one) => waitingFor(one) < BESIDE_MOST * room)
+        goesTo.every((one) => waitingFor(one) < MAX_BESIDE * room)
       );
     },
     idle: sender.idle,
@@ -128,10 +128,10 @@ export function createDispatcher(deps: Deps, limits: FairQueueLimits = LIMITS, e
 
 /** 1 s within which a merchant's suspension takes effect here. */
 const MERCHANT_LIFE_MS = 1_000;
-const MOST_MERCHANTS = 10_000;
+const MAX_MERCHANTS = 10_000;
 
 function rememberMerchants(deps: Pick<Deps, 'store' | 'clock'>): (line: PayoutLine) => Promise<Merchant> {
-  const reads = freshReads<Merchant>({ now: () => deps.clock.now(), lifeMs: MERCHANT_LIFE_MS, most: MOST_MERCHANTS });
+  const reads = freshReads<Merchant>({ now: () => deps.clock.now(), lifeMs: MERCHANT_LIFE_MS, most: MAX_MERCHANTS });
   const read = async ({ shard, merchant_id }: PayoutLine): Promise<Merchant> => {
     const merchant = await deps.store.merchant.get(shard, merchant_id);
     if (merchant === undefined) throw new Error(`merchant ${merchant_id} is gone`);

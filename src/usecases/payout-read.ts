@@ -163,9 +163,9 @@ export interface BatchPage {
 
 /** 100 batches are read at once, and 500 scanned at most, for one page. */
 const CHUNK = 100;
-const SCANNED_MOST = 500;
+const MAX_SCANNED = 500;
 /** 50 000 lines at most are counted for one page; a batch may have 36 600. */
-const COUNTED_MOST = 50_000;
+const MAX_COUNTED = 50_000;
 
 /**
  * A merchant's batches, newest first. A batch's status is derived from its lines and not stored, so a filter on status, receipt
@@ -189,7 +189,7 @@ export async function listPayouts(deps: Deps, { merchant }: MerchantCaller, list
       // One more than wanted, to learn whether there are others.
       limit: wanted + 1,
     });
-    const chunk = affordable(read.slice(0, wanted), COUNTED_MOST - counted);
+    const chunk = affordable(read.slice(0, wanted), MAX_COUNTED - counted);
     const standings = await Promise.all(chunk.map((batch) => readStanding(deps, batch)));
     for (const [at, standing] of standings.entries()) {
       before = standing.batch.id;
@@ -200,7 +200,7 @@ export async function listPayouts(deps: Deps, { merchant }: MerchantCaller, list
     if (chunk.length === read.length) return { batches: found, nextCursor: undefined };
     scanned += chunk.length;
     counted += chunk.reduce((sum, batch) => sum + linesIn(batch), 0);
-    if (scanned >= SCANNED_MOST || counted >= COUNTED_MOST || chunk.length < wanted) {
+    if (scanned >= MAX_SCANNED || counted >= MAX_COUNTED || chunk.length < wanted) {
       return { batches: found, nextCursor: before };
     }
   }

@@ -9,7 +9,7 @@ import { guard, guardedUpdate } from '../domain/change.ts';
 import { isIdIn } from '../domain/ids.ts';
 import { currencyFault } from '../domain/merchant-currency.ts';
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
-import { BENEFICIARIES_MOST, type OrderedLine, PAID_AGAIN_MOST, type PayoutOrder } from '../domain/payout-order.ts';
+import { MAX_BENEFICIARIES, MAX_PAID_AGAIN, type OrderedLine, type PayoutOrder } from '../domain/payout-order.ts';
 import type { Merchant } from '../domain/records.ts';
 import { Refusal, type RefusalDetail } from '../domain/refusal.ts';
 import { findCounts, isOld } from './archive-find.ts';
@@ -51,7 +51,7 @@ export function retryPayout(
   answering: Answering<PayoutSent>,
 ): Promise<Reply> {
   const { merchant } = caller;
-  const ids = payoutIds(deps, merchant.shard, BENEFICIARIES_MOST);
+  const ids = payoutIds(deps, merchant.shard, MAX_BENEFICIARIES);
   const read = (): Promise<Rows> => readRows(deps, merchant, batchId, transactionIds);
   const fieldOf = (at: number): string => (transactionIds === undefined ? 'batch_id' : `transaction_ids[${at}]`);
   return perform<Rows, PayoutSent>(deps.store, answering, read, (rows) => {
@@ -143,8 +143,8 @@ function requireRetryable(rows: Rows, fieldOf: FieldOf): readonly PayoutLine[] {
 
 /** All lines of one batch have been retried equally often, so this refuses all or none. @throws Refusal 1205. */
 function requireRetriesLeft({ timesAgain, status }: Pick<Rows, 'timesAgain' | 'status'>): void {
-  if (timesAgain < PAID_AGAIN_MOST) return;
-  const detail = { field: 'batch_id', code: 'RETRIES_USED', words: { maximum: PAID_AGAIN_MOST } } as const;
+  if (timesAgain < MAX_PAID_AGAIN) return;
+  const detail = { field: 'batch_id', code: 'RETRIES_USED', words: { maximum: MAX_PAID_AGAIN } } as const;
   throw new Refusal(1205, { words: { state: status }, details: [detail] });
 }
 

@@ -22,11 +22,11 @@ export interface RunParts {
 }
 
 /** 16 batches are run side by side, each with up to a hundred lines and their events. */
-const MOST_AT_ONCE = 16;
+const MAX_AT_ONCE = 16;
 /** 4096 due batches are looked up at a time. */
-const MOST_LOOKED_UP = 4_096;
+const MAX_LOOKED_UP = 4_096;
 /** 16 batches of one turn whose carriers are busy: after these, the turn's others are left to a later look. */
-const MOST_CROWDED = 16;
+const MAX_CROWDED = 16;
 
 /**
  * Runs due occurrences, merchants in turn, until nothing can be run. One look reads a limited number per shard, so turns whose
@@ -43,7 +43,7 @@ export async function runDuePayouts(deps: PayoutBatchDeps, parts: RunParts): Pro
     const before = run.ran;
     const look = await lookUp(deps, run, except);
     const shared = { deps, parts, run, look };
-    await Promise.all(Array.from({ length: MOST_AT_ONCE }, (_, at) => serve(shared, { isFirst: at === 0 })));
+    await Promise.all(Array.from({ length: MAX_AT_ONCE }, (_, at) => serve(shared, { isFirst: at === 0 })));
     hasRun ||= run.ran > before;
     if (look.crowded.size > 0) except = [...except, ...look.crowded.keys()];
     else if (run.ran === before) {
@@ -97,7 +97,7 @@ function turnOf({ merchant_id, receipt_mode }: DueBatch): string {
 /** Looks up the due batches of all turns except these. */
 async function lookUp(deps: PayoutBatchDeps, { passed }: Run, except: readonly string[]): Promise<Look> {
   const turns = createMerchantTurns<DueBatch>();
-  const due = await deps.store.payoutBatch.toRun(deps.clock.now(), MOST_LOOKED_UP, except);
+  const due = await deps.store.payoutBatch.toRun(deps.clock.now(), MAX_LOOKED_UP, except);
   for (const batch of inOrder(deps, due)) {
     if (!passed.has(batch.id)) turns.add(turnOf(batch), batch);
   }
@@ -134,7 +134,7 @@ function noteCrowded(look: Look, batch: DueBatch): void {
   const turn = turnOf(batch);
   const crowded = (look.crowded.get(turn) ?? 0) + 1;
   look.crowded.set(turn, crowded);
-  if (crowded >= MOST_CROWDED) look.turns.drop(turn);
+  if (crowded >= MAX_CROWDED) look.turns.drop(turn);
 }
 
 async function tryOccurrence({ deps, parts, run }: Shared, batch: DueBatch): Promise<RunOutcome> {

@@ -61,7 +61,7 @@ interface Committing {
 }
 
 /** 200 rounds: losing this often means that the rule is wrong; contention alone cannot explain it. */
-const MOST_ROUNDS = 200;
+const MAX_ROUNDS = 200;
 
 /**
  * Runs a rule until its change is committed, and returns the bytes to send.
@@ -75,7 +75,7 @@ export async function perform<R, A>(
   read: () => Promise<R>,
   decide: (rows: R) => Decision<A>,
 ): Promise<Reply> {
-  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
     // A refusal of the read, such as "not found", counts only if no reply is remembered under the key.
     const [rows, stored] = await Promise.all([settled(read), answering.receipt?.stored()]);
     if (stored !== undefined) return { ...stored, replayed: true };
@@ -174,7 +174,7 @@ export async function commitDecision<R, A>(
   read: () => Promise<R>,
   decide: (rows: R) => { readonly change?: Change | undefined; readonly answer: A },
 ): Promise<A> {
-  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const decision = decide(await read());
     if (decision.change === undefined || (await store.commit(decision.change)) === 'won') return decision.answer;
   }

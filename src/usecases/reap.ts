@@ -11,7 +11,7 @@ import type { Deps } from './deps.ts';
 const MARGIN_MS = 10 * MINUTE_MS;
 const BATCH = 5_000;
 /** 50 batches per run: some 4000 rows a second, as the round runs once a minute; the rest waits for the next run. */
-const MOST_BATCHES = 50;
+const MAX_BATCHES = 50;
 
 /**
  * Deletes rows that have been valid for `validMs`, a few thousand at a time, and returns how many. `reap` deletes rows from before an
@@ -24,7 +24,7 @@ export async function reapExpired(
 ): Promise<number> {
   const before = clock.now() - validMs - MARGIN_MS;
   let reaped = 0;
-  for (let batch = 0; batch < MOST_BATCHES; batch += 1) {
+  for (let batch = 0; batch < MAX_BATCHES; batch += 1) {
     const found = await reap(before, BATCH);
     reaped += found;
     if (found < BATCH) break;

@@ -41,7 +41,7 @@ export function createRefundDispatcher(deps: Deps, limits: FairQueueLimits = LIM
 
 const CLAIMED_AT_ONCE = 64;
 /** 16 claims at most per run, so that the round can be stopped even during a large backlog. */
-const MOST_CLAIMS = 16;
+const MAX_CLAIMS = 16;
 
 /** Sends the refunds that are due. Returns how many there were. */
 export async function startDueRefunds(
@@ -49,7 +49,7 @@ export async function startDueRefunds(
   dispatcher: RefundDispatcher,
 ): Promise<number> {
   let found = 0;
-  for (let claims = 0; claims < MOST_CLAIMS; claims += 1) {
+  for (let claims = 0; claims < MAX_CLAIMS; claims += 1) {
     await deps.holds.look();
     const now = deps.clock.now();
     const held = waitingRoutes(deps.holds);

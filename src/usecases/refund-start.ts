@@ -75,7 +75,7 @@ export async function startRefund(deps: Deps, known: Refund): Promise<Sent> {
 /**
  * How many called-off refunds are inquired about, newest first; the later inquiries of their attempts take care of the others.
  */
-const WITHDRAWN_MOST = 4;
+const MAX_WITHDRAWN = 4;
 
 /**
  * Inquires about its own last attempt, and about the last attempt of each called-off refund of the payment that the upstream
@@ -88,7 +88,7 @@ async function askEarlierAttempts(deps: Deps, known: Refund): Promise<PreviousAt
   const others = await deps.store.refund.ofPayment(known.shard, known.payment_id);
   const withdrawn = others.filter(({ reason }) => reason === CALLED_OFF).sort((a, b) => (a.id < b.id ? 1 : -1));
   const said = await Promise.all(
-    withdrawn.slice(0, WITHDRAWN_MOST).map(async (refund): Promise<PreviousAttempt> => {
+    withdrawn.slice(0, MAX_WITHDRAWN).map(async (refund): Promise<PreviousAttempt> => {
       const tried = await latestAttempt(deps, refund);
       if (tried?.status !== 'not_sent') return { kind: 'over' };
       const { started_at, created_at } = known;

@@ -13,7 +13,7 @@ export interface Silence {
 }
 
 /** 10 000 silences at most are put away. */
-const MOST = 10_000;
+const MAX = 10_000;
 
 /** Extends a silence to `at`; if the clock was set back, the silence begins anew. */
 export function goesOn(silence: Silence | undefined, at: number): Silence {
@@ -38,7 +38,7 @@ export function createSilences(): Silences {
     peek: (key) => kept.get(key),
     putAway(key, silence) {
       kept.set(key, silence);
-      evictOldest(kept, MOST);
+      evictOldest(kept, MAX);
     },
   };
 }

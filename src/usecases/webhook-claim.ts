@@ -17,22 +17,22 @@ import type { Courier } from './webhook-deliver.ts';
 
 const AT_ONCE = 256;
 /** 64 batches at most per run, so that the round can be stopped even during a large backlog. */
-const MOST_BATCHES = 64;
+const MAX_BATCHES = 64;
 /** 3 s at least until an event that found no room is due again: by then many of those before it have been posted. */
 const FULL_PAUSE_MS = 3_000;
 /**
  * 5 min at most, at a silent or slow receiver: 200 000 events waiting for it then cost some 700 leases a second, which leaves
  * the rest of a run to other receivers.
  */
-const PAUSE_MOST_MS = 5 * MINUTE_MS;
+const MAX_PAUSE_MS = 5 * MINUTE_MS;
 /** 2048 events without room are given back in one run, then it ends: each costs a write. */
-const MOST_GIVEN_BACK = 2_048;
+const MAX_GIVEN_BACK = 2_048;
 
 /** Offers the events that are due to the courier. Returns how many there were. */
 export async function offerDue(deps: Pick<Deps, 'store' | 'clock'>, courier: Courier): Promise<number> {
   let found = 0;
   let givenBack = 0;
-  for (let batch = 0; batch < MOST_BATCHES && givenBack < MOST_GIVEN_BACK; batch += 1) {
+  for (let batch = 0; batch < MAX_BATCHES && givenBack < MAX_GIVEN_BACK; batch += 1) {
     const now = deps.clock.now();
     const due = await deps.store.event.leaseDue(now, now + LEASE_MS, AT_ONCE);
     const refused = due.filter((event) => !courier.offer(event));
@@ -45,7 +45,7 @@ export async function offerDue(deps: Pick<Deps, 'store' | 'clock'>, courier: Cou
 }
 
 function pauseOf(courier: Courier, event: WebhookEvent): number {
-  return Math.max(FULL_PAUSE_MS, courier.retryAfterMs(event, PAUSE_MOST_MS));
+  return Math.max(FULL_PAUSE_MS, courier.retryAfterMs(event, MAX_PAUSE_MS));
 }
 
 /** Postpones the event; if another process has taken it meanwhile, this loses and that process keeps it. */

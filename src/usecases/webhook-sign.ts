@@ -21,7 +21,7 @@ export type Signer = (event: WebhookEvent) => Promise<{ readonly [name: string]:
 const PREFIX = 'whsec_';
 const SECRETS_FRESH_MS = 1_000;
 /** 4096 merchants, and as many opened keys, are cached; others are read again. */
-const MOST_REMEMBERED = 4_096;
+const MAX_REMEMBERED = 4_096;
 
 /** A secret's key, and the row that it was opened for. */
 interface Opened extends Pick<WebhookSecret, 'merchant_id' | 'sealed'> {
@@ -33,7 +33,7 @@ export function createSigner(deps: SignerDeps): Signer {
   const reads = freshReads<readonly WebhookSecret[]>({
     now: () => deps.clock.now(),
     lifeMs: SECRETS_FRESH_MS,
-    most: MOST_REMEMBERED,
+    most: MAX_REMEMBERED,
   });
   const opened = new Map<string, Opened>();
 
@@ -82,12 +82,12 @@ export function signatureOf(
 }
 
 /** 24 bytes at least for a key (Standard Webhooks): with an empty or short one, anybody could sign. */
-const KEY_BYTES_LEAST = 24;
+const MIN_KEY_BYTES = 24;
 
 /** The key in the text of a webhook secret; undefined if the text is not a valid secret. */
 export function keyOfWebhookSecret(text: string): Uint8Array | undefined {
   const key = Buffer.from(text.startsWith(PREFIX) ? text.slice(PREFIX.length) : '', 'base64');
-  return key.length < KEY_BYTES_LEAST ? undefined : key;
+  return key.length < MIN_KEY_BYTES ? undefined : key;
 }
 
 /**
@@ -124,5 +124,5 @@ function openWebhookKey(deps: Pick<Deps, 'secrets'>, secret: WebhookSecret): Uin
 function remember<K, V>(map: Map<K, V>, key: K, value: V): void {
   map.delete(key);
   map.set(key, value);
-  evictOldest(map, MOST_REMEMBERED);
+  evictOldest(map, MAX_REMEMBERED);
 }

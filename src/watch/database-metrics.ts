@@ -8,7 +8,7 @@
 import { isWithin } from '../domain/elapsed.ts';
 import type { Metrics } from '../platform/platform.ts';
 import { DUE_KINDS } from '../store/due.ts';
-import { MOST_WATCHED, type Waiting, type Watched } from '../store/watch-reads.ts';
+import { MAX_WATCHED, type Waiting, type Watched } from '../store/watch-reads.ts';
 import { clockDifference } from '../usecases/clock-difference.ts';
 import type { Deps } from '../usecases/deps.ts';
 import { endsWithin } from '../usecases/patience.ts';
@@ -81,7 +81,7 @@ function showAttempts(metrics: Metrics, watched: () => Watched): void {
   metrics.read(
     'mbongo_open_attempts',
     'gauge',
-    `Attempts whose outcome is not known, of the first ${MOST_WATCHED} of each shard.`,
+    `Attempts whose outcome is not known, of the first ${MAX_WATCHED} of each shard.`,
     ['purpose', 'connector', 'carrier', 'age'],
     () =>
       watched().attempts.map(({ purpose, connector, carrier, age, count }) => {
@@ -92,7 +92,7 @@ function showAttempts(metrics: Metrics, watched: () => Watched): void {
     ['mbongo_payout_lines', 'payout', 'Beneficiaries who wait to be paid, or are being paid'],
     ['mbongo_refunds', 'refund', 'Refunds that wait, or are under way'],
   ] as const) {
-    const help = `${what}, of the first ${MOST_WATCHED} of each shard.`;
+    const help = `${what}, of the first ${MAX_WATCHED} of each shard.`;
     metrics.read(name, 'gauge', help, ['status'], () => {
       const processing = watched().attempts.filter(({ purpose }) => purpose === kind);
       return [
@@ -121,7 +121,7 @@ function showLate(metrics: Metrics, look: () => { readonly watched: Watched; rea
   metrics.read(
     'mbongo_late_money_waiting',
     'gauge',
-    `Attempts whose money came (in) or left (out) after their order had ended and waits for a person, of the first ${MOST_WATCHED} of each shard.`,
+    `Attempts whose money came (in) or left (out) after their order had ended and waits for a person, of the first ${MAX_WATCHED} of each shard.`,
     ['way'],
     () => WAYS.map((way) => ({ labels: { way }, value: waitingOf(look().watched, `late_${way}`)?.count ?? 0 })),
   );
@@ -148,7 +148,7 @@ function showWaiting(metrics: Metrics, look: () => { readonly watched: Watched; 
   metrics.read(
     'mbongo_webhooks_waiting',
     'gauge',
-    `Webhook events that wait, of the first ${MOST_WATCHED} of each shard.`,
+    `Webhook events that wait, of the first ${MAX_WATCHED} of each shard.`,
     ['tried'],
     () => {
       const { watched } = look();

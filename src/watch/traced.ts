@@ -10,7 +10,7 @@ import type { Outbound, OutboundRequest, Traces } from '../platform/platform.ts'
 import type { UpstreamWatch } from './upstream-watch.ts';
 
 /** 10 000 attempts and events whose transaction is remembered: the newest that this process has written. */
-const MOST_KNOWN = 10_000;
+const MAX_KNOWN = 10_000;
 
 /** Which transaction an attempt or event belongs to. */
 export interface TransactionsOf {
@@ -18,7 +18,7 @@ export interface TransactionsOf {
   note(id: string, transactionId: string): void;
 }
 
-/** Makes a memory of the newest `MOST_KNOWN`; older ones are recorded without their transaction. */
+/** Makes a memory of the newest `MAX_KNOWN`; older ones are recorded without their transaction. */
 export function rememberTransactions(): TransactionsOf {
   const known = new Map<string, string>();
   return {
@@ -26,7 +26,7 @@ export function rememberTransactions(): TransactionsOf {
     note(id, transactionId) {
       known.set(id, transactionId);
       for (const oldest of known.keys()) {
-        if (known.size <= MOST_KNOWN) break;
+        if (known.size <= MAX_KNOWN) break;
         known.delete(oldest);
       }
     },

@@ -28,7 +28,7 @@ afterEach(async () => {
 });
 
 const FEWEST_CUTS = 3;
-const MOST_CUTS = 12;
+const MAX_CUTS = 12;
 const CUT = `select pg_terminate_backend(pid) from pg_stat_activity
   where application_name = 'mbongo archive' and datname = current_database()`;
 
@@ -60,7 +60,7 @@ async function archiveInPieces(random: Random): Promise<number> {
     let cutting: Promise<pg.QueryResult> | undefined;
     const rest = (): Promise<void> => {
       left -= 1;
-      if (left === 0 && cuts < MOST_CUTS) cutting = client.query(CUT);
+      if (left === 0 && cuts < MAX_CUTS) cutting = client.query(CUT);
       return Promise.resolve();
     };
     await runArchive(world.deps, { months: 13, dry: false, rest }).then(

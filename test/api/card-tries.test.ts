@@ -10,7 +10,7 @@ import { rowsOf } from '../support/rows.ts';
 import { whileTimePasses } from '../support/waiting.ts';
 import { mint, openWorld, type World } from '../support/world.ts';
 
-const MOST = 10;
+const MAX = 10;
 
 let world: World;
 let merchant: MerchantCreated;
@@ -37,7 +37,7 @@ async function refuse(token: string, times: number): Promise<void> {
 
 test('after ten refused cards a session takes none, however good, and may still be paid in another way', async () => {
   const { token, reference } = await mint(world, merchant, { ttl_seconds: 600 });
-  await refuse(token, MOST);
+  await refuse(token, MAX);
   const { answer, form, ...made } = await tryCard(token, 'frictionless');
   expectRefusal(answer, 429, '1301', 'CARDS_USED');
   expect(answer.json).toMatchObject({ retryable: false, transaction_id: made.transaction_id });
@@ -49,7 +49,7 @@ test('after ten refused cards a session takes none, however good, and may still 
 
 test('a card is taken after nine that were refused', async () => {
   const { token } = await mint(world, merchant);
-  await refuse(token, MOST - 1);
+  await refuse(token, MAX - 1);
   expect((await tryCard(token, 'frictionless')).answer.json).toMatchObject({ status: 'approved' });
 });
 
@@ -62,7 +62,7 @@ test('a card that has paid after all is found first: nobody is told to pay in an
   expectRefusal(await submitCard(fickle, paying), 502, '1404');
   network.instead('pay', undefined);
   network.pays = 'DECLINED';
-  for (let n = 0; n < MOST; n += 1) {
+  for (let n = 0; n < MAX; n += 1) {
     const other = await collectCardWith(fickle, paying.token);
     expectRefusal(await submitCard(fickle, { ...other, token: paying.token }), 402, '1502');
   }

@@ -27,13 +27,13 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const MOST = 150;
+const MAX = 150;
 
 /** A session with as many payments as it may have; one of them, in the middle, is to be paid. */
 async function fullSession() {
   const { token, reference, session_id } = await mint(world, merchant, { ttl_seconds: 600 });
-  const made = await Promise.all(Array.from({ length: MOST }, () => collectWith(world, token)));
-  const [chosen] = made.slice(MOST / 2);
+  const made = await Promise.all(Array.from({ length: MAX }, () => collectWith(world, token)));
+  const [chosen] = made.slice(MAX / 2);
   if (chosen === undefined) throw new Error('no payment');
   const paying: Paying = { token, reference, ...chosen };
   const others = made.filter(({ payment_id }) => payment_id !== chosen.payment_id);
@@ -51,7 +51,7 @@ async function expectEndedTogether(session_id: string, paying: Paying, status: s
     [shardOf(session_id), session_id, paying.transaction_id, status],
   );
   expect(lines).toMatchObject([
-    { paid: false, status: 'cancelled', payments: MOST - 1 },
+    { paid: false, status: 'cancelled', payments: MAX - 1 },
     { paid: true, status, payments: 1 },
   ]);
   expect(new Set(lines.map(({ transaction }) => transaction)).size).toBe(1);
@@ -72,9 +72,9 @@ describe('a session with 150 payments', () => {
     const { token } = await mint(world, merchant);
     const body = collectBody(world, 'none');
     const answers = await Promise.all(
-      Array.from({ length: MOST + 10 }, () => world.call('POST', '/payments/collect', { bearer: token, body })),
+      Array.from({ length: MAX + 10 }, () => world.call('POST', '/payments/collect', { bearer: token, body })),
     );
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(MOST);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(MAX);
     for (const answer of answers.filter(({ status }) => status !== 200)) expectRefusal(answer, 429, '1301');
   });
 

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PAID_AGAIN_MOST } from '../../src/domain/payout-order.ts';
+import { MAX_PAID_AGAIN } from '../../src/domain/payout-order.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type MerchantSettingsChange, setMerchant } from '../../src/usecases/merchant-set.ts';
@@ -70,7 +70,7 @@ describe('failed lines', () => {
 
   test('are paid again ten times at most', async () => {
     let { id } = await failing();
-    for (let times = 0; times < PAID_AGAIN_MOST; times += 1) {
+    for (let times = 0; times < MAX_PAID_AGAIN; times += 1) {
       const again = await retry(id);
       expect(again.status, again.text).toBe(200);
       id = again.json.batch_id;

@@ -278,7 +278,7 @@ describe('a refusal names the field that was sent', () => {
 
 describe('one session at many accounts', () => {
   /** 20 wrong PINs, over all accounts. */
-  const MOST = 20;
+  const MAX = 20;
   const leftIn = ({ json }: Answer): number =>
     Number(/(\d) attempts? (is|are) left/.exec(json.details[0].message)?.[1] ?? 0);
 
@@ -286,12 +286,12 @@ describe('one session at many accounts', () => {
     const [mine, others] = [await world.wallet(), await world.wallet()];
     const paying = await collect(world, merchant, { minted: { ttl_seconds: 86_400 } });
     const left: number[] = [];
-    for (let tries = 1; tries <= MOST; tries += 1) {
+    for (let tries = 1; tries <= MAX; tries += 1) {
       const wrong = await submit(paying, 'wallet', tries === 1 ? others.number : unknownNumber(), WRONG);
       expectRefusal(wrong, 400, '1302', 'INVALID_PIN');
       left.push(leftIn(wrong));
     }
-    expect(left).toEqual([...Array.from({ length: MOST - 4 }, () => 4), 3, 2, 1, 0]);
+    expect(left).toEqual([...Array.from({ length: MAX - 4 }, () => 4), 3, 2, 1, 0]);
     for (const number of [mine.number, others.number, unknownNumber()]) {
       const locked = await submit(paying, 'wallet', number, mine.pin);
       expectRefusal(locked, 403, '1303');
@@ -307,7 +307,7 @@ describe('one session at many accounts', () => {
   test('a right PIN between wrong ones is not told once the session is locked, however many arrive at once', async () => {
     const mine = await world.wallet();
     const paying = await collect(world, merchant);
-    for (let tries = 1; tries < MOST; tries += 1) await submit(paying, 'wallet', unknownNumber(), WRONG);
+    for (let tries = 1; tries < MAX; tries += 1) await submit(paying, 'wallet', unknownNumber(), WRONG);
     const numbers = Array.from({ length: 8 }, unknownNumber);
     const answers = await Promise.all(numbers.map((number) => submit(paying, 'wallet', number, WRONG)));
     expect(answers.map(({ json }) => json.error_code).sort()).toEqual([
@@ -323,7 +323,7 @@ describe('one session at many accounts', () => {
   ])('a right PIN is not told if another try locks the session before it is answered (%s)', async (_, balance) => {
     const mine = await world.wallet({ balance });
     const paying = await collect(world, merchant);
-    for (let tries = 1; tries < MOST; tries += 1) await submit(paying, 'wallet', unknownNumber(), WRONG);
+    for (let tries = 1; tries < MAX; tries += 1) await submit(paying, 'wallet', unknownNumber(), WRONG);
     const { deps } = world.gateway;
     let isFirst = true;
     const commit: typeof deps.store.commit = async (change) => {

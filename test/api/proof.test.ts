@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PROOF_BYTES_MOST } from '../../src/domain/file-type.ts';
+import { MAX_PROOF_BYTES } from '../../src/domain/file-type.ts';
 import { merchantAccount } from '../../src/domain/ledger.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { approveProof, declineProof } from '../../src/usecases/proof-decide.ts';
@@ -75,18 +75,18 @@ describe('an upload', () => {
   test('accepts exactly 5 MiB, and not a byte more', async () => {
     const paying = await promise(world, merchant);
     await expectNothingWritten(world, async () => {
-      const refused = await upload(world, paying, pngFile(PROOF_BYTES_MOST + 1));
+      const refused = await upload(world, paying, pngFile(MAX_PROOF_BYTES + 1));
       expectRefusal(refused, 413, '1403', 'FILE_TOO_LARGE');
       expect(refused.json.details[0]).toMatchObject({ field: 'file' });
       expect(refused.json.message).toContain('5 MiB');
       for (const times of [2, 4]) {
-        const larger = await upload(world, paying, Buffer.alloc(PROOF_BYTES_MOST * times));
+        const larger = await upload(world, paying, Buffer.alloc(MAX_PROOF_BYTES * times));
         expectRefusal(larger, 413, '1403', 'FILE_TOO_LARGE');
       }
     });
-    const file = pngFile(PROOF_BYTES_MOST);
-    expect(file.length).toBe(PROOF_BYTES_MOST);
-    expect((await upload(world, paying, file)).json.proof.size).toBe(PROOF_BYTES_MOST);
+    const file = pngFile(MAX_PROOF_BYTES);
+    expect(file.length).toBe(MAX_PROOF_BYTES);
+    expect((await upload(world, paying, file)).json.proof.size).toBe(MAX_PROOF_BYTES);
   });
 
   const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');

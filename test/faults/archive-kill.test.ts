@@ -16,7 +16,7 @@ import { endAll, temporaryFolder } from '../support/processes.ts';
 const GATEWAY = fileURLToPath(new URL('../../dist/src/main.js', import.meta.url));
 const DAYS = 600;
 /** At most 150 ms between the first moved row and the kill. */
-const MOST_MS = 150;
+const MAX_MS = 150;
 
 const seed = openSeed();
 
@@ -55,7 +55,7 @@ test('kill -9 of the archive at random moments', async () => {
     void ended.then(() => (isOver = true));
     // It has begun to move rows, or there was nothing left.
     while (!isOver && (await everything(client)).left === before) await pause(5);
-    await pause(seed.random.below(MOST_MS));
+    await pause(seed.random.below(MAX_MS));
     child.kill('SIGKILL');
     const [code] = (await ended) as [number | null];
     const now = await everything(client);

@@ -19,12 +19,12 @@ const KILLS = 32;
 const CALLERS = 12;
 const SPEED = 5;
 /** At most 80 requests and answers before a kill, which comes a little later, at any point of what they cause. */
-const MOST_EVENTS = 80;
+const MAX_EVENTS = 80;
 /** The last gateway lives long enough to meet a carrier that takes the money and never answers. */
 const ORDERS_AFTER = 2 * CALLERS;
 
 const seed = openSeed();
-const moments = openMoments(seed.random, MOST_EVENTS);
+const moments = openMoments(seed.random, MAX_EVENTS);
 
 let database: TestDatabase;
 let world: FaultyWorld;

@@ -16,9 +16,9 @@ import { CLEAN, startGateway } from '../support/processes.ts';
 
 const LOAD = fileURLToPath(new URL('../../dist/bench/overload-load.js', import.meta.url));
 /** 3 000 per second: more than any machine's gateway can handle, in case the peak was measured on a disturbed machine. */
-const LEAST_PER_SECOND = 3_000;
+const MIN_PER_SECOND = 3_000;
 /** 2 000 refusals: enough of every class to compare their shares. */
-const LEAST_REFUSED = 2_000;
+const MIN_REFUSED = 2_000;
 /**
  * 3 % that a share may be below that of the next class: where nearly all of both are shed, it is chance which of the two
  * came a moment earlier. That no class loses anything before those below it have lost everything is tested exactly in
@@ -50,9 +50,9 @@ async function overload(gateway: string): Promise<OverloadReport> {
     warmupSeconds: 1,
     peakSeconds: 1,
     factor: 5,
-    leastPerSecond: LEAST_PER_SECOND,
+    leastPerSecond: MIN_PER_SECOND,
     overloadSeconds: 3,
-    leastRefused: LEAST_REFUSED,
+    leastRefused: MIN_REFUSED,
     recoverySeconds: 180,
   };
   const { stdout } = await promisify(execFile)(process.execPath, [LOAD, JSON.stringify(order)]);

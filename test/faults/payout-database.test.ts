@@ -14,7 +14,7 @@ import { CLEAN, startGateway } from '../support/processes.ts';
 const FAULTS = 6;
 const LINES = 100;
 /** At most 40 lines of the newest batch have ended when a fault comes. */
-const MOST_ENDED = 40;
+const MAX_ENDED = 40;
 const SPEED = 5;
 
 const seed = Number(process.env.FAULTS_SEED ?? Date.now() % 1_000_000);
@@ -54,7 +54,7 @@ test('the database dies in the middle of batches', async () => {
   let met = 0;
   for (let count = 0; count < FAULTS; count += 1) {
     const payday = await payroll.send({ mode: 'mobile_money', lines: LINES });
-    await settled(payroll, [payday], 1 + random.below(MOST_ENDED));
+    await settled(payroll, [payday], 1 + random.below(MAX_ENDED));
     if ((await faults[count % faults.length]?.()) === 'met') met += 1;
   }
   expect(await judgePayrolls({ ...world, payrolls: [payroll] })).toEqual([]);

@@ -18,7 +18,7 @@ const KILLS = 32;
 const LINES = 100;
 const SPEED = 8;
 /** No further batch is sent while more than 400 lines are open. */
-const MOST_OPEN = 400;
+const MAX_OPEN = 400;
 /** Every fourth batch goes to wallets. */
 const WALLETS_EVERY = 4;
 /** 50 ms: short enough for lines to end in the life of the gateway that began them. */
@@ -26,10 +26,10 @@ const CARRIER_THINKS_MS = 50;
 /** A line whose answer and callback are both lost must be inquired about, and never sent again. */
 const LOST = { answer_lost_rate: 0.1, lose_callback_rate: 0.3 };
 /** At most 160 requests, answers and webhooks before a kill, which comes a little later, at any point of what they cause. */
-const MOST_EVENTS = 160;
+const MAX_EVENTS = 160;
 
 const seed = openSeed();
-const moments = openMoments(seed.random, MOST_EVENTS);
+const moments = openMoments(seed.random, MAX_EVENTS);
 
 let database: TestDatabase;
 let world: FaultyWorld;
@@ -72,7 +72,7 @@ test('kill -9 at random moments in the middle of batches of a hundred', {
   let idle = true;
   /** Sends the next batch, unless the last one is still unanswered: then the newest gateway gets that call again. */
   const sendNext = (): void => {
-    if (!idle || payroll.open() > MOST_OPEN) return;
+    if (!idle || payroll.open() > MAX_OPEN) return;
     idle = false;
     const mode = payroll.paydays.length % WALLETS_EVERY === WALLETS_EVERY - 1 ? 'wallet' : 'mobile_money';
     sending = payroll.send({ mode, lines: LINES }).finally(() => {

@@ -25,20 +25,20 @@ const STARTS = 5;
 const CALLERS = 8;
 const LINES = 40;
 /** No further batch is sent while more than 160 lines are open. */
-const MOST_OPEN = 160;
+const MAX_OPEN = 160;
 /** Every third batch goes to wallets. */
 const WALLETS_EVERY = 3;
 const CARRIER_THINKS_MS = 100;
 const LOST = { answer_lost_rate: 0.1, lose_callback_rate: 0.3 };
 /** At most 240 requests, answers and webhooks before a kill, which comes a little later, at any point of what they cause. */
-const MOST_EVENTS = 240;
+const MAX_EVENTS = 240;
 /** 1 000 ms without a further batch when too many lines are open. */
 const PAUSE_MS = 1_000;
 /** The load that a number belongs to: its first digit after the network's prefix. */
 const PAYROLL = 1;
 
 const seed = openSeed();
-const moments = openMoments(seed.random, MOST_EVENTS);
+const moments = openMoments(seed.random, MAX_EVENTS);
 
 /** A process's place: a process that is killed there is replaced by the next one, at the same address. */
 interface Node {
@@ -121,7 +121,7 @@ async function killAtRandom(nodes: readonly Node[]): Promise<void> {
 async function payOut(payroll: Payroll, done: () => boolean): Promise<void> {
   while (!done()) {
     const mode = payroll.paydays.length % WALLETS_EVERY === WALLETS_EVERY - 1 ? 'wallet' : 'mobile_money';
-    if (payroll.open() > MOST_OPEN) await pause(PAUSE_MS);
+    if (payroll.open() > MAX_OPEN) await pause(PAUSE_MS);
     else await payroll.send({ mode, lines: LINES });
   }
 }

@@ -14,7 +14,7 @@ import { databasePlace } from './database-place.ts';
 /** Strikes once; `missed` if there was nothing to end. */
 type DatabaseFault = () => Promise<'met' | 'missed'>;
 
-const AWAY_MOST_MS = 120_000;
+const MAX_AWAY_MS = 120_000;
 /** 100 ms before a server that is starting is tried again. */
 const LOOK_AGAIN_MS = 100;
 const OURS = "from pg_stat_activity where application_name like 'mbongo %' and application_name <> 'mbongo presence'";
@@ -74,7 +74,7 @@ function isKilled(pid: number): boolean {
 
 /** Repeats a query until it is answered: the last fault may not be over. */
 async function query(url: string, text: string): Promise<readonly { pid: number }[]> {
-  const late = performance.now() + AWAY_MOST_MS;
+  const late = performance.now() + MAX_AWAY_MS;
   for (;;) {
     try {
       return await queryOnce(url, text);

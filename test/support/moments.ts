@@ -31,7 +31,7 @@ export function openSeed(): Seed {
 }
 
 /** At most 25 ms between the awaited event and the moment, to hit any point of what the event causes. */
-const MOST_MS_MORE = 25;
+const MAX_MS_MORE = 25;
 /** 1 000 ms without enough events, after which the moment comes all the same. */
 const QUIET_LIMIT_MS = 1_000;
 
@@ -57,7 +57,7 @@ export function openMoments(random: Random, mostEvents: number): Moments {
         wake = resolve;
         setTimeout(resolve, QUIET_LIMIT_MS);
       });
-      await pause(random.below(MOST_MS_MORE));
+      await pause(random.below(MAX_MS_MORE));
     },
   };
 }

@@ -8,17 +8,17 @@ import type { Outbound } from '../../src/platform/platform.ts';
 import { working } from './stillness.ts';
 import { openWire } from './wire.ts';
 
-const MOST_MS = Number(process.env.SLOW_WORLD ?? 0);
-if (!(MOST_MS >= 0)) throw new Error('SLOW_WORLD is a number of milliseconds, for example SLOW_WORLD=40');
+const MAX_MS = Number(process.env.SLOW_WORLD ?? 0);
+if (!(MAX_MS >= 0)) throw new Error('SLOW_WORLD is a number of milliseconds, for example SLOW_WORLD=40');
 
 /** Waits for up to SLOW_WORLD milliseconds, at random; not at all if it is unset. */
 export async function slowness(): Promise<void> {
-  if (MOST_MS > 0) await working(new Promise((done) => setTimeout(done, Math.random() * MOST_MS)));
+  if (MAX_MS > 0) await working(new Promise((done) => setTimeout(done, Math.random() * MAX_MS)));
 }
 
 /** The same outbound calls, with requests that leave later and answers that come later. */
 export function slowly(outbound: Outbound): Outbound {
-  if (MOST_MS === 0) return outbound;
+  if (MAX_MS === 0) return outbound;
   return {
     ...outbound,
     async request(request) {
@@ -32,5 +32,5 @@ export function slowly(outbound: Outbound): Outbound {
 
 /** An address through which the database answers later. */
 export async function slowDatabase(url: string): Promise<{ readonly url: string; close(): Promise<void> }> {
-  return MOST_MS === 0 ? { url, close: async () => undefined } : openWire(url, slowness);
+  return MAX_MS === 0 ? { url, close: async () => undefined } : openWire(url, slowness);
 }

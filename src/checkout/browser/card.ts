@@ -35,7 +35,7 @@ const FIELDS = [
 ] as const satisfies readonly { readonly [fact: string]: string }[];
 
 /** Milliseconds that the submitted form waits for its answer: a load that was stopped raises no event. Submitting again is safe. */
-const SUBMIT_AT_MOST = 20_000;
+const MAX_SUBMIT_MS = 20_000;
 
 function start(form: HTMLFormElement): void {
   const words = JSON.parse(form.dataset.words ?? '{}') as Words;
@@ -109,7 +109,7 @@ function start(form: HTMLFormElement): void {
         if (update.status === 'ok') {
           // Our own form has no card in it: it only says that the network has one.
           form.submit();
-          setTimeout(release, SUBMIT_AT_MOST);
+          setTimeout(release, MAX_SUBMIT_MS);
           return;
         }
         if (update.status === 'fields_in_error' && complainOf(update.errors)) return;

@@ -8,9 +8,9 @@ import { follow, isAnswered, load } from './page/loading.ts';
 import { countDown, localTimes } from './page/times.ts';
 
 /** Milliseconds that a sent form waits for its answer: a load that was stopped raises no event. Sending again is safe. */
-const SENT_AT_MOST = 20_000;
+const MAX_SENT_MS = 20_000;
 /** Milliseconds that a sent file waits for its answer, longer than the gateway waits for one: sent again, it would begin anew. */
-const FILE_SENT_AT_MOST = 125_000;
+const MAX_FILE_SENT_MS = 125_000;
 
 /** A second press while the first is under way does nothing, until something in the form is changed. */
 function sendOnce(): void {
@@ -39,7 +39,7 @@ function sendOnce(): void {
       button?.removeAttribute('aria-busy');
       if (status !== null) status.textContent = '';
     };
-    const timer = setTimeout(release, form.enctype === 'multipart/form-data' ? FILE_SENT_AT_MOST : SENT_AT_MOST);
+    const timer = setTimeout(release, form.enctype === 'multipart/form-data' ? MAX_FILE_SENT_MS : MAX_SENT_MS);
     form.addEventListener('input', release);
   });
   // A page that is shown again from the browser's memory is loaded, so that its forms can be sent again.

@@ -163,7 +163,7 @@ function assertBounded<Order>({ asked }: Stand<Order>): void {
   const longest = asked.reduce((sum, { timeout }) => sum + timeout, 0);
   assert.ok(longest <= LONGEST_CALL_MS, `a call may take ${longest} ms, which is longer than ${LONGEST_CALL_MS} ms`);
   for (const { answerLimit } of asked)
-    assert.ok(answerLimit <= MOST_BYTES, `${answerLimit} bytes of an answer are read`);
+    assert.ok(answerLimit <= MAX_BYTES, `${answerLimit} bytes of an answer are read`);
 }
 
 /**
@@ -172,7 +172,7 @@ function assertBounded<Order>({ asked }: Stand<Order>): void {
  */
 const LONGEST_CALL_MS = 10_000;
 
-const MOST_BYTES = 1_048_576;
+const MAX_BYTES = 1_048_576;
 
 /** Runs a check for each documented reply, at one upstream. */
 function withDocumented<Order extends CarrierOrder>(

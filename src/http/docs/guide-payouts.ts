@@ -4,8 +4,8 @@
  * Invariant: its first commands, pasted after those of the first page, work as they stand; a test pastes them.
  */
 
-import { BENEFICIARIES_MOST, PAID_AGAIN_MOST } from '../../domain/payout-order.ts';
-import { OCCURRENCES_MOST } from '../../domain/schedule.ts';
+import { MAX_BENEFICIARIES, MAX_PAID_AGAIN } from '../../domain/payout-order.ts';
+import { MAX_OCCURRENCES } from '../../domain/schedule.ts';
 import { html } from '../../messages/html.ts';
 import type { Guide, Installation } from './guide.ts';
 import { code, heading, table } from './prose.ts';
@@ -49,7 +49,7 @@ const DATES = table(
   ['sending_type', 'Fields', 'Runs'],
   [
     ['`immediate`, or absent', 'nothing; without `sending_type`, dates are refused', 'now'],
-    ['`scheduled`', `\`scheduled_dates\`: 1 to ${OCCURRENCES_MOST} dates`, 'once on each date'],
+    ['`scheduled`', `\`scheduled_dates\`: 1 to ${MAX_OCCURRENCES} dates`, 'once on each date'],
     [
       '`recurring`',
       '`recurring_start_date`, `recurring_frequency`, `recurring_occurrences`',
@@ -81,7 +81,7 @@ echo "$BATCH"`;
 
 export function payoutsGuide({ sandbox }: Installation): Guide {
   const main = html`<h1>Pay people</h1>
-<p class="lead">One call pays up to ${BENEFICIARIES_MOST} people: at once, on dates, or repeatedly; by mobile money or into wallets. The gateway reserves amounts and fees before it sends anything, and pays each person once.</p>
+<p class="lead">One call pays up to ${MAX_BENEFICIARIES} people: at once, on dates, or repeatedly; by mobile money or into wallets. The gateway reserves amounts and fees before it sends anything, and pays each person once.</p>
 ${heading('send', 'One call')}
 <p>Set <code>API</code> and <code>CREDENTIAL</code> as on <a href="/docs#credential">the first page</a>. In a sandbox every merchant begins with a balance to try this with; otherwise it comes from approved payments, or from the operator.</p>
 ${code('Shell', send(sandbox))}
@@ -93,7 +93,7 @@ ${LINES}
 <p>You get two <a href="/docs/webhooks">webhooks</a> for each line: <code>payout.pending</code> when it is made, and <code>payout.completed</code> or <code>payout.failed</code> when it is final. If a carrier gives no answer, the line stays <code>processing</code>: the gateway inquires until the outcome is known, and never sends the money a second time on a guess. Nor should you: pay a line again when it is <code>failed</code>, not when it takes long. Why it failed is its <code>reason</code> when you read the batch, one of <a href="/docs/errors#reasons">these codes</a>.</p>
 ${BATCHES}
 ${heading('again', 'Pay failed lines again')}
-<p>This call makes a new batch of the failed lines, to the same people, at the current fees. Each failed line is paid again at most once, however often you call. A line that fails again can be paid again from the new batch, ${PAID_AGAIN_MOST} times in all. As long as no line has failed, the call is refused with <a href="/docs/errors/1205">1205</a>. That answer is stored under its key: use another key later.</p>
+<p>This call makes a new batch of the failed lines, to the same people, at the current fees. Each failed line is paid again at most once, however often you call. A line that fails again can be paid again from the new batch, ${MAX_PAID_AGAIN} times in all. As long as no line has failed, the call is refused with <a href="/docs/errors/1205">1205</a>. That answer is stored under its key: use another key later.</p>
 ${code('Shell', RETRY)}
 <p><code>{"transaction_ids":["txn_…"]}</code> in the body names some of them. A line that an operator has called off, or that the carrier has paid after all, is refused too; the refusal names the line. Pay a failed person again by this call rather than in another way: it looks at every line that the failed one pays again, back to the first. If you must, read them all first, and those of the batches that paid it again: <code>taken_after_all</code> must be false, and none may be <code>completed</code>.</p>
 ${heading('funds', 'Funds and fees')}

@@ -30,7 +30,7 @@ interface Waiting {
 }
 
 /** How many tasks one `advance` runs before it assumes that a task re-arms itself without delay. */
-const TASKS_AT_MOST = 1_000_000;
+const MAX_TASKS = 1_000_000;
 
 /** Makes a clock that shows `start` (milliseconds since 1970) until `advance` moves it. */
 export function manualClock(start: number): ManualClock {
@@ -45,7 +45,7 @@ export function manualClock(start: number): ManualClock {
     for (let count = 0; ; count += 1) {
       const next = earliest(waiting);
       if (next === undefined || next.due > target) break;
-      if (count === TASKS_AT_MOST) throw new Error('a task re-arms itself without delay: the clock cannot move on');
+      if (count === MAX_TASKS) throw new Error('a task re-arms itself without delay: the clock cannot move on');
       waiting.delete(next);
       time = Math.max(time, next.due);
       next.task();

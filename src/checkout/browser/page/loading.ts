@@ -53,14 +53,14 @@ function isNews(value: unknown): value is { readonly version: string } {
 }
 
 /** Milliseconds that a load may take before another one is begun in its place: the networks that matter are slow. */
-const LOAD_AT_MOST = 30_000;
+const MAX_LOAD = 30_000;
 
-let leftAt = -LOAD_AT_MOST;
+let leftAt = -MAX_LOAD;
 let isLoading = false;
 
 /** Loads the page once the gateway answers: without an answer the browser would put its own error in the page's place. */
 export async function load(): Promise<void> {
-  if (isLoading || performance.now() - leftAt < LOAD_AT_MOST) return;
+  if (isLoading || performance.now() - leftAt < MAX_LOAD) return;
   isLoading = true;
   while (!(await isAnswered())) await later();
   isLoading = false;
@@ -73,7 +73,7 @@ export async function load(): Promise<void> {
  */
 function leave(): void {
   const now = performance.now();
-  if (now - leftAt < LOAD_AT_MOST) return;
+  if (now - leftAt < MAX_LOAD) return;
   leftAt = now;
   location.replace(document.body.dataset.page ?? '');
 }
