@@ -38,7 +38,8 @@ const REASONS: { readonly [code: string]: string } = {
 /** The server's codes for a state of the server or its roles: the address is right. */
 const STATES: { readonly [code: string]: string } = {
   '25006': 'the server accepts no changes: it is a standby or read-only; name the primary',
-  '42501': 'its role lacks a privilege: it must own the database, and everything of the gateway in it',
+  '42501':
+    'its role lacks a privilege: it must own the database and everything of the gateway in it, or have been granted what docs/deploying.md lists',
   '53300': 'the server, or this role, has as many connections as are allowed: plan for ten per process',
   '57P03': 'the server is starting or stopping',
 };

@@ -180,7 +180,7 @@ test('another application’s table of the same name, in a later schema of the s
   }
 });
 
-test('a role that may not create tables is refused, although no migration is missing', async () => {
+test('a role that may only read is refused, although no migration is missing', async () => {
   const role = `mbongo_reader_${Date.now()}`;
   await database.pool.query(`create role ${role} login password 'x'; grant select on schema_migration to ${role}`);
   try {

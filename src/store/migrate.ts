@@ -32,9 +32,11 @@ export type Migration = { name: string; sql: string; checksum: string };
  * that pools transactions (the lock lives as long as its transaction). A database with newer migrations than this code knows is
  * left as it is: during a deployment both versions run.
  *
- * @param url connection string of the database; its role must own the database
+ * @param url connection string of the database. Its role must own the database if anything is missing in it; otherwise it is
+ *   enough that it may write to the tables
  * @throws Error when the server is too old, the database's encoding cannot hold every text, or its tables lie in another schema;
- *   Error that names the file when one was edited after it was applied, comes too late, or fails
+ *   Error that names the file when one is missing and this role may not create tables, was edited after it was applied, comes too
+ *   late, or fails
  */
 export async function migrate(url: string, migrations: Migration[] = readMigrations()): Promise<string[]> {
   const client = new pg.Client({
@@ -48,9 +50,10 @@ export async function migrate(url: string, migrations: Migration[] = readMigrati
     await requireServer(client);
     await requireSchema(client);
     const known = await appliedBefore(client);
+    const missing = migrations.filter(({ name, checksum }) => known.get(name) !== checksum);
+    if (missing[0] !== undefined && known.size > 0) await requireCreator(client, `migration ${missing[0].name}`);
     const applied: string[] = [];
-    for (const migration of migrations) {
-      if (known.get(migration.name) === migration.checksum) continue;
+    for (const migration of missing) {
       if (await applyPatiently(client, migration)) applied.push(migration.name);
     }
     await makeRowTypes(client);
@@ -125,13 +128,14 @@ async function requireSchema(client: pg.Client): Promise<void> {
 
 /**
  * The migrations that are recorded, with their checksums, read without the lock: a record never changes. One that is not found here
- * is looked for again under the lock. On a standby, or for a role that may not create tables, this returns nothing, so that the
- * first migration fails at once and says why, even if none is missing.
+ * is looked for again under the lock. On a standby, or for a role that may not write to the tables, this returns nothing, so that
+ * the first migration fails at once and says why, even if none is missing.
  */
 async function appliedBefore(client: pg.Client): Promise<ReadonlyMap<string, string>> {
   const { rows: looks } = await client.query<{ knows: boolean }>(
     `select ${BEGUN} and current_setting('transaction_read_only') = 'off'
-       and has_schema_privilege(current_schema(), 'create') as knows`,
+       and has_table_privilege('schema_migration', 'select')
+       and has_table_privilege(to_regclass('payment'), 'insert') as knows`,
   );
   if (looks[0]?.knows !== true) return new Map();
   const { rows } = await client.query<{ name: string; checksum: string }>(
@@ -140,9 +144,22 @@ async function appliedBefore(client: pg.Client): Promise<ReadonlyMap<string, str
   return new Map(rows.map(({ name, checksum }) => [name, checksum]));
 }
 
+/** Refuses a role that cannot make what is missing, so that a gateway can run as a role that owns nothing. */
+async function requireCreator(client: pg.Client, what: string): Promise<void> {
+  const { rows } = await client.query<{ may_create: boolean }>(
+    "select has_schema_privilege(current_schema(), 'create') as may_create",
+  );
+  if (rows[0]?.may_create === true) return;
+  throw new Error(
+    `the database lacks ${what}, and this role may not create anything: run \`mbongo migrate\` of this version first, as the role that owns the database`,
+  );
+}
+
 /** Makes the row types that are missing. Usually none are, and then the lock is not taken. */
 async function makeRowTypes(client: pg.Client): Promise<void> {
-  if ((await missingRowTypes(client)).length === 0) return;
+  const [missing] = await missingRowTypes(client);
+  if (missing === undefined) return;
+  await requireCreator(client, `the type ${missing.name}`);
   await inTransaction(client, 'migrate', async () => {
     for (const type of await missingRowTypes(client)) await client.query(createRowType(type));
   });
