@@ -145,6 +145,19 @@ describe('templates', () => {
     expect(job).not.toMatch(/configMapRef|configMap:|serviceAccountName/);
   });
 
+  test('what creates tables has the owner’s address, if there is one, and nothing else has', () => {
+    for (const [name, text] of templates.filter(([one]) => one.endsWith('.yaml'))) {
+      const isOwner = ['archive.yaml', 'migrate.yaml'].includes(name);
+      expect(text.includes('env:\n') && text.includes('include "mbongo.ownerAddress"')).toBe(isOwner);
+    }
+    const helpers = readText(`${CHART}/templates/_helpers.tpl`);
+    const [, address = ''] = /ownerAddress" -\}\}\n([\s\S]*?)\{\{- end/.exec(helpers) ?? [];
+    expect(parse(skeleton(address))).toEqual([
+      { name: 'DATABASE_URL', valueFrom: { secretKeyRef: { name: 'word', key: 'DATABASE_URL' } } },
+    ]);
+    expect(valid.Check(filled({ ownerSecret: 'mbongo-owner' }))).toBe(true);
+  });
+
   test('every pod finds the certificate that issues the database’s, if the Secret has it', () => {
     for (const name of ['api.yaml', 'archive.yaml', 'migrate.yaml', 'worker.yaml']) {
       const template = readText(`${CHART}/templates/${name}`);

@@ -38,6 +38,17 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- required "existingSecret is required: the name of a Secret with DATABASE_URL and MASTER_KEY (see the chart's README)" .Values.existingSecret }}
 {{- end }}
 
+{{/* For what creates and drops tables: the database's owner in place of the role that the pods have. */}}
+{{- define "mbongo.ownerAddress" -}}
+{{- with .Values.ownerSecret -}}
+- name: DATABASE_URL
+  valueFrom:
+    secretKeyRef:
+      name: {{ . }}
+      key: DATABASE_URL
+{{- end }}
+{{- end }}
+
 {{- define "mbongo.serviceAccount" -}}
 {{- default (include "mbongo.fullname" .) .Values.serviceAccount.name }}
 {{- end }}
