@@ -134,7 +134,7 @@ async function requireSchema(client: pg.Client): Promise<void> {
 async function appliedBefore(client: pg.Client): Promise<ReadonlyMap<string, string>> {
   const { rows: looks } = await client.query<{ knows: boolean }>(
     `select ${BEGUN} and current_setting('transaction_read_only') = 'off'
-       and has_table_privilege('schema_migration', 'select')
+       and has_table_privilege(to_regclass('schema_migration'), 'select')
        and has_table_privilege(to_regclass('payment'), 'insert') as knows`,
   );
   if (looks[0]?.knows !== true) return new Map();
