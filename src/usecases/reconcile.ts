@@ -117,63 +117,90 @@ const FIRST_DATE = Date.UTC(2000, 0, 1);
 /** 1 day: the upstream's clock may be ahead of ours or behind, and its days end at other times. */
 const APART_MS = DAY_MS;
 
-/** `tell` is called with every verdict, and awaited; `size` is how many of each side are compared at a time. */
+/**
+ * Compares a statement with our attempts. `report` is called with every verdict, and awaited; `size` is how many of each side are
+ * compared at a time.
+ *
+ * @throws OperatorError when the statement has no dates and no span was given, its records have been dropped from the archive, or it
+ * names attempts in two ways.
+ */
 export async function reconcile(
   deps: Pick<Deps, 'store'>,
   statement: Statement,
-  tell: (matched: Matched) => Promise<void>,
+  report: (matched: Matched) => Promise<void>,
   size = PART,
 ): Promise<Reconciled> {
   const { connector } = statement;
-  const looked = await lookThrough(statement);
-  const { from, to } = spanOf(statement, looked);
-  await requireKept(deps, Math.min(from, looked.first ?? from));
+  const { keyOf, lines, first, last, paid } = await scan(statement);
+  const { from, to } = spanOf(statement, { first, last });
+  await requireKept(deps, Math.min(from, first ?? from));
   const ours = await deps.store.upstreamSpan({
     connector,
     made: { from: from - APART_MS - LONG_OPEN_MS, to: to + APART_MS },
     settled: { from, to },
   });
-  const parts = Math.max(1, Math.ceil(Math.max(looked.lines, ours.attempts) / size));
-  const counts: { [verdict in Verdict]: number } = {
-    matched: 0,
-    missing_here: 0,
-    missing_there: 0,
-    amount: 0,
-    status: 0,
-    duplicate: 0,
-  };
-  const outside = new Map<string, bigint>();
+  const tally = createTally({ from, to });
   const count = (matched: Matched): Promise<void> => {
-    counts[matched.verdict] += 1;
-    const { verdict, ours: side } = matched;
-    if (verdict === 'matched' && side?.status === 'approved' && !endedWithin(side, { from, to }))
-      outside.set(side.currency, (outside.get(side.currency) ?? 0n) + side.amountMinor);
-    return tell(matched);
+    tally.add(matched);
+    return report(matched);
   };
+  const parts = Math.max(1, Math.ceil(Math.max(lines, ours.attempts) / size));
   for (let part = 0; part < parts; part += 1) {
     const isMine = (reference: string): boolean => parts === 1 || partOf(reference, parts) === part;
-    const sides = await readOurs(deps, connector, ours, { keyOf: looked.keyOf, isMine });
-    await matchPart(deps, statement, { ours: sides, keyOf: looked.keyOf, isMine, from, to }, count);
+    const sides = await readOurs(deps, connector, ours, { keyOf, isMine });
+    await matchPart(deps, statement, { ours: sides, keyOf, isMine, from, to }, count);
   }
-  const totals = totalsOf(ours, looked.paid, outside);
+  const { counts, outside } = tally;
+  const totals = totalsOf(ours, paid, outside);
   const differing = VERDICTS.filter((verdict) => verdict !== 'matched' && counts[verdict] > 0);
   const agrees = differing.length === 0 && totals.every(({ isBooked }) => isBooked);
-  return { from, to, lines: looked.lines, counts, totals, agrees };
+  return { from, to, lines, counts, totals, agrees };
+}
+
+/** An interval of time in milliseconds: `from` inclusive, `to` exclusive. */
+interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The sums of a comparison: how often each verdict was given, and by currency what matched but ended outside the span. */
+interface Tally {
+  readonly counts: Reconciled['counts'];
+  /** Minor units of approved attempts that match a line. */
+  readonly outside: ReadonlyMap<string, bigint>;
+  add(matched: Matched): void;
+}
+
+function createTally(span: Span): Tally {
+  const counts = { matched: 0, missing_here: 0, missing_there: 0, amount: 0, status: 0, duplicate: 0 };
+  const outside = new Map<string, bigint>();
+  return {
+    counts,
+    outside,
+    add({ verdict, ours }) {
+      counts[verdict] += 1;
+      if (verdict !== 'matched' || ours?.status !== 'approved' || endedWithin(ours, span)) return;
+      outside.set(ours.currency, (outside.get(ours.currency) ?? 0n) + ours.amountMinor);
+    },
+  };
 }
 
 /** What a statement names an attempt by. */
 type KeyOf = (attempt: Attempt) => string;
 
-interface Looked {
+/** What a first reading of a statement tells. */
+interface Scanned {
   readonly keyOf: KeyOf;
   readonly lines: number;
+  /** The earliest and the latest instant of its dates (milliseconds); undefined if it has none. */
   readonly first: number | undefined;
   readonly last: number | undefined;
+  /** The total of its paid lines in minor units, by currency. */
   readonly paid: ReadonlyMap<string, bigint>;
 }
 
 /** Reads the whole statement once, so that an unreadable line is reported before any verdict. */
-async function lookThrough(statement: Statement): Promise<Looked> {
+async function scan(statement: Statement): Promise<Scanned> {
   const paid = new Map<string, bigint>();
   let namesIds = false;
   let lines = 0;
@@ -193,7 +220,7 @@ async function lookThrough(statement: Statement): Promise<Looked> {
   return { keyOf, lines, first, last, paid };
 }
 
-function spanOf(statement: Statement, { first, last }: Looked): { from: number; to: number } {
+function spanOf(statement: Statement, { first, last }: Pick<Scanned, 'first' | 'last'>): Span {
   const from = statement.from ?? first;
   const to = statement.to ?? last;
   if (from === undefined || to === undefined) {
@@ -254,14 +281,11 @@ function sideOf(attempt: Attempt, key: string): OurSide {
 }
 
 /** The attempts, and the lines of a statement, whose references fall to one part of the work. */
-interface Part {
+interface Part extends Span {
   /** By their keys. Attempts outside the span are added as lines ask for them. */
   readonly ours: Map<string, OurSide>;
   readonly keyOf: KeyOf;
   readonly isMine: (reference: string) => boolean;
-  /** The statement's span, in milliseconds: `from` inclusive, `to` exclusive. */
-  readonly from: number;
-  readonly to: number;
 }
 
 /** Lines without an attempt in the span are judged after the rest; the statement is read again only if there are any. */
@@ -269,12 +293,13 @@ async function matchPart(
   deps: Pick<Deps, 'store'>,
   statement: Statement,
   { ours, keyOf, isMine, from, to }: Part,
-  tell: (matched: Matched) => Promise<void>,
+  report: (matched: Matched) => Promise<void>,
 ): Promise<void> {
   const seen = new Set<string>();
   const judge = async (line: StatementLine): Promise<void> => {
     const side = ours.get(line.reference);
-    await tell({ verdict: seen.has(line.reference) ? 'duplicate' : compare(line, side), theirs: line, ours: side });
+    const verdict = seen.has(line.reference) ? 'duplicate' : compare(line, side);
+    await report({ verdict, theirs: line, ours: side });
     seen.add(line.reference);
   };
   const missing = new Set<string>();
@@ -295,7 +320,7 @@ async function matchPart(
   }
   for (const side of ours.values()) {
     const isTheirs = side.status === 'approved' && endedWithin(side, { from, to });
-    if (isTheirs && !seen.has(side.key)) await tell({ verdict: 'missing_there', theirs: undefined, ours: side });
+    if (isTheirs && !seen.has(side.key)) await report({ verdict: 'missing_there', theirs: undefined, ours: side });
   }
 }
 
@@ -337,7 +362,7 @@ function partOf(reference: string, parts: number): number {
   return hash % parts;
 }
 
-function endedWithin({ settledAt }: OurSide, { from, to }: { readonly from: number; readonly to: number }): boolean {
+function endedWithin({ settledAt }: OurSide, { from, to }: Span): boolean {
   return settledAt !== null && settledAt >= from && settledAt < to;
 }
 
