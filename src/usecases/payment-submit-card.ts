@@ -82,25 +82,46 @@ export async function submitByCard(
   const card = cardOf(deps);
   const intention = cardIntention(card, 'card');
   requireForm(payment, formId);
-  const { version } = caller.session;
   const others = (await readSessionPayments(deps, caller.session)).filter((one) => one.id !== payment.id);
+  const refused = await refusalByEarlier(deps, card, { caller, payment }, others);
+  if (refused !== undefined) return refuse(deps.store, answering, refused);
+  const { version } = caller.session;
   const check = (found: Payment, session: Session): void => {
     requireForm(found, formId);
     // Another submit had the session meanwhile: what it asked for must be inquired about, too.
     if (!hasOnePayment(session) && session.version !== version) throw new PaymentMoved(found.id);
   };
-  const used = refusalOf(() => requireCardsLeft(others, payment, caller.session, deps.clock.now()));
-  // If the session has used up its cards, no later submit inquires about this payment's own earlier attempts, so this one does.
-  const before = await askEarlierInSession(deps, card, used === undefined ? others : [...others, payment]);
-  // The payment that was found paid has consumed the session: this submit starts over, and finds that.
-  if (before === 'taken') throw new SubmitAgain(payment.id);
-  if (before === 'paid_aside') return refuse(deps.store, answering, paidAside(payment).refusal);
-  if (before === 'unclear') return refuse(deps.store, answering, unclearBefore(payment).refusal);
-  if (used !== undefined) return refuse(deps.store, answering, used);
   const hasWaited = others.length > 0;
   return submitByAttempt(deps, { caller, payment, intention, answering, check, hasWaited }, (intended) =>
     authenticateAndPay({ deps, intended, card, answering }, browser),
   );
+}
+
+/**
+ * The refusal if an earlier card attempt of the session has paid the order, or may have; or if the session has used up its cards.
+ * `others`: the session's other payments.
+ *
+ * @throws SubmitAgain when an earlier attempt turns out to have paid its payment, which has consumed the session.
+ */
+async function refusalByEarlier(
+  deps: Deps,
+  card: CardConnector,
+  { caller: { session }, payment }: Pick<FoundSubmit, 'caller' | 'payment'>,
+  others: readonly Payment[],
+): Promise<Refusal | undefined> {
+  const used = refusalOf(() => requireCardsLeft(others, payment, session, deps.clock.now()));
+  // If the session has used up its cards, no later submit inquires about this payment's own earlier attempts, so this one does.
+  const earlier = await askEarlierInSession(deps, card, used === undefined ? others : [...others, payment]);
+  switch (earlier) {
+    case 'taken':
+      throw new SubmitAgain(payment.id);
+    case 'paid_aside':
+      return paidAside(payment).refusal;
+    case 'unclear':
+      return unclearBefore(payment).refusal;
+    case 'none':
+      return used;
+  }
 }
 
 /** Requires the form that was opened for this payment. */
