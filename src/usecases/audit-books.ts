@@ -84,12 +84,7 @@ export async function compareBooks(
   const begun = markFor(first, mark, now);
   if (mark === undefined) return { findings: [], mark: begun, looked: 0 };
   const read = await readLines(books, first, begun);
-  const approved = await deps.store.attempt.approved({
-    connectors: books.connectors,
-    madeFrom: Math.max(begun.since, begun.settledFrom - LONGEST_OPEN_MS),
-    settledFrom: begun.settledFrom,
-    limit: PAGE,
-  });
+  const approved = await readApproved(deps, books, begun);
   // Their lines are asked for after our approvals were read: what is approved here was in their book before.
   const ids = [...new Set([...begun.again, ...approved.map(({ id }) => id)])];
   const theirs = await linesOf(books, ids);
@@ -100,20 +95,31 @@ export async function compareBooks(
     judge(books, id, await attemptOf(deps, id), byAttempt.get(id), begun.since),
   );
   const findings = verdicts.flatMap(({ finding }) => finding ?? []);
-  // If there are too many to keep, undecided attempts take precedence: findings have already been reported.
-  const waiting = verdicts.filter((one) => one.again).toSorted((one, other) => rankOf(one) - rankOf(other));
-  // A full page may have left out other attempts of its last instant.
-  const settledFrom = approved.length < PAGE ? now - OVERLAP_MS : (approved.at(-1)?.settled_at ?? now);
+  const settledFrom = Math.max(begun.settledFrom, settledUntil(approved, now));
   return {
     findings,
     looked: asked.length,
-    mark: {
-      ...begun,
-      after: read.after,
-      settledFrom: Math.max(begun.settledFrom, settledFrom),
-      again: waiting.slice(0, MAX_AGAIN).map(({ id }) => id),
-    },
+    mark: { ...begun, after: read.after, settledFrom, again: toCompareAgain(verdicts) },
   };
+}
+
+/** A page of our approved attempts that have ended since the last run. */
+function readApproved({ store }: NeedsBooks, { connectors }: Books, mark: BookMark): Promise<readonly Attempt[]> {
+  const { since, settledFrom } = mark;
+  const madeFrom = Math.max(since, settledFrom - LONGEST_OPEN_MS);
+  return store.attempt.approved({ connectors, madeFrom, settledFrom, limit: PAGE });
+}
+
+/** The instant up to which approved attempts have been read: the next run continues there. */
+function settledUntil(approved: readonly Attempt[], now: number): number {
+  // A full page may have left out other attempts of its last instant.
+  return approved.length < PAGE ? now - OVERLAP_MS : (approved.at(-1)?.settled_at ?? now);
+}
+
+/** The attempts that the next run compares again. Undecided ones take precedence: findings have already been reported. */
+function toCompareAgain(verdicts: readonly Verdict[]): readonly string[] {
+  const waiting = verdicts.filter(({ again }) => again).toSorted((one, other) => rankOf(one) - rankOf(other));
+  return waiting.slice(0, MAX_AGAIN).map(({ id }) => id);
 }
 
 /** A book that began anew, as the sandbox's does when it restarts, is read from its beginning, for attempts made from now on. */
@@ -183,8 +189,8 @@ function judge(
     return attempt.status === 'approved' && attempt.reason !== 'settled_by_operator' ? found('book_missing') : fine;
   }
   if (line.times !== 1) return found('book_times');
-  const way = attempt.purpose === 'payment' ? 'debit' : 'credit';
-  const isSame = line.amountMinor === attempt.amount_minor && line.currency === attempt.currency && line.kind === way;
+  const kind = attempt.purpose === 'payment' ? 'debit' : 'credit';
+  const isSame = line.amountMinor === attempt.amount_minor && line.currency === attempt.currency && line.kind === kind;
   if (!isSame) return found('book_amount');
   if (attempt.status === 'approved') return fine;
   // An attempt that is still to be inquired about may yet be settled.
