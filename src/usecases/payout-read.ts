@@ -172,37 +172,54 @@ const MAX_COUNTED = 50_000;
  * mode or currency scans batches: if few match, a page is short, and the next one continues.
  */
 export async function listPayouts(deps: Deps, { merchant }: MerchantCaller, listing: BatchListing): Promise<BatchPage> {
-  const { limit, cursor, to, status, receiptMode, currency } = listing;
+  const batches: BatchStanding[] = [];
+  let nextCursor: string | undefined;
+  for await (const { standings, isFollowed } of scanBatches(deps, merchant, listing)) {
+    for (const [at, standing] of standings.entries()) {
+      nextCursor = isFollowed || at + 1 < standings.length ? standing.batch.id : undefined;
+      if (fits(listing, standing)) batches.push(standing);
+      if (batches.length === listing.limit) return { batches, nextCursor };
+    }
+    if (!isFollowed) nextCursor = undefined;
+  }
+  return { batches, nextCursor };
+}
+
+/** Some of a merchant's batches, newest first. */
+interface BatchChunk {
+  readonly standings: readonly BatchStanding[];
+  /** Whether older batches follow. */
+  readonly isFollowed: boolean;
+}
+
+/** Reads a merchant's batches for one page, until there are no more, or as many as one page may cost. */
+async function* scanBatches(
+  deps: Deps,
+  merchant: Merchant,
+  { status, receiptMode, currency, customerReference, from, to, cursor, limit }: BatchListing,
+): AsyncGenerator<BatchChunk, void, undefined> {
   const everyOneFits = [status, receiptMode, currency].every((one) => one === undefined);
-  const found: BatchStanding[] = [];
   let before = earlier(cursor, to === undefined ? undefined : firstIdAt('batch', to));
   let scanned = 0;
   let counted = 0;
-  for (;;) {
-    const wanted = everyOneFits ? limit - found.length : CHUNK;
+  while (scanned < MAX_SCANNED && counted < MAX_COUNTED) {
+    const wanted = everyOneFits ? limit - scanned : CHUNK;
     const read = await findBatches(deps, {
       shard: merchant.shard,
       merchantId: merchant.id,
-      customerReference: listing.customerReference,
-      from: listing.from === undefined ? undefined : firstIdAt('batch', listing.from),
+      customerReference,
+      from: from === undefined ? undefined : firstIdAt('batch', from),
       before,
       // One more than wanted, to learn whether there are others.
       limit: wanted + 1,
     });
     const chunk = affordable(read.slice(0, wanted), MAX_COUNTED - counted);
-    const standings = await Promise.all(chunk.map((batch) => readStanding(deps, batch)));
-    for (const [at, standing] of standings.entries()) {
-      before = standing.batch.id;
-      if (fits(listing, standing)) found.push(standing);
-      if (found.length < limit) continue;
-      return { batches: found, nextCursor: at + 1 < read.length ? before : undefined };
-    }
-    if (chunk.length === read.length) return { batches: found, nextCursor: undefined };
+    const isFollowed = chunk.length < read.length;
+    yield { standings: await Promise.all(chunk.map((batch) => readStanding(deps, batch))), isFollowed };
+    if (!isFollowed || chunk.length < wanted) return;
+    before = chunk.at(-1)?.id;
     scanned += chunk.length;
     counted += chunk.reduce((sum, batch) => sum + linesIn(batch), 0);
-    if (scanned >= MAX_SCANNED || counted >= MAX_COUNTED || chunk.length < wanted) {
-      return { batches: found, nextCursor: before };
-    }
   }
 }
 
