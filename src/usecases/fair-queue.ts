@@ -9,19 +9,10 @@
 
 import type { Clock } from '../platform/platform.ts';
 import type { CallOutcome } from './call-outcome.ts';
-import {
-  emptyShare,
-  type FairQueueLimits,
-  hasRoom,
-  isUnused,
-  type Lane,
-  mayStart,
-  mostAtReceiver,
-  type Share,
-  shareOf,
-} from './fair-shares.ts';
-import { noteAnswer, sendAway, unknownPace } from './lane-pace.ts';
-import { createSilences, goesOn } from './silences.ts';
+import { createLanes } from './fair-lanes.ts';
+import { type FairQueueLimits, hasRoom, type Lane, mayStart, mostAtReceiver, type Share } from './fair-shares.ts';
+import { noteAnswer, sendAway } from './lane-pace.ts';
+import { goesOn } from './silences.ts';
 
 export interface FairQueue<W> {
   /** Takes work on, or returns false if there is no room for it. */
@@ -56,32 +47,8 @@ export function createFairQueue<W>(
   start: (work: W) => Promise<CallOutcome>,
   emptied: () => void,
 ): FairQueue<W> {
-  const all: Share<W> = emptyShare();
-  const merchants = new Map<string, Share<W>>();
-  const receivers = new Map<string, Share<W>>();
-  const lanes = new Map<string, Lane<W>>();
-  /** Silences of removed lanes. */
-  const silences = createSilences();
-
-  const laneOf = (merchantId: string, receiverId: string): Lane<W> => {
-    const key = keyOf(merchantId, receiverId);
-    const known = lanes.get(key);
-    if (known !== undefined) return known;
-    const merchant = shareOf(merchants, merchantId);
-    const lane = {
-      merchantId,
-      receiverId,
-      merchant,
-      receiver: shareOf(receivers, receiverId),
-      queue: [],
-      inFlight: 0,
-      width: limits.atReceiver,
-      silence: silences.take(key),
-      pace: unknownPace(),
-    };
-    lanes.set(key, lane);
-    return lane;
-  };
+  const lanes = createLanes<W>(limits.atReceiver);
+  const { all } = lanes;
 
   const sharesOf = (lane: Lane<W>): readonly Share<W>[] => [all, lane.merchant, lane.receiver];
 
@@ -111,7 +78,7 @@ export function createFairQueue<W>(
     noteOutcome(lane, outcome, now(), limits);
     lane.inFlight -= 1;
     for (const share of sharesOf(lane)) share.inFlight -= 1;
-    forget(lane);
+    lanes.removeIfUnused(lane);
     // The ended call made room at its receiver, for its merchant and in all: lanes that wait longest come first, its own last.
     const most = all.inFlight === 0 ? Number.POSITIVE_INFINITY : LOOKS;
     const isFull = (): boolean => all.inFlight >= limits.inAll;
@@ -137,36 +104,25 @@ export function createFairQueue<W>(
     }
   };
 
-  const forget = (lane: Lane<W>): void => {
-    if (lane.inFlight === 0 && lane.queue.length === 0) {
-      const key = keyOf(lane.merchantId, lane.receiverId);
-      lanes.delete(key);
-      if (lane.silence !== undefined) silences.putAway(key, lane.silence);
-    }
-    if (isUnused(lane.merchant)) merchants.delete(lane.merchantId);
-    if (isUnused(lane.receiver)) receivers.delete(lane.receiverId);
-  };
-
   return {
     add(merchantId, receiverId, work) {
-      const lane = laneOf(merchantId, receiverId);
+      const lane = lanes.of(merchantId, receiverId);
       if (!hasRoom(lane, all, limits)) {
-        forget(lane);
+        lanes.removeIfUnused(lane);
         return false;
       }
       wait(lane, work);
       run(lane);
       return true;
     },
-    waiting: (merchantId, receiverId) => lanes.get(keyOf(merchantId, receiverId))?.queue.length ?? 0,
+    waiting: (merchantId, receiverId) => lanes.find(merchantId, receiverId)?.queue.length ?? 0,
     waitingInAll: () => all.waiting,
     silence(merchantId, receiverId) {
-      const key = keyOf(merchantId, receiverId);
-      const silence = lanes.get(key)?.silence ?? silences.peek(key);
+      const silence = lanes.silenceOf(merchantId, receiverId);
       return silence === undefined ? 0 : silence.until - silence.since;
     },
     sendAway(merchantId, receiverId, most) {
-      const lane = lanes.get(keyOf(merchantId, receiverId));
+      const lane = lanes.find(merchantId, receiverId);
       return lane === undefined ? 0 : sendAway(lane.pace, now(), most);
     },
     isEmpty: () => all.inFlight === 0 && all.waiting === 0,
@@ -177,14 +133,10 @@ export function createFairQueue<W>(
           share.waiting -= left;
           share.lanes.delete(lane);
         }
-        forget(lane);
+        lanes.removeIfUnused(lane);
       }
     },
   };
-}
-
-function keyOf(merchantId: string, receiverId: string): string {
-  return `${merchantId} ${receiverId}`;
 }
 
 /** What the end of a call says of its lane: how many more it may have in flight, and whether the receiver is silent. */

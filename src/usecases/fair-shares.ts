@@ -50,6 +50,7 @@ export interface Lane<W> {
 const RECEIVER_FACTOR = 4;
 /** 1/4 of the free places in all may be held by one merchant: a fifth of all, if it is alone. */
 const MERCHANT_FACTOR = 1 / 4;
+
 /** Whether one more piece of work may wait in the lane. */
 export function hasRoom<W>({ queue, merchant }: Lane<W>, all: Share<W>, limits: FairQueueLimits): boolean {
   return (
