@@ -17,11 +17,11 @@ import type {
   JournalEntry,
   Keyed,
   LedgerTransfer,
+  LimitCounter,
   Merchant,
   OneTimeCode,
   Payment,
   PaymentHistory,
-  PinGuard,
   Session,
   Setting,
   Versioned,
@@ -43,7 +43,7 @@ export interface Tables {
   attempt: Attempt;
   one_time_code: OneTimeCode;
   wallet: Wallet;
-  pin_guard: PinGuard;
+  pin_guard: LimitCounter;
   account: Account;
   ledger_transfer: LedgerTransfer;
   transfer_reference: TransferReference;

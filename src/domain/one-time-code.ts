@@ -8,7 +8,7 @@
 import type { Currency } from './currency.ts';
 import { HOUR_MS, MINUTE_MS } from './durations.ts';
 import { secondsUntil } from './elapsed.ts';
-import type { Merchant, OneTimeCode, Payment, PinCount, Wallet } from './records.ts';
+import type { LimitCount, Merchant, OneTimeCode, Payment, Wallet } from './records.ts';
 import { CODE_GUARDS, guardedCalls } from './traffic-limit.ts';
 
 export const CODE_LIFE_MS = 10 * MINUTE_MS;
@@ -58,12 +58,15 @@ export function isOutdated(
 export const TEXTS_SPAN_MS = HOUR_MS;
 
 /** Whether a count's span has not ended. A span that has yet to begin was begun by a process whose clock is ahead. */
-function isCounting(count: PinCount | undefined, now: number): count is PinCount & { readonly pin_failed_at: number } {
+function isCounting(
+  count: LimitCount | undefined,
+  now: number,
+): count is LimitCount & { readonly pin_failed_at: number } {
   return count !== undefined && count.pin_failed_at !== null && now < count.pin_failed_at + TEXTS_SPAN_MS;
 }
 
 /** The texts that are left of `most` for an account, and when its span ends. */
-export function textsLeft(count: PinCount | undefined, now: number, most: number): Left {
+export function textsLeft(count: LimitCount | undefined, now: number, most: number): Left {
   if (!isCounting(count, now)) return { count: most, seconds: secondsUntil(now + TEXTS_SPAN_MS, now) };
   return {
     count: Math.max(0, most - count.pin_failures),
@@ -72,7 +75,7 @@ export function textsLeft(count: PinCount | undefined, now: number, most: number
 }
 
 /** What one more text does to the count, which is kept in the form of one of wrong PINs: when its span began, and how many. */
-export function afterText(count: PinCount | undefined, now: number): PinCount & { readonly pin_failed_at: number } {
+export function afterText(count: LimitCount | undefined, now: number): LimitCount & { readonly pin_failed_at: number } {
   const [began, sent] = isCounting(count, now) ? [count.pin_failed_at, count.pin_failures] : [now, 0];
   return { pin_failures: sent + 1, pin_failed_at: began, locked_until: null };
 }

@@ -291,16 +291,21 @@ export interface OneTimeCode extends Versioned {
 
 export type WalletKind = 'wallet' | 'flash';
 
-/** How often a PIN was wrong recently, and the lock that came of it. Other counts are kept in the same form: see `PinGuard`. */
-export interface PinCount {
+/**
+ * What a limit counts: how often something was tried or sent recently, and the lock that came of it. The columns are named after the
+ * first such limit, on wrong PINs; `LimitCounter` lists the others.
+ */
+export interface LimitCount {
+  /** How many wrong PINs or codes in a row, or how many texts in the present span. */
   readonly pin_failures: number;
-  /** When a PIN was last wrong; null: not since the last right one. Of texts: when their span began. */
+  /** When a PIN or code was last wrong (milliseconds); null: not since the last right one. Of texts: when their span began. */
   readonly pin_failed_at: number | null;
+  /** Until when no further try counts (milliseconds); null: there is no lock. */
   readonly locked_until: number | null;
 }
 
 /** A customer's wallet or flash account; `id` is its number. Its money is in the ledger account of the same id. */
-export interface Wallet extends Versioned, PinCount {
+export interface Wallet extends Versioned, LimitCount {
   readonly kind: WalletKind;
   readonly currency: Currency;
   readonly phone: string;
@@ -312,11 +317,14 @@ export interface Wallet extends Versioned, PinCount {
 }
 
 /**
- * A count apart from its account. Of PINs tried for a number that is no account, counted as for an account, so that nobody learns
- * which numbers exist: `id` is a keyed hash of what was entered, which may be anything. Of PINs tried in a session: `id` is the
- * session's. Of an account's wrong one-time codes, and of the texts sent for it: `id` is a keyed hash, too.
+ * The counter of a limit, in a row of its own (table `pin_guard`). It counts one of four things:
+ * - PINs tried for a number that is no account, as they are counted for an account, so that nobody learns which numbers exist. `id` is
+ *   a keyed hash of what was entered, which may be anything.
+ * - PINs tried in a session: `id` is the session's.
+ * - wrong one-time codes of an account, over all of its payments: `id` is a keyed hash of its number.
+ * - texts sent for an account: `id` is a keyed hash of its number, too.
  */
-export interface PinGuard extends Versioned, PinCount {
+export interface LimitCounter extends Versioned, LimitCount {
   readonly pin_failed_at: number;
 }
 

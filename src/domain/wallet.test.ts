@@ -2,7 +2,7 @@ import cardValidator from 'card-validator';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { SHARDS } from './ids.ts';
-import type { PinCount, Wallet } from './records.ts';
+import type { LimitCount, Wallet } from './records.ts';
 import {
   afterRightCode,
   afterWrongCode,
@@ -14,7 +14,7 @@ import {
   makeWalletNumber,
   PIN_LOCK_MS,
   PIN_MEMORY_MS,
-  shardOfGuard,
+  shardOfCounter,
   shardOfWallet,
 } from './wallet.ts';
 
@@ -171,7 +171,7 @@ test('no try is lost between a process that lacks one of two counts and one that
   const tries = fc.array(fc.record({ hasBoth: fc.boolean(), passed: fc.nat(1_000) }), { minLength: 5, maxLength: 5 });
   fc.assert(
     fc.property(tries, fc.integer({ min: -60_000, max: 60_000 }), (all, apart) => {
-      let [old, renewed]: (PinCount | undefined)[] = [];
+      let [old, renewed]: (LimitCount | undefined)[] = [];
       let at = 100_000;
       const left = all.map(({ hasBoth, passed }) => {
         at += passed;
@@ -188,6 +188,6 @@ test('no try is lost between a process that lacks one of two counts and one that
 
 test('each character of base64url is a shard of its own', () => {
   const letters = Array.from({ length: 64 }, (_, n) => Buffer.from([n << 2, 0, 0]).toString('base64url'));
-  expect(letters.map(shardOfGuard)).toEqual(Array.from({ length: SHARDS }, (_, n) => n));
-  for (const id of ['', '+a', 'é']) expect(() => shardOfGuard(id)).toThrow(RangeError);
+  expect(letters.map(shardOfCounter)).toEqual(Array.from({ length: SHARDS }, (_, n) => n));
+  for (const id of ['', '+a', 'é']) expect(() => shardOfCounter(id)).toThrow(RangeError);
 });

@@ -9,7 +9,7 @@ import { HOUR_MS, MINUTE_MS } from './durations.ts';
 import { secondsUntil } from './elapsed.ts';
 import { SHARDS } from './ids.ts';
 import { luhnSum } from './luhn.ts';
-import type { PinCount } from './records.ts';
+import type { LimitCount } from './records.ts';
 
 const PIN_TRIES = 5;
 /**
@@ -71,8 +71,8 @@ export function shardOfWallet(number: string): number {
 
 const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
-/** The shard of a `PinGuard`, from its id: a hash in base64url, whose first character is one of 64. */
-export function shardOfGuard(id: string): number {
+/** The shard of a `LimitCounter` whose id is a hash in base64url: its first character, one of 64. @throws RangeError for another id. */
+export function shardOfCounter(id: string): number {
   const shard = BASE64URL.indexOf(id.charAt(0));
   if (id === '' || shard < 0) throw new RangeError('not a hash in base64url');
   return shard;
@@ -84,10 +84,10 @@ function checkDigit(body: string): string {
 }
 
 /** No wrong PINs: the count after a right one, and after an operator has set another. */
-export const UNLOCKED = { pin_failures: 0, pin_failed_at: null, locked_until: null } as const satisfies PinCount;
+export const UNLOCKED = { pin_failures: 0, pin_failed_at: null, locked_until: null } as const satisfies LimitCount;
 
 /** Whole seconds until a locked account may try again; undefined when it is not locked. */
-export function lockedFor(count: PinCount | undefined, now: number): number | undefined {
+export function lockedFor(count: LimitCount | undefined, now: number): number | undefined {
   const until = count?.locked_until ?? null;
   return until === null || until <= now ? undefined : secondsUntil(until, now);
 }
@@ -100,10 +100,10 @@ const CLOCKS_APART_MS = 60_000;
  * one's, even if another process's clock wrote that: see `decidingCount`.
  */
 export function afterWrongPin(
-  count: PinCount | undefined,
+  count: LimitCount | undefined,
   now: number,
   tries = PIN_TRIES,
-): { readonly row: PinCount & { readonly pin_failed_at: number }; readonly left: number } {
+): { readonly row: LimitCount & { readonly pin_failed_at: number }; readonly left: number } {
   const failures = stillCounting(count, now) + 1;
   const left = Math.max(0, tries - failures);
   const locked_until = left === 0 ? now + PIN_LOCK_MS : null;
@@ -112,12 +112,12 @@ export function afterWrongPin(
 }
 
 /** The count after one more wrong PIN in a session, over all accounts: twenty end its tries for fifteen minutes. */
-export function afterWrongPinOfSession(count: PinCount | undefined, now: number): ReturnType<typeof afterWrongPin> {
+export function afterWrongPinOfSession(count: LimitCount | undefined, now: number): ReturnType<typeof afterWrongPin> {
   return afterWrongPin(count, now, SESSION_PIN_TRIES);
 }
 
 /** The count after one more wrong one-time code of an account: twenty lock its codes for fifteen minutes. */
-export function afterWrongCode(count: PinCount | undefined, now: number): ReturnType<typeof afterWrongPin> {
+export function afterWrongCode(count: LimitCount | undefined, now: number): ReturnType<typeof afterWrongPin> {
   return afterWrongPin(count, now, CODE_TRIES);
 }
 
@@ -126,7 +126,7 @@ export function afterWrongCode(count: PinCount | undefined, now: number): Return
  * process's clock, so that it counts nothing; and as the latest of the account's counts, so that it decides. Were it removed, an
  * older count under another master key, which a process without that key cannot see, would decide again.
  */
-export function afterRightCode({ pin_failed_at }: PinCount, now: number): ReturnType<typeof afterWrongPin>['row'] {
+export function afterRightCode({ pin_failed_at }: LimitCount, now: number): ReturnType<typeof afterWrongPin>['row'] {
   const at = Math.max(now, (pin_failed_at ?? 0) + 1);
   return { pin_failures: 1, pin_failed_at: at, locked_until: now - CLOCKS_APART_MS };
 }
@@ -136,7 +136,7 @@ export function afterRightCode({ pin_failed_at }: PinCount, now: number): Return
  * lacks one of two keys counts only under the other, so that a count may miss the latest tries. A locked count decides, and of
  * two the one that stays locked longer; if none is locked, the one that was written last, which has missed none.
  */
-export function decidingCount<C extends PinCount>(counts: readonly (C | undefined)[], now: number): C | undefined {
+export function decidingCount<C extends LimitCount>(counts: readonly (C | undefined)[], now: number): C | undefined {
   let deciding: C | undefined;
   for (const count of counts) {
     if (count !== undefined && (deciding === undefined || outranks(count, deciding, now))) deciding = count;
@@ -144,7 +144,7 @@ export function decidingCount<C extends PinCount>(counts: readonly (C | undefine
   return deciding;
 }
 
-function outranks(count: PinCount, other: PinCount, now: number): boolean {
+function outranks(count: LimitCount, other: LimitCount, now: number): boolean {
   const [lock, otherLock] = [lockedFor(count, now) ?? 0, lockedFor(other, now) ?? 0];
   if (lock !== otherLock) return lock > otherLock;
   const [at, otherAt] = [count.pin_failed_at ?? 0, other.pin_failed_at ?? 0];
@@ -152,7 +152,7 @@ function outranks(count: PinCount, other: PinCount, now: number): boolean {
 }
 
 /** The failures that still count: none after a lock that has passed, or once they are forgotten. */
-function stillCounting(count: PinCount | undefined, now: number): number {
+function stillCounting(count: LimitCount | undefined, now: number): number {
   if (count === undefined || count.pin_failed_at === null) return 0;
   const lockPassed = count.locked_until !== null && count.locked_until <= now;
   return lockPassed || count.pin_failed_at + PIN_MEMORY_MS <= now ? 0 : count.pin_failures;

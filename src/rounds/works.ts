@@ -11,12 +11,12 @@ import { openInquiries } from '../usecases/attempt-inquire.ts';
 import { auditDue } from '../usecases/audit.ts';
 import type { Deps } from '../usecases/deps.ts';
 import { reapMemories } from '../usecases/idempotency-reap.ts';
+import { reapLimitCounters } from '../usecases/limit-counter-reap.ts';
 import { openExpiry } from '../usecases/payment-expire.ts';
 import { startDue } from '../usecases/payout-claim.ts';
 import { closeCancelledPayouts } from '../usecases/payout-close.ts';
 import type { Dispatcher } from '../usecases/payout-dispatch.ts';
 import { runDuePayouts } from '../usecases/payout-run.ts';
-import { reapPinGuards } from '../usecases/pin-guard-reap.ts';
 import { type RefundDispatcher, startDueRefunds } from '../usecases/refund-dispatch.ts';
 import { closeDays } from '../usecases/snapshot-days.ts';
 import { offerDue } from '../usecases/webhook-claim.ts';
@@ -53,7 +53,7 @@ export function worksOf(deps: Deps, senders: Senders, { isCalm, isClockRight }: 
   const works: readonly Work[] = [
     { name: 'inquire', every: SECOND_MS, run: openInquiries(deps) },
     { name: 'expire', every: SECOND_MS, run: openExpiry(deps) },
-    { name: 'reap', every: MINUTE_MS, run: async () => (await reapMemories(deps)) + (await reapPinGuards(deps)) },
+    { name: 'reap', every: MINUTE_MS, run: async () => (await reapMemories(deps)) + (await reapLimitCounters(deps)) },
     { name: 'webhooks', every: DELIVERY_ROUND_MS, run: () => offerDue(deps, courier) },
     { name: 'payouts', every: SECOND_MS, run: () => startDue(deps, dispatcher) },
     { name: 'refunds', every: SECOND_MS, run: () => startDueRefunds(deps, refunds) },

@@ -71,7 +71,7 @@ export function openNouns(readers: Readers, recent: Recent): Nouns {
     },
     code: { get: byId('one_time_code') },
     wallet: { get: byId('wallet'), list: (filter) => listWallets(readers, filter) },
-    pinGuard: { get: byId('pin_guard'), reap: rounds.reapPinGuards },
+    limitCounter: { get: byId('pin_guard'), reap: rounds.reapLimitCounters },
     account: { get: byId('account') },
     transferReference: { get: byId('transfer_reference') },
     accounts: { ofMerchant: many(readers.keyed(MERCHANT_ACCOUNTS)) },

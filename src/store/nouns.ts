@@ -15,11 +15,11 @@ import type {
   Credential,
   IdempotencyRecord,
   JournalEntry,
+  LimitCounter,
   Merchant,
   OneTimeCode,
   Payment,
   PaymentHistory,
-  PinGuard,
   Setting,
   Wallet,
 } from '../domain/records.ts';
@@ -128,8 +128,8 @@ export interface Nouns {
     /** In the order of their numbers. Reads every wallet if a phone is named that has few. */
     list(filter: WalletFilter): Promise<Wallet[]>;
   };
-  readonly pinGuard: {
-    get(shard: number, id: string): Promise<PinGuard | undefined>;
+  readonly limitCounter: {
+    get(shard: number, id: string): Promise<LimitCounter | undefined>;
     /** Deletes counts whose last wrong PIN was before this instant; returns how many. */
     reap(before: number, limit: number): Promise<number>;
   };

@@ -33,7 +33,7 @@ export interface Rounds {
   payoutBatchesToRun(now: number, limit: number, except?: readonly string[]): Promise<DueBatch[]>;
   payoutBatchesToClose(now: number, limit: number): Promise<PayoutBatch[]>;
   reapIdempotency(before: number, limit: number): Promise<number>;
-  reapPinGuards(before: number, limit: number): Promise<number>;
+  reapLimitCounters(before: number, limit: number): Promise<number>;
 }
 
 export function openRounds(readers: Readers): Rounds {
@@ -79,7 +79,7 @@ export function openRounds(readers: Readers): Rounds {
       readers.query(PAYOUT_BATCHES_TO_RUN, DUE_BATCH_COLUMNS, [...toRun(now, limit), JSON.stringify(except)]),
     payoutBatchesToClose: (now, limit) => rows('payout_batch', PAYOUT_BATCHES_TO_CLOSE, toClose(now, limit)),
     reapIdempotency: counting(REAP_IDEMPOTENCY),
-    reapPinGuards: counting(REAP_PIN_GUARDS),
+    reapLimitCounters: counting(REAP_LIMIT_COUNTERS),
   };
 }
 
@@ -211,7 +211,7 @@ where t.shard = due.shard and t.id = due.id returning ${listOf(columnsOf(table),
 }
 
 const REAP_IDEMPOTENCY = reap('idempotency', 'created_at');
-const REAP_PIN_GUARDS = reap('pin_guard', 'pin_failed_at');
+const REAP_LIMIT_COUNTERS = reap('pin_guard', 'pin_failed_at');
 
 /** Rows that another transaction has locked are left for the next time. */
 function reap(table: TableName, column: string): Statement {

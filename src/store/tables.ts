@@ -12,7 +12,7 @@ import { type ColumnList, type ColumnsOf, decoding, listed } from './columns.ts'
 type Catalogue = { readonly [Table in TableName]: ColumnsOf<Tables[Table]> };
 
 const versioned = { shard: 'int2', id: 'text', version: 'int4' } as const;
-const pinCount = { pin_failures: 'int4', pin_failed_at: 'timestamptz', locked_until: 'timestamptz' } as const;
+const limitCount = { pin_failures: 'int4', pin_failed_at: 'timestamptz', locked_until: 'timestamptz' } as const;
 
 export const TABLES: Catalogue = {
   merchant: {
@@ -144,10 +144,10 @@ export const TABLES: Catalogue = {
     phone: 'text',
     pin_hash: 'text',
     changes: 'int4',
-    ...pinCount,
+    ...limitCount,
     created_at: 'timestamptz',
   },
-  pin_guard: { ...versioned, ...pinCount },
+  pin_guard: { ...versioned, ...limitCount },
   account: { shard: 'int2', id: 'text', currency: 'text', balance: 'numeric', floored: 'bool' },
   ledger_transfer: {
     shard: 'int2',

@@ -22,14 +22,14 @@ import { guardedCalls } from '../domain/traffic-limit.ts';
 import { shardOfWallet } from '../domain/wallet.ts';
 import type { SessionCaller } from './callers.ts';
 import { type CodeCalls, countedOnce } from './code-calls.ts';
-import { readCodeCounts, requireCodesOpen } from './code-guard.ts';
+import { readCodeCounts, requireCodesOpen } from './code-lockout.ts';
 import { type CodeAsked, sendingCode } from './code-send.ts';
 import type { Deps } from './deps.ts';
-import type { GuardCounts } from './guard-counts.ts';
+import type { LimitCounters } from './limit-counters.ts';
 import { findPaidAsideInSession, paidBefore } from './paid-aside.ts';
 import { readByPaymentId } from './payment-read.ts';
 import { type Answering, type Decision, perform, type Reply } from './perform.ts';
-import { readTextCounts, textCounted } from './text-guard.ts';
+import { readTextCounts, textCounted } from './text-limit.ts';
 
 export interface CodeResent {
   readonly payment: Payment;
@@ -101,9 +101,9 @@ interface Rows {
   /** The account that is to pay. */
   readonly wallet: Wallet | undefined;
   /** The wrong codes of the account, over all of its payments. */
-  readonly counts: GuardCounts;
+  readonly counts: LimitCounters;
   /** The codes that were sent for the account, likewise. */
-  readonly texts: GuardCounts;
+  readonly texts: LimitCounters;
   /** Whether the order has been paid, too late to count: a code could pay nothing. */
   readonly isPaidAside: boolean;
 }

@@ -16,9 +16,9 @@ import { guardedCalls } from '../domain/traffic-limit.ts';
 import { PIN_LOCK_MS, shardOfWallet } from '../domain/wallet.ts';
 import type { SessionCaller } from './callers.ts';
 import { type CodeCalls, countedOnce } from './code-calls.ts';
-import { codeFailed, codeSucceeded, readCodeCounts, requireCodesOpen } from './code-guard.ts';
+import { codeFailed, codeSucceeded, readCodeCounts, requireCodesOpen } from './code-lockout.ts';
 import type { Deps } from './deps.ts';
-import type { GuardCounts } from './guard-counts.ts';
+import type { LimitCounters } from './limit-counters.ts';
 import { findPaidAsideInSession, paidBefore } from './paid-aside.ts';
 import { readByPaymentId } from './payment-read.ts';
 import { type Answering, type Decision, perform, type Reply } from './perform.ts';
@@ -43,7 +43,7 @@ interface Rows {
   readonly wallet: Wallet | undefined;
   readonly account: Account | undefined;
   /** The wrong codes of the account, over all of its payments. */
-  readonly counts: GuardCounts;
+  readonly counts: LimitCounters;
   /** How many tries are allowed in five minutes. */
   readonly most: number;
   /** How many further codes can be sent. */

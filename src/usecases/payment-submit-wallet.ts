@@ -22,10 +22,10 @@ import {
 } from '../domain/submission.ts';
 import { decidingCount, lockedFor, UNLOCKED } from '../domain/wallet.ts';
 import type { SessionCaller } from './callers.ts';
-import { locked, readCodeCounts, requireCodesOpen } from './code-guard.ts';
+import { locked, readCodeCounts, requireCodesOpen } from './code-lockout.ts';
 import { type CodeAsked, sendingCode } from './code-send.ts';
 import { type Deps, idsOf } from './deps.ts';
-import type { GuardCounts } from './guard-counts.ts';
+import type { LimitCounters } from './limit-counters.ts';
 import type { FoundSubmit } from './payment-submit-found.ts';
 import { type Decision, decisionOf, perform, type Reply, refusalOf, refuse } from './perform.ts';
 import {
@@ -39,7 +39,7 @@ import {
 } from './pin-check.ts';
 import { readSessionPayments } from './session-payments.ts';
 import { guardOfSessionPins, readSessionPins, type SessionPins, sessionPinFailed } from './session-pins.ts';
-import { readTextCounts, textCounted } from './text-guard.ts';
+import { readTextCounts, textCounted } from './text-limit.ts';
 import { approvedStep, type Step } from './wallet-approve.ts';
 
 interface Rows extends PinRows {
@@ -49,9 +49,9 @@ interface Rows extends PinRows {
   readonly payment: Payment | undefined;
   readonly sessionPayments: readonly Payment[];
   /** The wrong codes of the account, if a code is asked for. */
-  readonly codeCounts: GuardCounts;
+  readonly codeCounts: LimitCounters;
   /** The codes that were sent for the account, likewise. */
-  readonly textCounts: GuardCounts;
+  readonly textCounts: LimitCounters;
 }
 
 /**

@@ -8,18 +8,18 @@
  */
 
 import { type Change, guardedUpdate } from '../domain/change.ts';
-import type { Account, PinCount, Wallet, WalletKind } from '../domain/records.ts';
+import type { Account, LimitCount, Wallet, WalletKind } from '../domain/records.ts';
 import { afterWrongPin, decidingCount, isWalletNumber, shardOfWallet } from '../domain/wallet.ts';
 import type { Deps } from './deps.ts';
-import { type GuardCounts, readCounts, writeCount } from './guard-counts.ts';
+import { type LimitCounters, readCounters, writeCounter } from './limit-counters.ts';
 import { commitDecision } from './perform.ts';
 
 export interface PinRows {
   /** The account, if the number is one of that kind. */
   readonly wallet: Wallet | undefined;
   readonly account: Account | undefined;
-  /** The counts of wrong PINs for a number without an account, under each key of the ring. */
-  readonly guards: GuardCounts;
+  /** The counters of wrong PINs for a number without an account, under each key of the ring. */
+  readonly counters: LimitCounters;
 }
 
 /** Reads the rows for a number, which may be any text. */
@@ -29,12 +29,12 @@ export async function readPinRows(
   kind: WalletKind,
 ): Promise<PinRows> {
   const known = isWalletNumber(number);
-  const [wallet, account, guards] = await Promise.all([
+  const [wallet, account, counters] = await Promise.all([
     known ? deps.store.wallet.get(shardOfWallet(number), number) : undefined,
     known ? deps.store.account.get(shardOfWallet(number), number) : undefined,
-    readCounts(deps, kind, number),
+    readCounters(deps, kind, number),
   ]);
-  return wallet?.kind === kind ? { wallet, account, guards } : { wallet: undefined, account: undefined, guards };
+  return wallet?.kind === kind ? { wallet, account, counters } : { wallet: undefined, account: undefined, counters };
 }
 
 export type PinVerdict = 'right' | 'wrong';
@@ -74,9 +74,9 @@ export async function renewPinHash(
   );
 }
 
-/** The count that decides: the account's own, or that of a number without an account. */
-export function countOf({ wallet, guards }: PinRows, now: number): PinCount | undefined {
-  return wallet ?? decidingCount(guards, now);
+/** The count that decides: the account's own, or the one of a number without an account. */
+export function countOf({ wallet, counters }: PinRows, now: number): LimitCount | undefined {
+  return wallet ?? decidingCount(counters, now);
 }
 
 /** Counts one more wrong PIN: what it writes, and how many tries are left. */
@@ -88,7 +88,7 @@ export function countWrongPin(
   now: number,
 ): { readonly change: Change; readonly left: number } {
   const { row, left } = afterWrongPin(countOf(rows, now), now);
-  const { wallet, guards } = rows;
+  const { wallet, counters } = rows;
   if (wallet !== undefined) return { change: { updates: [guardedUpdate('wallet', wallet, row)] }, left };
-  return { change: writeCount(deps, kind, number, guards, row), left };
+  return { change: writeCounter(deps, kind, number, counters, row), left };
 }

@@ -6,17 +6,17 @@
  */
 
 import { type Change, guard, guardedUpdate, type Update } from '../domain/change.ts';
-import type { PinGuard, Session } from '../domain/records.ts';
+import type { LimitCounter, Session } from '../domain/records.ts';
 import { afterWrongPinOfSession } from '../domain/wallet.ts';
 import type { Deps } from './deps.ts';
 
 /** A session's count; undefined before its first wrong PIN. It shares a table with the other counts, whose ids are hashes. */
-export type SessionPins = PinGuard | undefined;
+export type SessionPins = LimitCounter | undefined;
 
 type Owner = Pick<Session, 'shard' | 'id'>;
 
 export function readSessionPins({ store }: Pick<Deps, 'store'>, { shard, id }: Owner): Promise<SessionPins> {
-  return store.pinGuard.get(shard, id);
+  return store.limitCounter.get(shard, id);
 }
 
 /** Counts one more wrong PIN: what it writes, and how many more the session is allowed. */

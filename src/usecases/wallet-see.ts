@@ -7,7 +7,7 @@
 import { walletAccount } from '../domain/ledger.ts';
 import type { Wallet } from '../domain/records.ts';
 import { decidingCount, isWalletNumber, lockedFor, shardOfWallet, ungrouped } from '../domain/wallet.ts';
-import { readCodeCounts } from './code-guard.ts';
+import { readCodeCounts } from './code-lockout.ts';
 import type { Deps } from './deps.ts';
 import { OperatorError, UsageError } from './operator-error.ts';
 

@@ -323,7 +323,7 @@ test('the events of a shard, of all its merchants, are paged by the primary key'
 
 test.each<[string[], (nouns: Nouns) => Promise<unknown>]>([
   [['idempotency_pkey', 'idempotency_to_reap_of_shard'], ({ idempotency }) => idempotency.reap(NOW, 100)],
-  [['pin_guard_pkey', 'pin_guard_to_reap_of_shard'], ({ pinGuard }) => pinGuard.reap(NOW, 100)],
+  [['pin_guard_pkey', 'pin_guard_to_reap_of_shard'], ({ limitCounter }) => limitCounter.reap(NOW, 100)],
   [
     ['payout_batch_to_close', 'payout_line_open_of_batch', 'payout_line_open_of_batch'],
     ({ payoutBatch }) => payoutBatch.toClose(NOW, 100),

@@ -125,7 +125,7 @@ test('every read returns an answer', async () => {
     store.attempt.get,
     store.code.get,
     store.wallet.get,
-    store.pinGuard.get,
+    store.limitCounter.get,
     store.account.get,
     store.event.get,
     store.idempotency.get,
@@ -149,7 +149,7 @@ test('every read returns an answer', async () => {
   expect(await store.attempt.leaseDue(NOON, NOON, 10)).toEqual([]);
   expect(await store.event.leaseDue(NOON, NOON, 10)).toEqual([]);
   expect(await store.idempotency.reap(NOON, 10)).toBe(0);
-  expect(await store.pinGuard.reap(NOON, 10)).toBe(0);
+  expect(await store.limitCounter.reap(NOON, 10)).toBe(0);
   expect(await store.audit()).toEqual([]);
   await store.plan();
   await store.ping();

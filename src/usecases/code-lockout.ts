@@ -11,11 +11,11 @@ import type { Payment } from '../domain/records.ts';
 import { Refusal, type Words } from '../domain/refusal.ts';
 import { afterRightCode, afterWrongCode, decidingCount, lockedFor } from '../domain/wallet.ts';
 import type { Deps } from './deps.ts';
-import { type GuardCounts, readCounts, writeCount } from './guard-counts.ts';
+import { type LimitCounters, readCounters, writeCounter } from './limit-counters.ts';
 
 /** Reads the counts of an account; none for a payment that no account has been named for. */
-export function readCodeCounts(deps: Pick<Deps, 'store' | 'secrets'>, number: string | null): Promise<GuardCounts> {
-  return number === null ? Promise.resolve([]) : readCounts(deps, 'code', number);
+export function readCodeCounts(deps: Pick<Deps, 'store' | 'secrets'>, number: string | null): Promise<LimitCounters> {
+  return number === null ? Promise.resolve([]) : readCounters(deps, 'code', number);
 }
 
 /**
@@ -23,7 +23,12 @@ export function readCodeCounts(deps: Pick<Deps, 'store' | 'secrets'>, number: st
  *
  * @throws Refusal 1303 while too many codes have been wrong, with the seconds until more are evaluated.
  */
-export function requireCodesOpen(counts: GuardCounts, payment: Pick<Payment, 'id'>, now: number, endsAt: number): void {
+export function requireCodesOpen(
+  counts: LimitCounters,
+  payment: Pick<Payment, 'id'>,
+  now: number,
+  endsAt: number,
+): void {
   const seconds = lockedFor(decidingCount(counts, now), now);
   if (seconds !== undefined) throw locked(seconds, payment, now, endsAt, { about: 'code' });
 }
@@ -43,16 +48,16 @@ export function locked(
 /** Counts one more wrong code: what it writes, and how many more the account is allowed. */
 export function codeFailed(
   deps: Pick<Deps, 'secrets'>,
-  counts: GuardCounts,
+  counts: LimitCounters,
   number: string,
   now: number,
 ): { readonly change: Change; readonly left: number } {
   const { row, left } = afterWrongCode(decidingCount(counts, now), now);
-  return { change: writeCount(deps, 'code', number, counts, row), left };
+  return { change: writeCounter(deps, 'code', number, counts, row), left };
 }
 
 /** A right code proves that the customer holds the account's phone: the wrong ones before it are forgotten. */
-export function codeSucceeded(counts: GuardCounts, now: number): Change {
+export function codeSucceeded(counts: LimitCounters, now: number): Change {
   const known = counts.filter((count) => count !== undefined);
   return { updates: known.map((count) => guardedUpdate('pin_guard', count, afterRightCode(count, now))) };
 }

@@ -108,7 +108,7 @@ test('a number without an account costs the same reads as one with, also where a
     const paying = await collect(world, merchant, { minted });
     const { deps } = world.gateway;
     const reads: string[] = [];
-    const { wallet, account, pinGuard } = deps.store;
+    const { wallet, account, limitCounter } = deps.store;
     const counted = <A extends readonly unknown[], R>(noun: string, get: (...key: A) => R) => ({
       get(...key: A): R {
         reads.push(noun);
@@ -119,7 +119,7 @@ test('a number without an account costs the same reads as one with, also where a
       ...deps.store,
       wallet: { ...wallet, ...counted('wallet', wallet.get) },
       account: { ...account, ...counted('account', account.get) },
-      pinGuard: { ...pinGuard, ...counted('pin_guard', pinGuard.get) },
+      limitCounter: { ...limitCounter, ...counted('pin_guard', limitCounter.get) },
     };
     const caller = await callerOf(world, merchant, paying);
     const command = submitOf(paying, meansOf({ number, pin: WRONG }));

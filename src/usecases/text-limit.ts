@@ -8,22 +8,22 @@
 
 import type { Change } from '../domain/change.ts';
 import { afterText, type Left, textsLeft } from '../domain/one-time-code.ts';
-import type { Payment, PinGuard } from '../domain/records.ts';
+import type { LimitCounter, Payment } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Deps } from './deps.ts';
-import { type GuardCounts, readCounts, writeCount } from './guard-counts.ts';
+import { type LimitCounters, readCounters, writeCounter } from './limit-counters.ts';
 
 type TextDeps = Pick<Deps, 'store' | 'secrets' | 'codesPerHour'>;
 
 /** Reads the counts of an account; none where nothing is limited, or no account has been named. */
-export function readTextCounts(deps: TextDeps, number: string | null): Promise<GuardCounts> {
-  return number === null || deps.codesPerHour === 0 ? Promise.resolve([]) : readCounts(deps, 'text', number);
+export function readTextCounts(deps: TextDeps, number: string | null): Promise<LimitCounters> {
+  return number === null || deps.codesPerHour === 0 ? Promise.resolve([]) : readCounters(deps, 'text', number);
 }
 
 /** What counts one more text. @throws Refusal 1301 when the account has had as many as it may. */
 export function textCounted(
   deps: TextDeps,
-  counts: GuardCounts,
+  counts: LimitCounters,
   number: string,
   payment: Pick<Payment, 'id' | 'expires_at'>,
   now: number,
@@ -39,11 +39,11 @@ export function textCounted(
       details: [{ field: 'payment_id', code: 'TEXTS_USED', words: { seconds } }],
     });
   }
-  return writeCount(deps, 'text', number, counts, afterText(latest, now));
+  return writeCounter(deps, 'text', number, counts, afterText(latest, now));
 }
 
 /** The count that decides: while a new master key is rolled out, one under a single key may miss the newest texts. */
-function latestOf(counts: GuardCounts): PinGuard | undefined {
+function latestOf(counts: LimitCounters): LimitCounter | undefined {
   return counts
     .filter((count) => count !== undefined)
     .toSorted((a, b) => b.pin_failed_at - a.pin_failed_at || b.pin_failures - a.pin_failures)[0];
