@@ -38,7 +38,7 @@ export interface SettlementContext extends DecisionContext {
    */
   readonly inquiry: Inquired | false;
   /** What was learnt about a card customer's authentication on the way to this answer. */
-  readonly authentication?: Pick<Attempt, 'three_ds_status' | 'eci'> | undefined;
+  readonly threeDs?: Pick<Attempt, 'three_ds_status' | 'eci'> | undefined;
   /** Why it was settled, if the answer alone does not say. */
   readonly reason?: Reason | undefined;
 }
@@ -61,8 +61,8 @@ export type Judgement =
   | { readonly kind: 'late_money'; readonly row: AttemptColumns; readonly alarm: 'late_success' }
   | { readonly kind: 'nothing'; readonly alarm?: Alarm };
 
-/** The result of an answer that moves nothing. */
-type Heard = Extract<Judgement, { kind: 'noted' | 'nothing' }>;
+/** What an answer does that moves nothing. */
+type Unmoved = Extract<Judgement, { kind: 'noted' | 'nothing' }>;
 
 interface Concerned {
   readonly attempt: Attempt;
@@ -108,7 +108,7 @@ export function attemptColumns(
       ? nextLook(attempt, inquiries, context)
       : nextAfterthoughtAt({ status, reason }, now, now),
     ...(attempt.challenge === null ? {} : { challenge: null }),
-    ...context.authentication,
+    ...context.threeDs,
   };
 }
 
@@ -138,17 +138,17 @@ function notFound(attempt: Attempt, context: SettlementContext): Judgement {
  * The upstream could not be asked, or its answer is left for another attempt of the payment to discover. A due inquiry
  * schedules the next one as usual; after a hint, the next one is brought forward, unless our own call may still be under way.
  */
-export function lookAgain(attempt: Attempt, context: SettlementContext): Heard {
-  const { inquiry, now, authentication: told } = context;
-  if (inquiry === 'due') return stillOpen(attempt, context, told);
+export function lookAgain(attempt: Attempt, context: SettlementContext): Unmoved {
+  const { inquiry, now, threeDs } = context;
+  if (inquiry === 'due') return stillOpen(attempt, context, threeDs);
   const next_inquiry_at = nextAfterHint(attempt, now);
   const keeps = isBeingAsked(attempt, now) || next_inquiry_at === attempt.next_inquiry_at;
-  if (keeps) return told === undefined ? { kind: 'nothing' } : { kind: 'noted', row: told };
-  return { kind: 'noted', row: { next_inquiry_at, ...told } };
+  if (keeps) return threeDs === undefined ? { kind: 'nothing' } : { kind: 'noted', row: threeDs };
+  return { kind: 'noted', row: { next_inquiry_at, ...threeDs } };
 }
 
 /** Nothing has changed. Only a due inquiry is counted, and postpones the next one. */
-function stillOpen(attempt: Attempt, context: SettlementContext, row?: AttemptColumns): Heard {
+function stillOpen(attempt: Attempt, context: SettlementContext, row?: AttemptColumns): Unmoved {
   if (context.inquiry !== 'due') return row === undefined ? { kind: 'nothing' } : { kind: 'noted', row };
   const inquiries = attempt.inquiries + 1;
   const columns = { ...row, inquiries, next_inquiry_at: nextInquiryAt(inquiries, context.now) };

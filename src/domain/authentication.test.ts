@@ -54,7 +54,7 @@ const sibling: Payment = { ...payment, id: `${txn}2`, status: 'pending', attempt
 const asked = { three_ds_status: 'AUTHENTICATION_PENDING', eci: null, challenge: 'sealed' };
 const passed = { three_ds_status: 'AUTHENTICATION_SUCCESSFUL', eci: '05' };
 
-/** A card payment, its attempt, its session and the session's other payment, before anything has been heard. */
+/** A card payment, its attempt, its session and the session's other payment, before the network has been asked. */
 function cardWorld(): World {
   return { ...newWorld(), attempt, payment, session, sibling };
 }
@@ -113,9 +113,9 @@ describe('the issuer asks its customer', () => {
     // Other looks in between postpone nothing.
     const later = { ...world.attempt, status: 'challenged' as const, next_inquiry_at: now + 60_000 };
     expect(challengeStillOpen(later, now, 'asked')).toBeUndefined();
-    const [sooner] = challengeStillOpen(later, now, 'unheard')?.updates ?? [];
+    const [sooner] = challengeStillOpen(later, now, 'unanswered')?.updates ?? [];
     expect(sooner?.row).toEqual({ next_inquiry_at: now + 5_000 });
-    expect(challengeStillOpen({ ...later, next_inquiry_at: now + 5_000 }, now, 'unheard')).toBeUndefined();
+    expect(challengeStillOpen({ ...later, next_inquiry_at: now + 5_000 }, now, 'unanswered')).toBeUndefined();
     expect(challengeStillOpen({ ...attempt, status: 'unknown' }, now, 'due')).toBeUndefined();
   });
 });

@@ -52,21 +52,21 @@ const BEGUN = { inquiries: 0, not_found_at: null } as const;
 /** The customer has been authenticated: the caller that commits this asks for the money. Undefined when another one does. */
 export function authenticateAttempt(
   { attempt, payment }: Pick<SettlementRows, 'attempt' | 'payment'>,
-  heard: ThreeDsResult,
+  threeDs: ThreeDsResult,
   nextInquiry: number,
 ): Step | undefined {
   const next = step(ATTEMPT, attempt.status, 'authenticated');
   if (next.kind !== 'moved' || payment.attempt_id !== attempt.id) return undefined;
-  const row = { ...heard, ...BEGUN, status: next.to, challenge: null, next_inquiry_at: nextInquiry };
+  const row = { ...threeDs, ...BEGUN, status: next.to, challenge: null, next_inquiry_at: nextInquiry };
   const { update, after } = revise('attempt', attempt, row);
   return { change: { updates: [update] }, attempt: after, payment };
 }
 
 /**
  * What made us look at the challenge: the round (`due`); or a reader or callback, for which the network was reached (`asked`) or
- * not (`unheard`).
+ * not (`unanswered`).
  */
-export type LookedAt = 'due' | 'asked' | 'unheard';
+export type LookedAt = 'due' | 'asked' | 'unanswered';
 
 /**
  * The challenge is still open: schedules the next look. Only due looks postpone it. Undefined when nothing changes, or the
@@ -75,7 +75,7 @@ export type LookedAt = 'due' | 'asked' | 'unheard';
 export function challengeStillOpen(attempt: Attempt, now: number, looked: LookedAt): Change | undefined {
   if (attempt.status !== 'challenged' || looked === 'asked') return undefined;
   const row = looked === 'due' ? nextDueLook(attempt, now) : { next_inquiry_at: nextAfterHint(attempt, now) };
-  if (looked === 'unheard' && row.next_inquiry_at === attempt.next_inquiry_at) return undefined;
+  if (looked === 'unanswered' && row.next_inquiry_at === attempt.next_inquiry_at) return undefined;
   return { updates: [guardedUpdate('attempt', attempt, row)] };
 }
 

@@ -149,8 +149,8 @@ function attemptOnly(
   { now, newId }: SettlementContext,
 ): OutgoingSettlement {
   const { alarm } = judgement;
-  const said = alarm === undefined ? {} : { alarm };
-  if (judgement.kind === 'nothing') return { attempt, ...said };
+  const raised = alarm === undefined ? {} : { alarm };
+  if (judgement.kind === 'nothing') return { attempt, ...raised };
   const { update, after } = revise('attempt', attempt, judgement.row);
   // The order's own attempt changes status here only if a commit came between the reads of order and attempt: then this change
   // loses.
@@ -158,7 +158,7 @@ function attemptOnly(
   const late = order.isItsOwn(attempt) && !hasMoved ? [] : order.noteLate(after, hasMoved);
   const transfers =
     judgement.kind === 'late_money' ? [lateTransfer(attempt, 'out', newId('trf', attempt.shard), now)] : [];
-  return { change: { updates: [update, ...late], transfers }, attempt: after, ...said };
+  return { change: { updates: [update, ...late], transfers }, attempt: after, ...raised };
 }
 
 /** The columns by which orders of either kind remember late attempts. */

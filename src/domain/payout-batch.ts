@@ -89,8 +89,8 @@ export function skipNextOccurrence(batch: PayoutBatch, first: readonly PayoutLin
     return merged({ updates: [advanced] }, ...first.map((line) => callOffLine(line, context)));
   const inserts = newLines(batch, context).flatMap((line) => {
     const row = { ...line, status: 'failed', reason: 'called_off', events: 2, completed_at: context.now } as const;
-    const told = [eventOf(line, context), eventOf(row, context)];
-    return [{ table: 'payout_line' as const, row }, ...told];
+    const events = [eventOf(line, context), eventOf(row, context)];
+    return [{ table: 'payout_line' as const, row }, ...events];
   });
   return { updates: [advanced], inserts };
 }

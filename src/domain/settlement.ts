@@ -260,9 +260,9 @@ function attemptOnly(
   { now, newId }: SettlementContext,
 ): Settlement {
   const { alarm } = judgement;
-  const said = alarm === undefined ? {} : { alarm };
+  const raised = alarm === undefined ? {} : { alarm };
   if (judgement.kind === 'nothing')
-    return { payment, attempt, ...said, ...(isMixed(attempt, payment) ? guardOnly(payment) : {}) };
+    return { payment, attempt, ...raised, ...(isMixed(attempt, payment) ? guardOnly(payment) : {}) };
   // Whether the payment waits for this attempt was decided on an open payment: the guard makes sure that this still holds.
   const moves = judgement.row.status !== undefined;
   const guards = moves && !isFinal(payment.status) ? [guard('payment', payment)] : [];
@@ -273,7 +273,7 @@ function attemptOnly(
     change: { updates: [update, ...guards], transfers },
     payment,
     attempt: after,
-    ...said,
+    ...raised,
   };
 }
 

@@ -14,7 +14,7 @@ import { type Deps, idsOf } from './deps.ts';
 import { retryWhileUnavailable } from './perform.ts';
 
 /** When an upstream was asked, why, and what else was learnt with its answer. */
-export interface Asked extends Pick<SettlementContext, 'inquiry' | 'authentication' | 'reason'> {
+export interface Asked extends Pick<SettlementContext, 'inquiry' | 'threeDs' | 'reason'> {
   /** Milliseconds. */
   readonly at: number;
 }
@@ -26,7 +26,7 @@ export interface Asked extends Pick<SettlementContext, 'inquiry' | 'authenticati
 export function settlementContext(
   deps: Deps,
   connector: { readonly settleDelayMs: number },
-  { at, inquiry, authentication, reason }: Asked,
+  { at, inquiry, threeDs, reason }: Asked,
 ): SettlementContext {
   return {
     now: deps.clock.now(),
@@ -34,7 +34,7 @@ export function settlementContext(
     settleDelayMs: connector.settleDelayMs,
     newId: idsOf(deps),
     inquiry,
-    authentication,
+    threeDs,
     reason,
   };
 }

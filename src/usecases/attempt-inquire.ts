@@ -13,25 +13,25 @@ import { settleOutgoingInquiry } from './attempt-outgoing.ts';
 import { openOrder, settleByInquiry } from './attempt-settle.ts';
 import { resumeChallenge } from './card-pay.ts';
 import type { Deps } from './deps.ts';
-import { inquireUpstream, type UpstreamSaid } from './upstream-inquire.ts';
+import { type InquiryResult, inquireUpstream } from './upstream-inquire.ts';
 
 /** Inquires about one attempt and writes what the upstream says. */
 export async function inquireAttempt(deps: Deps, attempt: Attempt, inquiry: Inquired = 'hint'): Promise<void> {
   if (attempt.status === 'challenged') return inquireChallenge(deps, attempt, inquiry);
   const asking = inquireUpstream(deps, attempt);
   if (attempt.purpose !== 'payment') {
-    const said = await asking;
-    if (saysNothing(said, attempt, inquiry)) return;
-    const settled = await settleOutgoingInquiry(deps, attempt, said, inquiry);
+    const result = await asking;
+    if (provesNothing(result, attempt, inquiry)) return;
+    const settled = await settleOutgoingInquiry(deps, attempt, result, inquiry);
     const fields = { purpose: attempt.purpose, attempt_status: settled.attempt.status };
-    deps.log.debug('attempt_inquired', { attempt_id: attempt.id, answer: said.answer.kind, ...fields });
+    deps.log.debug('attempt_inquired', { attempt_id: attempt.id, answer: result.answer.kind, ...fields });
     return;
   }
   const known = openOrder(deps, attempt) ?? deps.store.payment.get(attempt.shard, attempt.payment_id);
-  const [said, order] = await Promise.all([asking, known]);
-  if (saysNothing(said, attempt, inquiry)) return;
-  const payment = await settleByInquiry(deps, attempt, order, said, inquiry);
-  const fields = { answer: said.answer.kind, payment_status: payment.status };
+  const [result, order] = await Promise.all([asking, known]);
+  if (provesNothing(result, attempt, inquiry)) return;
+  const payment = await settleByInquiry(deps, attempt, order, result, inquiry);
+  const fields = { answer: result.answer.kind, payment_status: payment.status };
   deps.log.debug('attempt_inquired', { attempt_id: attempt.id, ...fields });
 }
 
@@ -39,7 +39,7 @@ export async function inquireAttempt(deps: Deps, attempt: Attempt, inquiry: Inqu
  * "Not found" proves nothing while our own call may not have reached the upstream, nor if that call has been answered
  * meanwhile. Only a round that finds the attempt due takes it as evidence.
  */
-function saysNothing({ answer, at }: UpstreamSaid, attempt: Attempt, inquiry: Inquired): boolean {
+function provesNothing({ answer, at }: InquiryResult, attempt: Attempt, inquiry: Inquired): boolean {
   return answer.kind === 'not_found' && inquiry === 'hint' && isBeingAsked(attempt, at);
 }
 

@@ -30,7 +30,7 @@ import { recorded, whileRecording } from './attempt-record.ts';
 import { cachedFirst, type Deps } from './deps.ts';
 import { commitDecision } from './perform.ts';
 import { refundOfAttempt } from './refund-read.ts';
-import type { UpstreamSaid } from './upstream-inquire.ts';
+import type { InquiryResult } from './upstream-inquire.ts';
 
 type Needs = Pick<Deps, 'store' | 'payoutText'>;
 type Key = Pick<Attempt, 'shard' | 'payment_id'>;
@@ -116,7 +116,7 @@ export function recordOutgoing(
 export async function settleOutgoingInquiry(
   deps: Deps,
   attempt: Attempt,
-  { answer, at }: UpstreamSaid,
+  { answer, at }: InquiryResult,
   inquiry: Inquired,
 ): Promise<OutgoingSettlement> {
   await recorded(deps, attempt.id);

@@ -47,12 +47,12 @@ export async function inquirePreviousAttempt(deps: Deps, order: Order): Promise<
     deps.log.warn('earlier_attempt_unclear', { ...about, attempt_status: attempt.status });
     return { kind: 'unclear', until: nextLookBackAt(order, deps.clock.now()), outcome: 'not_called' };
   }
-  const said = await inquireUpstream(deps, attempt);
-  switch (said.answer.kind) {
+  const result = await inquireUpstream(deps, attempt);
+  switch (result.answer.kind) {
     case 'approved':
     case 'waiting':
       deps.log.warn('earlier_attempt_taken', about);
-      await settleOutgoingInquiry(deps, attempt, said, 'hint');
+      await settleOutgoingInquiry(deps, attempt, result, 'hint');
       return { kind: 'taken' };
     case 'unknown':
       deps.log.warn('earlier_attempt_unclear', about);
@@ -60,7 +60,7 @@ export async function inquirePreviousAttempt(deps: Deps, order: Order): Promise<
     case 'not_found': {
       const until = turnedAwayAt(attempt) + upstreamOf(deps, attempt).settleDelayMs;
       // A fast clock may have been set right since; the time after the answer would count what the upstream took to give it.
-      const isEarly = Math.min(said.at, deps.clock.now()) < until;
+      const isEarly = Math.min(result.at, deps.clock.now()) < until;
       return isEarly ? { kind: 'unclear', until, outcome: 'not_called' } : { kind: 'over' };
     }
     case 'declined':

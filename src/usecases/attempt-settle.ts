@@ -19,7 +19,7 @@ import {
 import { cachedFirst, type Deps } from './deps.ts';
 import { commitDecision } from './perform.ts';
 import { readSessionPayments } from './session-payments.ts';
-import type { UpstreamSaid } from './upstream-inquire.ts';
+import type { InquiryResult } from './upstream-inquire.ts';
 
 /** Reads the rows that a settlement needs. The session matters only while this attempt may still have to consume it. */
 export async function readSettlement(
@@ -45,7 +45,7 @@ export async function settleByInquiry(
   deps: Deps,
   attempt: Attempt,
   payment: Payment | undefined,
-  { answer, at }: UpstreamSaid,
+  { answer, at }: InquiryResult,
   why: Inquired,
 ): Promise<Payment> {
   const upstream = upstreamOf(deps, attempt);
@@ -106,7 +106,7 @@ export async function settleByAnswer(
   deps: Deps,
   key: Attempt,
   answer: Exclude<AttemptAnswer, { kind: 'not_found' }>,
-  { at, authentication, reason }: Omit<Asked, 'inquiry'>,
+  { at, threeDs, reason }: Omit<Asked, 'inquiry'>,
   atHand?: SettlementRows,
 ): Promise<Payment> {
   const connector = upstreamOf(deps, key);
@@ -114,7 +114,7 @@ export async function settleByAnswer(
   const read = atHand === undefined ? fresh : cachedFirst(atHand, fresh);
   const record = (settling: Settling): Promise<Settlement> =>
     commitDecision(deps.store, read, (rows) => {
-      const context = settlementContext(deps, connector, { at, inquiry: false, authentication, reason });
+      const context = settlementContext(deps, connector, { at, inquiry: false, threeDs, reason });
       const settlement = settling(settleAttempt(rows, answer, context));
       return { change: settlement.change, answer: settlement };
     });

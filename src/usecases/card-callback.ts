@@ -138,7 +138,7 @@ async function answerFirst(
   const look = await lookAtChallenge(deps, attempt, payment, replying.receipt);
   // The challenge is still open: remembering this answer would replay it to the return that comes after the customer has
   // finished.
-  const learned: Look = look.kind === 'open' && comesAgain ? { kind: 'unheard' } : look;
+  const learned: Look = look.kind === 'open' && comesAgain ? { kind: 'unanswered' } : look;
   return writeLook(deps, attempt, learned, replying);
 }
 
@@ -151,9 +151,9 @@ async function readPayment(deps: Deps, known: Payment): Promise<Rows> {
 async function writeLook(deps: Deps, attempt: Attempt, look: Look, replying: Replying): Promise<Reply | undefined> {
   const fresh = (): Promise<SettlementRows> => readSettlement(deps, attempt);
   switch (look.kind) {
-    case 'unheard':
+    case 'unanswered':
       // Nothing was learned, so no reply is stored: when the same callback comes again, the network is asked again.
-      return replying.render(await lookAgainLater(deps, attempt, 'unheard'));
+      return replying.render(await lookAgainLater(deps, attempt, 'unanswered'));
     case 'open':
     case 'passed_on':
       return remember(deps, replying, fresh);
@@ -167,8 +167,8 @@ async function writeLook(deps: Deps, attempt: Attempt, look: Look, replying: Rep
     case 'ended':
     case 'paid': {
       const { answer } = look;
-      const heard = look.kind === 'ended' ? look.heard : undefined;
-      const asked = { at: look.askedAt, inquiry: false, authentication: heard } as const;
+      const threeDs = look.kind === 'ended' ? look.threeDs : undefined;
+      const asked = { at: look.askedAt, inquiry: false, threeDs } as const;
       const context = () => settlementContext(deps, upstreamOf(deps, attempt), asked);
       return remember(deps, replying, fresh, (rows, settling) => settling(settleAttempt(rows, answer, context())));
     }

@@ -61,13 +61,13 @@ async function askOrder(
   const left = attempts.filter(isNotGivenBack);
   if (left.length === 0) return { kind: 'none' };
   if (left.some(({ status }) => status === 'approved')) return { kind: 'paid_aside' };
-  const [order, said] = await Promise.all([card.orderStatus(newest.payment_id), askAboutAll(deps, left)]);
-  for (const { attempt, answer, at } of said) {
+  const [order, results] = await Promise.all([card.orderStatus(newest.payment_id), askAboutAll(deps, left)]);
+  for (const { attempt, answer, at } of results) {
     if (answer.kind !== 'approved') continue;
     deps.log.warn('earlier_attempt_paid', { attempt_id: attempt.id, transaction_id: attempt.payment_id });
     return { kind: 'paid', attempt, answer, at };
   }
-  const isOpen = said.some(({ answer }) => answer.kind === 'unknown' || answer.kind === 'waiting');
+  const isOpen = results.some(({ answer }) => answer.kind === 'unknown' || answer.kind === 'waiting');
   // What was given back is still in the order's status.
   const isTaken = order?.isTaken === true && left.length === attempts.length;
   // The network says that the order is paid, and by none of our attempts: asking again could make the customer pay twice.

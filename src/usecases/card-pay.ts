@@ -67,10 +67,10 @@ export type Look =
       readonly kind: 'ended';
       readonly answer: Extract<AttemptAnswer, { kind: 'challenge_failed' }>;
       readonly askedAt: number;
-      readonly heard: ThreeDsResult | undefined;
+      readonly threeDs: ThreeDsResult | undefined;
     }
-  /** `open`: the customer has not completed the challenge yet. `unheard`: the network gave no usable answer. */
-  | { readonly kind: 'open' | 'unheard' }
+  /** `open`: the customer has not completed the challenge yet. `unanswered`: the network gave no usable answer. */
+  | { readonly kind: 'open' | 'unanswered' }
   /** An earlier attempt of the payment has paid it: that is still to be written. */
   | { readonly kind: 'paid_before'; readonly paid: PaidEarlier }
   /** Another run has taken the attempt further. */
@@ -100,31 +100,31 @@ export async function lookAtChallenge(
   // Without a network there is nobody to ask; the challenge still expires.
   if (card === undefined) return stillOpen(deps, attempt, { kind: 'not_sent', reason: 'there is no card network' });
   const looking: Looking = { deps, card, attempt, receipt };
-  const said = await card.authentication(cardOrderOf(attempt, payment));
-  switch (said.kind) {
+  const authentication = await card.authentication(cardOrderOf(attempt, payment));
+  switch (authentication.kind) {
     case 'authenticated': {
-      const heard = { three_ds_status: said.status, eci: said.eci };
+      const threeDs = { three_ds_status: authentication.status, eci: authentication.eci };
       const isLate = (at: number): boolean => at >= attempt.created_at + RETURN_LIFE_MS;
       if (isLate(askedAt)) {
         // A clock was set back while the network was asked, right or wrong: the next look tells.
-        if (!isLate(deps.clock.now())) return { kind: 'unheard' };
+        if (!isLate(deps.clock.now())) return { kind: 'unanswered' };
         // The network could not be asked in time, and the customer, sent away without an answer, has left.
-        return endUnlessPaid(looking, await overdue(deps, askedAt, heard));
+        return endUnlessPaid(looking, await overdue(deps, askedAt, threeDs));
       }
-      return payUnlessPaid(looking, heard);
+      return payUnlessPaid(looking, threeDs);
     }
     case 'rejected':
       return endUnlessPaid(looking, {
         kind: 'ended',
-        answer: { kind: 'challenge_failed', reason: said.reason },
+        answer: { kind: 'challenge_failed', reason: authentication.reason },
         askedAt,
-        heard: { three_ds_status: said.status, eci: null },
+        threeDs: { three_ds_status: authentication.status, eci: null },
       });
     case 'challenge':
     case 'unusable':
     case 'not_sent':
     case 'unknown':
-      return endUnlessPaid(looking, await stillOpen(deps, attempt, said));
+      return endUnlessPaid(looking, await stillOpen(deps, attempt, authentication));
   }
 }
 
@@ -139,29 +139,30 @@ async function endUnlessPaid(looking: Looking, look: Look): Promise<Look> {
 function unlessPaid({ deps, attempt }: Looking, earlier: Earlier, look: Look): Look {
   if (earlier.kind === 'paid') return { kind: 'paid_before', paid: earlier };
   const mayWait = deps.clock.now() < attempt.created_at + RETURN_LIFE_MS;
-  return earlier.kind === 'unclear' && mayWait ? { kind: 'unheard' } : look;
+  return earlier.kind === 'unclear' && mayWait ? { kind: 'unanswered' } : look;
 }
 
 /** No money has been asked for, so time alone may end the challenge, whatever the network would say. */
-async function stillOpen(deps: Deps, attempt: Attempt, said: Authentication): Promise<Look> {
-  if (!isChallengeOver(attempt, deps.clock.now())) return { kind: said.kind === 'challenge' ? 'open' : 'unheard' };
+async function stillOpen(deps: Deps, attempt: Attempt, authentication: Authentication): Promise<Look> {
+  if (!isChallengeOver(attempt, deps.clock.now()))
+    return { kind: authentication.kind === 'challenge' ? 'open' : 'unanswered' };
   return overdue(deps, deps.clock.now(), undefined);
 }
 
 /** Its time is over. By a fast clock the customer may still be on the way: that is left to a process whose clock is right. */
-async function overdue(deps: Deps, askedAt: number, heard: ThreeDsResult | undefined): Promise<Look> {
-  if (await isClockFast(deps)) return { kind: 'unheard' };
-  return { kind: 'ended', answer: { kind: 'challenge_failed', reason: 'challenge_expired' }, askedAt, heard };
+async function overdue(deps: Deps, askedAt: number, threeDs: ThreeDsResult | undefined): Promise<Look> {
+  if (await isClockFast(deps)) return { kind: 'unanswered' };
+  return { kind: 'ended', answer: { kind: 'challenge_failed', reason: 'challenge_expired' }, askedAt, threeDs };
 }
 
 /** Asks for the money only if no earlier attempt has paid; if that is unclear, later or not at all. */
-async function payUnlessPaid(looking: Looking, heard: ThreeDsResult): Promise<Look> {
+async function payUnlessPaid(looking: Looking, threeDs: ThreeDsResult): Promise<Look> {
   const { deps, card, attempt } = looking;
   const earlier = await askEarlier(deps, card, attempt);
   switch (earlier.kind) {
     case 'none':
       // Whoever may not pay now may be allowed to before the challenge is over; nothing has been charged until then.
-      if (await isStillAllowed(deps, attempt)) return payOnce(looking, heard);
+      if (await isStillAllowed(deps, attempt)) return payOnce(looking, threeDs);
       deps.log.info('challenge_not_charged', { attempt_id: attempt.id, transaction_id: attempt.payment_id });
       return stillOpen(deps, attempt, { kind: 'unknown', reason: 'the session may not pay' });
     case 'paid':
@@ -183,10 +184,10 @@ async function isStillAllowed(deps: Deps, { shard, payment_id }: Attempt): Promi
   return refusalOf(() => requireMintingSecret(session, deps.clock.now())) === undefined;
 }
 
-async function payOnce(looking: Looking, heard: ThreeDsResult): Promise<Look> {
+async function payOnce(looking: Looking, threeDs: ThreeDsResult): Promise<Look> {
   const { deps, card } = looking;
   const allowedAt = deps.clock.now();
-  const taken = await takeStep(looking, heard, allowedAt);
+  const taken = await takeStep(looking, threeDs, allowedAt);
   if (taken === undefined) return { kind: 'passed_on' };
   const askedAt = deps.clock.now();
   const order = cardOrderOf(taken.attempt, taken.payment);
@@ -202,7 +203,7 @@ type Allowed = Pick<SettlementRows, 'attempt' | 'payment'>;
  */
 async function takeStep(
   { deps, attempt: known, receipt }: Looking,
-  heard: ThreeDsResult,
+  threeDs: ThreeDsResult,
   allowedAt: number,
 ): Promise<Allowed | undefined> {
   const ours = allowedAt + PAY_LIFE_MS + (Buffer.from(deps.random.bytes(2)).readUInt16BE() % MARK_MS);
@@ -212,7 +213,7 @@ async function takeStep(
     ({ rows, stored }, { isInDoubt }) => {
       const { status, next_inquiry_at } = rows.attempt;
       if (isInDoubt && status === 'authenticated' && next_inquiry_at === ours) return { answer: rows };
-      const step = authenticateAttempt(rows, heard, ours);
+      const step = authenticateAttempt(rows, threeDs, ours);
       if (step === undefined) return { answer: undefined };
       const memory = receipt === undefined || stored !== undefined ? {} : receipt.begin();
       return { change: merged(step.change, memory), answer: step };
@@ -231,7 +232,7 @@ async function lookAndWrite(deps: Deps, attempt: Attempt, payment: Payment, inqu
     case 'paid':
       return settleByAnswer(deps, look.attempt, look.answer, { at: look.askedAt });
     case 'ended':
-      return settleByAnswer(deps, attempt, look.answer, { at: look.askedAt, authentication: look.heard });
+      return settleByAnswer(deps, attempt, look.answer, { at: look.askedAt, threeDs: look.threeDs });
     case 'paid_before':
       return writeCallAnswer(deps, (settling) =>
         commitDecision(
@@ -244,9 +245,9 @@ async function lookAndWrite(deps: Deps, attempt: Attempt, payment: Payment, inqu
         ),
       );
     case 'open':
-    case 'unheard':
+    case 'unanswered':
     case 'passed_on': {
-      const looked = look.kind === 'unheard' ? 'unheard' : 'asked';
+      const looked = look.kind === 'unanswered' ? 'unanswered' : 'asked';
       return (await lookAgainLater(deps, attempt, inquiry === 'due' ? 'due' : looked)).payment;
     }
   }

@@ -18,7 +18,7 @@ import { isClockShared, MAX_WRONG_MS } from './clock-guard.ts';
 import type { Deps } from './deps.ts';
 import { isPaidAside } from './paid-aside.ts';
 import { hasOnePayment } from './session-payments.ts';
-import { type AttemptAnswered, askAboutAll } from './upstream-inquire.ts';
+import { type AttemptInquired, askAboutAll } from './upstream-inquire.ts';
 
 /** What became of the earlier attempts. */
 export type EarlierByPhone =
@@ -56,8 +56,9 @@ export async function askEarlierByPhone(
   // An attempt known to be waiting is inquired about, however many attempts followed it.
   const waiting = attempts.filter(({ status }) => status === 'waiting');
   const turnedAway = attempts.filter(({ status }) => status === 'not_sent').slice(-MAX_ASKED);
-  const said = await askAboutAll(deps, [...waiting, ...turnedAway]);
-  const taken = said.find(({ answer }) => answer.kind === 'approved') ?? said.find(({ answer }) => isTaken(answer));
+  const results = await askAboutAll(deps, [...waiting, ...turnedAway]);
+  const taken =
+    results.find(({ answer }) => answer.kind === 'approved') ?? results.find(({ answer }) => isTaken(answer));
   if (taken !== undefined) {
     log(deps, 'earlier_attempt_taken', taken.attempt);
     const after = await settleByInquiry(deps, taken.attempt, undefined, taken, 'hint');
@@ -65,7 +66,7 @@ export async function askEarlierByPhone(
       ? { kind: 'unclear', attempt: taken.attempt }
       : { kind: 'taken', attempt: taken.attempt };
   }
-  const unclear = await findUnclear(deps, said);
+  const unclear = await findUnclear(deps, results);
   if (unclear === undefined) return { kind: 'not_taken' };
   log(deps, 'earlier_attempt_unclear', unclear.attempt);
   return { kind: 'unclear', attempt: unclear.attempt };
@@ -81,7 +82,7 @@ async function earlierAttempts(deps: Deps, session: Session, payment: Payment): 
 }
 
 /** Whether an open prompt is another payment's that has ended: no payment resumes with it, and its outcome is unknown. */
-function isLeft({ attempt, answer }: AttemptAnswered, after: Payment, payment: Payment): boolean {
+function isLeft({ attempt, answer }: AttemptInquired, after: Payment, payment: Payment): boolean {
   if (answer.kind !== 'waiting' || after.id === payment.id || after.attempt_id === attempt.id) return false;
   return isFinal(after.status) && after.reason !== 'sibling_paid';
 }
@@ -95,9 +96,9 @@ function isTaken({ kind }: InquiryAnswer): boolean {
  * for longer: another process, whose clock is wrong too, may have written when it began. A clock that was set while carriers
  * were asked counts by the earliest of its times.
  */
-async function findUnclear(deps: Deps, said: readonly AttemptAnswered[]): Promise<AttemptAnswered | undefined> {
-  const unknown = said.filter(({ answer }) => answer.kind === 'unknown');
-  const at = Math.min(...said.map((one) => one.at), deps.clock.now());
+async function findUnclear(deps: Deps, results: readonly AttemptInquired[]): Promise<AttemptInquired | undefined> {
+  const unknown = results.filter(({ answer }) => answer.kind === 'unknown');
+  const at = Math.min(...results.map((one) => one.at), deps.clock.now());
   const openFor = (life: number) => unknown.find(({ attempt }) => at < turnedAwayAt(attempt) + life);
   const open = openFor(PROMPT_LIFE_MS);
   const perhaps = open ?? openFor(PROMPT_LIFE_MS + 2 * MAX_WRONG_MS);

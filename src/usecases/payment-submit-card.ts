@@ -142,8 +142,8 @@ async function authenticateAndPay(submit: OpenSubmit, facts: BrowserFacts): Prom
   const { deps, intended, card } = submit;
   const { attempt, payment } = intended;
   const order = cardOrderOf(attempt, payment);
-  const said = await card.authenticate(order, browserFor(deps, attempt.id, facts));
-  const earlier = await earlierOf(submit, said);
+  const authentication = await card.authenticate(order, browserFor(deps, attempt.id, facts));
+  const earlier = await earlierOf(submit, authentication);
   switch (earlier.kind) {
     case 'paid':
       return recordEarlier(submit, earlier);
@@ -152,7 +152,7 @@ async function authenticateAndPay(submit: OpenSubmit, facts: BrowserFacts): Prom
     case 'unclear':
       return giveBack(submit, earlier.reason, unclearBefore(payment));
     case 'none':
-      return actOn(submit, order, said);
+      return actOn(submit, order, authentication);
   }
 }
 
@@ -160,17 +160,20 @@ async function authenticateAndPay(submit: OpenSubmit, facts: BrowserFacts): Prom
  * What became of the payment's earlier attempts. They are checked before the customer pays, now or in another way; only an empty form
  * is simply filled in.
  */
-async function earlierOf({ deps, intended: { attempt }, card }: OpenSubmit, said: Authentication): Promise<Earlier> {
-  if (said.kind === 'unusable' && said.fault === 'no_card') return { kind: 'none' };
-  const isAway = said.kind === 'not_sent' || said.kind === 'unknown';
+async function earlierOf(
+  { deps, intended: { attempt }, card }: OpenSubmit,
+  authentication: Authentication,
+): Promise<Earlier> {
+  if (authentication.kind === 'unusable' && authentication.fault === 'no_card') return { kind: 'none' };
+  const isAway = authentication.kind === 'not_sent' || authentication.kind === 'unknown';
   return isAway ? guessEarlier(deps, attempt) : askEarlier(deps, card, attempt);
 }
 
-/** Asks for the money, sends the customer to the issuer, or ends the attempt, as the issuer has said. */
-async function actOn(submit: OpenSubmit, order: CardOrder, said: Authentication): Promise<Reply> {
+/** Asks for the money, sends the customer to the issuer, or ends the attempt, as the network has answered. */
+async function actOn(submit: OpenSubmit, order: CardOrder, authentication: Authentication): Promise<Reply> {
   const { deps, intended, card } = submit;
   const { attempt, payment } = intended;
-  switch (said.kind) {
+  switch (authentication.kind) {
     case 'authenticated': {
       const stopped = await stoppedMeanwhile(submit);
       if (stopped !== undefined) return giveBack(submit, whyStopped(stopped), stopped);
@@ -178,22 +181,29 @@ async function actOn(submit: OpenSubmit, order: CardOrder, said: Authentication)
         limitMs: AUTHENTICATION_LIMIT_MS,
       });
       if (answer === TOO_LATE) return giveBack(submit, answer.reason);
-      const heard = { three_ds_status: said.status, eci: said.eci };
-      return record(submit, { answer, heard, unasked: undefined });
+      const threeDs = { three_ds_status: authentication.status, eci: authentication.eci };
+      return record(submit, { answer, threeDs, unasked: undefined });
     }
     case 'challenge':
       // The customer cannot be sent to a challenge without a form; no money has been asked for yet.
-      if (said.challenge === undefined) return giveBack(submit, 'a challenge without its form');
-      return recordChallenge(submit, said.status, said.challenge);
+      if (authentication.challenge === undefined) return giveBack(submit, 'a challenge without its form');
+      return recordChallenge(submit, authentication.status, authentication.challenge);
     case 'rejected': {
-      const answer = { kind: 'declined', reason: said.reason, providerReference: null } as const;
-      return record(submit, { answer, heard: { three_ds_status: said.status, eci: null }, unasked: undefined });
+      const answer = { kind: 'declined', reason: authentication.reason, providerReference: null } as const;
+      return record(submit, {
+        answer,
+        threeDs: { three_ds_status: authentication.status, eci: null },
+        unasked: undefined,
+      });
     }
     case 'unusable':
-      return giveBack(submit, said.fault, { reason: 'form_unusable', refusal: unusableForm(said.fault, payment) });
+      return giveBack(submit, authentication.fault, {
+        reason: 'form_unusable',
+        refusal: unusableForm(authentication.fault, payment),
+      });
     case 'not_sent':
     case 'unknown':
-      return giveBack(submit, said.reason);
+      return giveBack(submit, authentication.reason);
   }
 }
 
@@ -221,7 +231,7 @@ function whyStopped({ refusal }: Unasked): string {
 
 /** Ends the attempt without having asked for the money: session and payment are the customer's again. */
 function giveBack(submit: OpenSubmit, reason: string, unasked: Unasked = NOT_ASKED): Promise<Reply> {
-  return record(submit, { answer: { kind: 'not_sent', reason }, heard: undefined, unasked });
+  return record(submit, { answer: { kind: 'not_sent', reason }, threeDs: undefined, unasked });
 }
 
 /** Why the money was not asked for. `refusal`: what to answer, if not that the network is down. */
@@ -254,7 +264,7 @@ function recordEarlier(submit: OpenSubmit, paid: PaidEarlier): Promise<Reply> {
     if (change === undefined && rows.attempt.status === 'intended') {
       // Its money was booked as late meanwhile: this attempt ends as if that had been known before.
       const answer = { kind: 'not_sent', reason: PAID_BEFORE } as const;
-      return decideAnswer(submit, rows, settling, { answer, heard: undefined, unasked: paidAside(payment) });
+      return decideAnswer(submit, rows, settling, { answer, threeDs: undefined, unasked: paidAside(payment) });
     }
     // Its money has come too late to count: nobody may be told that nothing has been charged.
     if (isPaidAside(earlier) && !isPaid(payment)) return { change, refusal: paidAside(payment).refusal };
@@ -267,17 +277,19 @@ function recordEarlier(submit: OpenSubmit, paid: PaidEarlier): Promise<Reply> {
   return writeCallAnswer(deps, record);
 }
 
-interface Told {
+/** How the attempt of a submit came out. */
+interface CardOutcome {
   readonly answer: AttemptAnswer;
-  readonly heard: ThreeDsResult | undefined;
+  /** What was learnt of the customer's authentication. */
+  readonly threeDs: ThreeDsResult | undefined;
   /** Present if the money was not asked for, and never will be by this attempt. */
   readonly unasked: Unasked | undefined;
 }
 
 /** Writes the outcome, with the session consumed or freed, and the reply to remember. */
-function record(submit: OpenSubmit, told: Told): Promise<Reply> {
+function record(submit: OpenSubmit, outcome: CardOutcome): Promise<Reply> {
   const { deps, intended, answering } = submit;
-  return writeOutcome(deps, intended, answering, (rows, settling) => decideAnswer(submit, rows, settling, told));
+  return writeOutcome(deps, intended, answering, (rows, settling) => decideAnswer(submit, rows, settling, outcome));
 }
 
 /** What the network's answer writes, and what is then answered. */
@@ -285,12 +297,12 @@ function decideAnswer(
   { deps, card }: Pick<OpenSubmit, 'deps' | 'card'>,
   rows: SettlementRows,
   settling: Settling,
-  { answer, heard, unasked }: Told,
+  { answer, threeDs, unasked }: CardOutcome,
 ): Decision<Submitted> {
   const context = settlementContext(deps, card, {
     at: rows.attempt.created_at,
     inquiry: false,
-    authentication: heard,
+    threeDs,
     reason: unasked?.reason,
   });
   const settled = settling(settleAttempt(rows, answer, context));

@@ -25,11 +25,11 @@ test('lines that cannot go are passed over one turn at a time, so that others ar
   const carriers = openCarriers(deps, (one) => {
     offered += 1;
     // The line was admitted, but its carrier is not called, because the merchant has been suspended.
-    if (carriers.admits(one)) queueMicrotask(() => carriers.heard(one, 'not_called'));
+    if (carriers.admits(one)) queueMicrotask(() => carriers.record(one, 'not_called'));
   });
   for (let id = 0; carriers.away().length === 0; id += 1) {
     carriers.admits(line(id));
-    carriers.heard(line(id), 'silent');
+    carriers.record(line(id), 'silent');
   }
   for (let id = 100; id < 150; id += 1) expect(carriers.admits(line(id))).toBe(false);
   while (offered < 50) await clock.advance(1_000);
@@ -54,7 +54,7 @@ test('a line that has failed three times says nothing of its carrier any more, u
   const fail = (tries: number): void => {
     for (let id = 0; id < 8; id += 1) {
       expect(carriers.admits(line(id, tries))).toBe(true);
-      carriers.heard(line(id, tries), 'silent');
+      carriers.record(line(id, tries), 'silent');
     }
   };
   fail(3);
@@ -65,7 +65,7 @@ test('a line that has failed three times says nothing of its carrier any more, u
   expect(carriers.admits(suspect)).toBe(false);
   await clock.advance(1_000);
   expect([offered, carriers.admits(suspect)]).toEqual([[suspect], true]);
-  carriers.heard(suspect, 'silent');
+  carriers.record(suspect, 'silent');
   await clock.advance(1_999);
   expect(carriers.away()).toEqual(['mtn-momo']);
   await clock.advance(1);
@@ -76,11 +76,11 @@ test('a line that has failed three times says nothing of its carrier any more, u
 test('an outage is noticed, too, when all lines that are left have failed three times', () => {
   const { carriers } = open();
   const fail = (count: number): void => {
-    for (let id = 0; id < count; id += 1) carriers.heard(line(id, 3), 'silent');
+    for (let id = 0; id < count; id += 1) carriers.record(line(id, 3), 'silent');
   };
   fail(107);
   expect(carriers.away()).toEqual([]);
-  carriers.heard(line(0), 'answered');
+  carriers.record(line(0), 'answered');
   fail(107);
   expect(carriers.away()).toEqual([]);
   fail(1);
@@ -90,7 +90,7 @@ test('an outage is noticed, too, when all lines that are left have failed three 
 
 test('the probe is a line that has not failed again and again, of another merchant, the least tried one', async () => {
   const { clock, offered, carriers } = open();
-  for (let id = 0; id < 8; id += 1) carriers.heard(line(id), 'silent');
+  for (let id = 0; id < 8; id += 1) carriers.record(line(id), 'silent');
   const [suspect, own, tried, other] = [
     line(10, 3, 'mch_two'),
     line(11),
@@ -103,7 +103,7 @@ test('the probe is a line that has not failed again and again, of another mercha
   for (const one of [other, tried, own, suspect]) {
     expect(offered.splice(0)).toEqual([one]);
     expect(carriers.admits(one)).toBe(true);
-    carriers.heard(one, 'not_called');
+    carriers.record(one, 'not_called');
     await clock.advance(0);
   }
   carriers.close();
@@ -111,11 +111,11 @@ test('the probe is a line that has not failed again and again, of another mercha
 
 test('of lines that come just when a probe is due, those that were tried before wait for one that was not', async () => {
   const { clock, offered, carriers } = open();
-  for (let id = 0; id < 8; id += 1) carriers.heard(line(id), 'silent');
+  for (let id = 0; id < 8; id += 1) carriers.record(line(id), 'silent');
   await clock.advance(1_000);
   const [tried, fresh] = [line(10, 1), line(11)];
   expect([carriers.admits(tried), carriers.admits(fresh)]).toEqual([false, true]);
-  carriers.heard(fresh, 'answered');
+  carriers.record(fresh, 'answered');
   await clock.advance(0);
   // In the database it is due again.
   expect([offered, carriers.away()]).toEqual([[], []]);
@@ -125,10 +125,10 @@ test('of lines that come just when a probe is due, those that were tried before 
 test('an answer to a line that has failed three times says that the carrier is there', () => {
   const { carriers } = open();
   const fail = (count: number): void => {
-    for (let id = 0; id < count; id += 1) carriers.heard(line(id), 'silent');
+    for (let id = 0; id < count; id += 1) carriers.record(line(id), 'silent');
   };
   fail(7);
-  carriers.heard(line(10, 3), 'answered');
+  carriers.record(line(10, 3), 'answered');
   fail(7);
   expect(carriers.away()).toEqual([]);
   carriers.close();
@@ -136,7 +136,7 @@ test('an answer to a line that has failed three times says that the carrier is t
 
 test('a line that was tried before is the probe if no other line comes', async () => {
   const { clock, offered, carriers } = open();
-  for (let id = 0; id < 8; id += 1) carriers.heard(line(id), 'silent');
+  for (let id = 0; id < 8; id += 1) carriers.record(line(id), 'silent');
   await clock.advance(1_000);
   const tried = line(10, 1);
   expect(carriers.admits(tried)).toBe(false);
@@ -148,7 +148,7 @@ test('a line that was tried before is the probe if no other line comes', async (
 
 test('a line whose lease has run out while it was parked is no probe: another process may have it by now', async () => {
   const { clock, offered, carriers } = open();
-  for (let id = 0; id < 8; id += 1) carriers.heard(line(id), 'silent');
+  for (let id = 0; id < 8; id += 1) carriers.record(line(id), 'silent');
   const [over, leased] = [{ ...line(10), next_start_at: 1_000 }, line(11, 2)];
   for (const one of [over, leased]) expect(carriers.admits(one)).toBe(false);
   await clock.advance(1_000);
@@ -158,7 +158,7 @@ test('a line whose lease has run out while it was parked is no probe: another pr
 
 test('parked lines are counted for their own merchant and carrier', () => {
   const { carriers } = open();
-  for (let id = 0; id < 8; id += 1) carriers.heard(line(id), 'silent');
+  for (let id = 0; id < 8; id += 1) carriers.record(line(id), 'silent');
   for (const one of [line(10), line(11), line(12, 0, 'mch_two')]) expect(carriers.admits(one)).toBe(false);
   const parked = [carriers.parked('mch_one', 'mtn-momo'), carriers.parked('mch_two', 'mtn-momo')];
   expect([...parked, carriers.parked('mch_one', 'another')]).toEqual([2, 1, 0]);
@@ -167,11 +167,11 @@ test('parked lines are counted for their own merchant and carrier', () => {
 
 test('the log says for how long a carrier is left alone, each time, and that it is back', async () => {
   const { clock, log, carriers } = open();
-  for (let id = 0; id < 8; id += 1) carriers.heard(line(id), 'silent');
+  for (let id = 0; id < 8; id += 1) carriers.record(line(id), 'silent');
   for (const outcome of ['silent', 'answered'] as const) {
     await clock.advance(2_000);
     expect(carriers.admits(line(10))).toBe(true);
-    carriers.heard(line(10), outcome);
+    carriers.record(line(10), outcome);
   }
   expect(log.lines.map((one) => JSON.parse(one))).toMatchObject([
     { level: 'warn', event: 'payout_carrier_away', connector: 'mtn-momo', ms: 1_000 },
@@ -183,7 +183,7 @@ test('the log says for how long a carrier is left alone, each time, and that it 
 
 test('no more than ten thousand lines are parked for a carrier: the others wait in the database', () => {
   const { carriers } = open();
-  for (let id = 0; id < 8; id += 1) carriers.heard(line(id), 'silent');
+  for (let id = 0; id < 8; id += 1) carriers.record(line(id), 'silent');
   const admitted = Array.from({ length: 10_001 }, (_, id) => carriers.admits(line(id)));
   expect([admitted.includes(true), carriers.parked('mch_one', 'mtn-momo')]).toEqual([false, 10_000]);
   carriers.close();
@@ -192,9 +192,9 @@ test('no more than ten thousand lines are parked for a carrier: the others wait 
 test('once closed, it offers nothing any more, not even after a call that was under way', async () => {
   for (const before of [8, 7]) {
     const { clock, offered, carriers } = open();
-    for (let id = 0; id < before; id += 1) carriers.heard(line(id), 'silent');
+    for (let id = 0; id < before; id += 1) carriers.record(line(id), 'silent');
     carriers.close();
-    for (let id = before; id < 8; id += 1) carriers.heard(line(id), 'silent');
+    for (let id = before; id < 8; id += 1) carriers.record(line(id), 'silent');
     expect(carriers.admits(line(10))).toBe(false);
     await clock.advance(1_000);
     expect(offered).toEqual([]);

@@ -14,8 +14,8 @@ import { isLeased } from './outgoing-start.ts';
 export interface Carriers {
   /** Whether the line's carrier may be called now. A line that has to wait is parked, and offered again. */
   admits(line: PayoutLine): boolean;
-  /** Takes the outcome of an admitted line. */
-  heard(line: PayoutLine, outcome: CallOutcome): void;
+  /** Takes the outcome of the call for a line that was admitted. */
+  record(line: PayoutLine, outcome: CallOutcome): void;
   /** How many of that merchant's lines are parked until that carrier is back. */
   parked(merchantId: string, carrier: string): number;
   /** The carriers that may not be called just now. */
@@ -131,7 +131,7 @@ export function openCarriers(
       probeSoon(carrier);
       return false;
     },
-    heard(line, outcome) {
+    record(line, outcome) {
       const carrier = of(line);
       const { breaker } = carrier;
       const news = breaker.record(isTelling(carrier, line, outcome) ? outcome : 'not_called', deps.clock.now());

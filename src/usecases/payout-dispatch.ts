@@ -78,10 +78,10 @@ export function createDispatcher(deps: Deps, limits: FairQueueLimits = LIMITS, e
     if (!carriers.admits(line)) return notSent('silent');
     try {
       const sent = await startLine(deps, line, await merchantOf(line));
-      carriers.heard(line, sent.outcome);
+      carriers.record(line, sent.outcome);
       return sent;
     } catch (error) {
-      carriers.heard(line, 'not_called');
+      carriers.record(line, 'not_called');
       throw error;
     }
   };

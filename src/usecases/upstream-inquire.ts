@@ -12,15 +12,15 @@ import type { Deps } from './deps.ts';
 import { inParts } from './in-parts.ts';
 import { refundOfAttempt } from './refund-read.ts';
 
-/** What an upstream answered to an inquiry. */
-export interface UpstreamSaid {
+/** The result of an inquiry: what the upstream answered. */
+export interface InquiryResult {
   readonly answer: InquiryAnswer;
   /** When it was asked: milliseconds by this machine's clock. */
   readonly at: number;
 }
 
 /** Asks the upstream about an attempt; `unknown` if the upstream is no longer configured. */
-export async function inquireUpstream(deps: Deps, attempt: Attempt): Promise<UpstreamSaid> {
+export async function inquireUpstream(deps: Deps, attempt: Attempt): Promise<InquiryResult> {
   const connector = deps.connectors.upstream(attempt.connector);
   if (connector === undefined) {
     deps.log.error('inquiry_connector_missing', { attempt_id: attempt.id, connector: attempt.connector });
@@ -56,8 +56,8 @@ async function inquiryOf(deps: Deps, attempt: Attempt): Promise<Inquiry> {
   return { orderId: payment.id, movement: 'refund', ...about };
 }
 
-/** An attempt, and what its upstream said of it. */
-export interface AttemptAnswered extends UpstreamSaid {
+/** An attempt, and the result of the inquiry about it. */
+export interface AttemptInquired extends InquiryResult {
   readonly attempt: Attempt;
 }
 
@@ -65,6 +65,6 @@ export interface AttemptAnswered extends UpstreamSaid {
 const AT_ONCE = 4;
 
 /** Asks about several attempts, `AT_ONCE` at a time. */
-export function askAboutAll(deps: Deps, attempts: readonly Attempt[]): Promise<readonly AttemptAnswered[]> {
+export function askAboutAll(deps: Deps, attempts: readonly Attempt[]): Promise<readonly AttemptInquired[]> {
   return inParts(attempts, AT_ONCE, async (attempt) => ({ attempt, ...(await inquireUpstream(deps, attempt)) }));
 }
