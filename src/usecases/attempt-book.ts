@@ -45,7 +45,7 @@ export async function bookLateMoney(
   attemptId: string,
   verdict: LateVerdict,
 ): Promise<LateRows> {
-  const said = requireAttribution(verdict);
+  const attribution = requireAttribution(verdict);
   const { shard } = await requireAttempt(deps, attemptId);
   const ids = transferIds(idsOf(deps), shard);
   const booked = await decideOnce(deps, shard, LOOK, async () => {
@@ -54,7 +54,7 @@ export async function bookLateMoney(
     const { change, attempt } = late.book({ ids, now: deps.clock.now() });
     return { change, answer: { attempt, order: late.order, feeMinor: late.feeMinor } };
   });
-  tell(deps, booked, verdict.to, said);
+  logDecision(deps, booked, verdict.to, attribution);
   return booked;
 }
 
@@ -136,7 +136,12 @@ async function requireKeepable({ store, clock }: Pick<Deps, 'store' | 'clock'>, 
   return session === undefined ? guards : [guard('session', session), ...guards];
 }
 
-function tell(deps: Pick<Deps, 'log'>, { attempt, order }: LateRows, to: LateTarget, { by, why }: Attribution): void {
+function logDecision(
+  deps: Pick<Deps, 'log'>,
+  { attempt, order }: LateRows,
+  to: LateTarget,
+  { by, why }: Attribution,
+): void {
   deps.log.warn('late_money_booked_by_operator', {
     attempt_id: attempt.id,
     purpose: attempt.purpose,

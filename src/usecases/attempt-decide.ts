@@ -52,7 +52,7 @@ export async function decideAttempt(
   verdict: AttemptVerdict,
 ): Promise<Decided> {
   const answer = answerOf(verdict);
-  const said = { ...verdict, ...requireAttribution(verdict) };
+  const cleaned = { ...verdict, ...requireAttribution(verdict) };
   await requireSharedClock(deps);
   const key = await requireAttempt(deps, attemptId);
   if (!(await isOrderLive(deps, key)))
@@ -68,7 +68,7 @@ export async function decideAttempt(
   });
   soundAlarm(deps, settled);
   const decided = { attempt: settled.attempt, orderStatus: await readAfter(deps, orderStatus, LOOK) };
-  tell(deps, before, decided, said);
+  logDecision(deps, before, decided, cleaned);
   return decided;
 }
 
@@ -167,7 +167,7 @@ export function answerOf({
 }
 
 /** The timeline shows only that an operator settled it; the log says who, and on what grounds. */
-function tell(deps: Pick<Deps, 'log'>, before: Attempt, decided: Decided, verdict: AttemptVerdict): void {
+function logDecision(deps: Pick<Deps, 'log'>, before: Attempt, decided: Decided, verdict: AttemptVerdict): void {
   const { attempt, orderStatus } = decided;
   deps.log.warn('attempt_settled_by_operator', {
     attempt_id: attempt.id,

@@ -57,7 +57,7 @@ const FRESH_MS = 50_000;
 /** 170 s: the same during load shedding, because an audit takes capacity from completing payments. */
 const FRESH_UNDER_LOAD_MS = 170_000;
 /** 20 findings at most are logged one by one: a broken ledger must not fill the disk. */
-const MAX_TOLD = 20;
+const MAX_LOGGED = 20;
 
 export type AuditDeps = Pick<Deps, 'store' | 'clock' | 'log' | 'books'>;
 
@@ -77,7 +77,7 @@ export async function auditDue(deps: AuditDeps, { isCalm = true } = {}): Promise
   const ledger = await auditLedger(deps, turn);
   const books = deps.books && (await compareBooks(deps, deps.books, before?.books));
   const findings: Finding[] = [...ledger.findings, ...(books?.findings ?? [])];
-  tell(deps, findings);
+  logFindings(deps, findings);
   const { accounts, transfers } = ledger;
   const result = { findings: countsOf(findings), accounts, transfers, books: books?.mark ?? before?.books };
   await record(deps, claimed, result);
@@ -140,9 +140,9 @@ function nameOf({ shard, account, currency }: { shard: number; account: string; 
   return `${shard} ${account} ${currency}`;
 }
 
-function tell({ log }: Pick<Deps, 'log'>, findings: readonly Finding[]): void {
-  for (const finding of findings.slice(0, MAX_TOLD)) log.error('audit_finding', fieldsOf(finding));
-  if (findings.length > MAX_TOLD) log.error('audit_findings', { count: findings.length, told: MAX_TOLD });
+function logFindings({ log }: Pick<Deps, 'log'>, findings: readonly Finding[]): void {
+  for (const finding of findings.slice(0, MAX_LOGGED)) log.error('audit_finding', fieldsOf(finding));
+  if (findings.length > MAX_LOGGED) log.error('audit_findings', { count: findings.length, told: MAX_LOGGED });
 }
 
 /** A finding as a line of the log. Amounts are minor units, as text: the log has no exact integers. */

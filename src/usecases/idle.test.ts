@@ -9,14 +9,14 @@ function openWork() {
 }
 
 it('resolves when nothing is in flight, for all who wait, and at once from then on', async () => {
-  const { work, idle, tell } = openWork();
+  const { work, idle, notify } = openWork();
   const told: string[] = [];
   const both = ['one', 'two'].map((name) => idle().then(() => told.push(name)));
-  tell();
+  notify();
   await Promise.resolve();
   expect(told).toEqual([]);
   work.underWay = 0;
-  tell();
+  notify();
   await Promise.all(both);
   await idle();
   expect(told).toEqual(['one', 'two']);
@@ -24,14 +24,14 @@ it('resolves when nothing is in flight, for all who wait, and at once from then 
 
 it('is waited for as long as a round has patience', async () => {
   const clock = manualClock(0);
-  const { work, idle, tell } = openWork();
+  const { work, idle, notify } = openWork();
   const first = idleInTime({ clock }, { idle });
   await clock.advance(1_000);
   expect(await first).toBe(false);
   const second = idleInTime({ clock }, { idle });
   await clock.advance(999);
   work.underWay = 0;
-  tell();
+  notify();
   expect(await second).toBe(true);
   expect(clock.pending()).toBe(0);
 });

@@ -11,7 +11,7 @@ export interface Idle {
   /** Resolves when nothing is in flight; earlier when `signal` aborts, because the caller has given up waiting. */
   idle(signal?: AbortSignal): Promise<void>;
   /** To be called whenever a piece of work has ended. */
-  tell(): void;
+  notify(): void;
 }
 
 /** Lets others wait until `isIdle` holds. */
@@ -29,7 +29,7 @@ export function createIdle(isIdle: () => boolean): Idle {
         signal?.addEventListener('abort', end, { once: true });
       });
     },
-    tell() {
+    notify() {
       if (isIdle()) for (const end of waiting) end();
     },
   };

@@ -12,21 +12,21 @@ import { costOfLines } from '../domain/payout-order.ts';
 import { OperatorError } from './operator-error.ts';
 import { type Attribution, requireAttribution } from './operator-input.ts';
 import { type BatchRows, readBatch } from './payout-occurrence.ts';
-import { changeBatch, type PayoutOperatorDeps, requireBatch, tell } from './payout-operate.ts';
+import { changeBatch, logCommand, type PayoutOperatorDeps, requireBatch } from './payout-operate.ts';
 import { readAvailable } from './payout-send.ts';
 
 /** @throws OperatorError when there is no such batch, it does not wait for approval, or its merchant's funds do not suffice. */
 export async function approvePayout(
   deps: PayoutOperatorDeps,
   batchId: string,
-  attribution: Attribution,
+  given: Attribution,
 ): Promise<PayoutBatch> {
-  const said = requireAttribution(attribution);
+  const attribution = requireAttribution(given);
   const batch = await changeBatch(deps, batchId, async (rows, context) => {
     await checkApproval(deps, rows);
     return approveBatch(rows.batch, rows.first, context);
   });
-  tell(deps, 'payout_approved', batch, said);
+  logCommand(deps, 'payout_approved', batch, attribution);
   return batch;
 }
 
@@ -47,14 +47,14 @@ async function checkApproval(deps: PayoutOperatorDeps, rows: BatchRows): Promise
 export async function rejectPayout(
   deps: PayoutOperatorDeps,
   batchId: string,
-  attribution: Attribution,
+  given: Attribution,
 ): Promise<PayoutBatch> {
-  const said = requireAttribution(attribution);
+  const attribution = requireAttribution(given);
   const batch = await changeBatch(deps, batchId, (rows, context) => {
     requireWaiting(rows.batch);
     return rejectBatch(rows.batch, rows.first, context);
   });
-  tell(deps, 'payout_rejected', batch, said);
+  logCommand(deps, 'payout_rejected', batch, attribution);
   return batch;
 }
 

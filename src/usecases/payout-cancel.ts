@@ -12,7 +12,7 @@ import { dueAtOnce, readAfter } from './operator-commit.ts';
 import { OperatorError } from './operator-error.ts';
 import { type Attribution, requireAttribution } from './operator-input.ts';
 import { callOffWaiting } from './payout-close.ts';
-import { changeBatch, type PayoutOperatorDeps, requireBatch, tell } from './payout-operate.ts';
+import { changeBatch, logCommand, type PayoutOperatorDeps, requireBatch } from './payout-operate.ts';
 
 /**
  * Cancels a batch; cancelling it again answers the same. `notTaken`: the operator has verified with the carriers that they took
@@ -23,9 +23,9 @@ import { changeBatch, type PayoutOperatorDeps, requireBatch, tell } from './payo
 export async function cancelPayout(
   deps: PayoutOperatorDeps,
   batchId: string,
-  { notTaken = false, ...attribution }: Attribution & { readonly notTaken?: boolean | undefined },
+  { notTaken = false, ...given }: Attribution & { readonly notTaken?: boolean | undefined },
 ): Promise<PayoutBatch> {
-  const said = requireAttribution(attribution);
+  const attribution = requireAttribution(given);
   const found = await requireBatch(deps, batchId);
   const isCancelled = found.cancelled_at !== null;
   if (!isCancelled) {
@@ -33,9 +33,9 @@ export async function cancelPayout(
       await requireCancellable(deps, batch);
       return cancelBatch(batch, now);
     });
-    tell(deps, 'payout_cancelled', found, said);
+    logCommand(deps, 'payout_cancelled', found, attribution);
   }
-  if (notTaken) tell(deps, 'payout_not_taken', found, said);
+  if (notTaken) logCommand(deps, 'payout_not_taken', found, attribution);
   const callOff = async (): Promise<PayoutBatch> => {
     // Takes back the lines that another process has leased to send again: its change then loses.
     await deps.store.payoutBatch.recallTried(found.shard, found.id, deps.clock.now());

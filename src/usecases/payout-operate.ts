@@ -61,6 +61,6 @@ export function missedRuns({ clock, calendar }: PayoutOperatorDeps, batch: Payou
 }
 
 /** Logs what an operator did to a batch, with who and why. */
-export function tell(deps: Pick<Deps, 'log'>, event: string, batch: PayoutBatch, { by, why }: Attribution): void {
+export function logCommand(deps: Pick<Deps, 'log'>, event: string, batch: PayoutBatch, { by, why }: Attribution): void {
   deps.log.warn(event, { batch_id: batch.id, merchant_id: batch.merchant_id, by, why });
 }

@@ -17,20 +17,16 @@ import {
 } from '../domain/payout-batch.ts';
 import { OperatorError } from './operator-error.ts';
 import { type Attribution, requireAttribution } from './operator-input.ts';
-import { changeBatch, missedRuns, type PayoutOperatorDeps, tell } from './payout-operate.ts';
+import { changeBatch, logCommand, missedRuns, type PayoutOperatorDeps } from './payout-operate.ts';
 
 /** @throws OperatorError when there is no such batch, or none of its dates is to come. */
-export async function pausePayout(
-  deps: PayoutOperatorDeps,
-  batchId: string,
-  attribution: Attribution,
-): Promise<PayoutBatch> {
-  const said = requireAttribution(attribution);
+export async function pausePayout(deps: PayoutOperatorDeps, batchId: string, given: Attribution): Promise<PayoutBatch> {
+  const attribution = requireAttribution(given);
   const batch = await changeBatch(deps, batchId, ({ batch: found }, { now }) => {
     if (batchStateOf(found) !== 'scheduled') throw new OperatorError(whyNot(found, 'scheduled'));
     return pauseBatch(found, now);
   });
-  tell(deps, 'payout_paused', batch, said);
+  logCommand(deps, 'payout_paused', batch, attribution);
   return batch;
 }
 
@@ -51,9 +47,9 @@ export interface Resumed {
 export async function resumePayout(
   deps: PayoutOperatorDeps,
   batchId: string,
-  attribution: Attribution & { readonly catchUp: boolean; readonly unlessPassed?: boolean },
+  { catchUp, unlessPassed, ...given }: Attribution & { readonly catchUp: boolean; readonly unlessPassed?: boolean },
 ): Promise<Resumed> {
-  const said = requireAttribution(attribution);
+  const attribution = requireAttribution(given);
   let skipped = 0;
   for (;;) {
     const taken: { step: Step } = { step: 'resume' };
@@ -61,8 +57,8 @@ export async function resumePayout(
       if (batchStateOf(rows.batch) !== 'paused')
         throw new OperatorError(whyNot(rows.batch, 'paused') + skippedBefore(skipped));
       const next = nextStep(rows.batch, context);
-      if (attribution.unlessPassed === true && next !== 'resume') throw new OperatorError(JUST_PASSED);
-      taken.step = attribution.catchUp ? 'resume' : next;
+      if (unlessPassed === true && next !== 'resume') throw new OperatorError(JUST_PASSED);
+      taken.step = catchUp ? 'resume' : next;
       if (taken.step === 'resume') return resumeBatch(rows.batch, context);
       const { batch: found, first } = rows;
       return taken.step === 'run'
@@ -71,7 +67,7 @@ export async function resumePayout(
     });
     if (taken.step === 'skip') skipped += 1;
     if (taken.step !== 'resume') continue;
-    tell(deps, 'payout_resumed', batch, said);
+    logCommand(deps, 'payout_resumed', batch, attribution);
     return { batch, skipped };
   }
 }

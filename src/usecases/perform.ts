@@ -110,14 +110,14 @@ export async function aboutTransaction<A>(
 ): Promise<Reply> {
   let last: { readonly bare: Refusal; readonly about: Refusal } | undefined;
   // The refusal thrown must be the same object as the one rendered, so it is made once.
-  const tell = (bare: Refusal): Refusal => {
+  const named = (bare: Refusal): Refusal => {
     if (last?.bare !== bare) last = { bare, about: bare.http === 401 ? bare : bare.about(transactionId) };
     return last.about;
   };
   try {
-    return await run({ ...answering, renderRefusal: (refusal) => answering.renderRefusal(tell(refusal)) });
+    return await run({ ...answering, renderRefusal: (refusal) => answering.renderRefusal(named(refusal)) });
   } catch (error) {
-    throw error instanceof Refusal ? tell(error) : error;
+    throw error instanceof Refusal ? named(error) : error;
   }
 }
 

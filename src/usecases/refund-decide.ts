@@ -110,10 +110,10 @@ async function decide(
   deps: RefundDecideDeps,
   refundId: string,
   verdict: Verdict,
-  attribution: Attribution,
+  given: Attribution,
   check: (rows: RefundRows) => Promise<void>,
 ): Promise<RefundRows> {
-  const said = requireAttribution(attribution);
+  const attribution = requireAttribution(given);
   const { refund: known } = await requireRefund(deps, refundId);
   const decided = await decideOnce(deps, known.shard, 'see `mbongo refund show`', async () => {
     const rows = await requireRefund(deps, refundId);
@@ -122,7 +122,7 @@ async function decide(
     const { change, ...answer } = await move(deps, rows, verdict);
     return { change, answer };
   });
-  tell(deps, decided, verdict, said);
+  logDecision(deps, decided, verdict, attribution);
   return decided;
 }
 
@@ -173,7 +173,7 @@ async function sourceOf(deps: RefundDecideDeps, { payment }: RefundRows): Promis
   return paidBy?.connector ?? BANK_TRANSFER;
 }
 
-function tell(
+function logDecision(
   deps: RefundDecideDeps,
   { refund, payment }: RefundRows,
   verdict: Verdict,

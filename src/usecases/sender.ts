@@ -55,7 +55,7 @@ export function createSender<W>(
     writing += 1;
     await written.catch((error: unknown) => log.error(`${kind}_not_recorded`, about(work), error));
     writing -= 1;
-    tell();
+    notify();
   };
   const start = async (work: W): Promise<CallOutcome> => {
     try {
@@ -67,8 +67,8 @@ export function createSender<W>(
       return 'not_called';
     }
   };
-  const { idle, tell } = createIdle(() => writing === 0 && queue.isEmpty());
-  const queue = createFairQueue(clock, limits, start, tell);
+  const { idle, notify } = createIdle(() => writing === 0 && queue.isEmpty());
+  const queue = createFairQueue(clock, limits, start, notify);
 
   return {
     ...queue,
