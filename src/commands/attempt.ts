@@ -6,7 +6,7 @@
  */
 
 import type { LateTarget } from '../domain/late-money.ts';
-import { formatMinor } from '../domain/money.ts';
+import { formatMinor, moneyText } from '../domain/money.ts';
 import { maskPhone } from '../domain/phone.ts';
 import type { Attempt } from '../domain/records.ts';
 import { bookLateMoney, type LateRows, requireLate } from '../usecases/attempt-book.ts';
@@ -15,7 +15,7 @@ import { OperatorError, UsageError } from '../usecases/operator-error.ts';
 import { requireId } from '../usecases/operator-input.ts';
 import { findOtherUnder } from '../usecases/order-search.ts';
 import { readLimit } from './options.ts';
-import { endOfPage, moneyText, type Output, table, timeOf } from './output.ts';
+import { endOfPage, type Output, table, timeOf } from './output.ts';
 import { attributionOf, type ConfirmedOptions } from './this-user.ts';
 import type { Tools } from './tools.ts';
 

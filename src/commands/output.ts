@@ -5,8 +5,6 @@
  * merchant or a customer can never add, hide or colour a line.
  */
 
-import type { Currency } from '../domain/currency.ts';
-import { formatMinor } from '../domain/money.ts';
 import { systemCodeOf } from '../platform/system-code.ts';
 
 /** A command's result in both forms. */
@@ -114,11 +112,6 @@ export function endOfPage(
   return next === undefined
     ? { next: null, lines: [] }
     : { next, lines: [`There may be more: list them with --after ${next}`] };
-}
-
-/** An amount with its currency: `12.50 usd`. */
-export function moneyText(minor: bigint, currency: Currency): string {
-  return `${formatMinor(minor, currency)} ${currency}`;
 }
 
 /** An instant as the wire writes it; null stays null. */

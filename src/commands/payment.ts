@@ -6,7 +6,7 @@
 
 import { lateMoneyOf } from '../domain/late-money.ts';
 import { statesOf } from '../domain/machine.ts';
-import { formatMinor } from '../domain/money.ts';
+import { formatMinor, moneyText } from '../domain/money.ts';
 import type { Refund } from '../domain/outgoing-records.ts';
 import { PAYMENT } from '../domain/payment.ts';
 import type { Attempt, LedgerTransfer, Payment } from '../domain/records.ts';
@@ -15,7 +15,7 @@ import { searchPayments } from '../usecases/order-search.ts';
 import { type PaymentStory, seePayment } from '../usecases/payment-see.ts';
 import { readStatus, requireMethod } from './options.ts';
 import { endOfSearch, type OrderOptions, partyOf, readSearch } from './orders.ts';
-import { fieldLines, moneyText, type Output, table, timeOf } from './output.ts';
+import { fieldLines, type Output, table, timeOf } from './output.ts';
 import type { Tools } from './tools.ts';
 
 export interface PaymentListOptions extends OrderOptions {

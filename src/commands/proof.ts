@@ -3,7 +3,7 @@
  */
 
 import { statesOf } from '../domain/machine.ts';
-import { formatMinor } from '../domain/money.ts';
+import { formatMinor, moneyText } from '../domain/money.ts';
 import { PROOF } from '../domain/proof.ts';
 import { readAfter } from '../usecases/operator-commit.ts';
 import { requireId, requireMerchant } from '../usecases/operator-input.ts';
@@ -11,7 +11,7 @@ import { approveProof, declineProof, nameTransfer, type ProofDecided } from '../
 import { listProofs, openProofFile, type ProofSeen, paidBySameFile, readProof } from '../usecases/proof-read.ts';
 import { writeNewFile } from './new-file.ts';
 import { readLimit, readStatus } from './options.ts';
-import { endOfPage, fieldLines, moneyText, type Output, table, timeOf } from './output.ts';
+import { endOfPage, fieldLines, type Output, table, timeOf } from './output.ts';
 import type { Tools } from './tools.ts';
 
 export interface ProofListOptions {

@@ -5,7 +5,7 @@
  */
 
 import { statesOf } from '../domain/machine.ts';
-import { formatMinor } from '../domain/money.ts';
+import { formatMinor, moneyText } from '../domain/money.ts';
 import type { Refund } from '../domain/outgoing-records.ts';
 import { maskPhone } from '../domain/phone.ts';
 import { isByHand, REFUND, type RefundRows } from '../domain/refund.ts';
@@ -14,7 +14,7 @@ import { requireId, requireMerchant } from '../usecases/operator-input.ts';
 import { callOffRefund, executeRefund, requireCallable, requireExecutable } from '../usecases/refund-decide.ts';
 import { seeRefund } from '../usecases/refund-read.ts';
 import { readLimit, readStatus } from './options.ts';
-import { endOfPage, fieldLines, moneyText, type Output, table, timeOf } from './output.ts';
+import { endOfPage, fieldLines, type Output, table, timeOf } from './output.ts';
 import { attributionOf, type ConfirmedOptions } from './this-user.ts';
 import type { Tools } from './tools.ts';
 

@@ -4,11 +4,11 @@
  * Invariant: nothing is taken without --yes.
  */
 
-import { formatMinor } from '../domain/money.ts';
+import { formatMinor, moneyText } from '../domain/money.ts';
 import { type BalanceSettled, previewSettlement, settleBalance } from '../usecases/balance-settle.ts';
 import { OperatorError } from '../usecases/operator-error.ts';
 import { requireAmount, requireCurrency } from '../usecases/operator-input.ts';
-import { moneyText, type Output, timeOf } from './output.ts';
+import { type Output, timeOf } from './output.ts';
 import { attributionOf, type ConfirmedOptions } from './this-user.ts';
 import type { Tools } from './tools.ts';
 

@@ -6,7 +6,7 @@
 
 import { HOUR_MS } from '../domain/durations.ts';
 import type { LateTarget } from '../domain/late-money.ts';
-import { formatMinor } from '../domain/money.ts';
+import { formatMinor, moneyText } from '../domain/money.ts';
 import { maskPhone } from '../domain/phone.ts';
 import type { AttemptPurpose } from '../domain/records.ts';
 import type { SuspenseFilter, SuspenseSums, Undecided, UndecidedKind } from '../store/suspense-reads.ts';
@@ -19,7 +19,7 @@ import {
   type WhyInSuspense,
 } from '../usecases/suspense-read.ts';
 import { readDuration, readLimit } from './options.ts';
-import { counted, endOfPage, fieldLines, moneyText, type Output, table, timeOf } from './output.ts';
+import { counted, endOfPage, fieldLines, type Output, table, timeOf } from './output.ts';
 import type { Tools } from './tools.ts';
 
 export interface SuspenseListOptions {

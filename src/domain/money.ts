@@ -56,6 +56,11 @@ export function formatMinor(minor: bigint, currency: Currency): string {
   return `${sign}${digits.slice(0, -exponent)}.${digits.slice(-exponent)}`;
 }
 
+/** An amount with its currency, for sentences: `12.50 usd`. */
+export function moneyText(minor: bigint, currency: Currency): string {
+  return `${formatMinor(minor, currency)} ${currency}`;
+}
+
 /** Divides and rounds half to even, the rule that does not drift when many amounts are rounded (contract §4). */
 export function divideHalfEven(numerator: bigint, denominator: bigint): bigint {
   if (denominator <= 0n || numerator < 0n) throw new RangeError('divideHalfEven takes n >= 0 and d > 0');

@@ -6,7 +6,6 @@
  */
 
 import { guard } from '../domain/change.ts';
-import type { Currency } from '../domain/currency.ts';
 import type { Booking, BookingContext, LateTarget } from '../domain/late-money.ts';
 import {
   bookLateOut,
@@ -15,7 +14,7 @@ import {
   type LateOrder,
   lateCostOf,
 } from '../domain/late-money-out.ts';
-import { formatMinor } from '../domain/money.ts';
+import { moneyText } from '../domain/money.ts';
 import type { PayoutLine, Refund } from '../domain/outgoing-records.ts';
 import { isLineOver } from '../domain/payout.ts';
 import type { Attempt } from '../domain/records.ts';
@@ -136,10 +135,6 @@ async function requireFunds(deps: Needs, attempt: Attempt, order: LateOrder | un
   const { merchant_id: id, currency } = attempt;
   const [needed, available] = [lateCostOf(order), await readAvailable(deps, { id }, currency)];
   if (needed <= available) return;
-  const [has, needs] = [said(available, currency), said(needed, currency)];
+  const [has, needs] = [moneyText(available, currency), moneyText(needed, currency)];
   throw new OperatorError(`${id} has ${has} available, and this costs ${needs}: wait until it has more, or ${INSTEAD}`);
-}
-
-function said(minor: bigint, currency: Currency): string {
-  return `${formatMinor(minor, currency)} ${currency}`;
 }

@@ -7,7 +7,7 @@
 
 import type { Currency } from '../domain/currency.ts';
 import { merchantAccount, settledAccount } from '../domain/ledger.ts';
-import { formatMinor } from '../domain/money.ts';
+import { formatMinor, moneyText } from '../domain/money.ts';
 import type { Merchant } from '../domain/records.ts';
 import { referenceKey, type TransferReference } from '../domain/transfer-reference.ts';
 import type { Deps, OperatorDeps } from './deps.ts';
@@ -107,7 +107,7 @@ function settledBefore(
   asked: Omit<BalanceSettled, 'settledAt' | 'isRepeated'>,
 ): BalanceSettled {
   if (amount_minor === asked.amountMinor) return { settledAt: created_at, isRepeated: true, ...asked };
-  const what = `${formatMinor(amount_minor, asked.currency)} ${asked.currency} were settled as ${asked.reference}`;
+  const what = `${moneyText(amount_minor, asked.currency)} were settled as ${asked.reference}`;
   const when = new Date(created_at).toISOString();
   throw new OperatorError(
     `${what} at ${when}, as the merchant's statement shows: for another settlement, use another reference`,
@@ -115,5 +115,5 @@ function settledBefore(
 }
 
 function tooLittle(available: bigint, currency: Currency): OperatorError {
-  return new OperatorError(`only ${formatMinor(available, currency)} ${currency} are available: settle at most that`);
+  return new OperatorError(`only ${moneyText(available, currency)} are available: settle at most that`);
 }

@@ -7,7 +7,7 @@
 import type { AccountRef, Transfer } from '../domain/change.ts';
 import type { Currency } from '../domain/currency.ts';
 import { floatAccount } from '../domain/ledger.ts';
-import { formatMinor } from '../domain/money.ts';
+import { moneyText } from '../domain/money.ts';
 import type { OperatorDeps } from './deps.ts';
 import { readAfter } from './operator-commit.ts';
 import { OperatorError } from './operator-error.ts';
@@ -55,7 +55,7 @@ export async function creditAccount(
       if (amount_minor === amountMinor) {
         return { balance: await read(), reference: named, creditedAt: created_at, isRepeated: true };
       }
-      const what = `${formatMinor(amount_minor, currency)} ${currency} were credited under ${named}`;
+      const what = `${moneyText(amount_minor, currency)} were credited under ${named}`;
       const when = new Date(created_at).toISOString();
       throw new OperatorError(`${what} at ${when}, and nothing now: for another credit, use another reference`);
     }

@@ -5,7 +5,7 @@
  * immediate batch whose funds do not suffice stays waiting.
  */
 
-import { formatMinor } from '../domain/money.ts';
+import { moneyText } from '../domain/money.ts';
 import type { PayoutBatch } from '../domain/outgoing-records.ts';
 import { approveBatch, batchStateOf, rejectBatch } from '../domain/payout-batch.ts';
 import { costOfLines } from '../domain/payout-order.ts';
@@ -75,7 +75,7 @@ async function requireFunds(deps: PayoutOperatorDeps, { batch, first }: BatchRow
   if (available >= cost) return;
   // Another operator may have approved it since it was read, and so taken the money.
   requireWaiting(await requireBatch(deps, id));
-  const [has, needs] = [available, cost].map((minor) => `${formatMinor(minor, currency)} ${currency}`);
+  const [has, needs] = [moneyText(available, currency), moneyText(cost, currency)];
   throw new OperatorError(
     `${id} costs ${needs} with fees, and the merchant has ${has}: it is still waiting, approve it when the balance is sufficient`,
   );
