@@ -86,14 +86,14 @@ export function paymentTransfers(
  * Money that an attempt moved without its order, in from a customer or out to a receiver: it is booked against suspense until an
  * operator decides.
  */
-export function lateTransfer(attempt: Attempt, way: 'in' | 'out', id: string, at: number): Transfer {
+export function lateTransfer(attempt: Attempt, direction: 'in' | 'out', id: string, at: number): Transfer {
   const { shard, connector, currency } = attempt;
   const [upstream, suspense] = [transitAccount(shard, connector, currency), suspenseAccount(shard, currency)];
   return {
     shard,
     id,
-    debit: way === 'in' ? upstream : suspense,
-    credit: way === 'in' ? suspense : upstream,
+    debit: direction === 'in' ? upstream : suspense,
+    credit: direction === 'in' ? suspense : upstream,
     amount_minor: attempt.amount_minor,
     currency,
     cause: 'late_success',

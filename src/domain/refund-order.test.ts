@@ -4,7 +4,7 @@ import type { DecisionContext } from './change.ts';
 import { makeId } from './ids.ts';
 import type { Refund } from './outgoing-records.ts';
 import { START_LEASE_MS } from './payout.ts';
-import { makeRefund, REFUNDS_OF_A_PAYMENT, type RefundWay } from './refund-order.ts';
+import { makeRefund, REFUNDS_OF_A_PAYMENT, type RefundRoute } from './refund-order.ts';
 import { paid, SHARD, txn, UPSTREAM, WALLET } from './testing/refund-world.ts';
 
 test('a payment can be refunded in a limited number of parts, and one too many is refused before anything is written', () => {
@@ -40,14 +40,14 @@ const nobody = { msisdn: null, wallet_number: null, connector: null, carrier: nu
 const waits = { status: 'pending', tries: 0, started_at: null, completed_at: null, next_start_at: null };
 const { kind: _kind, ...upstream } = UPSTREAM;
 
-test.each<[RefundWay, object]>([
+test.each<[RefundRoute, object]>([
   [WALLET, { ...nobody, wallet_number: '990500000001', status: 'completed', tries: 1, started_at: 7, completed_at: 7 }],
   [UPSTREAM, { ...nobody, ...upstream, ...waits, next_start_at: 7 + START_LEASE_MS }],
   [{ kind: 'by_hand' }, { ...nobody, ...waits }],
-])('%o: the refund says where the money goes, and waits only where it has to be sent', (way, expected) => {
+])('%o: the refund says where the money goes, and waits only where it has to be sent', (route, expected) => {
   const context: DecisionContext = { now: 7, newId: (prefix) => makeId(prefix, 1, new Uint8Array(16), SHARD) };
   const sources = { payment: paid, earlier: [], availableMinor: 1000n };
-  expect(makeRefund(sources, { amount: '10', note: 'words' }, () => way, context).refund).toMatchObject({
+  expect(makeRefund(sources, { amount: '10', note: 'words' }, () => route, context).refund).toMatchObject({
     amount: '10',
     amount_minor: 1000n,
     note: 'words',

@@ -23,8 +23,8 @@ export interface RefundCommand {
   readonly note: string | null;
 }
 
-/** How the money goes back: by the method that paid. */
-export type RefundWay =
+/** How the money goes back: by the method that paid, to whoever paid. */
+export type RefundRoute =
   | { readonly kind: 'wallet'; readonly number: string }
   | {
       readonly kind: 'upstream';
@@ -63,8 +63,8 @@ export function heldShare(payment: Payment, refunds: readonly Pick<Refund, 'from
 }
 
 /**
- * What a new refund writes. A wallet of ours is credited at once; otherwise the money is reserved. `wayBack` is called only if
- * the payment has been paid: until then there is no way back.
+ * What a new refund writes. A wallet of ours is credited at once; otherwise the money is reserved. `routeBack` finds how the money
+ * goes back, and is called only if the payment has been paid.
  *
  * @throws Refusal 1205 when the payment is not approved, 1101 when the amount is not valid in its currency, 1202 when it exceeds
  *   what is left, or the payment has had its maximum of refunds, 1201 when the merchant's money does not cover it.
@@ -72,26 +72,26 @@ export function heldShare(payment: Payment, refunds: readonly Pick<Refund, 'from
 export function makeRefund(
   { payment, earlier, availableMinor }: RefundSources,
   command: RefundCommand,
-  wayBack: () => RefundWay,
+  routeBack: () => RefundRoute,
   context: DecisionContext,
 ): RefundMade {
   requireRefundable(payment);
-  const way = wayBack();
+  const route = routeBack();
   const asked = requireRest(payment, earlier, command.amount);
   requireFew(payment, earlier);
   const heldMinor = mayBeHeld(payment) ? heldShare(payment, earlier) : 0n;
   const from_held_minor = heldMinor < asked.minor ? heldMinor : asked.minor;
   requireFunds(payment, asked.minor - from_held_minor, availableMinor);
-  const refund = newRefund(payment, { ...asked, from_held_minor, note: command.note }, way, context);
+  const refund = newRefund(payment, { ...asked, from_held_minor, note: command.note }, route, context);
   const take = (credit: AccountRef, cause: 'refund' | 'refund_reserved'): Transfer[] =>
     (['held', 'available'] as const).flatMap((what) => {
       const amount = what === 'held' ? from_held_minor : asked.minor - from_held_minor;
       const debit = merchantAccount(payment.merchant_id, what, payment.currency);
       return amount > 0n ? [transferOf(refund, { debit, credit, amount_minor: amount, cause }, context)] : [];
     });
-  if (way.kind === 'wallet') {
+  if (route.kind === 'wallet') {
     const given = giveBack(payment, refund, payment.refunding_minor, context);
-    const transfers = take(walletAccount(way.number), 'refund');
+    const transfers = take(walletAccount(route.number), 'refund');
     const inserts = [{ table: 'refund', row: refund } as const, ...given.inserts];
     return { refund, payment: given.payment, change: { updates: given.updates, inserts, transfers } };
   }
@@ -190,9 +190,9 @@ interface Asked {
   readonly note: string | null;
 }
 
-function newRefund(payment: Payment, asked: Asked, way: RefundWay, { now, newId }: DecisionContext): Refund {
+function newRefund(payment: Payment, asked: Asked, route: RefundRoute, { now, newId }: DecisionContext): Refund {
   if (payment.method === 'none') throw new Error(`payment ${payment.id} was approved without a method`);
-  const isPaid = way.kind === 'wallet';
+  const isPaid = route.kind === 'wallet';
   return {
     shard: payment.shard,
     id: newId('rfd', payment.shard),
@@ -206,17 +206,17 @@ function newRefund(payment: Payment, asked: Asked, way: RefundWay, { now, newId 
     from_held_minor: asked.from_held_minor,
     currency: payment.currency,
     note: asked.note,
-    msisdn: way.kind === 'upstream' ? way.msisdn : null,
-    wallet_number: way.kind === 'wallet' ? way.number : null,
-    connector: way.kind === 'upstream' ? way.connector : null,
-    carrier: way.kind === 'upstream' ? way.carrier : null,
+    msisdn: route.kind === 'upstream' ? route.msisdn : null,
+    wallet_number: route.kind === 'wallet' ? route.number : null,
+    connector: route.kind === 'upstream' ? route.connector : null,
+    carrier: route.kind === 'upstream' ? route.carrier : null,
     attempt_id: null,
     late_attempt_id: null,
     provider_reference: null,
     reason: null,
     tries: isPaid ? 1 : 0,
     // Born leased: the process that commits it starts it at once.
-    next_start_at: way.kind === 'upstream' ? now + START_LEASE_MS : null,
+    next_start_at: route.kind === 'upstream' ? now + START_LEASE_MS : null,
     created_at: now,
     started_at: isPaid ? now : null,
     completed_at: isPaid ? now : null,

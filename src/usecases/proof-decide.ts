@@ -125,12 +125,12 @@ async function requireUnused(
   const used = await store.transferReference.get(key.shard, key.id);
   if (used === undefined) return;
   const paid = `the transfer ${reference} to this account paid for ${used.payment_id} at ${new Date(used.created_at).toISOString()}`;
-  const way =
+  const wayOut =
     approvedId === undefined
       ? 'decline this proof if nothing else has arrived'
       : `if nothing else has arrived, it was credited twice: have nothing delivered for ${approvedId}, and take its amount back from the merchant's balance (\`mbongo settle\`)`;
   const both = `if one transfer pays for both, add what tells them apart, like ${reference}/2`;
-  throw new OperatorError(`${paid}: ${way}; ${both}`);
+  throw new OperatorError(`${paid}: ${wayOut}; ${both}`);
 }
 
 function requireNote(text: string, option: '--note' | '--reason'): string {

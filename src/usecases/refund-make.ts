@@ -11,7 +11,7 @@ import { merchantAccount } from '../domain/ledger.ts';
 import type { Refund } from '../domain/outgoing-records.ts';
 import type { Account, Attempt, Merchant, Payment } from '../domain/records.ts';
 import type { RefundRows } from '../domain/refund.ts';
-import { makeRefund, type RefundWay } from '../domain/refund-order.ts';
+import { makeRefund, type RefundRoute } from '../domain/refund-order.ts';
 import { Refusal, refuseUnknownPayment } from '../domain/refusal.ts';
 import { findPayment } from './archive-find.ts';
 import type { MerchantCaller } from './callers.ts';
@@ -58,7 +58,7 @@ export function makeRefundForMerchant(
         now: deps.clock.now(),
         newId: idsOf(deps),
       };
-      const { change, ...rows } = makeRefund(sources, wanted, () => wayBack(deps, payment, paidBy), context);
+      const { change, ...rows } = makeRefund(sources, wanted, () => routeBack(deps, payment, paidBy), context);
       return { change, answer: rows };
     },
   );
@@ -91,7 +91,7 @@ function refuseArchived({ id, status }: Payment): Refusal {
 }
 
 /** Refunds go by the method that paid, through the upstream that took the money; by hand if that cannot send money. */
-function wayBack(deps: Deps, payment: Payment, paidBy: Attempt | undefined): RefundWay {
+function routeBack(deps: Deps, payment: Payment, paidBy: Attempt | undefined): RefundRoute {
   const { method, wallet_number: number } = payment;
   if (method === 'wallet' || method === 'flash') {
     if (number === null) throw new Error(`payment ${payment.id} was paid from no wallet`);

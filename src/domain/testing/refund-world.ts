@@ -18,7 +18,7 @@ import { settleOutgoing } from '../outgoing.ts';
 import type { Refund } from '../outgoing-records.ts';
 import type { Attempt, Payment, PaymentHistory } from '../records.ts';
 import { isRefundOver, moveRefund, type RefundFact } from '../refund.ts';
-import { makeRefund, type RefundWay } from '../refund-order.ts';
+import { makeRefund, type RefundRoute } from '../refund-order.ts';
 import { intendRefund, refundOrder } from '../refund-outgoing.ts';
 import { Refusal } from '../refusal.ts';
 import type { WebhookEvent } from '../webhook-records.ts';
@@ -50,13 +50,13 @@ export const paid = paymentWith({
   completed_at: 3,
 });
 
-export const UPSTREAM: RefundWay = {
+export const UPSTREAM: RefundRoute = {
   kind: 'upstream',
   connector: 'mtn-momo',
   carrier: 'M-Pesa',
   msisdn: '+243810000042',
 };
-export const WALLET: RefundWay = { kind: 'wallet', number: '990500000001' };
+export const WALLET: RefundRoute = { kind: 'wallet', number: '990500000001' };
 
 function newAttempt(id: string, refund: Refund, now: number): Attempt {
   return attemptWith({
@@ -148,10 +148,10 @@ export class RefundWorld {
     return [...this.refunds.values()];
   }
 
-  make(amount: string | undefined, way: RefundWay): void {
+  make(amount: string | undefined, route: RefundRoute): void {
     const sources = { payment: this.payment, earlier: this.all(), availableMinor: this.balance('available') };
     try {
-      this.apply(makeRefund(sources, { amount, note: null }, () => way, this.context()).change);
+      this.apply(makeRefund(sources, { amount, note: null }, () => route, this.context()).change);
     } catch (error) {
       expect(error).toBeInstanceOf(Refusal);
       expect(this.isCovered(amount)).toBe(false);
