@@ -8,7 +8,7 @@
 import { mayBeArchived } from '../domain/archive.ts';
 import { SHARDS, timeOfId } from '../domain/ids.ts';
 import type { PayoutBatch, PayoutLine, Refund } from '../domain/outgoing-records.ts';
-import type { Attempt, Payment } from '../domain/records.ts';
+import type { Attempt, Payment, PaymentHistory } from '../domain/records.ts';
 import type { Proof } from '../domain/transfer-records.ts';
 import type { WebhookEvent } from '../domain/webhook-records.ts';
 import type { BatchFilter } from '../store/payout-list-reads.ts';
@@ -26,12 +26,12 @@ export function isOld({ clock }: Pick<Deps, 'clock'>, id: string): boolean {
 /** The record with a well-formed id, live or archived. */
 async function find<R>(
   deps: FindDeps,
-  places: { readonly live: Get<R>; readonly archive: Get<R> },
+  { live, archive }: { readonly live: Get<R>; readonly archive: Get<R> },
   shard: number,
   id: string,
 ): Promise<R | undefined> {
-  const found = await places.live.get(shard, id);
-  return found === undefined && isOld(deps, id) ? places.archive.get(shard, id) : found;
+  const found = await live.get(shard, id);
+  return found === undefined && isOld(deps, id) ? archive.get(shard, id) : found;
 }
 
 interface Get<R> {
@@ -96,20 +96,34 @@ export function findPayoutBatch(deps: FindDeps, shard: number, id: string): Prom
   return find(deps, { live: deps.store.payoutBatch, archive: deps.store.archive.payoutBatch }, shard, id);
 }
 
-/** Rows that are archived together: if none is live, all may be in the archive. */
+/** Rows that are archived together, with the record of that id: if none is live, all may be in the archive. */
 export async function findRows<R>(
   deps: FindDeps,
-  places: { readonly live: () => Promise<R[]>; readonly archive: () => Promise<R[]> },
+  { live, archive }: { readonly live: () => Promise<R[]>; readonly archive: () => Promise<R[]> },
   id: string,
 ): Promise<R[]> {
-  const found = await places.live();
-  return found.length === 0 && isOld(deps, id) ? places.archive() : found;
+  const found = await live();
+  return found.length === 0 && isOld(deps, id) ? archive() : found;
+}
+
+/** A payment's refunds, live or archived, in the order in which they were made. */
+export function findRefundsOf(deps: FindDeps, { shard, id }: Pick<Payment, 'shard' | 'id'>): Promise<Refund[]> {
+  const { refund, archive } = deps.store;
+  const sources = { live: () => refund.ofPayment(shard, id), archive: () => archive.refund.ofPayment(shard, id) };
+  return findRows(deps, sources, id);
+}
+
+/** A payment's timeline, live or archived, oldest first. */
+export function findTimeline(deps: FindDeps, { shard, id }: Pick<Payment, 'shard' | 'id'>): Promise<PaymentHistory[]> {
+  const { payment, archive } = deps.store;
+  const sources = { live: () => payment.history(shard, id), archive: () => archive.payment.history(shard, id) };
+  return findRows(deps, sources, id);
 }
 
 /** All merchants' proofs with that content, live and archived. A proof archived between the two reads appears twice. */
 export async function findProofsOf({ store }: Pick<Deps, 'store'>, digest: string): Promise<Proof[]> {
-  const inAllShards = (place: Pick<Deps['store']['proof'], 'ofDigest'>) =>
-    Promise.all(Array.from({ length: SHARDS }, (_, shard) => place.ofDigest(shard, digest)));
+  const inAllShards = (source: Pick<Deps['store']['proof'], 'ofDigest'>) =>
+    Promise.all(Array.from({ length: SHARDS }, (_, shard) => source.ofDigest(shard, digest)));
   const live = await inAllShards(store.proof);
   return [...live, ...(await inAllShards(store.archive.proof))].flat();
 }

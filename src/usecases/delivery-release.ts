@@ -9,7 +9,7 @@ import { isIdIn, shardOf } from '../domain/ids.ts';
 import type { Refund } from '../domain/outgoing-records.ts';
 import type { Payment } from '../domain/records.ts';
 import { Refusal, refuseUnknownPayment } from '../domain/refusal.ts';
-import { type FindDeps, findPayment, findPayoutLine, findRows } from './archive-find.ts';
+import { type FindDeps, findPayment, findPayoutLine, findRefundsOf } from './archive-find.ts';
 import type { MerchantCaller } from './callers.ts';
 import { type Deps, newId, type OperatorDeps } from './deps.ts';
 import { commitDecisionKnown } from './operator-commit.ts';
@@ -54,12 +54,7 @@ async function readRows(deps: FindDeps, transactionId: string): Promise<Rows> {
   const shard = shardOf(transactionId);
   const payment = await findPayment(deps, shard, transactionId);
   if (payment?.delivery_behaviour !== 'delayed_delivery') return { payment, refunds: [] };
-  const { refund, archive } = deps.store;
-  const places = {
-    live: () => refund.ofPayment(shard, transactionId),
-    archive: () => archive.refund.ofPayment(shard, transactionId),
-  };
-  return { payment, refunds: await findRows(deps, places, transactionId) };
+  return { payment, refunds: await findRefundsOf(deps, payment) };
 }
 
 /** @throws OperatorError when there is no such payment, or nothing of it is held. */

@@ -58,8 +58,8 @@ export async function seeEvent(deps: FindDeps, eventId: string): Promise<EventDe
 async function withTries(deps: FindDeps, event: WebhookEvent): Promise<EventDetail> {
   const { webhookAttempts, archive } = deps.store;
   const { shard, id } = event;
-  const places = { live: () => webhookAttempts.ofEvent(shard, id), archive: () => archive.event.tries(shard, id) };
-  const tries = await findRows(deps, places, id);
+  const sources = { live: () => webhookAttempts.ofEvent(shard, id), archive: () => archive.event.tries(shard, id) };
+  const tries = await findRows(deps, sources, id);
   return { event, tries: tries.toSorted((a, b) => a.number - b.number) };
 }
 

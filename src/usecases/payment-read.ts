@@ -10,7 +10,7 @@ import { isPaid } from '../domain/payment.ts';
 import type { Payment, PaymentHistory, PaymentMethod } from '../domain/records.ts';
 import { Refusal, refuseUnknownPayment } from '../domain/refusal.ts';
 import { isChoosable, priceBy } from '../domain/submission.ts';
-import { findAttempt, findPayment, findRows } from './archive-find.ts';
+import { findAttempt, findPayment, findTimeline } from './archive-find.ts';
 import { type Bank, banksOf } from './bank-config.ts';
 import type { Reader } from './callers.ts';
 import type { Deps } from './deps.ts';
@@ -108,17 +108,11 @@ export interface PaymentDetail {
   readonly banks: readonly Bank[];
 }
 
-function historyOf(deps: Deps, { shard, id }: Payment): Promise<PaymentHistory[]> {
-  const { payment, archive } = deps.store;
-  const places = { live: () => payment.history(shard, id), archive: () => archive.payment.history(shard, id) };
-  return findRows(deps, places, id);
-}
-
 /** A payment with its timeline, by transaction_id or payment_id. */
 export async function readDetail(deps: Deps, caller: Reader, id: string): Promise<PaymentDetail> {
   const payment = await readByAnyId(deps, caller, id);
   const [history, late, accounts] = await Promise.all([
-    historyOf(deps, payment),
+    findTimeline(deps, payment),
     readLatePayments(deps, payment),
     bankAccountsFor(deps, caller.merchant, payment.currency),
   ]);

@@ -10,7 +10,15 @@ import type { Refund } from '../domain/outgoing-records.ts';
 import type { Attempt, LedgerTransfer, Merchant, OneTimeCode, Payment, PaymentHistory } from '../domain/records.ts';
 import type { Proof } from '../domain/transfer-records.ts';
 import type { WebhookEvent } from '../domain/webhook-records.ts';
-import { type FindDeps, findAttempt, findPayment, findRows, pageOfBoth } from './archive-find.ts';
+import {
+  type FindDeps,
+  findAttempt,
+  findPayment,
+  findRefundsOf,
+  findRows,
+  findTimeline,
+  pageOfBoth,
+} from './archive-find.ts';
 import { MAX_WRONG_MS } from './clock-guard.ts';
 import type { Deps } from './deps.ts';
 import { OperatorError, UsageError } from './operator-error.ts';
@@ -47,12 +55,12 @@ export async function seePayment(deps: SeeDeps, id: string): Promise<PaymentStor
   const { shard, id: transactionId, created_at } = payment;
   const [merchant, timeline, attempts, beside, refunds, events, proofs, code] = await Promise.all([
     requireMerchant(deps, payment.merchant_id),
-    findRows(deps, placesOf(deps, payment).history, transactionId),
+    findTimeline(deps, payment),
     store.attemptsAt(payment),
     store.paymentsBeside(payment),
-    findRows(deps, placesOf(deps, payment).refunds, transactionId),
+    findRefundsOf(deps, payment),
     eventsOf(deps, payment),
-    findRows(deps, placesOf(deps, payment).proofs, transactionId),
+    proofsOf(deps, payment),
     store.code.get(shard, transactionId),
   ]);
   const causes = [transactionId, ...refunds.map((refund) => refund.id)];
@@ -61,13 +69,10 @@ export async function seePayment(deps: SeeDeps, id: string): Promise<PaymentStor
   return { payment, merchant, timeline, attempts, transfers, refunds, events, proofs, code, beside };
 }
 
-function placesOf({ store }: Pick<Deps, 'store'>, { shard, id }: Payment) {
-  const { payment, refund, proof, archive } = store;
-  return {
-    history: { live: () => payment.history(shard, id), archive: () => archive.payment.history(shard, id) },
-    refunds: { live: () => refund.ofPayment(shard, id), archive: () => archive.refund.ofPayment(shard, id) },
-    proofs: { live: () => proof.ofPayment(shard, id), archive: () => archive.proof.ofPayment(shard, id) },
-  };
+function proofsOf(deps: FindDeps, { shard, id }: Payment): Promise<Proof[]> {
+  const { proof, archive } = deps.store;
+  const sources = { live: () => proof.ofPayment(shard, id), archive: () => archive.proof.ofPayment(shard, id) };
+  return findRows(deps, sources, id);
 }
 
 async function eventsOf(deps: FindDeps, { shard, merchant_id: merchantId, id }: Payment): Promise<WebhookEvent[]> {

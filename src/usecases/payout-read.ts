@@ -109,11 +109,11 @@ export function linesOf(
   occurrence: number,
 ): Promise<PayoutLine[]> {
   const { payoutBatch, archive } = deps.store;
-  const places = {
+  const sources = {
     live: () => payoutBatch.lines(shard, id, occurrence),
     archive: () => archive.payoutBatch.lines(shard, id, occurrence),
   };
-  return findRows(deps, places, id);
+  return findRows(deps, sources, id);
 }
 
 /** A batch of the merchant's own. @throws Refusal 1204. */

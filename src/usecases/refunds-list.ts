@@ -9,7 +9,7 @@ import type { Merchant } from '../domain/records.ts';
 import type { RefundRows } from '../domain/refund.ts';
 import type { RefundPageFilter } from '../store/refund-reads.ts';
 import type { ScannedPage } from '../store/scanned-page.ts';
-import { type FindDeps, findPayment, findRows, pageOfBoth } from './archive-find.ts';
+import { type FindDeps, findPayment, findRefundsOf, pageOfBoth } from './archive-find.ts';
 import type { MerchantCaller } from './callers.ts';
 
 /** Which refunds to list. */
@@ -48,12 +48,7 @@ async function pageOfPayment(
   transactionId: string,
   { status, currency, from = 0, until = Number.POSITIVE_INFINITY, before, limit }: Omit<RefundListing, 'transactionId'>,
 ): Promise<ScannedPage<Refund>> {
-  const { refund, archive } = deps.store;
-  const places = {
-    live: () => refund.ofPayment(shard, transactionId),
-    archive: () => archive.refund.ofPayment(shard, transactionId),
-  };
-  const fitting = (await findRows(deps, places, transactionId)).filter(
+  const fitting = (await findRefundsOf(deps, { shard, id: transactionId })).filter(
     (one) =>
       one.merchant_id === merchantId &&
       (status === undefined || one.status === status) &&
