@@ -102,8 +102,8 @@ export function hasMore(
   return !called && batch.next_occurrence <= batch.occurrences;
 }
 
-/** The id and the times that a batch is made with. */
-export interface BatchPlace {
+/** The id of a batch, who makes it and when (milliseconds), and when it first runs. */
+export interface BatchOrigin {
   readonly shard: number;
   readonly id: string;
   /** The credential that makes it, or that minted the session that does. */
@@ -114,13 +114,13 @@ export interface BatchPlace {
 }
 
 /** The batch of an order: with today's fees, and waiting for an operator if it has to be approved. */
-export function batchOf(merchant: Merchant, order: PayoutOrder, place: BatchPlace): PayoutBatch {
+export function batchOf(merchant: Merchant, order: PayoutOrder, origin: BatchOrigin): PayoutBatch {
   const beneficiaries = order.lines.map((line) => beneficiaryOf(merchant, order, line));
   const approval = approvalFor(merchant, totalsOf(beneficiaries).amount_minor, order.currency);
   const startsNow = order.dates === null && approval === 'none';
   return {
-    shard: place.shard,
-    id: place.id,
+    shard: origin.shard,
+    id: origin.id,
     version: 1,
     merchant_id: merchant.id,
     customer_reference: order.customer_reference,
@@ -136,14 +136,14 @@ export function batchOf(merchant: Merchant, order: PayoutOrder, place: BatchPlac
     ...runTimeOf(merchant),
     occurrences: order.dates?.length ?? 1,
     next_occurrence: startsNow ? 2 : 1,
-    next_run_at: approval === 'none' ? place.firstRunAt : null,
+    next_run_at: approval === 'none' ? origin.firstRunAt : null,
     approval,
     paused_at: null,
     cancelled_at: null,
     closed_at: null,
     retry_of: order.retry_of,
-    credential_id: place.credentialId,
-    created_at: place.now,
+    credential_id: origin.credentialId,
+    created_at: origin.now,
   };
 }
 

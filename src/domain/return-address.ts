@@ -26,9 +26,9 @@ export function isPlainAddress(address: string): boolean {
  */
 export function withQuery(address: string, fields: { readonly [name: string]: string }): string {
   const hash = address.indexOf('#');
-  const [place, fragment] = hash < 0 ? [address, ''] : [address.slice(0, hash), address.slice(hash)];
-  const mark = place.indexOf('?');
-  const [path, query] = mark < 0 ? [place, ''] : [place.slice(0, mark), place.slice(mark + 1)];
+  const [base, fragment] = hash < 0 ? [address, ''] : [address.slice(0, hash), address.slice(hash)];
+  const mark = base.indexOf('?');
+  const [path, query] = mark < 0 ? [base, ''] : [base.slice(0, mark), base.slice(mark + 1)];
   const pairs = query.split('&').flatMap((pair) => withoutFields(pair, fields) ?? []);
   if (pairs.at(-1) === '') pairs.pop();
   pairs.push(String(new URLSearchParams(fields)));

@@ -144,7 +144,7 @@ function givenHere({ connectors }: Deps, checkout: Checkout, { currency }: Payme
 }
 
 /** The order in which methods are offered: first what most people in these markets pay by. */
-const PLACES: { readonly [method in SubmittedMethod]: number } = {
+const RANKS: { readonly [method in SubmittedMethod]: number } = {
   mobile_money: 1,
   card: 2,
   wallet: 3,
@@ -160,7 +160,7 @@ async function offersOf(deps: Deps, merchant: Merchant, payment: Payment, now: n
   const offered: readonly PaymentMethod[] = await offeredTo(deps, merchant, payment.currency);
   return offered
     .filter(isSubmitted)
-    .sort((a, b) => PLACES[a] - PLACES[b])
+    .sort((a, b) => RANKS[a] - RANKS[b])
     .filter((method) => isChoosable(payment, merchant, method, now))
     .map((method) => {
       const { fee_minor, total_minor } = priceBy(method, payment, merchant);

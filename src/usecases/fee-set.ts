@@ -12,14 +12,14 @@ import { changeSettings } from './merchant-set.ts';
 import { OperatorError, UsageError } from './operator-error.ts';
 
 /** What identifies one of a merchant's rules. */
-export interface FeePlace {
+export interface FeeRuleKey {
   readonly merchantId: string;
   /** Undefined: every payment method without a rule of its own, but not payouts. */
   readonly method: FeeRule['method'];
   readonly currency: Currency;
 }
 
-export interface FeeSetCommand extends FeePlace {
+export interface FeeSetCommand extends FeeRuleKey {
   /** Percent, as decimal text with at most four fraction digits: `2.5`. */
   readonly rate: string;
   /** Minor units. */
@@ -42,7 +42,7 @@ export async function setFee(deps: OperatorDeps, command: FeeSetCommand): Promis
  *
  * @throws OperatorError when there is no such rule
  */
-export async function removeFee(deps: OperatorDeps, command: FeePlace): Promise<Merchant> {
+export async function removeFee(deps: OperatorDeps, command: FeeRuleKey): Promise<Merchant> {
   let wasThere = false;
   return changeSettings(deps, command.merchantId, (settings) => {
     const fees = rulesBeside(settings, command);
@@ -56,7 +56,7 @@ export async function removeFee(deps: OperatorDeps, command: FeePlace): Promise<
   });
 }
 
-function rulesBeside(settings: MerchantSettings, { method, currency }: FeePlace): FeeRule[] {
+function rulesBeside(settings: MerchantSettings, { method, currency }: FeeRuleKey): FeeRule[] {
   return (settings.fees ?? []).filter((other) => other.method !== method || other.currency !== currency);
 }
 

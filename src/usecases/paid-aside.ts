@@ -71,10 +71,10 @@ export async function readLatePayments(deps: FindDeps, payment: Payment): Promis
   const more = isKnown ? undefined : await findAttempt(deps, shard, last);
   const found = [...tried, ...(more === undefined ? [] : [more])];
   const late = found.flatMap((attempt): LatePayment[] => {
-    const place = lateMoneyOf(attempt);
-    if (place !== 'waits' && place !== 'merchant' && place !== 'payer') return [];
+    const target = lateMoneyOf(attempt);
+    if (target !== 'waits' && target !== 'merchant' && target !== 'payer') return [];
     const { payment_id: transactionId, amount_minor: amountMinor, settled_at: receivedAt } = attempt;
-    return [{ transactionId, amountMinor, receivedAt, bookedTo: place === 'waits' ? null : place }];
+    return [{ transactionId, amountMinor, receivedAt, bookedTo: target === 'waits' ? null : target }];
   });
   // What came for the payment itself first.
   return late.toSorted((a, b) => Number(b.transactionId === id) - Number(a.transactionId === id));

@@ -107,8 +107,8 @@ export function createDispatcher(deps: Deps, limits: FairQueueLimits = LIMITS, e
       // New batches may fill half of the queue; the other half is for leased lines. A merchant with nothing queued still gets a
       // place while at least half of that other half is free.
       const waiting = sender.waitingInAll();
-      const place = waiting < MAX_NEWCOMERS * limits.waitingInAll ? 1 : 0;
-      const room = Math.min(enough, Math.max(place, limits.waitingInAll / 2 - waiting));
+      const least = waiting < MAX_NEWCOMERS * limits.waitingInAll ? 1 : 0;
+      const room = Math.min(enough, Math.max(least, limits.waitingInAll / 2 - waiting));
       // Lines of held routes do not come back to this queue, and so cannot fill it.
       const shut = new Set(crowded());
       const goesTo = [...new Set(beneficiaries.map(carrierOf))];

@@ -139,8 +139,8 @@ export function makePayout(
   const [first] = order.dates ?? [];
   const { run_hour: hour, time_zone: zone } = runTimeOf(merchant);
   const firstRunAt = first === undefined ? null : deps.calendar.instantOf(first, hour, zone);
-  const place = { shard: merchant.shard, id: ids.batch, credentialId, firstRunAt, now };
-  const batch = batchOf(merchant, order, place);
+  const origin = { shard: merchant.shard, id: ids.batch, credentialId, firstRunAt, now };
+  const batch = batchOf(merchant, order, origin);
   const plain = linesOf(batch, 1, ids.lines, now);
   const needed = costOfLines(plain);
   const sufficientFunds = availableMinor >= needed;

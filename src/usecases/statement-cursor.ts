@@ -62,7 +62,7 @@ function isWritten(value: unknown): value is Written {
   if (!hasFields(value) || !isOrder(value.order)) return false;
   const { order, opening, closing, running, after } = value;
   const isStanding = (one: unknown): boolean => isListOf(one, isDigits) && one.length === order.balances.length;
-  return [opening, closing, running].every(isStanding) && (after === null || isLinePlace(after));
+  return [opening, closing, running].every(isStanding) && (after === null || isLinePosition(after));
 }
 
 function isOrder(value: unknown): value is StatementOrder {
@@ -79,7 +79,7 @@ function isDigits(value: unknown): value is string {
   return isText(value) && /^-?\d+$/.test(value);
 }
 
-function isLinePlace(value: unknown): value is StatementPosition['after'] {
+function isLinePosition(value: unknown): value is StatementPosition['after'] {
   if (!hasFields(value)) return false;
   const { at, id, side } = value;
   return typeof at === 'number' && isText(id) && (side === 'debit' || side === 'credit');

@@ -110,10 +110,10 @@ export async function readStatement(
   await requireKept(deps, after?.at ?? order.from, deps.clock.now());
   const running = [...begun.running];
   const lines = found.slice(0, limit).map((line) => {
-    const place = accounts.indexOf(line.account);
-    const standing = (running[place] ?? 0n) + line.moved;
-    running[place] = standing;
-    return lineOf(order, line, place, standing);
+    const index = accounts.indexOf(line.account);
+    const standing = (running[index] ?? 0n) + line.moved;
+    running[index] = standing;
+    return lineOf(order, line, index, standing);
   });
   const last = found[limit - 1];
   const more = found.length > limit && last !== undefined;
@@ -143,8 +143,8 @@ function accountsOf(merchant: Merchant, { balances, currency }: StatementOrder):
 }
 
 /** A transfer between two balances is two lines: the balance tells their ids apart. */
-function lineOf(order: StatementOrder, line: LedgerLine, place: number, after: bigint): StatementLine {
-  const balance = order.balances[place];
+function lineOf(order: StatementOrder, line: LedgerLine, index: number, after: bigint): StatementLine {
+  const balance = order.balances[index];
   if (balance === undefined) throw new Error('a line of an account that nobody asked for');
   return {
     id: `${line.id}:${balance}`,
