@@ -43,21 +43,21 @@ export function transferIds(newId: NewId, shard: number): readonly [string, stri
 }
 
 /** The largest value of 12 bits. */
-const MAX_TURNS = 0xfff;
+const MAX_COUNTER = 0xfff;
 
 /**
  * Makes an identifier from a time (milliseconds since 1970), sixteen random bytes and a shard. The same arguments give the same
- * identifier. Those of one instant sort by their `turn`, which replaces 12 of the random bits (RFC 9562, 6.2, method 1); turns
+ * identifier. Those of one instant sort by their `counter`, which replaces 12 of the random bits (RFC 9562, 6.2, method 1); counters
  * above 4 095 count as 4 095.
  */
-export function makeId(prefix: Prefix, now: number, random: Uint8Array, shard: number, turn?: number): string {
+export function makeId(prefix: Prefix, now: number, random: Uint8Array, shard: number, counter?: number): string {
   if (random.length < 16) throw new RangeError('an identifier takes 16 random bytes');
   if (!Number.isInteger(shard) || shard < 0 || shard >= SHARDS) throw new RangeError('no such shard');
   const bytes = random.slice(0, 16);
   // A UUIDv7: 48 bits of time, version 7, variant 2, the rest random; here the last six bits are the shard.
   for (let i = 5, rest = now; i >= 0; i -= 1, rest = Math.floor(rest / 256)) bytes[i] = rest % 256;
-  if (turn !== undefined) {
-    const least = Math.min(turn, MAX_TURNS);
+  if (counter !== undefined) {
+    const least = Math.min(counter, MAX_COUNTER);
     bytes[6] = least >> 8;
     bytes[7] = least & 0xff;
   }

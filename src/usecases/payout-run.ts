@@ -7,9 +7,9 @@
 
 import { isTransient } from '../store/errors.ts';
 import type { DueBatch } from '../store/round-reads.ts';
-import { createMerchantTurns, type MerchantTurns } from './merchant-turns.ts';
 import type { Dispatcher } from './payout-dispatch.ts';
 import { type PayoutBatchDeps, type RunOutcome, runOccurrence } from './payout-occurrence.ts';
+import { createRoundRobin, type RoundRobin } from './round-robin.ts';
 
 /** The parts of its process that a run heeds. */
 export interface RunParts {
@@ -25,12 +25,12 @@ export interface RunParts {
 const MAX_AT_ONCE = 16;
 /** 4096 due batches are looked up at a time. */
 const MAX_LOOKED_UP = 4_096;
-/** 16 batches of one turn whose carriers are busy: after these, the turn's others are left to a later look. */
+/** 16 batches of one queue whose carriers are busy: after these, the queue's others are left to a later look. */
 const MAX_CROWDED = 16;
 
 /**
- * Runs due occurrences, merchants in turn, until nothing can be run. One look reads a limited number per shard, so turns whose
- * carriers are busy are excluded from the next looks; when those find nothing more, all turns are looked at again if anything
+ * Runs due occurrences, merchants in rotation, until nothing can be run. One look reads a limited number per shard, so queues whose
+ * carriers are busy are excluded from the next looks; when those find nothing more, all queues are looked at again if anything
  * has run since. Returns how many occurrences ran. A batch that fails is logged, and holds up no other.
  *
  * @throws the first failure, once the other batches have been run; at once if the database is away
@@ -69,8 +69,8 @@ interface Run {
 
 /** The due batches that one look found. */
 interface Look {
-  readonly turns: MerchantTurns<DueBatch>;
-  /** By turn: how many of its batches have found their carriers busy. */
+  readonly queues: RoundRobin<DueBatch>;
+  /** By the key of a queue: how many of its batches have found their carriers busy. */
   readonly crowded: Map<string, number>;
 }
 
@@ -87,21 +87,21 @@ function isOver(run: Run, { stopping }: RunParts): boolean {
 }
 
 /**
- * The turn that a batch waits for: its merchant's, separately for phones and for wallets. Wallets are never busy, and must not
- * wait behind batches that wait for a carrier.
+ * The key of the queue that a batch waits in: its merchant's, separately for phones and for wallets. Wallets are never busy, and
+ * must not wait behind batches that wait for a carrier.
  */
-function turnOf({ merchant_id, receipt_mode }: DueBatch): string {
+function queueOf({ merchant_id, receipt_mode }: DueBatch): string {
   return `${merchant_id} ${receipt_mode}`;
 }
 
-/** Looks up the due batches of all turns except these. */
+/** Looks up the due batches of all queues except these. */
 async function lookUp(deps: PayoutBatchDeps, { passed }: Run, except: readonly string[]): Promise<Look> {
-  const turns = createMerchantTurns<DueBatch>();
+  const queues = createRoundRobin<DueBatch>();
   const due = await deps.store.payoutBatch.toRun(deps.clock.now(), MAX_LOOKED_UP, except);
   for (const batch of inOrder(deps, due)) {
-    if (!passed.has(batch.id)) turns.add(turnOf(batch), batch);
+    if (!passed.has(batch.id)) queues.add(queueOf(batch), batch);
   }
-  return { turns, crowded: new Map() };
+  return { queues, crowded: new Map() };
 }
 
 /** Sorted by due time; equal times in random order, so that several processes rarely work on the same batch. */
@@ -121,20 +121,20 @@ async function serve(shared: Shared, { isFirst }: { readonly isFirst: boolean })
     const isCalm = parts.isCalm();
     if (isCalm ? isAlone : !isFirst) return;
     isAlone = !isCalm;
-    const batch = look.turns.take();
+    const batch = look.queues.take();
     if (batch === undefined) return;
     const outcome = await tryOccurrence(shared, batch);
-    if (outcome === 'more') look.turns.add(turnOf(batch), batch);
+    if (outcome === 'more') look.queues.add(queueOf(batch), batch);
     else if (outcome === 'not_due') run.passed.add(batch.id);
     else if (outcome === 'crowded') noteCrowded(look, batch);
   }
 }
 
 function noteCrowded(look: Look, batch: DueBatch): void {
-  const turn = turnOf(batch);
-  const crowded = (look.crowded.get(turn) ?? 0) + 1;
-  look.crowded.set(turn, crowded);
-  if (crowded >= MAX_CROWDED) look.turns.drop(turn);
+  const key = queueOf(batch);
+  const crowded = (look.crowded.get(key) ?? 0) + 1;
+  look.crowded.set(key, crowded);
+  if (crowded >= MAX_CROWDED) look.queues.drop(key);
 }
 
 async function tryOccurrence({ deps, parts, run }: Shared, batch: DueBatch): Promise<RunOutcome> {
