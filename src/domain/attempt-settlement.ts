@@ -27,6 +27,7 @@ import type { Attempt, AttemptStatus } from './records.ts';
 /** What triggered the inquiry: the inquiry round, when due; or a callback or a reader, at any time. */
 export type Inquired = 'due' | 'hint';
 
+/** What an attempt's settlement depends on besides its rows. */
 export interface SettlementContext extends DecisionContext {
   /** When the upstream was asked: its answer describes the state at that time, however late it arrives. */
   readonly askedAt: number;

@@ -21,8 +21,10 @@ const ATTEMPT_FACTS = [
   'not_sent',
   'never_arrived',
 ] as const;
+/** What can happen to an attempt, as input to its state machine. */
 export type AttemptFact = (typeof ATTEMPT_FACTS)[number];
 
+/** The states of an attempt, and what each fact does to it (docs/state-machines.md). */
 export const ATTEMPT: Machine<AttemptStatus, AttemptFact> = {
   name: 'attempt',
   initial: 'intended',

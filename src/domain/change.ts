@@ -62,6 +62,7 @@ export interface Tables {
   journal: JournalEntry;
 }
 
+/** The tables that changes may write. */
 export type TableName = keyof Tables;
 /** Tables whose records are versioned, and so can be guarded. */
 export type GuardedTable = { [T in TableName]: Tables[T] extends Versioned ? T : never }[TableName];
@@ -122,6 +123,7 @@ export interface Transfer {
   readonly at: number;
 }
 
+/** The rows that a decision wants to write. Absent: none of that kind. */
 export interface Change {
   readonly updates?: readonly Update[];
   readonly claims?: readonly Claim[];

@@ -18,6 +18,7 @@ export const PAGE_LIFE_MS = 14 * DAY_MS;
 /** 256 bits in base64url. */
 const SECRET = /^[A-Za-z0-9_-]{43}$/;
 
+/** The page's id, and the secret that opens it once: 256 bits in base64url. */
 export interface TicketParts {
   readonly id: string;
   readonly secret: string;

@@ -25,6 +25,7 @@ const EXPONENTS = {
 /** A lower-case ISO 4217 code that the gateway serves. */
 export type Currency = keyof typeof EXPONENTS;
 
+/** All currencies that the gateway serves. */
 export const CURRENCIES = Object.keys(EXPONENTS) as Currency[];
 
 /** Whether a text is the lower-case code of a currency that the gateway serves (contract §1). */

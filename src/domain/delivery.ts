@@ -13,6 +13,7 @@ import type { Payment } from './records.ts';
 import { heldShare } from './refund-order.ts';
 import { Refusal } from './refusal.ts';
 
+/** Held money that is the merchant's from now on, or has been. */
 export interface Released {
   readonly payment: Payment;
   /** What the merchant receives, in minor units. */

@@ -9,7 +9,9 @@
 import { endOfEmptyJpeg, endOfEmptyPng, endOfJpegs, endOfPng, isWebp } from './image.ts';
 import { isSafePdf } from './pdf.ts';
 
+/** The types of file that prove a bank transfer (contract §4). */
 export type ProofType = 'image/jpeg' | 'image/png' | 'application/pdf';
+/** The types of picture that a merchant's logo can be. */
 export type LogoType = 'image/jpeg' | 'image/png' | 'image/webp';
 
 /** The largest proof: 5 MiB (contract §4). */
@@ -22,8 +24,10 @@ const MAX_LOGO_PIXELS = 4_000_000;
 /** Pixels; a picture no larger than this cannot show a legible receipt. */
 const ILLEGIBLE_PIXELS = 64 * 64;
 
+/** Why a file is refused: it has no bytes, is of no type that is accepted, or could be taken for something else. */
 export type FileFault = 'FILE_EMPTY' | 'FILE_TYPE' | 'FILE_UNSAFE';
 
+/** What a file proves to be. */
 export type FileVerdict<T extends string> =
   /** `bytes` is what to keep of it. */
   | { readonly kind: 'file'; readonly type: T; readonly bytes: Uint8Array }

@@ -7,6 +7,7 @@
 const PREFIX = 'hold:';
 const CONNECTOR = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
+/** The name of a connector's hold, under which it is stored. */
 export function holdId(connector: string): string {
   return `${PREFIX}${connector}`;
 }

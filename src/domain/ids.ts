@@ -15,6 +15,7 @@ const PAIRS = Array.from({ length: 1_024 }, (_, at) => `${ALPHABET[at >> 5]}${AL
 /** How many shards there are, for ever: the first column of every key holds one of 0 … 63. */
 export const SHARDS = 64;
 
+/** What an identifier begins with, which says what it names. */
 export type Prefix =
   | 'mch' // merchant
   | 'key' // merchant credential
@@ -47,8 +48,8 @@ const MAX_COUNTER = 0xfff;
 
 /**
  * Makes an identifier from a time (milliseconds since 1970), sixteen random bytes and a shard. The same arguments give the same
- * identifier. Those of one instant sort by their `counter`, which replaces 12 of the random bits (RFC 9562, 6.2, method 1); counters
- * above 4 095 count as 4 095.
+ * identifier. Those of one instant sort by their `counter`, which replaces 12 of the random bits (RFC 9562, 6.2, method 1); a counter
+ * above 4 095 counts as 4 095.
  */
 export function makeId(prefix: Prefix, now: number, random: Uint8Array, shard: number, counter?: number): string {
   if (random.length < 16) throw new RangeError('an identifier takes 16 random bytes');

@@ -22,6 +22,7 @@ const LATE_IN = ['merchant', 'payer'] as const;
  * or the gateway.
  */
 const LATE_OUT = ['merchant', 'upstream', 'gateway'] as const;
+/** The party to whom late money is booked. */
 export type LateTarget = (typeof LATE_IN | typeof LATE_OUT)[number];
 
 /** The targets possible for late money of that purpose. */
@@ -64,6 +65,7 @@ export function takenFromSuspense(attempt: Attempt): Update[] {
   return [guardedUpdate('attempt', attempt, bookedColumns('merchant'))];
 }
 
+/** What booking late money writes, and the attempt as it will be. */
 export interface Booking {
   readonly change: Change;
   readonly attempt: Attempt;

@@ -13,6 +13,7 @@ import type { Attempt, Payment } from './records.ts';
 import type { PaymentCause } from './transfer-cause.ts';
 import { shardOfWallet } from './wallet.ts';
 
+/** A merchant's three balances: see `merchantAccount`. */
 export type MerchantAccount = 'available' | 'reserved' | 'held';
 
 /** A merchant's balance: `available` pays payouts, `reserved` waits for open ones, `held` awaits release. */

@@ -6,6 +6,7 @@
  * conflict, so that nothing happens by omission.
  */
 
+/** A state machine of the states `S`, which the facts `F` move. */
 export interface Machine<S extends string, F extends string> {
   readonly name: string;
   readonly initial: S;
@@ -15,6 +16,7 @@ export interface Machine<S extends string, F extends string> {
   readonly table: { readonly [state in S]: { readonly [fact in F]?: S } };
 }
 
+/** What a fact does in a state: see the head of this file. */
 export type Step<S extends string> =
   | { readonly kind: 'moved'; readonly to: S }
   | { readonly kind: 'repeated' }

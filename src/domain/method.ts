@@ -15,6 +15,7 @@ import { Refusal, refuseField } from './refusal.ts';
 /** The methods that pay by a token at collect, so that the collect consumes the session (contract §3). */
 export type NativeMethod = Extract<PaymentMethod, 'google_pay' | 'apple_pay'>;
 
+/** Whether the method pays by a token at collect. */
 export function isNative(method: PaymentMethod | 'none'): method is NativeMethod {
   return method === 'google_pay' || method === 'apple_pay';
 }

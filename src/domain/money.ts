@@ -6,6 +6,7 @@
 
 import { type Currency, exponentOf } from './currency.ts';
 
+/** An amount: minor units and their currency. */
 export interface Money {
   readonly minor: bigint;
   readonly currency: Currency;

@@ -11,6 +11,7 @@ import { secondsUntil } from './elapsed.ts';
 import type { LimitCount, Merchant, OneTimeCode, Payment, Wallet } from './records.ts';
 import { CODE_GUARDS, guardedCalls } from './traffic-limit.ts';
 
+/** 10 min for which a code is valid, in milliseconds (contract §4). */
 export const CODE_LIFE_MS = 10 * MINUTE_MS;
 /** Milliseconds for which a try counts. */
 export const CODE_WINDOW_MS = CODE_GUARDS.codes.seconds * 1000;

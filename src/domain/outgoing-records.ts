@@ -8,7 +8,9 @@ import type { Currency } from './currency.ts';
 import type { Reason } from './reason.ts';
 import type { PaymentMethod, ReceiptMode, Versioned } from './records.ts';
 
+/** When a batch pays: at once, on given dates, or on dates at a regular distance (contract §5). */
 export type SendingType = 'immediate' | 'scheduled' | 'recurring';
+/** The distance between the dates of a recurring batch. */
 export type PayoutFrequency = 'daily' | 'weekly' | 'biweekly' | 'monthly';
 
 /** Whom each occurrence of a batch pays; amounts are decimal digits of minor units, because it is stored as JSON. */
@@ -66,6 +68,7 @@ export interface PayoutBatch extends Versioned {
   readonly created_at: number;
 }
 
+/** The status of a payout line, as its merchant reads it. */
 export type PayoutStatus = 'pending' | 'processing' | 'completed' | 'failed';
 
 /** One beneficiary of one occurrence. `id` is its transaction_id. */
@@ -116,6 +119,7 @@ export interface PayoutLine extends Versioned {
   readonly completed_at: number | null;
 }
 
+/** The status of a refund, as its merchant reads it. */
 export type RefundStatus = 'pending' | 'processing' | 'completed' | 'failed';
 
 /** Money of an approved payment on its way back to the customer, by the method that paid. */

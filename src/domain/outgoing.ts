@@ -24,6 +24,7 @@ import type { PayoutLine, Refund } from './outgoing-records.ts';
 import type { Reason } from './reason.ts';
 import type { Attempt } from './records.ts';
 
+/** What an upstream's answer means for an order that sends money out. */
 export type OutgoingFact =
   | 'upstream_accepted'
   | 'upstream_silent'
@@ -58,6 +59,7 @@ export function isNotPaid(fact: OutgoingFact): boolean {
   return fact === 'upstream_refused' || fact === 'attempt_not_taken';
 }
 
+/** What an answer writes, the attempt as it will be, and the alarm that it raises, if any. */
 export interface OutgoingSettlement {
   readonly change?: Change;
   readonly attempt: Attempt;
@@ -178,6 +180,7 @@ export interface Remembered {
   readonly all: readonly Attempt[];
 }
 
+/** For an order that remembers no attempt. */
 export const NOTHING_REMEMBERED: Remembered = { late: undefined, all: [] };
 
 /**

@@ -11,6 +11,7 @@ import { DECLINE_STATUS, type DeclineReason, type Reason } from './reason.ts';
 import type { Payment, PaymentMethod, PaymentStatus } from './records.ts';
 import { Refusal } from './refusal.ts';
 
+/** All payment methods, in the order in which the API lists them. */
 export const PAYMENT_METHODS: readonly PaymentMethod[] = [
   'wallet',
   'mobile_money',
@@ -44,8 +45,10 @@ const PAYMENT_FACTS = [
   'session_expired',
   'refunded_in_full',
 ] as const;
+/** What can happen to a payment, as input to its state machine. */
 export type PaymentFact = (typeof PAYMENT_FACTS)[number];
 
+/** The states of a payment, and what each fact does to it (docs/state-machines.md). */
 export const PAYMENT: Machine<PaymentStatus, PaymentFact> = {
   name: 'payment',
   initial: 'pending',
@@ -131,6 +134,7 @@ export type PaymentColumns = Partial<
   Omit<Payment, 'shard' | 'id' | 'version' | 'status' | 'reason' | 'completed_at' | 'events'>
 >;
 
+/** What moving a payment writes. All of it must be part of one change. */
 export interface Moved {
   /** The payment as it will be once the change has committed. */
   readonly payment: Payment;

@@ -15,6 +15,7 @@ export interface EarlierLine {
   readonly late: Attempt | undefined;
 }
 
+/** What has become of the failed lines that a line pays again. */
 export type BeforeIt =
   /** None of them was accepted, or has paid: the new line may be sent. */
   | { readonly kind: 'nothing' }

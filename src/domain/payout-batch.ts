@@ -28,6 +28,7 @@ export const BATCH_STATES = [
   'rejected',
   'cancelled',
 ] as const;
+/** One of `BATCH_STATES`. */
 export type BatchState = (typeof BATCH_STATES)[number];
 
 /** `started`: no occurrence is to come, though its lines may still be open. */

@@ -38,6 +38,7 @@ import { eventInsert, payoutEvent } from './webhook.ts';
 /** The sentence that describes a line, in its batch's language. */
 export type LineText = (language: string, line: PayoutLine) => string;
 
+/** What a decision about a line is handed besides its rows: `text` makes the sentence of its event. */
 export interface LineContext extends DecisionContext {
   readonly text: LineText;
 }

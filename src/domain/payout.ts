@@ -23,8 +23,10 @@ const PAYOUT_FACTS = [
   'funds_missing',
   'called_off',
 ] as const;
+/** What can happen to a payout line, as input to its state machine. */
 export type PayoutFact = (typeof PAYOUT_FACTS)[number];
 
+/** The states of a payout line, and what each fact does to it (docs/state-machines.md). */
 export const PAYOUT: Machine<PayoutStatus, PayoutFact> = {
   name: 'payout_line',
   initial: 'pending',
@@ -113,6 +115,7 @@ export function sumOfCounts(counts: readonly PayoutCounts[]): PayoutCounts {
   return sum;
 }
 
+/** The status of a batch, as its merchant reads it: see `batchStatus`. */
 export type BatchStatus = 'pending' | 'processing' | 'completed' | 'partial_success' | 'failed';
 
 /**
@@ -131,6 +134,7 @@ export type PayoutColumns = Partial<
   Omit<PayoutLine, 'shard' | 'id' | 'version' | 'status' | 'reason' | 'completed_at' | 'events'>
 >;
 
+/** What moving a payout line writes, and the line as it will be. */
 export interface MovedLine {
   /** The line as it will be once the change has committed. */
   readonly line: PayoutLine;

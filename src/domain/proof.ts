@@ -21,8 +21,10 @@ export const PROOF_LIFE_MS = 7 * DAY_MS;
 export const BANK_TRANSFER = 'bank_transfer';
 
 const PROOF_FACTS = ['accepted', 'rejected'] as const;
+/** What an operator's decision does to a proof, as input to its state machine. */
 export type ProofFact = (typeof PROOF_FACTS)[number];
 
+/** The states of a proof, and what each fact does to it (docs/state-machines.md). */
 export const PROOF: Machine<ProofStatus, ProofFact> = {
   name: 'proof',
   initial: 'waiting',
@@ -35,6 +37,7 @@ export const PROOF: Machine<ProofStatus, ProofFact> = {
   },
 };
 
+/** An operator's decision about a proof. */
 export interface ProofVerdict {
   readonly verdict: 'approved' | 'declined';
   /** Shown to operators only. */
@@ -49,6 +52,7 @@ export interface DecisionIds {
   readonly transfers: readonly [string, string];
 }
 
+/** What a decision writes, and the proof and its payment as they will be. */
 export interface Decided {
   readonly change: Change;
   readonly proof: Proof;

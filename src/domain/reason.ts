@@ -24,6 +24,7 @@ export const DECLINE_STATUS = {
   challenge_expired: 'expired',
 } as const satisfies Record<string, 'failed' | 'cancelled' | 'expired' | 'declined'>;
 
+/** Why an upstream declined. */
 export type DeclineReason = keyof typeof DECLINE_STATUS;
 
 /** Reasons other than an upstream's decline. */
@@ -72,4 +73,5 @@ export type LateReason =
   | typeof LATE_GIVEN_BACK
   | typeof LATE_BORNE;
 
+/** All reasons that the row of a payment, a payout line or a refund can carry. */
 export const REASONS: readonly Reason[] = [...(Object.keys(DECLINE_STATUS) as DeclineReason[]), ...OTHER_REASONS];

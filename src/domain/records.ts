@@ -16,10 +16,12 @@ export interface Keyed {
   readonly id: string;
 }
 
+/** A record that is updated: `version` counts its updates. */
 export interface Versioned extends Keyed {
   readonly version: number;
 }
 
+/** SUSPENDED: every call of the merchant is refused (1004). */
 export type MerchantStatus = 'ALLOWED' | 'SUSPENDED';
 
 /** Amounts are decimal digits of minor units: a rule is stored as JSON, which has no exact integers. */
@@ -83,6 +85,7 @@ export interface MerchantSettings {
   readonly rate_limits?: { readonly [limit in TrafficLimit | CodeGuard]?: number };
 }
 
+/** A business that is paid. */
 export interface Merchant extends Versioned {
   readonly name: string;
   readonly status: MerchantStatus;
@@ -90,6 +93,7 @@ export interface Merchant extends Versioned {
   readonly created_at: number;
 }
 
+/** RETIRING: accepted until a certain time, because it is being replaced. */
 export type CredentialStatus = 'ALLOWED' | 'RETIRING' | 'REVOKED';
 
 /** A merchant credential. `id` is the public key id; only the SHA-256 of the secret is stored. */
@@ -108,6 +112,7 @@ export interface Credential extends Versioned {
 export type SessionStatus = 'ACTIVE' | 'CONSUMED';
 export type SessionScope = 'collect' | 'payout';
 
+/** An amount, a currency and a reference, bound to a short-lived token. Only the token's digest is stored. */
 export interface Session extends Versioned {
   readonly merchant_id: string;
   readonly credential_id: string;
@@ -149,6 +154,7 @@ export type UpstreamMethod = Extract<PaymentMethod, 'mobile_money' | 'card' | 'g
 export type FeeCoveredBy = 'buyer' | 'merchant';
 export type DeliveryBehaviour = 'direct_delivery' | 'delayed_delivery';
 
+/** A customer's intention to pay on a session, and what became of it. */
 export interface Payment extends Versioned {
   readonly merchant_id: string;
   readonly session_id: string;

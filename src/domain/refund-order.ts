@@ -38,6 +38,7 @@ export type RefundRoute =
   /** A person does it: no connected upstream can. */
   | { readonly kind: 'by_hand' };
 
+/** The rows that a new refund is decided on. */
 export interface RefundSources {
   readonly payment: Payment;
   /** The payment's refunds so far, read after it. */
@@ -46,6 +47,7 @@ export interface RefundSources {
   readonly availableMinor: bigint;
 }
 
+/** What a new refund writes, and the refund and its payment as they will be. */
 export interface RefundMade {
   readonly change: Change;
   readonly refund: Refund;

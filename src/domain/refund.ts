@@ -34,8 +34,10 @@ const REFUND_FACTS = [
   'executed_by_hand',
   'called_off',
 ] as const;
+/** What can happen to a refund, as input to its state machine. */
 export type RefundFact = (typeof REFUND_FACTS)[number];
 
+/** The states of a refund, and what each fact does to it (docs/state-machines.md). */
 export const REFUND: Machine<RefundStatus, RefundFact> = {
   name: 'refund',
   initial: 'pending',
@@ -85,6 +87,7 @@ export type RefundColumns = Partial<
   Omit<Refund, 'shard' | 'id' | 'version' | 'status' | 'reason' | 'completed_at' | 'from_held_minor'>
 >;
 
+/** A fact, and what is written with the move that it makes. */
 export interface RefundStep {
   readonly fact: RefundFact;
   /** Why it failed, or why it waits. */
@@ -94,6 +97,7 @@ export interface RefundStep {
   readonly target: AccountRef;
 }
 
+/** What moving a refund writes, and the refund and its payment as they will be. */
 export interface MovedRefund extends RefundRows {
   readonly change: Required<Pick<Change, 'updates' | 'inserts' | 'transfers'>>;
 }

@@ -15,6 +15,7 @@ interface RefusalKind {
   readonly summary: `lok00${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9}`;
 }
 
+/** All refusals, by code. A code never changes its meaning, and is never used again. */
 export const REFUSALS = {
   1001: { name: 'INVALID_CREDENTIAL', http: 401, retryable: false, summary: 'lok003' },
   1002: { name: 'MISSING_CREDENTIAL', http: 401, retryable: false, summary: 'lok003' },
@@ -49,6 +50,7 @@ export const REFUSALS = {
   1502: { name: 'PAYMENT_DECLINED', http: 402, retryable: false, summary: 'lok001' },
 } as const satisfies Record<number, RefusalKind>;
 
+/** A code of `REFUSALS`. */
 export type RefusalCode = keyof typeof REFUSALS;
 
 /** What exactly was wrong: the `code` of a detail, and the key of its sentence in `messages/`. */
@@ -178,6 +180,7 @@ export type DetailCode =
 /** Values that a sentence names, for example `{ state }` or `{ left }`. Never a secret or a full phone number. */
 export type Words = { readonly [name: string]: string | number };
 
+/** One field that is wrong, and what is wrong with it. */
 export interface RefusalDetail {
   /** A path such as `beneficiaries[3].amount`, a header's name, or `body`. */
   readonly field: string;
@@ -185,6 +188,7 @@ export interface RefusalDetail {
   readonly words?: Words;
 }
 
+/** What a refusal says besides its code. */
 export interface RefusalMore {
   readonly details?: readonly RefusalDetail[];
   /** Values for the refusal's own sentence. */
@@ -197,6 +201,7 @@ export interface RefusalMore {
   readonly retryable?: boolean;
 }
 
+/** Thrown for what the service will not do, and caught once, in `http`. Its message is the code's name. */
 export class Refusal extends Error {
   readonly code: RefusalCode;
   readonly more: RefusalMore;

@@ -19,6 +19,7 @@ export type SessionState = 'ACTIVE' | 'CONSUMED' | 'expired';
 const SESSION_FACTS = ['submit_succeeded', 'submit_failed', 'time_ran_out'] as const;
 export type SessionFact = (typeof SESSION_FACTS)[number];
 
+/** The states of a session, and what each fact does to it (docs/state-machines.md). */
 export const SESSION: Machine<SessionState, SessionFact> = {
   name: 'session',
   initial: 'ACTIVE',
@@ -32,7 +33,9 @@ export const SESSION: Machine<SessionState, SessionFact> = {
   },
 };
 
+/** Seconds that a session lives if its mint does not say: half an hour (contract §3). */
 export const TTL_DEFAULT_S = 1_800;
+/** Seconds of the longest lifetime: a day. */
 export const TTL_MAX_S = 86_400;
 /** Seconds of the shortest lifetime; a sandbox may mint a session of one second, to watch it end (contract §3). */
 export const TTL_MIN_S = { sandbox: 1, production: 60 } as const;

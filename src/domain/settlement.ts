@@ -27,6 +27,7 @@ import type { Attempt, Payment, Session } from './records.ts';
 import { consume, siblingsOf, updateSession } from './session.ts';
 import { collectEvent, eventInsert } from './webhook.ts';
 
+/** The rows that an answer about a payment's attempt is decided on. */
 export interface SettlementRows {
   readonly attempt: Attempt;
   readonly payment: Payment;
@@ -36,6 +37,7 @@ export interface SettlementRows {
   readonly sessionPayments: readonly Payment[];
 }
 
+/** What an answer writes, and the alarm that it raises, if any. */
 export interface Settlement {
   readonly change?: Change;
   /** The payment as it will be. */

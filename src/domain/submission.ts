@@ -20,6 +20,7 @@ import { Refusal, type RefusalDetail, refuseField } from './refusal.ts';
 import { refuseConsumed, requireOpen } from './session.ts';
 import type { BankAccount } from './transfer-records.ts';
 
+/** Which payment to pay, by its opaque payment_id, and by what. */
 export interface PaymentSubmitCommand {
   readonly payment_id: string;
   readonly means: Means;
@@ -98,6 +99,7 @@ export function requireMine(payment: Payment | undefined, session: Session): Pay
   return payment;
 }
 
+/** Whether the payment was collected on this session. */
 export function isMine(payment: Payment, session: Session): boolean {
   return payment.merchant_id === session.merchant_id && payment.session_id === session.id;
 }

@@ -4,6 +4,7 @@
  * Invariant: a cause that has been written is never renamed: statements of years ago are read again.
  */
 
+/** Why one line of the ledger moved its money. */
 export type TransferCause =
   | PaymentCause
   /** A delivery that was held has been released. */
@@ -54,4 +55,5 @@ export const MERCHANT_CAUSES = [
   'balance_credit',
   'float',
 ] as const satisfies readonly TransferCause[];
+/** One of `MERCHANT_CAUSES`. */
 export type MerchantCause = (typeof MERCHANT_CAUSES)[number];

@@ -23,6 +23,7 @@ const CODE_TRIES = 20;
  * somebody who tries one PIN at many accounts does, and no account's own count notices.
  */
 const SESSION_PIN_TRIES = 20;
+/** 15 min for which a lock lasts, in milliseconds (contract §4). */
 export const PIN_LOCK_MS = 15 * MINUTE_MS;
 /**
  * Milliseconds after which a wrong PIN is forgotten if no other followed. It has to be: counts for numbers that are no account
@@ -32,6 +33,7 @@ export const PIN_LOCK_MS = 15 * MINUTE_MS;
 export const PIN_MEMORY_MS = HOUR_MS;
 /** Four to eight digits, as a part of a regular expression. */
 export const PIN_DIGITS = '[0-9]{4,8}';
+/** The form of a PIN. */
 export const PIN_FORM = new RegExp(`^${PIN_DIGITS}$`);
 
 const LEAD = '5707';

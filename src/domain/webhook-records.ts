@@ -15,6 +15,7 @@ export interface WebhookSecret extends Versioned {
   readonly created_at: number;
 }
 
+/** `dead`: all tries failed. `gone`: its receiver answered 410. `no_target`: it was made without a notify_url. */
 export type EventStatus = 'waiting' | 'delivered' | 'dead' | 'gone' | 'no_target';
 
 /** A webhook event: committed with the state it tells of, delivered at least once. */

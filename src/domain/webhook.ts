@@ -40,8 +40,10 @@ const MAX_JITTER = 0.2;
 export const DELIVERY_ROUND_MS = SECOND_MS;
 
 const DELIVERY_FACTS = ['accepted', 'failed', 'exhausted', 'target_gone', 'replayed'] as const;
+/** What can happen to an event, as input to its state machine. `exhausted`: its last try failed. */
 export type DeliveryFact = (typeof DELIVERY_FACTS)[number];
 
+/** The states of a webhook event, and what each fact does to it (docs/state-machines.md). */
 export const DELIVERY: Machine<EventStatus, DeliveryFact> = {
   name: 'webhook_event',
   initial: 'waiting',

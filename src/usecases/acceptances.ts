@@ -20,6 +20,7 @@ const WRITTEN_AFTER_MS = 1_000;
 /** 2000 acceptances at most may be unwritten; any further one is written before its customer is told. */
 const MAX_UNWRITTEN = 2_000;
 
+/** An acceptance that its customer may be told of before it is written. */
 export interface Acceptance {
   /** The rows as the change that opened the attempt left them: the session is held, and the attempt open. */
   readonly rows: SettlementRows & { readonly session: object };
@@ -27,6 +28,7 @@ export interface Acceptance {
   write(): Promise<unknown>;
 }
 
+/** The acceptances of this process that are not written yet. */
 export interface Acceptances {
   /** Takes on an acceptance. Returns false when full, or closing: then the caller must write it before answering. */
   defer(acceptance: Acceptance): boolean;
@@ -55,6 +57,7 @@ interface Needs {
   readonly background: (work: Promise<unknown>) => void;
 }
 
+/** Keeps the unwritten acceptances of this process, until `close`. */
 export function createAcceptances(deps: Needs): Acceptances {
   const unwritten = new Map<string, Unwritten>();
   const attemptOfSession = new Map<string, string>();

@@ -16,6 +16,7 @@ import { OperatorError, UsageError } from './operator-error.ts';
 
 type ArchiveDeps = Pick<OperatorDeps, 'store' | 'clock'>;
 
+/** What a run of the archive is to do. */
 export interface ArchiveOrder {
   /** For how many whole months a record must have been final. */
   readonly months: number;
@@ -25,6 +26,7 @@ export interface ArchiveOrder {
   readonly rest: (took: number) => Promise<void>;
 }
 
+/** What a run of the archive has moved, or would. */
 export interface Archived {
   /** Milliseconds since 1970: everything that moved was final before this instant. */
   readonly cutoff: number;

@@ -22,6 +22,7 @@ import { decideOnce } from './operator-commit.ts';
 import { OperatorError } from './operator-error.ts';
 import { type Attribution, requireAttribution } from './operator-input.ts';
 
+/** An operator's decision about late money: who gets it, or bears it; who decides; and why. */
 export interface LateVerdict {
   readonly to: LateTarget;
   readonly by: string;

@@ -25,6 +25,7 @@ import { decideOnce, readAfter } from './operator-commit.ts';
 import { OperatorError, UsageError } from './operator-error.ts';
 import { requireAttribution, requireId } from './operator-input.ts';
 
+/** An operator's decision about an attempt, and on what grounds. */
 export interface AttemptVerdict {
   readonly paid: boolean;
   /** The upstream's own reference: the evidence that it was paid. */

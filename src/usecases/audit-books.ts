@@ -48,6 +48,7 @@ export function isBookMark(value: unknown): value is BookMark {
   return isText(startedAt) && hasTimes && isListOf(again, isText);
 }
 
+/** What a comparison found, and where the next one continues. */
 export interface BookCompared {
   readonly findings: readonly BookFinding[];
   readonly mark: BookMark;

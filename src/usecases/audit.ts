@@ -16,12 +16,14 @@ import { commitDecision } from './perform.ts';
 import { keptIn, readSetting, settingChange } from './setting.ts';
 import { hasFields } from './stored-json.ts';
 
+/** Something in the books that does not add up. */
 export type Finding =
   | AuditFinding
   /** A day was closed with a balance that its transfers do not add up to: the account itself is sound. */
   | { readonly kind: 'closed_day'; readonly shard: number; readonly account: string; readonly currency: string }
   | BookFinding;
 
+/** All kinds of finding; docs/operating.md says what each means and what to do. */
 export const FINDING_KINDS = [
   'sum',
   'balance',

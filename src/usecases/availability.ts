@@ -27,6 +27,7 @@ export interface Service {
   readonly status: Availability;
 }
 
+/** The services of a merchant, and how each stands. */
 export interface Availabilities {
   /** When the calls were read, milliseconds. */
   readonly at: number;

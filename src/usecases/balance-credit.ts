@@ -10,6 +10,7 @@ import { type AccountCredited, creditAccount } from './credit-account.ts';
 import type { OperatorDeps } from './deps.ts';
 import { requireMerchant } from './operator-input.ts';
 
+/** A credit of a merchant's balance, and what is available after it. */
 export interface BalanceCredited extends Omit<AccountCredited, 'balance'> {
   readonly merchant_id: string;
   readonly currency: Currency;

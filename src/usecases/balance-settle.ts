@@ -16,6 +16,7 @@ import { OperatorError } from './operator-error.ts';
 import { requireAttribution, requireMerchant, requireReference } from './operator-input.ts';
 import { transferOnce } from './transfer-once.ts';
 
+/** What to pay to a merchant's bank, and who orders it. */
 export interface SettleOrder {
   readonly merchantId: string;
   readonly currency: Currency;
@@ -27,6 +28,7 @@ export interface SettleOrder {
   readonly why: string | null;
 }
 
+/** A settlement that was made, now or before. */
 export interface BalanceSettled {
   readonly merchantId: string;
   readonly currency: Currency;

@@ -4,6 +4,7 @@
 
 import type { Merchant, Session } from '../domain/records.ts';
 
+/** A merchant's backend, by its own credential. */
 export interface MerchantCaller {
   readonly kind: 'merchant';
   readonly merchant: Merchant;
@@ -11,6 +12,7 @@ export interface MerchantCaller {
   readonly credentialId: string;
 }
 
+/** A client with a session's token, or a hosted page. */
 export interface SessionCaller {
   readonly kind: 'session';
   readonly merchant: Merchant;
@@ -23,6 +25,7 @@ export interface SessionCaller {
 /** A merchant, and the credential by which it calls, itself or by a session that the credential minted. */
 export type ByCredential = Pick<MerchantCaller, 'merchant' | 'credentialId'>;
 
+/** The merchant of a caller, and the credential that stands behind the call. */
 export function byCredential(caller: MerchantCaller | SessionCaller): ByCredential {
   return caller.kind === 'merchant'
     ? caller

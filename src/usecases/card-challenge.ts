@@ -21,6 +21,7 @@ export function challengeUrl(deps: Needs, attempt: Pick<Attempt, 'id'>): string 
   return `${deps.publicUrl}/checkout/challenge/${attemptSegment(deps, 'challenge_path', attempt.id)}`;
 }
 
+/** What the page of a challenge shows. */
 export interface ChallengeView {
   /**
    * Undefined when it is over: the payment shows the outcome. Also when it cannot be read, because its key is gone or another

@@ -27,6 +27,7 @@ export interface PaidEarlier {
   readonly at: number;
 }
 
+/** What became of a card payment's earlier attempts. */
 export type Earlier =
   /** There is none, or none of them has taken anything. */
   | { readonly kind: 'none' }
@@ -145,6 +146,7 @@ async function earlierAttempts(deps: Deps, { shard, id, payment_id }: Attempt): 
   return (await attemptsThatAsked(deps, shard, payment_id)).filter((other) => other.id !== id);
 }
 
+/** The rows of an attempt, and of an earlier one that has paid. */
 export interface EarlierRows extends SettlementRows {
   /** The attempt that has paid, as it is now. */
   readonly earlier: Attempt;

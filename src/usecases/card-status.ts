@@ -20,6 +20,7 @@ import { attemptsThatAsked } from './card-earlier.ts';
 import type { Deps } from './deps.ts';
 import { readByTransactionId } from './payment-read.ts';
 
+/** A payment, with what the card network says of its order. */
 export interface UpstreamChecked {
   readonly payment: Payment;
   /** The order's state in the network's own words; null when it knows none, or cannot be asked now. */
@@ -101,6 +102,7 @@ async function attemptOf(deps: Deps, payment: Payment): Promise<Attempt | undefi
   return payment.attempt_id === null ? undefined : findAttempt(deps, payment.shard, payment.attempt_id);
 }
 
+/** A payment, with what is known of its customer's authentication (3-D Secure). */
 export interface CardRead {
   readonly payment: Payment;
   readonly threeDs: {

@@ -13,6 +13,7 @@ import { pageSecret } from './checkout-make.ts';
 import type { Deps } from './deps.ts';
 import { commitOrFind } from './perform.ts';
 
+/** What a ticket, or a browser's key, opens. */
 export type Opening =
   /** The browser has the page's key. */
   | { readonly kind: 'open'; readonly checkout: Checkout }
@@ -38,6 +39,7 @@ export async function openByTicket(
   return judge(deps, parts, await readCheckout(deps, parts), keyOf(parts.id));
 }
 
+/** A page that a browser has just opened with its ticket, which opens nothing from now on. */
 export interface OpenedForGood {
   readonly kind: 'open';
   readonly checkout: Checkout;

@@ -34,6 +34,7 @@ export interface GivenHere {
   readonly flash: string | undefined;
 }
 
+/** What a hosted page shows, and acts on. */
 export interface PageView {
   readonly checkout: Checkout;
   readonly caller: SessionCaller;

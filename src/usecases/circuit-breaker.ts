@@ -17,6 +17,7 @@ const MAX_PAUSE_MS = 15_000;
 /** `closed`: the carrier answers again. `opened`: no call is admitted for `pauseMs` milliseconds. */
 export type BreakerNews = { readonly kind: 'closed' } | { readonly kind: 'opened'; readonly pauseMs: number };
 
+/** Lets calls to one carrier through while it answers. */
 export interface CircuitBreaker {
   /** Whether it admits nothing but probes. */
   isOpen(): boolean;
@@ -28,6 +29,7 @@ export interface CircuitBreaker {
   record(outcome: CallOutcome, now: number): BreakerNews | undefined;
 }
 
+/** Makes a breaker, closed. Instants are milliseconds. */
 export function createCircuitBreaker(): CircuitBreaker {
   let failures = 0;
   /** How often it has opened in a row; 0: it is closed. */

@@ -7,6 +7,7 @@
 import type { Left } from '../domain/one-time-code.ts';
 import type { Payment } from '../domain/records.ts';
 
+/** The rate limit on calls about codes, as the use case of such a call sees it. */
 export interface CodeCalls {
   /** Counts a call about this payment, whatever its outcome. @throws Refusal 1301 when there have been too many. */
   count(payment: Payment): void;

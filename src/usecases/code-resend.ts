@@ -31,6 +31,7 @@ import { readByPaymentId } from './payment-read.ts';
 import { type Answering, type Decision, perform, type Reply } from './perform.ts';
 import { readTextCounts, textCounted } from './text-limit.ts';
 
+/** A code that was sent again: to which phone (E.164), and until when it is valid. */
 export interface CodeResent {
   readonly payment: Payment;
   readonly sentTo: string;

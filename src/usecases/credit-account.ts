@@ -14,6 +14,7 @@ import { OperatorError } from './operator-error.ts';
 import { requireReference } from './operator-input.ts';
 import { transferOnce } from './transfer-once.ts';
 
+/** What to put into which account, and under which reference. */
 export interface CreditOrder {
   readonly account: AccountRef;
   readonly currency: Currency;
@@ -26,6 +27,7 @@ export interface CreditOrder {
   readonly reference: string | null;
 }
 
+/** A credit that was made, now or before. */
 export interface AccountCredited {
   /** Minor units, now. */
   readonly balance: bigint;

@@ -31,6 +31,7 @@ export type CodeText = (language: string, words: Words) => string;
 /** Called with every alarm, and with what its attempt is for. */
 export type AlarmWatch = (alarm: Alarm, purpose: AttemptPurpose) => void;
 
+/** Everything that a use case may need; most ask for a part of it. */
 export interface Deps {
   readonly store: Store;
   readonly clock: Clock;

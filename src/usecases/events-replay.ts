@@ -65,6 +65,7 @@ export interface ReplayRange {
   readonly beyond: string | undefined;
 }
 
+/** How many events of a range were sent again, and where the next call continues. */
 export interface RangeReplayed {
   readonly replayed: number;
   readonly until: number;

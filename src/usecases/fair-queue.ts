@@ -14,6 +14,7 @@ import { type FairQueueLimits, hasRoom, type Lane, mayStart, mostAtReceiver, typ
 import { noteAnswer, sendAway } from './lane-pace.ts';
 import { goesOn } from './silences.ts';
 
+/** Queues of work for receivers, with fair shares of the calls in flight. */
 export interface FairQueue<W> {
   /** Takes work on, or returns false if there is no room for it. */
   add(merchantId: string, receiver: string, work: W): boolean;

@@ -8,6 +8,7 @@
 import type { Pace } from './lane-pace.ts';
 import type { Silence } from './silences.ts';
 
+/** How much may be in flight and queued. */
 export interface FairQueueLimits {
   /** Calls in flight at one receiver, over all merchants. */
   readonly atReceiver: number;
@@ -82,6 +83,7 @@ export function mostAtReceiver({ atReceiver, newcomersAtReceiver = 0 }: FairQueu
   return atReceiver + newcomersAtReceiver;
 }
 
+/** A share that nothing counts towards yet. */
 export function emptyShare<W>(): Share<W> {
   return { inFlight: 0, waiting: 0, lanes: new Set() };
 }
@@ -95,6 +97,7 @@ export function shareOf<W>(shares: Map<string, Share<W>>, id: string): Share<W> 
   return share;
 }
 
+/** Whether nothing of it is in flight or queued. */
 export function isUnused<W>(share: Share<W>): boolean {
   return share.inFlight === 0 && share.waiting === 0;
 }

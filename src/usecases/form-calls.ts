@@ -7,6 +7,7 @@
 import type { UpstreamCall } from '../domain/availability.ts';
 import type { Clock } from '../platform/platform.ts';
 
+/** Remembers the newest calls for the card network's form. */
 export interface FormCalls {
   note(answered: boolean): void;
   /** The newest calls, in order of time. */
@@ -16,6 +17,7 @@ export interface FormCalls {
 /** 50 calls, as many as are read of each shard's attempts. */
 const MAX_REMEMBERED = 50;
 
+/** Remembers the calls of this process, none at first. */
 export function createFormCalls(clock: Pick<Clock, 'now'>): FormCalls {
   let calls: readonly UpstreamCall[] = [];
   return {

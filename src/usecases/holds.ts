@@ -84,6 +84,7 @@ const LIFE_MS = 1_000;
 /** 4 s that an answer may take: later, it says nothing any more. */
 const MAX_READ_MS = 4_000;
 
+/** Makes what one process knows of the holds of these senders. A hold that begins or ends is logged when it is noticed. */
 export function openHolds(
   deps: Reads & { readonly clock: Clock; readonly log: Log },
   senders: readonly Sender[],

@@ -5,6 +5,7 @@
  * stays free and few pieces find none again.
  */
 
+/** How quickly a receiver answers one merchant's calls, as measured. */
 export interface Pace {
   /** Milliseconds from one answer to the next while work is queued; undefined: not known. */
   between: number | undefined;
@@ -21,6 +22,7 @@ const WEIGHT = 1 / 32;
 /** 10 s at most count as the time to the next answer: the clock may have been set, or all calls hang. */
 const MAX_BETWEEN_MS = 10_000;
 
+/** The pace of a lane that has had no answer yet. */
 export function unknownPace(): Pace {
   return { between: undefined, answers: 0, answeredAt: undefined, sentAwayUntil: 0 };
 }

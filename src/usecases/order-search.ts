@@ -13,6 +13,7 @@ import type { FindDeps } from './archive-find.ts';
 /** 30 days: where no index leads to what is looked for, a search reads no more than this unasked. */
 const SEARCHED_MS = 30 * DAY_MS;
 
+/** What a search found, and since when it looked. */
 export interface FoundOrders<Order> {
   /** The newest first. */
   readonly orders: readonly Order[];

@@ -33,6 +33,7 @@ export async function findTransactionOf(deps: Deps, caller: Reader, id: string):
   }
 }
 
+/** A payment, as its status at the carrier is read. */
 export interface CarrierRead {
   readonly payment: Payment;
   /** Its reference at the carrier: the carrier's own, or else the one that we sent; null before, or without, a carrier. */
@@ -90,6 +91,7 @@ async function readOwn(deps: Deps, caller: Reader, id: string): Promise<Payment>
   return (await deps.store.payment.get(payment.shard, id)) ?? payment;
 }
 
+/** A payment, with all that the API shows of it. */
 export interface PaymentDetail {
   readonly payment: Payment;
   /** Oldest first; the first line is the collect itself. */

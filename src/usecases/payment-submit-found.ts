@@ -5,6 +5,7 @@ import type { Submitted } from '../domain/submission.ts';
 import type { SessionCaller } from './callers.ts';
 import type { Answering } from './perform.ts';
 
+/** A submit of a payment that was found. */
 export interface FoundSubmit {
   readonly caller: SessionCaller;
   /** The payment as it was read, which may have changed since. */

@@ -11,6 +11,7 @@ import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts'
 import type { Deps } from './deps.ts';
 import { isLeased } from './outgoing-start.ts';
 
+/** Decides by each carrier's last answers which lines may be sent to it. */
 export interface Carriers {
   /** Whether the line's carrier may be called now. A line that has to wait is parked, and offered again. */
   admits(line: PayoutLine): boolean;

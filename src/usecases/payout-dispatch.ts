@@ -19,6 +19,7 @@ import { createSender, notSent, type Sender, type Sent } from './sender.ts';
 /** The connector that pays; null: one of our own wallets is credited. */
 type Routed = Pick<PayoutLine, 'connector'>;
 
+/** Sends payout lines from memory. */
 export interface Dispatcher extends Pick<Sender<PayoutLine>, 'idle' | 'close'> {
   /** Takes on a line that has just been committed, or that the round has claimed. Returns false when there is no room. */
   offer(line: PayoutLine, from?: 'commit' | 'claim'): boolean;
@@ -60,6 +61,7 @@ interface Queued {
   readonly isClaimed: boolean;
 }
 
+/** Makes the dispatcher of this process. `limits` say how many lines may be in flight and queued; `enough`: see `ENOUGH`. */
 export function createDispatcher(deps: Deps, limits: FairQueueLimits = LIMITS, enough: number = ENOUGH): Dispatcher {
   const merchantOf = rememberMerchants(deps);
   const claimed = new Map<string, number>();

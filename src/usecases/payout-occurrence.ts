@@ -17,6 +17,7 @@ export type PayoutBatchDeps = Pick<Deps, 'store' | 'clock' | 'random' | 'calenda
 
 type BatchKey = Pick<PayoutBatch, 'shard' | 'id'>;
 
+/** The rows that a decision about a batch is made on. */
 export interface BatchRows {
   readonly batch: PayoutBatch;
   /** The lines of the first occurrence if it has not been run yet; they were made with the batch. */

@@ -15,6 +15,7 @@ import { OperatorError } from './operator-error.ts';
 import { type Attribution, requireId } from './operator-input.ts';
 import { type BatchRows, batchContext, type PayoutBatchDeps, readBatch } from './payout-occurrence.ts';
 
+/** What an operator's command about payouts is handed. */
 export type PayoutOperatorDeps = OperatorDeps & PayoutBatchDeps & Pick<Deps, 'log'>;
 
 const LOOK = 'see `mbongo payout show`';

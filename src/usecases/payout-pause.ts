@@ -30,6 +30,7 @@ export async function pausePayout(deps: PayoutOperatorDeps, batchId: string, giv
   return batch;
 }
 
+/** A batch that runs again. */
 export interface Resumed {
   readonly batch: PayoutBatch;
   /** How many occurrences were skipped. */

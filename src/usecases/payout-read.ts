@@ -75,6 +75,7 @@ export interface RunStanding extends Omit<BatchStanding, 'batch'> {
   readonly scheduledDate: string | null;
 }
 
+/** A batch with the state of its occurrences, and the lines of one of them. */
 export interface BatchDetail extends BatchStanding {
   readonly runs: readonly RunStanding[];
   readonly occurrence: number;
@@ -155,6 +156,7 @@ export interface BatchListing {
   readonly limit: number;
 }
 
+/** A page of batches, newest first. */
 export interface BatchPage {
   readonly batches: readonly BatchStanding[];
   /** Undefined: there are no more. */

@@ -14,6 +14,7 @@ import type { Deps } from './deps.ts';
 import { type LimitCounters, readCounters, writeCounter } from './limit-counters.ts';
 import { commitDecision } from './perform.ts';
 
+/** The rows by which a PIN is checked. */
 export interface PinRows {
   /** The account, if the number is one of that kind. */
   readonly wallet: Wallet | undefined;
@@ -37,6 +38,7 @@ export async function readPinRows(
   return wallet?.kind === kind ? { wallet, account, counters } : { wallet: undefined, account: undefined, counters };
 }
 
+/** `wrong` also for a number without an account. */
 export type PinVerdict = 'right' | 'wrong';
 
 /** Verifies the PIN, once; not to be called while it is locked. `turn`: the owner of the queue in which the hash is computed. */

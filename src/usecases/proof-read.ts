@@ -16,6 +16,7 @@ import { OperatorError } from './operator-error.ts';
 import { requireId } from './operator-input.ts';
 import { findPaidAside } from './paid-aside.ts';
 
+/** A proof as an operator sees it. */
 export interface ProofSeen {
   readonly proof: Proof;
   readonly payment: Payment;

@@ -37,6 +37,7 @@ export interface StatementLine {
   readonly providerReference: string | undefined;
 }
 
+/** What a comparison finds of a line, or of an attempt without one. */
 export type Verdict =
   | 'matched'
   /** The statement has the line, and we have no attempt. */
@@ -48,6 +49,7 @@ export type Verdict =
   /** The statement has the reference a second time. */
   | 'duplicate';
 
+/** All verdicts. */
 export const VERDICTS: readonly Verdict[] = [
   'matched',
   'missing_here',
@@ -70,12 +72,14 @@ export interface OurSide {
   readonly providerReference: string | null;
 }
 
+/** A verdict, and the two sides that it compares. Undefined: that side has none. */
 export interface Matched {
   readonly verdict: Verdict;
   readonly theirs: StatementLine | undefined;
   readonly ours: OurSide | undefined;
 }
 
+/** The sums of one currency, in minor units. */
 export interface CurrencyTotals {
   readonly currency: string;
   /** The total of the statement's paid lines. */
@@ -88,6 +92,7 @@ export interface CurrencyTotals {
   readonly outsideMinor: bigint;
 }
 
+/** The result of a comparison. `from` and `to` are the span that it covers, in milliseconds. */
 export interface Reconciled {
   readonly from: number;
   readonly to: number;
@@ -97,6 +102,7 @@ export interface Reconciled {
   readonly agrees: boolean;
 }
 
+/** An upstream's statement, with the span that it is to cover. */
 export interface Statement {
   readonly connector: string;
   /** Reads it from its beginning; called several times. */

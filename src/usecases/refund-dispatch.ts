@@ -15,6 +15,7 @@ import { isLeased } from './outgoing-start.ts';
 import { startRefund } from './refund-start.ts';
 import { createSender, notSent, type Sender } from './sender.ts';
 
+/** Sends refunds from memory. */
 export interface RefundDispatcher extends Pick<Sender<Refund>, 'idle' | 'close'> {
   /** Takes on a refund that has just been committed, or claimed. Returns false when there is nothing to send, or no room. */
   offer(refund: Refund): boolean;

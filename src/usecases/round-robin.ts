@@ -4,6 +4,7 @@
  * Invariant: however much is queued under one key, at most one piece of it is taken before the next piece of any other key.
  */
 
+/** Queues that are served in rotation. */
 export interface RoundRobin<W> {
   /** Appends work to the queue of that key. */
   add(key: string, work: W): void;
@@ -13,6 +14,7 @@ export interface RoundRobin<W> {
   drop(key: string): void;
 }
 
+/** Makes it, with nothing queued. */
 export function createRoundRobin<W>(): RoundRobin<W> {
   /** Queues in the order in which they are served; empty ones are removed. */
   const queues = new Map<string, W[]>();

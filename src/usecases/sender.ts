@@ -33,6 +33,7 @@ export interface Sending<W> {
   send(work: W): Promise<Sent>;
 }
 
+/** Sends work of one kind, within the limits of a fair queue. */
 export interface Sender<W> extends Pick<FairQueue<W>, 'waiting' | 'waitingInAll' | 'silence' | 'sendAway'> {
   /** Takes work on. Returns false when there is no room for it, or the sender is closed. */
   add: FairQueue<W>['add'];

@@ -24,6 +24,7 @@ export interface SessionCreateCommand {
   readonly scope?: SessionScope | null;
 }
 
+/** The new session, and its token in clear. */
 export interface SessionCreated {
   readonly session: Session;
   readonly token: string;

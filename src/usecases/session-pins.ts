@@ -15,6 +15,7 @@ export type SessionPins = LimitCounter | undefined;
 
 type Owner = Pick<Session, 'shard' | 'id'>;
 
+/** Reads the counter of a session's wrong PINs. */
 export function readSessionPins({ store }: Pick<Deps, 'store'>, { shard, id }: Owner): Promise<SessionPins> {
   return store.limitCounter.get(shard, id);
 }

@@ -14,6 +14,7 @@ export const TURN_PATIENCE_MS = 10_000;
 /** 100 ms until work in another process is looked for again: nothing tells this one when it ends. */
 export const LOOK_AGAIN_MS = 100;
 
+/** Lets work on a session wait for other work on it in this process. */
 export interface SessionTurns {
   /** Whether work of this process has the session's turn. */
   isTaken(sessionId: string): boolean;
@@ -28,6 +29,7 @@ export interface SessionTurns {
   waitFor(sessionId: string, begunAt: number): Promise<void>;
 }
 
+/** Makes the turns of this process; none is taken. */
 export function createSessionTurns(clock: Pick<Clock, 'now' | 'after'>): SessionTurns {
   const turns = new Map<string, Promise<unknown>>();
 

@@ -20,6 +20,7 @@ export function goesOn(silence: Silence | undefined, at: number): Silence {
   return { since: Math.min(silence?.since ?? at, at), until: at };
 }
 
+/** The silences of lanes that have been removed. */
 export interface Silences {
   /** Takes out what was put away under that key. */
   take(key: string): Silence | undefined;
@@ -27,6 +28,7 @@ export interface Silences {
   putAway(key: string, silence: Silence): void;
 }
 
+/** Remembers silences, none at first. */
 export function createSilences(): Silences {
   const kept = new Map<string, Silence>();
   return {

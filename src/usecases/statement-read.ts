@@ -15,6 +15,7 @@ import type { TransferCause } from '../domain/transfer-cause.ts';
 import type { LedgerLine, LedgerSide } from '../store/ledger-reads.ts';
 import type { Deps } from './deps.ts';
 
+/** Which statement is asked for. */
 export interface StatementOrder {
   readonly currency: Currency;
   /** Which balances to show. */
@@ -31,6 +32,7 @@ export const ALL_BALANCES: readonly MerchantAccount[] = ['available', 'reserved'
 /** Minor units, in the order of the statement's balances. */
 export type Standing = readonly bigint[];
 
+/** One movement on one balance. */
 export interface StatementLine {
   readonly id: string;
   readonly at: number;
@@ -56,6 +58,7 @@ export interface StatementPosition {
   readonly after: { readonly at: number; readonly id: string; readonly side: LedgerSide } | undefined;
 }
 
+/** Some lines of a statement, oldest first, with the balances around them. */
 export interface StatementPage {
   /** Where the page begins, with the span's closing balances as now known. */
   readonly begun: StatementPosition;

@@ -25,6 +25,7 @@ export function isListOf<T>(value: unknown, is: (one: unknown) => one is T): val
   return Array.isArray(value) && value.every(is);
 }
 
+/** Whether a value is a text. */
 export function isText(value: unknown): value is string {
   return typeof value === 'string';
 }

@@ -32,6 +32,7 @@ export interface SuspenseOrder {
   readonly fee_minor: bigint;
 }
 
+/** An attempt whose money is in suspense, its order, and why it is there. */
 export interface InSuspense {
   readonly attempt: Attempt;
   readonly order: SuspenseOrder;

@@ -9,6 +9,7 @@ import type { PaymentFilter } from '../store/payment-lists.ts';
 import type { ScannedPage } from '../store/scanned-page.ts';
 import { type FindDeps, pageOfBoth } from './archive-find.ts';
 
+/** Which payments to list. */
 export type TransactionFilter = Omit<PaymentFilter, 'shard' | 'merchantId'>;
 
 /** A page of the merchant's payments, newest first, live and archived. */

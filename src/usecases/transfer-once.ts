@@ -10,6 +10,7 @@ import { referenceKey, type TransferReference } from '../domain/transfer-referen
 import { newId, type OperatorDeps } from './deps.ts';
 import { commitOnce } from './operator-commit.ts';
 
+/** What to move, and under which reference. */
 export interface TransferOrder extends Pick<Transfer, 'debit' | 'credit' | 'amount_minor' | 'currency' | 'cause'> {
   /** The side whose money it is: the one that the reference belongs to. */
   readonly account: AccountRef;
@@ -19,6 +20,7 @@ export interface TransferOrder extends Pick<Transfer, 'debit' | 'credit' | 'amou
   readonly ownerId?: string;
 }
 
+/** Whether money moved. */
 export type Moved =
   | { readonly kind: 'moved'; readonly transfer: Transfer }
   /** Money moved under that reference before, perhaps another amount; nothing moved now. */

@@ -26,6 +26,7 @@ export interface WalletOpenCommand {
   readonly kind: WalletKind;
 }
 
+/** The new account, and its balance in minor units. */
 export interface WalletOpened {
   readonly wallet: Wallet;
   readonly balance: bigint;

@@ -11,6 +11,7 @@ import { readCodeCounts } from './code-lockout.ts';
 import type { Deps } from './deps.ts';
 import { OperatorError, UsageError } from './operator-error.ts';
 
+/** An account, with its balance and locks. */
 export interface WalletSeen {
   readonly wallet: Wallet;
   /** Minor units. */

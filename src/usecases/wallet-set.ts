@@ -15,6 +15,7 @@ import { OperatorError, UsageError } from './operator-error.ts';
 import { requirePhone, requirePin } from './wallet-open.ts';
 import { requireNumber } from './wallet-see.ts';
 
+/** What to change of an account. */
 export interface WalletChange {
   /** Four to eight digits; null: no PIN opens it until one is set; undefined: it stays. */
   readonly pin: string | null | undefined;

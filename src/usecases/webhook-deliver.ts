@@ -16,8 +16,10 @@ import { commitDecision } from './perform.ts';
 import { createSender, notSent, type Sender } from './sender.ts';
 import { createSigner, type Signer } from './webhook-sign.ts';
 
+/** What the courier is handed. */
 export type CourierDeps = Pick<Deps, 'store' | 'clock' | 'random' | 'secrets' | 'outbound' | 'log'>;
 
+/** Posts webhook events from memory. */
 export interface Courier extends Pick<Sender<WebhookEvent>, 'idle' | 'close'> {
   /**
    * Takes on an event that has just been committed, or that the round has claimed. Returns false when there is no room

@@ -18,6 +18,7 @@ import { commitDecision } from './perform.ts';
 
 type ReplayDeps = Pick<OperatorDeps, 'store' | 'clock'>;
 
+/** Which events to send again. */
 export interface EventRange {
   readonly merchantId: string | undefined;
   /** Milliseconds; events made from here on, inclusive. */

@@ -10,6 +10,7 @@ import { signatureOf } from './webhook-sign.ts';
 /** 300 s that the time of the signature may be off, either way. */
 const TOLERANCE_S = 300;
 
+/** A webhook as its receiver got it. */
 export interface Arrived {
   readonly headers: { readonly [name: string]: string | readonly string[] | undefined };
   readonly body: string;
