@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { StatementLine } from '../usecases/reconcile.ts';
+import type { StatementLine } from '../usecases/reconcile-match.ts';
 import { readStatement, requireStatementFile } from './statement-file.ts';
 
 let folder: string;

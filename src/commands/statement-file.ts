@@ -13,7 +13,7 @@ import { type Currency, isCurrency } from '../domain/currency.ts';
 import { DAY_MS } from '../domain/durations.ts';
 import { formatMinor, parsePaddedAmount } from '../domain/money.ts';
 import { OperatorError } from '../usecases/operator-error.ts';
-import type { StatementLine, StatementStatus } from '../usecases/reconcile.ts';
+import type { StatementLine, StatementStatus } from '../usecases/reconcile-match.ts';
 import { readTime } from './options.ts';
 
 const REQUIRED = ['reference', 'amount', 'currency', 'status'] as const;

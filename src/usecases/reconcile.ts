@@ -1,83 +1,32 @@
 /**
- * Matches an upstream's statement with our attempts and with the ledger.
+ * Compares an upstream's statement with our attempts and with the ledger.
  *
  * Invariant: it changes nothing, and holds no more than a part of either side in memory at a time, besides the few attempts that
- * were open for long. The attempts it reads are bounded by the span, whatever the dates of single lines: a line whose attempt is
- * not among them is looked up by its reference. Each line of the statement gets one verdict; so does each attempt of ours that the
- * statement lacks. A statement may name attempts by our reference or by our own id, all in one way.
+ * were open for long. The attempts it reads are bounded by the span, whatever the dates of single lines. A statement may name attempts
+ * by our reference or by our own id, all in one way.
  */
 
-import type { Currency } from '../domain/currency.ts';
 import { startOfDay } from '../domain/day.ts';
 import { DAY_MS, HOUR_MS } from '../domain/durations.ts';
 import { isId } from '../domain/ids.ts';
-import type { Attempt, AttemptStatus } from '../domain/records.ts';
+import type { Attempt } from '../domain/records.ts';
 import type { UpstreamSpan } from '../store/upstream-span.ts';
 import type { Deps } from './deps.ts';
 import { OperatorError } from './operator-error.ts';
 import { requireSpan } from './operator-input.ts';
-
-/** What became of an attempt, according to the statement. */
-export type StatementStatus = 'paid' | 'not_paid' | 'open';
-
-/** A parsed line of a statement. */
-export interface StatementLine {
-  /** Its line number in the file; the first is 1. */
-  readonly line: number;
-  /** Our reference at the upstream, or the attempt's own id. */
-  readonly reference: string;
-  readonly amountMinor: bigint;
-  readonly currency: Currency;
-  readonly status: StatementStatus;
-  /** The status in the upstream's own word. */
-  readonly word: string;
-  readonly at: number | undefined;
-  /** The exclusive end of what its date covers: the end of a day, or the next millisecond. */
-  readonly until: number | undefined;
-  readonly providerReference: string | undefined;
-}
-
-/** What a comparison finds of a line, or of an attempt without one. */
-export type Verdict =
-  | 'matched'
-  /** The statement has the line, and we have no attempt. */
-  | 'missing_here'
-  /** Our attempt is approved, and the statement has no line. */
-  | 'missing_there'
-  | 'amount'
-  | 'status'
-  /** The statement has the reference a second time. */
-  | 'duplicate';
-
-/** All verdicts. */
-export const VERDICTS: readonly Verdict[] = [
-  'matched',
-  'missing_here',
-  'missing_there',
-  'amount',
-  'status',
-  'duplicate',
-];
-
-/** The part of an attempt that is needed to compare it. */
-export interface OurSide {
-  readonly id: string;
-  readonly transactionId: string;
-  /** What the statement would name it by. */
-  readonly key: string;
-  readonly amountMinor: bigint;
-  readonly currency: Currency;
-  readonly status: AttemptStatus;
-  readonly settledAt: number | null;
-  readonly providerReference: string | null;
-}
-
-/** A verdict, and the two sides that it compares. Undefined: that side has none. */
-export interface Matched {
-  readonly verdict: Verdict;
-  readonly theirs: StatementLine | undefined;
-  readonly ours: OurSide | undefined;
-}
+import {
+  endedWithin,
+  type KeyOf,
+  type Matched,
+  matchPart,
+  type OurSide,
+  type Part,
+  type Span,
+  type Statement,
+  sideOf,
+  VERDICTS,
+  type Verdict,
+} from './reconcile-match.ts';
 
 /** The sums of one currency, in minor units. */
 export interface CurrencyTotals {
@@ -100,17 +49,6 @@ export interface Reconciled {
   readonly counts: { readonly [verdict in Verdict]: number };
   readonly totals: readonly CurrencyTotals[];
   readonly agrees: boolean;
-}
-
-/** An upstream's statement, with the span that it is to cover. */
-export interface Statement {
-  readonly connector: string;
-  /** Reads it from its beginning; called several times. */
-  read(): AsyncIterable<StatementLine>;
-  /** The statement should have our attempts that ended from this instant on … */
-  readonly from: number | undefined;
-  /** … and before this one. Undefined: the span of its dates. */
-  readonly to: number | undefined;
 }
 
 /** 200 000 attempts and as many lines are compared at a time: measured, half a gigabyte of memory in all. */
@@ -163,12 +101,6 @@ export async function reconcile(
   return { from, to, lines, counts, totals, agrees };
 }
 
-/** An interval of time in milliseconds: `from` inclusive, `to` exclusive. */
-interface Span {
-  readonly from: number;
-  readonly to: number;
-}
-
 /** The sums of a comparison: how often each verdict was given, and by currency what matched but ended outside the span. */
 interface Tally {
   readonly counts: Reconciled['counts'];
@@ -190,9 +122,6 @@ function createTally(span: Span): Tally {
     },
   };
 }
-
-/** What a statement names an attempt by. */
-type KeyOf = (attempt: Attempt) => string;
 
 /** What a first reading of a statement tells. */
 interface Scanned {
@@ -272,93 +201,6 @@ async function readOurs(
   return ours;
 }
 
-function sideOf(attempt: Attempt, key: string): OurSide {
-  const { id, payment_id, amount_minor, currency, status, settled_at, provider_reference } = attempt;
-  return {
-    id,
-    transactionId: payment_id,
-    key,
-    amountMinor: amount_minor,
-    currency,
-    status,
-    settledAt: settled_at,
-    providerReference: provider_reference,
-  };
-}
-
-/** The attempts, and the lines of a statement, whose references fall to one part of the work. */
-interface Part extends Span {
-  /** By their keys. Attempts outside the span are added as lines ask for them. */
-  readonly ours: Map<string, OurSide>;
-  readonly keyOf: KeyOf;
-  readonly isMine: (reference: string) => boolean;
-}
-
-/** Lines without an attempt in the span are judged after the rest; the statement is read again only if there are any. */
-async function matchPart(
-  deps: Pick<Deps, 'store'>,
-  statement: Statement,
-  { ours, keyOf, isMine, from, to }: Part,
-  report: (matched: Matched) => Promise<void>,
-): Promise<void> {
-  const seen = new Set<string>();
-  const judge = async (line: StatementLine): Promise<void> => {
-    const side = ours.get(line.reference);
-    const verdict = seen.has(line.reference) ? 'duplicate' : compare(line, side);
-    await report({ verdict, theirs: line, ours: side });
-    seen.add(line.reference);
-  };
-  const missing = new Set<string>();
-  for await (const line of statement.read()) {
-    if (!isMine(line.reference)) continue;
-    if (ours.has(line.reference)) await judge(line);
-    else missing.add(line.reference);
-  }
-  if (missing.size > 0) {
-    const found = await deps.store.attemptsByReference(statement.connector, [...missing]);
-    for (const attempt of found) {
-      const key = keyOf(attempt);
-      const isByReference = key !== attempt.reference && missing.has(attempt.reference);
-      if (isByReference || !missing.has(key)) throw mixed(attempt);
-      ours.set(key, sideOf(attempt, key));
-    }
-    for await (const line of statement.read()) if (missing.has(line.reference)) await judge(line);
-  }
-  for (const side of ours.values()) {
-    const isTheirs = side.status === 'approved' && endedWithin(side, { from, to });
-    if (isTheirs && !seen.has(side.key)) await report({ verdict: 'missing_there', theirs: undefined, ours: side });
-  }
-}
-
-/** A statement that names some attempts by their ids and some by our references: a line would be taken for one that is not ours. */
-function mixed({ id, reference }: Attempt): OperatorError {
-  return new OperatorError(
-    `the statement names ${id} by its reference ${reference}, and others by the attempt, att_…: take the reference from one column`,
-  );
-}
-
-function compare(line: StatementLine, side: OurSide | undefined): Verdict {
-  if (side === undefined) return 'missing_here';
-  if (meaningOf(side.status) !== line.status) return 'status';
-  return side.amountMinor === line.amountMinor && side.currency === line.currency ? 'matched' : 'amount';
-}
-
-function meaningOf(status: AttemptStatus): StatementStatus {
-  switch (status) {
-    case 'approved':
-      return 'paid';
-    case 'declined':
-    case 'not_sent':
-      return 'not_paid';
-    case 'intended':
-    case 'challenged':
-    case 'authenticated':
-    case 'waiting':
-    case 'unknown':
-      return 'open';
-  }
-}
-
 /** The part that a reference belongs to. Any hash does, as long as it is the same for both sides (FNV-1a). */
 function partOf(reference: string, parts: number): number {
   let hash = 0x811c9dc5;
@@ -366,10 +208,6 @@ function partOf(reference: string, parts: number): number {
     hash = Math.imul(hash ^ reference.charCodeAt(at), 0x01000193) >>> 0;
   }
   return hash % parts;
-}
-
-function endedWithin({ settledAt }: OurSide, { from, to }: Span): boolean {
-  return settledAt !== null && settledAt >= from && settledAt < to;
 }
 
 function totalsOf(
