@@ -151,6 +151,9 @@ describe('a try', () => {
     expect(rowAfter(waitingEvent(), answered(503, '120')).next_at).toBe(NOW + 40 + 120_000);
     const date = new Date(NOW + 300_000).toUTCString();
     expect(rowAfter(waitingEvent(), answered(429, date)).next_at).toBe(NOW + 300_000);
+    for (const obsolete of ['Sunday, 01-Mar-26 12:05:00 GMT', 'Sun Mar  1 12:05:00 2026']) {
+      expect(rowAfter(waitingEvent(), answered(503, obsolete)).next_at).toBe(NOW + 300_000);
+    }
     expect(rowAfter(waitingEvent(), answered(503, '1')).next_at).toBe(NOW + 40 + 5_000);
     for (const longer of ['9999999', '99999999999', '9'.repeat(400)]) {
       expect(rowAfter(waitingEvent(), answered(503, longer)).next_at).toBe(NOW + 40 + DAY);

@@ -7,6 +7,7 @@
 
 import { guardedUpdate, type Insert, revise, type Update } from './change.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from './durations.ts';
+import { parseHttpDate } from './http-date.ts';
 import type { NewId } from './ids.ts';
 import { type Machine, step } from './machine.ts';
 import { formatMinor } from './money.ts';
@@ -261,8 +262,6 @@ function waitAfter(attempts: number, result: Try, jitter: number): number {
   return Math.max(jittered, Math.min(result.retryAfter ?? 0, MAX_RETRY_AFTER_MS));
 }
 
-const HTTP_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
-
 /**
  * Milliseconds that a Retry-After asks for: whole seconds or an HTTP date; undefined for anything else. `wall` is the time
  * by the machine's clock: a receiver writes dates by its own, which a sandbox's test clock does not move.
@@ -271,9 +270,8 @@ export function readRetryAfter(header: string | undefined, wall: number): number
   const text = header?.trim();
   if (text === undefined) return undefined;
   if (/^[0-9]+$/.test(text)) return Number(text) * SECOND_MS;
-  if (!HTTP_DATE.test(text)) return undefined;
-  const at = Date.parse(text);
-  return Number.isNaN(at) ? undefined : Math.max(0, at - wall);
+  const at = parseHttpDate(text, wall);
+  return at === undefined ? undefined : Math.max(0, at - wall);
 }
 
 /** Whether a signing secret is in use at this time: the current one, and the old one until its grace period is over. */
