@@ -111,6 +111,13 @@ async function dropOne({ app }: Listening): Promise<void> {
   await Promise.all([dropped, once(late, 'close')]);
 }
 
+/** How many connections have been closed to make room, as counted. */
+async function closedToMakeRoom({ app }: Listening): Promise<{ readonly [reason: string]: number }> {
+  const { body } = await app.inject('/metrics');
+  const counted = body.matchAll(/^mbongo_http_connections_closed_total\{reason="(\w+)"\} (\d+)$/gm);
+  return Object.fromEntries([...counted].map(([, reason, count]) => [reason, Number(count)]));
+}
+
 /** How many bytes arrive until the connection ends. */
 async function lengthUntilEnd(client: Socket): Promise<number> {
   let length = 0;
@@ -238,6 +245,7 @@ describe('a server with too many connections', () => {
     it('closes what it has too many, of those that have not sent a whole request, the oldest first', async () => {
       const { world, owed, isOpen, clients } = await crowded();
       expect(isOpen).toEqual([true, false, false, false, true, true, true, true]);
+      expect(await closedToMakeRoom(world)).toEqual({ idle: 0, over_share: 3 });
       const whole = lengthUntilEnd(owed);
       await vi.waitUntil(() => owed.bytesRead > LONG, 60_000);
       await world.close();
@@ -255,6 +263,7 @@ describe('a server with too many connections', () => {
       }
       await dropOne(world);
       expect(world.accepted.map(({ destroyed }) => !destroyed)).toEqual([true, true, true, false, false, false]);
+      expect(await closedToMakeRoom(world)).toEqual({ idle: 3, over_share: 0 });
       for (const client of [...resting, ...unfinished]) client.destroy();
       await world.close();
     });

@@ -18,12 +18,20 @@ const LEAVING_AT_STOP_MS = 5_000;
 /** How often a server that stops checks its connections. */
 const LOOK_EVERY_MS = 100;
 
+/** How many connections were closed to make room, by why. */
+export interface RoomMade {
+  /** Idle connections. */
+  readonly idle: number;
+  /** Connections without a whole request, of addresses that had more than their share. */
+  readonly over_share: number;
+}
+
 export interface OpenConnections {
   /**
    * Closes idle connections. If one address (of IPv6, one /64) still has more than `share`, what it has too many is closed, the
    * oldest first, of those that have yet to send a whole request: one client's unfinished requests must not shut out everybody else.
    */
-  makeRoom(share: number): void;
+  makeRoom(share: number): RoomMade;
   /**
    * Call when the server stops. Until it has closed, connections are closed as they become idle; after one second also those
    * that are owed no answer but may yet send a request (browsers open some in advance); after five seconds those whose client
@@ -79,18 +87,22 @@ export function followConnections(
       cancel();
     });
   };
-  const makeRoom = (share: number): void => {
+  const makeRoom = (share: number): RoomMade => {
+    // A connection that is closed stays in the table until it says so.
+    const before = [...open].filter(([{ destroyed }]) => !destroyed);
     server.closeIdleConnections();
-    // Those that this has just closed are in the table until they say so.
-    const rest = [...open].filter(([{ destroyed }, key]) => !destroyed && key !== '');
+    const busy = before.filter(([{ destroyed }]) => !destroyed);
     const counts = new Map<string, number>();
-    for (const [, key] of rest) counts.set(key, (counts.get(key) ?? 0) + 1);
-    for (const [socket, key] of rest) {
+    for (const [, key] of busy) if (key !== '') counts.set(key, (counts.get(key) ?? 0) + 1);
+    let overShare = 0;
+    for (const [socket, key] of busy) {
       const count = counts.get(key) ?? 0;
       if (count <= share || !isWaitedFor(socket)) continue;
       socket.destroy();
       counts.set(key, count - 1);
+      overShare += 1;
     }
+    return { idle: before.length - busy.length, over_share: overShare };
   };
   return { makeRoom, endIdle };
 }

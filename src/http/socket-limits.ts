@@ -6,7 +6,7 @@
 
 import type { Server } from 'node:http';
 import type { Clock, Metrics } from '../platform/platform.ts';
-import type { OpenConnections } from './open-connections.ts';
+import type { OpenConnections, RoomMade } from './open-connections.ts';
 
 export interface SocketLimits {
   /** Connections at once; more are closed as they come. */
@@ -38,10 +38,14 @@ export const SOCKET_LIMITS: SocketLimits = {
 /** How often room is made. */
 const MAKE_ROOM_EVERY_MS = 100;
 
+/** Why a connection is closed to make room. */
+const REASONS = ['idle', 'over_share'] as const satisfies readonly (keyof RoomMade)[];
+
 /**
- * Limits a server's connections, and counts those that are dropped. When one is dropped, room is made: otherwise one client that
- * asks for a page on each of ten thousand connections and keeps them, or never finishes what it asks, would shut out everybody.
- * An address may have half of the connections before it loses those that it does not use.
+ * Limits a server's connections. Counts those that are dropped as they come, and those that are closed to make room for more. When
+ * one is dropped, room is made: otherwise one client that asks for a page on each of ten thousand connections and keeps them, or
+ * never finishes what it asks, would shut out everybody. An address may have half of the connections before it loses those that it
+ * does not use.
  */
 export function limitConnections(
   server: Server,
@@ -54,6 +58,12 @@ export function limitConnections(
     'Connections that were closed at once, because there were too many.',
     [],
   );
+  const closed = metrics.counter(
+    'mbongo_http_connections_closed_total',
+    'Connections that were closed to make room for others, by why.',
+    ['reason'],
+    REASONS.map((reason) => ({ reason })),
+  );
   let last = Number.NEGATIVE_INFINITY;
   server.maxConnections = most;
   server.on('drop', () => {
@@ -61,6 +71,7 @@ export function limitConnections(
     const at = clock.now();
     if (Math.abs(at - last) < MAKE_ROOM_EVERY_MS) return;
     last = at;
-    connections.makeRoom(most / 2);
+    const made = connections.makeRoom(most / 2);
+    for (const reason of REASONS) for (let count = made[reason]; count > 0; count -= 1) closed({ reason });
   });
 }
