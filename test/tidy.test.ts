@@ -26,11 +26,12 @@ const RULES: Record<string, Rule> = {
   store: { rooms: ['domain'], packages: ['pg'] },
   // References and signatures are derived by hashing, and the issuer's form is parsed from HTML: pure functions.
   'connectors/*': {
-    rooms: ['domain', 'connectors/connector.ts'],
+    rooms: ['domain', 'connectors/connector.ts', 'connectors/response.ts'],
     types: ['platform'],
     packages: ['node:crypto', 'parse5'],
   },
   'connectors/connector.ts': { rooms: ['domain'], types: ['platform'] },
+  'connectors/response.ts': { rooms: ['domain'], types: ['platform'] },
   'connectors/registry.ts': { rooms: ['domain', 'connectors'], types: ['platform'] },
   'connectors/routes.ts': { rooms: ['domain', 'connectors/connector.ts'] },
   usecases: { rooms: ['domain', 'store', 'connectors/connector.ts'], types: ['platform'] },

@@ -6,10 +6,10 @@
  */
 
 import type { Authentication, CardOrder } from '../connector.ts';
+import { type CallResult, isJsonObject, type JsonResponse, mismatch, type Reading } from '../response.ts';
 import { challengeIn } from './challenge.ts';
-import type { Said } from './client.ts';
-import { amountDifference, differenceFrom, isBody, type Ordered, textAt, valueAt, wordAt } from './fields.ts';
-import { isNotFound, isRefusal, type Reading, readRefusal, reasonOf } from './statuses.ts';
+import { amountDifference, differenceFrom, type Ordered, termAt, textAt, valueAt } from './fields.ts';
+import { isNotFound, isRefusal, readRefusal, reasonOf } from './statuses.ts';
 
 /**
  * The statuses with which a payment proceeds if the network recommends it. The last four are payments that are exempt from
@@ -36,46 +36,47 @@ const STOP: ReadonlySet<string> = new Set(['DO_NOT_PROCEED', 'RESUBMIT_WITH_ALTE
 type Fault = Extract<Authentication, { kind: 'unusable' | 'not_sent' | 'unknown' }>;
 
 /** What is wrong with the hosted form; undefined: it is still what was bound to it, with a card in it. */
-export function readForm(said: Said, order: CardOrder): Reading<Fault> | undefined {
-  if (said.kind !== 'said') return { answer: { kind: 'not_sent', reason: said.reason } };
-  const { body, status } = said;
+export function readForm(result: CallResult, order: CardOrder): Reading<Fault> | undefined {
+  if (result.kind !== 'answered') return { answer: { kind: 'not_sent', reason: result.reason } };
+  const { body, status } = result;
   // The network has opened the session for us, so it has expired since: one lasts about a quarter of an hour.
-  if (isNotFound(said, 'session')) return { answer: { kind: 'unusable', fault: 'ended' } };
+  if (isNotFound(result, 'session')) return { answer: { kind: 'unusable', fault: 'ended' } };
   if (status !== 200 || valueAt(body, 'session.id') !== order.sessionId) {
-    return { answer: { kind: 'not_sent', reason: `the session: ${reasonOf(said)}` } };
+    return { answer: { kind: 'not_sent', reason: `the session: ${reasonOf(result)}` } };
   }
   if (valueAt(body, 'order.id') !== order.orderId || amountDifference(order, body, 'order') !== undefined) {
     const answer = { kind: 'unusable', fault: 'changed' } as const;
     return { answer, alarm: { kind: 'mismatch', what: 'session.order' } };
   }
-  if (!isBody(valueAt(body, 'sourceOfFunds.provided.card'))) return { answer: { kind: 'unusable', fault: 'no_card' } };
+  if (!isJsonObject(valueAt(body, 'sourceOfFunds.provided.card')))
+    return { answer: { kind: 'unusable', fault: 'no_card' } };
   return undefined;
 }
 
 /** What the answer to INITIATE_AUTHENTICATION means; `available`: the payer can be authenticated. */
-export function readInitiation(said: Said, orderId: string): Reading<Authentication> | 'available' {
-  const refused = readFault(said);
+export function readInitiation(result: CallResult, orderId: string): Reading<Authentication> | 'available' {
+  const refused = readFault(result);
   if (refused !== undefined) return refused;
-  const body = said.kind === 'said' ? said.body : undefined;
+  const body = result.kind === 'answered' ? result.body : undefined;
   if (valueAt(body, 'order.id') !== undefined && valueAt(body, 'order.id') !== orderId) return mismatch('order.id');
   const status = statusOf(body);
-  const recommendation = wordAt(body, 'response.gatewayRecommendation');
+  const recommendation = termAt(body, 'response.gatewayRecommendation');
   if (status === 'AUTHENTICATION_AVAILABLE' && recommendation === 'PROCEED') return 'available';
   return readOutcome(body);
 }
 
 /** What the answer to AUTHENTICATE_PAYER, or to a later look at the same transaction, means. */
-export function readAuthentication(said: Said, ordered: Ordered): Reading<Authentication> {
-  const refused = readFault(said);
+export function readAuthentication(result: CallResult, ordered: Ordered): Reading<Authentication> {
+  const refused = readFault(result);
   if (refused !== undefined) return refused;
-  const body = said.kind === 'said' ? said.body : undefined;
+  const body = result.kind === 'answered' ? result.body : undefined;
   const difference = differenceFrom(ordered, body);
   return difference === undefined ? readOutcome(body) : mismatch(difference);
 }
 
 function readOutcome(body: unknown): Reading<Authentication> {
   const status = statusOf(body);
-  const recommendation = wordAt(body, 'response.gatewayRecommendation');
+  const recommendation = termAt(body, 'response.gatewayRecommendation');
   if (status === undefined) return { answer: { kind: 'unknown', reason: 'no authentication status' } };
   if (FAILED.has(status) || (recommendation !== undefined && STOP.has(recommendation))) {
     const isOver = valueAt(body, 'authentication.3ds2.statusReasonCode') === TIMED_OUT_AT_ISSUER;
@@ -96,26 +97,26 @@ function readOutcome(body: unknown): Reading<Authentication> {
   return { answer: { kind: 'unknown', reason: status }, alarm: { kind: 'unfamiliar', what: status } };
 }
 
-function readFault(said: Said): Reading<Fault> | undefined {
-  if (said.kind === 'not_sent') return { answer: { kind: 'not_sent', reason: said.reason } };
-  if (said.kind === 'lost') return { answer: { kind: 'unknown', reason: said.reason } };
-  if (isRefusal(said)) return usedOr(said);
-  if (said.status >= 200 && said.status <= 299 && isBody(said.body)) return undefined;
-  return { answer: { kind: 'unknown', reason: reasonOf(said) } };
+function readFault(result: CallResult): Reading<Fault> | undefined {
+  if (result.kind === 'not_sent') return { answer: { kind: 'not_sent', reason: result.reason } };
+  if (result.kind === 'lost') return { answer: { kind: 'unknown', reason: result.reason } };
+  if (isRefusal(result)) return usedOr(result);
+  if (result.status >= 200 && result.status <= 299 && isJsonObject(result.body)) return undefined;
+  return { answer: { kind: 'unknown', reason: reasonOf(result) } };
 }
 
 /** A session that has paid is refused by name; for any other refusal the fault is ours. */
-function usedOr(said: Extract<Said, { kind: 'said' }>): Reading<Fault> {
-  const field = textAt(said.body, 'error.field', 80);
-  if (field === 'session.id' && /\b(paid|used)\b/i.test(textAt(said.body, 'error.explanation', 500) ?? '')) {
+function usedOr(response: JsonResponse): Reading<Fault> {
+  const field = textAt(response.body, 'error.field', 80);
+  if (field === 'session.id' && /\b(paid|used)\b/i.test(textAt(response.body, 'error.explanation', 500) ?? '')) {
     return { answer: { kind: 'unusable', fault: 'used' } };
   }
   if (field?.startsWith('sourceOfFunds.') === true) return { answer: { kind: 'unusable', fault: 'no_card' } };
-  return readRefusal(said);
+  return readRefusal(response);
 }
 
 function statusOf(body: unknown): string | undefined {
-  return wordAt(body, 'transaction.authenticationStatus') ?? wordAt(body, 'order.authenticationStatus');
+  return termAt(body, 'transaction.authenticationStatus') ?? termAt(body, 'order.authenticationStatus');
 }
 
 function eciOf(body: unknown): string | null {
@@ -126,9 +127,4 @@ function eciOf(body: unknown): string | null {
 function textIn(body: unknown, path: string): string | undefined {
   const value = valueAt(body, path);
   return typeof value === 'string' ? value : undefined;
-}
-
-function mismatch(what: string): Reading<Authentication> {
-  const answer = { kind: 'unknown', reason: `another ${what} than ordered` } as const;
-  return { answer, alarm: { kind: 'mismatch', what } };
 }

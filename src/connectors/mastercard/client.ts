@@ -5,8 +5,8 @@
  * logged.
  */
 
-import type { OutboundAnswer, Platform } from '../../platform/platform.ts';
-import type { Body } from './fields.ts';
+import type { Platform } from '../../platform/platform.ts';
+import { type CallResult, type JsonObject, resultOf } from '../response.ts';
 
 export interface MastercardConfig {
   /** Without a slash at the end, for example `https://ap-gateway.mastercard.com`. */
@@ -18,20 +18,14 @@ export interface MastercardConfig {
   readonly formUrl: string;
 }
 
-/** What their server said: `body` is the parsed JSON, undefined when it was empty or not JSON. */
-export type Said =
-  | { readonly kind: 'said'; readonly status: number; readonly body: unknown }
-  | { readonly kind: 'not_sent'; readonly reason: string }
-  | { readonly kind: 'lost'; readonly reason: string };
-
 export interface MastercardClient {
-  createSession(body: Body): Promise<Said>;
-  updateSession(sessionId: string, body: Body): Promise<Said>;
-  readSession(sessionId: string): Promise<Said>;
+  createSession(body: JsonObject): Promise<CallResult>;
+  updateSession(sessionId: string, body: JsonObject): Promise<CallResult>;
+  readSession(sessionId: string): Promise<CallResult>;
   /** An operation on that transaction: sent once. `timeout` in milliseconds. */
-  operate(orderId: string, transactionId: string, body: Body, timeout: number): Promise<Said>;
-  readTransaction(orderId: string, transactionId: string): Promise<Said>;
-  readOrder(orderId: string): Promise<Said>;
+  operate(orderId: string, transactionId: string, body: JsonObject, timeout: number): Promise<CallResult>;
+  readTransaction(orderId: string, transactionId: string): Promise<CallResult>;
+  readOrder(orderId: string): Promise<CallResult>;
 }
 
 /** Milliseconds for reads and sessions: nothing is lost when they are late, and the caller can try again. */
@@ -49,8 +43,8 @@ export function createMastercardClient(
   const basic = Buffer.from(`merchant.${config.merchantId}:${config.apiPassword}`).toString('base64');
   const authorization = `Basic ${basic}`;
 
-  const ask = async (method: 'GET' | 'POST' | 'PUT', path: string, body: Body | undefined, timeout: number) =>
-    heard(
+  const ask = async (method: 'GET' | 'POST' | 'PUT', path: string, body: JsonObject | undefined, timeout: number) =>
+    resultOf(
       await outbound.request({
         method,
         url: base + path,
@@ -74,17 +68,4 @@ export function createMastercardClient(
     readTransaction: (orderId, id) => ask('GET', transaction(orderId, id), undefined, READ_TIMEOUT_MS),
     readOrder: (id) => ask('GET', order(id), undefined, READ_TIMEOUT_MS),
   };
-}
-
-function heard(answer: OutboundAnswer): Said {
-  if (answer.kind !== 'answered') return answer;
-  return { kind: 'said', status: answer.status, body: parseJson(answer.body) };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -18,19 +18,12 @@ import type {
   CardOrder,
   Inquiry,
 } from '../connector.ts';
+import type { JsonObject, Reading } from '../response.ts';
 import { readAuthentication, readForm, readInitiation } from './authentication.ts';
 import { createMastercardClient, type MastercardClient, type MastercardConfig } from './client.ts';
-import { type Body, type Ordered, textAt, valueAt } from './fields.ts';
+import { type Ordered, textAt, valueAt } from './fields.ts';
 import { accountOf, attemptOf, authenticationFor, referenceFor } from './reference.ts';
-import {
-  type Reading,
-  readInquiry,
-  readOperation,
-  readOrderStatus,
-  readRefund,
-  reasonOf,
-  wordForEnd,
-} from './statuses.ts';
+import { readInquiry, readOperation, readOrderStatus, readRefund, reasonOf, wordForEnd } from './statuses.ts';
 
 /**
  * Milliseconds. PAY is sent at most 22 s after its attempt was written (`payment-submit-card.ts`) and is given up 20 s later;
@@ -57,20 +50,25 @@ export function createMastercard(
   const { log } = doors;
   const client = createMastercardClient(config, doors);
 
-  /** Logs what an operator may have to fix; only their terms and statuses, never a body. */
-  const told = <A extends { readonly kind: string }>(call: string, { answer, alarm }: Reading<A>): A => {
+  /** The answer of a reading, once what an operator may have to fix is logged: only their terms and statuses, never a body. */
+  const logged = <A extends { readonly kind: string }>(call: string, { answer, alarm }: Reading<A>): A => {
     if (alarm?.kind === 'mismatch') log.error('mastercard_answer_mismatch', { call, field: alarm.what });
-    else if (alarm?.kind === 'refused') log.error('mastercard_request_refused', { call, field: alarm.what });
+    else if (alarm?.kind === 'ours') log.error('mastercard_request_refused', { call, field: alarm.what });
     else if (alarm?.kind === 'unfamiliar') log.warn('mastercard_word_unfamiliar', { call, word: alarm.what });
     else if ('reason' in answer && (answer.kind === 'not_sent' || answer.kind === 'unknown')) {
       log.warn('mastercard_no_result', { call, outcome: answer.kind, reason: String(answer.reason) });
     }
     return answer;
   };
-  const operate = async (call: string, order: CardAttempt, body: Body, operation: Ordered['operation'] = 'PAY') => {
-    const said = await client.operate(order.orderId, referenceFor(order.attemptId), body, PAY_TIMEOUT_MS);
+  const operate = async (
+    call: string,
+    order: CardAttempt,
+    body: JsonObject,
+    operation: Ordered['operation'] = 'PAY',
+  ) => {
+    const result = await client.operate(order.orderId, referenceFor(order.attemptId), body, PAY_TIMEOUT_MS);
     const read = operation === 'REFUND' ? readRefund : readOperation;
-    return told(call, read(said, orderedOf(order, operation)));
+    return logged(call, read(result, orderedOf(order, operation)));
   };
 
   return {
@@ -85,12 +83,12 @@ export function createMastercard(
     },
     referenceFor,
     attemptOf,
-    openForm: async (order) => told('open_form', await openForm(client, order)),
-    authenticate: async (order, browser) => told('authenticate', await authenticate(client, order, browser)),
+    openForm: async (order) => logged('open_form', await openForm(client, order)),
+    authenticate: async (order, browser) => logged('authenticate', await authenticate(client, order, browser)),
     authentication: async (order) => {
       const transactionId = authenticationFor(order.attemptId);
-      const said = await client.readTransaction(order.orderId, transactionId);
-      return told('authentication', readAuthentication(said, { ...orderedOf(order), transactionId }));
+      const result = await client.readTransaction(order.orderId, transactionId);
+      return logged('authentication', readAuthentication(result, { ...orderedOf(order), transactionId }));
     },
     pay: (order) => operate('pay', order, payBody(order)),
     payByToken: (order) =>
@@ -103,7 +101,7 @@ export function createMastercard(
     inquire: async (inquiry) => {
       const ordered = orderedBy(inquiry);
       if (ordered === undefined) return { kind: 'unknown', reason: 'the inquiry does not say what was ordered' };
-      return told(
+      return logged(
         'inquire',
         readInquiry(await client.readTransaction(ordered.orderId, ordered.transactionId), ordered),
       );
@@ -128,15 +126,15 @@ function orderedBy({ orderId, reference, amountMinor, currency, movement }: Inqu
   return { operation, orderId, transactionId: reference, amountMinor, currency };
 }
 
-function amountBody({ amountMinor, currency }: Pick<CardFormOrder, 'amountMinor' | 'currency'>): Body {
+function amountBody({ amountMinor, currency }: Pick<CardFormOrder, 'amountMinor' | 'currency'>): JsonObject {
   return { amount: formatMinor(amountMinor, currency), currency: currency.toUpperCase() };
 }
 
-function orderBody(order: CardFormOrder): Body {
+function orderBody(order: CardFormOrder): JsonObject {
   return { ...amountBody(order), reference: order.orderId };
 }
 
-function payBody(order: CardOrder): Body {
+function payBody(order: CardOrder): JsonObject {
   return {
     apiOperation: 'PAY',
     authentication: { transactionId: authenticationFor(order.attemptId) },
@@ -147,20 +145,20 @@ function payBody(order: CardOrder): Body {
   };
 }
 
-function refundBody(order: CardAttempt): Body {
+function refundBody(order: CardAttempt): JsonObject {
   return { apiOperation: 'REFUND', transaction: { ...amountBody(order), reference: order.attemptId } };
 }
 
 /** Opens a session at the network, bound to the order before any browser sees it. */
 async function openForm(client: MastercardClient, order: CardFormOrder): Promise<Reading<CardForm>> {
   const created = await client.createSession({ session: { authenticationLimit: FORM_UPDATES } });
-  if (created.kind !== 'said') return notOpened(created.reason);
+  if (created.kind !== 'answered') return notOpened(created.reason);
   const sessionId = textAt(created.body, 'session.id', 64);
   if (created.status > 299 || sessionId === undefined) return notOpened(reasonOf(created));
   const bound = await client.updateSession(sessionId, {
     order: { id: order.orderId, ...amountBody(order), reference: order.orderId },
   });
-  if (bound.kind !== 'said') return notOpened(bound.reason);
+  if (bound.kind !== 'answered') return notOpened(bound.reason);
   if (bound.status > 299 || valueAt(bound.body, 'session.id') !== sessionId) return notOpened(reasonOf(bound));
   return { answer: { kind: 'opened', sessionId } };
 }
@@ -196,8 +194,8 @@ async function authenticate(
     order: amountBody(order),
     session: { id: order.sessionId },
   };
-  const said = await client.operate(order.orderId, transactionId, payer, AUTHENTICATE_TIMEOUT_MS);
-  const reading = readAuthentication(said, { ...orderedOf(order), transactionId });
+  const result = await client.operate(order.orderId, transactionId, payer, AUTHENTICATE_TIMEOUT_MS);
+  const reading = readAuthentication(result, { ...orderedOf(order), transactionId });
   const { answer } = reading;
   if (answer.kind !== 'challenge' || answer.challenge !== undefined) return reading;
   const lost = { kind: 'unknown', reason: 'a challenge without a form' } as const;
@@ -214,7 +212,7 @@ const SCREEN = {
   timeZone: 0,
 } as const;
 
-function deviceOf({ accept, userAgent, language, address }: CardBrowser): Body {
+function deviceOf({ accept, userAgent, language, address }: CardBrowser): JsonObject {
   const [tag = 'en'] = /^[a-z]{2,3}(-[a-z]{2})?/i.exec(language ?? '') ?? [];
   return {
     browser: plain(userAgent) ?? 'unknown',

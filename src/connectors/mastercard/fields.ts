@@ -6,26 +6,20 @@
  */
 
 import type { Currency } from '../../domain/currency.ts';
-import { parsePaddedAmount } from '../../domain/money.ts';
-
-export type Body = { readonly [field: string]: unknown };
-
-export function isBody(value: unknown): value is Body {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+import { isJsonObject, minorOf } from '../response.ts';
 
 /** The value at a path such as `order.amount`. */
 export function valueAt(body: unknown, path: string): unknown {
   let value = body;
   for (const name of path.split('.')) {
-    if (!isBody(value) || !Object.hasOwn(value, name)) return undefined;
+    if (!isJsonObject(value) || !Object.hasOwn(value, name)) return undefined;
     value = value[name];
   }
   return value;
 }
 
 /** One of their terms, safe to compare, to store and to log. */
-export function wordAt(body: unknown, path: string): string | undefined {
+export function termAt(body: unknown, path: string): string | undefined {
   const value = valueAt(body, path);
   return typeof value === 'string' && /^[A-Z][A-Z0-9_]{0,79}$/.test(value) ? value : undefined;
 }
@@ -50,12 +44,12 @@ export interface Ordered {
 export function differenceFrom(ordered: Ordered, body: unknown): string | undefined {
   if (valueAt(body, 'order.id') !== ordered.orderId) return 'order.id';
   if (valueAt(body, 'transaction.id') !== ordered.transactionId) return 'transaction.id';
-  if (!isOfType(ordered, wordAt(body, 'transaction.type'))) return 'transaction.type';
+  if (!isOfType(ordered, termAt(body, 'transaction.type'))) return 'transaction.type';
   return amountDifference(ordered, body, 'transaction');
 }
 
 /**
- * A transaction that took money never counts as giving it back, nor the reverse. They have several words for taking, or send
+ * A transaction that took money never counts as giving it back, nor the reverse. They have several terms for taking, or send
  * none.
  */
 function isOfType({ operation }: Ordered, type: string | undefined): boolean {
@@ -72,9 +66,4 @@ export function amountDifference(
   if (valueAt(body, `${where}.currency`) !== ordered.currency.toUpperCase()) return `${where}.currency`;
   const same = minorOf(valueAt(body, `${where}.amount`), ordered.currency) === ordered.amountMinor;
   return same ? undefined : `${where}.amount`;
-}
-
-/** They write `12.50` as the JSON number 12.5; its shortest decimal text is exact for every amount that they accept. */
-function minorOf(amount: unknown, currency: Currency): bigint | undefined {
-  return parsePaddedAmount(typeof amount === 'number' ? String(amount) : amount, currency)?.minor;
 }

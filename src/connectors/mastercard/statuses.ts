@@ -10,8 +10,8 @@ import type { Answer, InquiryAnswer } from '../../domain/answer.ts';
 import { keptReference } from '../../domain/provider-reference.ts';
 import type { DeclineReason } from '../../domain/reason.ts';
 import type { CardEnd, CardOrderStatus } from '../connector.ts';
-import type { Said } from './client.ts';
-import { differenceFrom, type Ordered, textAt, valueAt, wordAt } from './fields.ts';
+import { type CallResult, type JsonResponse, meaningIn, mismatch, type Reading } from '../response.ts';
+import { differenceFrom, type Ordered, termAt, textAt, valueAt } from './fields.ts';
 
 /** Every documented gateway code. A decline reason as value means a final decline. */
 export const GATEWAY_CODES = {
@@ -81,43 +81,36 @@ const PAY_REFUSED: ReadonlySet<string | null> = new Set([
   'card_expired',
 ] satisfies DeclineReason[]);
 
-/** An answer, and what an operator should know about it. */
-export interface Reading<A> {
-  readonly answer: A;
-  /** `unfamiliar`: a term that the table lacks. `mismatch`: an answer about something else. `refused`: our request was wrong. */
-  readonly alarm?: { readonly kind: 'unfamiliar' | 'mismatch' | 'refused'; readonly what: string };
-}
-
 /** What the answer to PAY or REFUND means. */
-export function readOperation(said: Said, ordered: Ordered): Reading<Answer> {
-  if (said.kind === 'not_sent') return { answer: { kind: 'not_sent', reason: said.reason } };
-  if (said.kind === 'lost') return { answer: { kind: 'unknown', reason: said.reason } };
-  return isRefusal(said) ? readRefusal(said) : readTransactionBody(said, ordered);
+export function readOperation(result: CallResult, ordered: Ordered): Reading<Answer> {
+  if (result.kind === 'not_sent') return { answer: { kind: 'not_sent', reason: result.reason } };
+  if (result.kind === 'lost') return { answer: { kind: 'unknown', reason: result.reason } };
+  return isRefusal(result) ? readRefusal(result) : readTransactionBody(result, ordered);
 }
 
 /** What the answer to an inquiry about such an operation means. */
-export function readInquiry(said: Said, ordered: Ordered): Reading<InquiryAnswer> {
-  if (said.kind !== 'said') return { answer: { kind: 'unknown', reason: said.reason } };
-  if (isNotFound(said, 'order', 'transaction')) return { answer: { kind: 'not_found' } };
-  if (isRefusal(said)) return { answer: { kind: 'unknown', reason: reasonOf(said) } };
-  return readTransactionBody(said, ordered);
+export function readInquiry(result: CallResult, ordered: Ordered): Reading<InquiryAnswer> {
+  if (result.kind !== 'answered') return { answer: { kind: 'unknown', reason: result.reason } };
+  if (isNotFound(result, 'order', 'transaction')) return { answer: { kind: 'not_found' } };
+  if (isRefusal(result)) return { answer: { kind: 'unknown', reason: reasonOf(result) } };
+  return readTransactionBody(result, ordered);
 }
 
 /**
  * What the answer to REFUND means. If the network finds the request itself invalid, though it knew the caller, it will never
  * carry it out: the order is too old, say, or has been refunded in another way. That is a final decline.
  */
-export function readRefund(said: Said, ordered: Ordered): Reading<Answer> {
-  const reading = readOperation(said, ordered);
-  const isFinal = said.kind === 'said' && said.status === 400 && reading.alarm?.kind === 'refused';
-  if (!isFinal || wordAt(said.body, 'error.cause') !== 'INVALID_REQUEST') return reading;
+export function readRefund(result: CallResult, ordered: Ordered): Reading<Answer> {
+  const reading = readOperation(result, ordered);
+  const isFinal = result.kind === 'answered' && result.status === 400 && reading.alarm?.kind === 'ours';
+  if (!isFinal || termAt(result.body, 'error.cause') !== 'INVALID_REQUEST') return reading;
   return { ...reading, answer: { kind: 'declined', reason: 'carrier_failed', providerReference: null } };
 }
 
 /** The status of an order; undefined if the network does not say. */
-export function readOrderStatus(said: Said): CardOrderStatus | undefined {
-  if (said.kind === 'said' && isNotFound(said, 'order')) return { word: null, isTaken: false };
-  const word = said.kind === 'said' && said.status === 200 ? wordAt(said.body, 'status') : undefined;
+export function readOrderStatus(result: CallResult): CardOrderStatus | undefined {
+  if (result.kind === 'answered' && isNotFound(result, 'order')) return { word: null, isTaken: false };
+  const word = result.kind === 'answered' && result.status === 200 ? termAt(result.body, 'status') : undefined;
   return word === undefined ? undefined : { word, isTaken: TAKEN.has(word) };
 }
 
@@ -127,40 +120,37 @@ export function wordForEnd(end: CardEnd): string {
   return ({ nothing: 'CAPTURED', part: 'PARTIALLY_REFUNDED', all: 'REFUNDED' } as const)[end.refunded];
 }
 
-type Heard = Extract<Said, { kind: 'said' }>;
-
 /** Whether this is their own error body, not a page of some proxy in front of them. */
-export function isRefusal({ status, body }: Heard): boolean {
-  return status >= 400 && wordAt(body, 'result') === 'ERROR' && wordAt(body, 'error.cause') !== undefined;
+export function isRefusal({ status, body }: JsonResponse): boolean {
+  return status >= 400 && termAt(body, 'result') === 'ERROR' && termAt(body, 'error.cause') !== undefined;
 }
 
 /** What a refusal proves. A 401 is INVALID_REQUEST in their terms, and concerns our credentials. */
-export function readRefusal(said: Heard): Reading<Extract<Answer, { kind: 'not_sent' | 'unknown' }>> {
-  const causes: { readonly [word: string]: 'not_sent' | 'unknown' } = CAUSES;
-  const cause = wordAt(said.body, 'error.cause') ?? '';
-  const kind = Object.hasOwn(causes, cause) ? causes[cause] : undefined;
-  const answer = { kind: kind ?? 'unknown', reason: reasonOf(said) } as const;
+export function readRefusal(response: JsonResponse): Reading<Extract<Answer, { kind: 'not_sent' | 'unknown' }>> {
+  const cause = termAt(response.body, 'error.cause') ?? '';
+  const kind = meaningIn<'not_sent' | 'unknown'>(CAUSES, cause);
+  const answer = { kind: kind ?? 'unknown', reason: reasonOf(response) } as const;
   if (kind === undefined) return { answer, alarm: { kind: 'unfamiliar', what: cause } };
   const ours = cause === 'INVALID_REQUEST' || cause === 'REQUEST_REJECTED';
-  return ours ? { answer, alarm: { kind: 'refused', what: fieldOf(said.body) } } : { answer };
+  return ours ? { answer, alarm: { kind: 'ours', what: fieldOf(response.body) } } : { answer };
 }
 
 /**
  * Only the network's own statement that it knows no such thing; a wrong path is answered with 404 too, a missing right with 400.
  */
-export function isNotFound(heard: Heard, ...what: readonly ('order' | 'transaction' | 'session')[]): boolean {
-  const { status, body } = heard;
+export function isNotFound(response: JsonResponse, ...what: readonly ('order' | 'transaction' | 'session')[]): boolean {
+  const { status, body } = response;
   if (status !== 404 && status !== 400) return false;
-  if (!isRefusal(heard) || wordAt(body, 'error.cause') !== 'INVALID_REQUEST') return false;
-  const said = textAt(body, 'error.explanation', 500) ?? '';
+  if (!isRefusal(response) || termAt(body, 'error.cause') !== 'INVALID_REQUEST') return false;
+  const explanation = textAt(body, 'error.explanation', 500) ?? '';
   return what.some((thing) =>
-    new RegExp(`^(unable to find (the )?${thing}\\b|(form )?${thing} (was )?not found\\b)`, 'i').test(said),
+    new RegExp(`^(unable to find (the )?${thing}\\b|(form )?${thing} (was )?not found\\b)`, 'i').test(explanation),
   );
 }
 
 /** Status and cause, for the log. */
-export function reasonOf({ status, body }: Heard): string {
-  return `${status} ${wordAt(body, 'error.cause') ?? wordAt(body, 'response.gatewayCode') ?? 'without a code'}`;
+export function reasonOf({ status, body }: JsonResponse): string {
+  return `${status} ${termAt(body, 'error.cause') ?? termAt(body, 'response.gatewayCode') ?? 'without a code'}`;
 }
 
 function fieldOf(body: unknown): string {
@@ -169,21 +159,17 @@ function fieldOf(body: unknown): string {
 }
 
 function readTransactionBody(
-  said: Heard,
+  response: JsonResponse,
   ordered: Ordered,
 ): Reading<Exclude<Answer, { kind: 'not_sent' | 'waiting' }>> {
-  const { status, body } = said;
-  const code = wordAt(body, 'response.gatewayCode');
+  const { status, body } = response;
+  const code = termAt(body, 'response.gatewayCode');
   if (status < 200 || status > 299 || code === undefined) {
-    return { answer: { kind: 'unknown', reason: reasonOf(said) } };
+    return { answer: { kind: 'unknown', reason: reasonOf(response) } };
   }
   const difference = differenceFrom(ordered, body);
-  if (difference !== undefined) {
-    const answer = { kind: 'unknown', reason: `another ${difference} than ordered` } as const;
-    return { answer, alarm: { kind: 'mismatch', what: difference } };
-  }
-  const table: { readonly [word: string]: Meaning } = GATEWAY_CODES;
-  const meaning = Object.hasOwn(table, code) ? table[code] : undefined;
+  if (difference !== undefined) return mismatch(difference);
+  const meaning = meaningIn<Meaning>(GATEWAY_CODES, code);
   if (meaning === undefined) {
     return { answer: { kind: 'unknown', reason: `gateway code ${code}` }, alarm: { kind: 'unfamiliar', what: code } };
   }
@@ -196,7 +182,7 @@ function readMeaning(
   code: string,
   body: unknown,
 ): Reading<Exclude<Answer, { kind: 'not_sent' | 'waiting' }>> {
-  const result = wordAt(body, 'result');
+  const result = termAt(body, 'result');
   const providerReference = keptReference(valueAt(body, 'transaction.receipt'));
   if (meaning === 'approved' && result === 'SUCCESS') return { answer: { kind: 'approved', providerReference } };
   if (meaning === 'unknown') return { answer: { kind: 'unknown', reason: `gateway code ${code}` } };

@@ -5,7 +5,8 @@
  * certainly did nothing. Nothing here throws, and no secret or number is logged.
  */
 
-import type { OutboundAnswer, OutboundRequest, Platform } from '../../platform/platform.ts';
+import type { OutboundRequest, Platform } from '../../platform/platform.ts';
+import { type CallResult, isJsonObject, resultOf } from '../response.ts';
 import type { Product } from './products.ts';
 import { createTokens, type FetchedToken } from './tokens.ts';
 
@@ -37,16 +38,10 @@ export type MoneyRequest = {
   readonly payeeNote: string;
 } & ({ readonly payer: Party } | { readonly payee: Party });
 
-/** What their server said: `body` is the parsed JSON, undefined when it was empty or not JSON. */
-export type Said =
-  | { readonly kind: 'said'; readonly status: number; readonly body: unknown }
-  | { readonly kind: 'not_sent'; readonly reason: string; readonly lasting?: 'operator_needed' }
-  | { readonly kind: 'lost'; readonly reason: string };
-
 export interface MtnMomoClient {
   /** Asks for money, or sends it, once. */
-  request(reference: string, body: MoneyRequest, callbackUrl: string): Promise<Said>;
-  statusOf(reference: string): Promise<Said>;
+  request(reference: string, body: MoneyRequest, callbackUrl: string): Promise<CallResult>;
+  statusOf(reference: string): Promise<CallResult>;
 }
 
 /** Milliseconds for a start, token and resend included. Usually it takes one or two seconds; a customer's submit waits for it. */
@@ -80,9 +75,9 @@ export function createMtnMomoClient(
   };
 
   const ask: Ask = async (request) =>
-    heard(await outbound.request({ trust: 'upstream', answerLimit: ANSWER_LIMIT, ...request }));
+    resultOf(await outbound.request({ trust: 'upstream', answerLimit: ANSWER_LIMIT, ...request }));
 
-  let noToken: Said = NO_TOKEN;
+  let noToken: CallResult = NO_TOKEN;
   const tokens = createTokens(clock, async () => {
     const fetched = await fetchToken(config, product, ask, log);
     if ('value' in fetched) return fetched;
@@ -91,7 +86,7 @@ export function createMtnMomoClient(
   });
 
   /** Calls with a token; when the token is refused, once more with another, within the same time. */
-  const authorised = async (timeout: number, call: (authorization: string, left: number) => Promise<Said>) => {
+  const authorised = async (timeout: number, call: (authorization: string, left: number) => Promise<CallResult>) => {
     const deadline = clock.now() + timeout;
     // A clock that is set back meanwhile must not extend the time.
     const timeLeft = (): number => Math.min(timeout, deadline - clock.now());
@@ -100,7 +95,7 @@ export function createMtnMomoClient(
     const left = timeLeft();
     if (left <= 0) return OUT_OF_TIME;
     const first = await call(`Bearer ${token}`, left);
-    if (first.kind !== 'said' || first.status !== 401) return first;
+    if (first.kind !== 'answered' || first.status !== 401) return first;
     log.info('mtn_momo_token_renewed', { product });
     const another = await tokens.insteadOf(token);
     const rest = timeLeft();
@@ -144,56 +139,45 @@ export function createMtnMomoClient(
 
 type Ask = (
   request: Pick<OutboundRequest, 'method' | 'url' | 'headers' | 'timeout'> & { body?: string },
-) => Promise<Said>;
+) => Promise<CallResult>;
 
 async function fetchToken(
   config: MtnMomoConfig,
   product: Product['name'],
   ask: Ask,
   log: Platform['log'],
-): Promise<FetchedToken | Said> {
+): Promise<FetchedToken | CallResult> {
   const basic = Buffer.from(`${config.apiUser}:${config.apiKey}`).toString('base64');
-  const said = await ask({
+  const result = await ask({
     method: 'POST',
     url: `${config.baseUrl}/${product}/token/`,
     headers: { 'ocp-apim-subscription-key': config.subscriptionKey, authorization: `Basic ${basic}` },
     timeout: TOKEN_TIMEOUT_MS,
   });
-  const token = said.kind === 'said' && said.status === 200 ? readToken(said.body) : undefined;
+  if (result.kind !== 'answered') {
+    log.warn('mtn_momo_token_unanswered', { product, outcome: result.kind, reason: result.reason });
+    return NO_TOKEN;
+  }
+  const { status, body } = result;
+  const token = status === 200 ? readToken(body) : undefined;
   if (token !== undefined) return token;
-  if (said.kind === 'said') log.error('mtn_momo_token_refused', { product, status: said.status });
-  else log.warn('mtn_momo_token_unanswered', { product, outcome: said.kind, reason: said.reason });
-  return said.kind === 'said' && CREDENTIALS_REFUSED.has(said.status) ? TOKEN_REFUSED : NO_TOKEN;
+  log.error('mtn_momo_token_refused', { product, status });
+  return CREDENTIALS_REFUSED.has(status) ? TOKEN_REFUSED : NO_TOKEN;
 }
 
 /** Statuses by which a token is refused until somebody corrects the credentials or the address. */
 const CREDENTIALS_REFUSED: ReadonlySet<number> = new Set([400, 401, 403, 404]);
 
 /** Failures before the request itself, or after a 401: nothing of it was done. */
-const NO_TOKEN: Said = { kind: 'not_sent', reason: 'no_token' };
-const TOKEN_REFUSED: Said = { kind: 'not_sent', reason: 'token_refused', lasting: 'operator_needed' };
-const OUT_OF_TIME: Said = { kind: 'not_sent', reason: 'out_of_time' };
-
-function heard(answer: OutboundAnswer): Said {
-  if (answer.kind !== 'answered') return answer;
-  return { kind: 'said', status: answer.status, body: parseJson(answer.body) };
-}
-
-function parseJson(text: string): unknown {
-  // An accepted order is answered without a body, and an exception for each would be expensive.
-  if (text === '') return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
+const NO_TOKEN: CallResult = { kind: 'not_sent', reason: 'no_token' };
+const TOKEN_REFUSED: CallResult = { kind: 'not_sent', reason: 'token_refused', lasting: 'operator_needed' };
+const OUT_OF_TIME: CallResult = { kind: 'not_sent', reason: 'out_of_time' };
 
 function readToken(body: unknown): FetchedToken | undefined {
-  if (typeof body !== 'object' || body === null || !('access_token' in body)) return undefined;
-  const value = body.access_token;
+  if (!isJsonObject(body)) return undefined;
+  const { access_token: value, expires_in: lifeSeconds } = body;
   if (typeof value !== 'string' || !TOKEN.test(value)) return undefined;
-  const seconds = 'expires_in' in body ? Number(body.expires_in) : Number.NaN;
+  const seconds = Number(lifeSeconds);
   return { value, life: seconds > 0 && seconds < 1e6 ? seconds * 1_000 : USUAL_TOKEN_LIFE_MS };
 }
 

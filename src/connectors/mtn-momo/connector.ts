@@ -8,10 +8,11 @@ import type { Answer, InquiryAnswer } from '../../domain/answer.ts';
 import { formatMinor } from '../../domain/money.ts';
 import type { Platform } from '../../platform/platform.ts';
 import type { CarrierOrder, CollectConnector, Inquiry, PayoutConnector, PayoutRequest } from '../connector.ts';
+import type { Reading } from '../response.ts';
 import { createMtnMomoClient, type MoneyRequest, type MtnMomoConfig, type Party } from './client.ts';
 import { COLLECTION, DISBURSEMENT, type Product } from './products.ts';
 import { accountOf, referenceFor } from './reference.ts';
-import { type Reading, readStart, readStatus } from './statuses.ts';
+import { readStart, readStatus } from './statuses.ts';
 
 /**
  * Milliseconds. A request is sent at most 10 s after it was decided, and MTN's front end knows its reference once it has answered
@@ -41,8 +42,8 @@ function openProduct(config: MtnMomoConfig, product: Product, doors: Doors) {
   const { log } = doors;
   const client = createMtnMomoClient(config, product, doors);
 
-  /** Logs what an operator may have to fix; only their terms and statuses, never a body. */
-  const told = <A extends Answer | InquiryAnswer>(call: 'start' | 'inquire', { answer, alarm }: Reading<A>): A => {
+  /** The answer of a reading, once what an operator may have to fix is logged: only their terms and statuses, never a body. */
+  const logged = <A extends Answer | InquiryAnswer>(call: 'start' | 'inquire', { answer, alarm }: Reading<A>): A => {
     const at = { product: product.name, call };
     if (alarm?.kind === 'mismatch') log.error('mtn_momo_answer_mismatch', { ...at, field: alarm.what });
     else if (alarm?.kind === 'ours') log.error('mtn_momo_operator_needed', { ...at, word: alarm.what });
@@ -62,9 +63,9 @@ function openProduct(config: MtnMomoConfig, product: Product, doors: Doors) {
       referenceFor,
     },
     send: async ({ reference, callbackUrl }: Pick<CarrierOrder, 'reference' | 'callbackUrl'>, body: MoneyRequest) =>
-      told('start', readStart(await client.request(reference, body, callbackUrl), product)),
+      logged('start', readStart(await client.request(reference, body, callbackUrl), product)),
     inquire: async (order: Inquiry) =>
-      told('inquire', readStatus(await client.statusOf(order.reference), order, product)),
+      logged('inquire', readStatus(await client.statusOf(order.reference), order, product)),
   };
 }
 

@@ -22,7 +22,7 @@ export interface Product {
   readonly name: 'collection' | 'disbursement';
   readonly resource: 'requesttopay' | 'transfer';
   /** What a reason beside FAILED means. */
-  readonly reasons: { readonly [word in Word]: DeclineReason };
+  readonly reasons: { readonly [term in ReasonTerm]: DeclineReason };
   /** What the status REJECTED means. */
   readonly rejected: DeclineReason;
   /** Statuses with which their front end or their checks reject a request: malformed, token, address, path, rate, closed. */
@@ -64,9 +64,9 @@ const COLLECTION_REASONS = {
   RESOURCE_NOT_FOUND: 'carrier_failed',
   TRANSACTION_NOT_FOUND: 'carrier_failed',
   RESOURCE_ALREADY_EXIST: 'carrier_failed',
-} as const satisfies { readonly [word: string]: DeclineReason };
+} as const satisfies { readonly [term: string]: DeclineReason };
 
-export type Word = keyof typeof COLLECTION_REASONS;
+type ReasonTerm = keyof typeof COLLECTION_REASONS;
 
 /** Here the payer is our own account: if it lacks money, that is our problem, and never the merchant's. */
 const DISBURSEMENT_REASONS = {
@@ -92,7 +92,7 @@ const DISBURSEMENT_REASONS = {
   RESOURCE_NOT_FOUND: 'carrier_failed',
   TRANSACTION_NOT_FOUND: 'carrier_failed',
   RESOURCE_ALREADY_EXIST: 'carrier_failed',
-} as const satisfies { readonly [word in Word]: DeclineReason };
+} as const satisfies { readonly [term in ReasonTerm]: DeclineReason };
 
 export const COLLECTION: Product = {
   name: 'collection',

@@ -26,12 +26,12 @@ test('whatever arrives is read without an exception, and nothing outside the tab
     fc.property(fc.integer({ min: 100, max: 599 }), anything, fc.boolean(), (status, body, takes) => {
       const product = takes ? COLLECTION : DISBURSEMENT;
       const ordered = { reference: 'r', attemptId: 'att_1', amountMinor: 100n, currency: 'usd' } as const;
-      const { answer } = readStatus({ kind: 'said', status, body }, ordered, product);
+      const { answer } = readStatus({ kind: 'answered', status, body }, ordered, product);
       if (answer.kind === 'approved') {
         expect(status).toBe(200);
         expect(body).toMatchObject({ status: 'SUCCESSFUL', currency: 'USD', externalId: 'att_1' });
       }
-      const started = readStart({ kind: 'said', status, body }, product).answer;
+      const started = readStart({ kind: 'answered', status, body }, product).answer;
       expect(['waiting', 'declined', 'not_sent', 'unknown']).toContain(started.kind);
       // A customer may try again: only a payout is finally declined before it is accepted.
       if (started.kind === 'declined')
@@ -42,7 +42,7 @@ test('whatever arrives is read without an exception, and nothing outside the tab
 
 describe.each([COLLECTION, DISBURSEMENT])('a code counts only with its status ($name)', (product) => {
   const kindOf = (status: number, code?: string) =>
-    readStart({ kind: 'said', status, body: { code } }, product).answer.kind;
+    readStart({ kind: 'answered', status, body: { code } }, product).answer.kind;
   const codes = Object.keys(product.refusals);
 
   test('an order is refused by a code only if the answer is a refusal of the order', () => {
@@ -62,7 +62,7 @@ describe.each([COLLECTION, DISBURSEMENT])('a code counts only with its status ($
   test('a reference is unknown only if MTN says so', () => {
     const ordered = { reference: 'r', attemptId: 'att_1', amountMinor: 100n, currency: 'usd' } as const;
     const inquired = (status: number, code?: string) =>
-      readStatus({ kind: 'said', status, body: { code } }, ordered, product).answer.kind;
+      readStatus({ kind: 'answered', status, body: { code } }, ordered, product).answer.kind;
     expect(inquired(404, 'RESOURCE_NOT_FOUND')).toBe('not_found');
     expect([inquired(404), inquired(400, 'RESOURCE_NOT_FOUND'), inquired(500, 'RESOURCE_NOT_FOUND')]).toEqual([
       'unknown',
@@ -74,7 +74,7 @@ describe.each([COLLECTION, DISBURSEMENT])('a code counts only with its status ($
 
 test('an amount and a transaction id may be numbers, as in an example of theirs', () => {
   const ordered = { reference: 'r', attemptId: 'att_1', amountMinor: 100_00n, currency: 'usd' } as const;
-  const said = (amount: unknown) => {
+  const answerWith = (amount: unknown) => {
     const body = {
       status: 'SUCCESSFUL',
       amount,
@@ -82,10 +82,10 @@ test('an amount and a transaction id may be numbers, as in an example of theirs'
       externalId: 'att_1',
       financialTransactionId: 23503452,
     };
-    return readStatus({ kind: 'said', status: 200, body }, ordered, COLLECTION).answer;
+    return readStatus({ kind: 'answered', status: 200, body }, ordered, COLLECTION).answer;
   };
-  expect(said(100)).toEqual({ kind: 'approved', providerReference: '23503452' });
-  for (const other of [100.5, 1e21, Number.NaN, '1e2']) expect(said(other).kind).toBe('unknown');
+  expect(answerWith(100)).toEqual({ kind: 'approved', providerReference: '23503452' });
+  for (const other of [100.5, 1e21, Number.NaN, '1e2']) expect(answerWith(other).kind).toBe('unknown');
 });
 
 test('an amount is compared as money: zeros beyond the currency’s digits do not matter, other digits do', () => {
@@ -101,7 +101,7 @@ test('an amount is compared as money: zeros beyond the currency’s digits do no
         const amount = zeros === 0 ? exact : `${exact}${exponentOf(currency) === 0 ? '.' : ''}${'0'.repeat(zeros)}`;
         const body = { amount, currency: currency.toUpperCase(), externalId: 'att_1', status: 'SUCCESSFUL' };
         const ordered = { reference: 'r', attemptId: 'att_1', amountMinor: minor, currency };
-        const { answer } = readStatus({ kind: 'said', status: 200, body }, ordered, COLLECTION);
+        const { answer } = readStatus({ kind: 'answered', status: 200, body }, ordered, COLLECTION);
         expect(answer.kind).toBe(wrong ? 'unknown' : 'approved');
       },
     ),
@@ -113,7 +113,7 @@ test.each(['100.004', '1e2', '+100', '100,00', '', ' 100', '0100', '٣', '100.'.
   (amount) => {
     const body = { amount, currency: 'USD', status: 'SUCCESSFUL' };
     const ordered = { reference: 'r', amountMinor: 10_000n, currency: 'usd' } as const;
-    expect(readStatus({ kind: 'said', status: 200, body }, ordered, COLLECTION).answer.kind).toBe('unknown');
+    expect(readStatus({ kind: 'answered', status: 200, body }, ordered, COLLECTION).answer.kind).toBe('unknown');
   },
 );
 
@@ -135,7 +135,7 @@ test.each([['12\u00003'], [`${'x'.repeat(63)}\u{1f600}`], ['12 3'], [''], [1.5],
   (financialTransactionId) => {
     const body = { amount: '1.00', currency: 'USD', externalId: 'att_1', status: 'SUCCESSFUL', financialTransactionId };
     const ordered = { reference: 'r', attemptId: 'att_1', amountMinor: 100n, currency: 'usd' } as const;
-    const { answer } = readStatus({ kind: 'said', status: 200, body }, ordered, COLLECTION);
+    const { answer } = readStatus({ kind: 'answered', status: 200, body }, ordered, COLLECTION);
     expect(answer).toEqual({ kind: 'approved', providerReference: null });
   },
 );

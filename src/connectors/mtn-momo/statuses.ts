@@ -6,11 +6,18 @@
  */
 
 import type { Answer, InquiryAnswer } from '../../domain/answer.ts';
-import { parsePaddedAmount } from '../../domain/money.ts';
 import { keptReference } from '../../domain/provider-reference.ts';
 import type { DeclineReason } from '../../domain/reason.ts';
 import type { Inquiry } from '../connector.ts';
-import type { Said } from './client.ts';
+import {
+  type CallResult,
+  isJsonObject,
+  type JsonObject,
+  meaningIn,
+  minorOf,
+  mismatch,
+  type Reading,
+} from '../response.ts';
 import type { Product } from './products.ts';
 
 /** Every status that is documented or was seen. */
@@ -27,39 +34,19 @@ const STATUSES = {
 
 type Meaning = (typeof STATUSES)[keyof typeof STATUSES];
 
-/** What a status means; undefined for a term that the table lacks. */
-function meaningOf(status: unknown): Meaning | undefined {
-  const table: { readonly [word: string]: Meaning } = STATUSES;
-  return typeof status === 'string' && Object.hasOwn(table, status) ? table[status] : undefined;
-}
-
-/** An answer, and what an operator should know about it. */
-export interface Reading<A> {
-  readonly answer: A;
-  readonly alarm?: Alarm;
-}
-
-/**
- * `unfamiliar`: a term that the tables lack. `mismatch`: an answer about something other than what was ordered. `ours`: only the
- * operator can fix it.
- */
-export interface Alarm {
-  readonly kind: 'unfamiliar' | 'mismatch' | 'ours';
-  readonly what: string;
-}
-
 /** What the answer to a request to pay, or to a transfer, means. */
-export function readStart(said: Said, product: Product): Reading<Answer> {
-  if (said.kind === 'lost') return { answer: { kind: 'unknown', reason: said.reason } };
-  if (said.kind === 'not_sent') return { answer: said };
-  const code = codeOf(said.body);
-  if (said.status === 202) return { answer: { kind: 'waiting', providerReference: null } };
+export function readStart(result: CallResult, product: Product): Reading<Answer> {
+  if (result.kind === 'lost') return { answer: { kind: 'unknown', reason: result.reason } };
+  if (result.kind === 'not_sent') return { answer: result };
+  const { status, body } = result;
+  const code = codeOf(body);
+  if (status === 202) return { answer: { kind: 'waiting', providerReference: null } };
   // The reference was accepted earlier, whether 409 says so or another refusal: its outcome is for an inquiry to find.
-  if (said.status >= 400 && said.status < 500 && code === 'RESOURCE_ALREADY_EXIST') {
+  if (status >= 400 && status < 500 && code === 'RESOURCE_ALREADY_EXIST') {
     return { answer: { kind: 'waiting', providerReference: null } };
   }
-  const reason = `${said.status} ${code ?? 'without a code'}`;
-  const refusal = refusalOf(product, said.status, code);
+  const reason = `${status} ${code ?? 'without a code'}`;
+  const refusal = refusalOf(product, status, code);
   switch (refusal) {
     case undefined:
       return { answer: { kind: 'unknown', reason } };
@@ -82,83 +69,73 @@ export function readStart(said: Said, product: Product): Reading<Answer> {
  */
 function refusalOf({ refusals, turnedAway }: Product, status: number, code: string | undefined) {
   const isRefused = status === 500 || (status >= 400 && status < 500 && status !== 409);
-  if (isRefused && code !== undefined && Object.hasOwn(refusals, code)) return refusals[code];
-  return turnedAway[status];
+  return (isRefused ? meaningIn(refusals, code) : undefined) ?? turnedAway[status];
 }
 
-function withAlarm<A>(answer: A, { ours }: Product, word: string | undefined): Reading<A> {
-  return word !== undefined && ours.has(word) ? { answer, alarm: { kind: 'ours', what: word } } : { answer };
+function withAlarm<A>(answer: A, { ours }: Product, term: string | undefined): Reading<A> {
+  return term !== undefined && ours.has(term) ? { answer, alarm: { kind: 'ours', what: term } } : { answer };
 }
 
 /** What the answer to an inquiry means, compared with what was ordered. */
-export function readStatus(said: Said, ordered: Inquiry, product: Product): Reading<InquiryAnswer> {
-  if (said.kind !== 'said') return { answer: { kind: 'unknown', reason: said.reason } };
+export function readStatus(result: CallResult, ordered: Inquiry, product: Product): Reading<InquiryAnswer> {
+  if (result.kind !== 'answered') return { answer: { kind: 'unknown', reason: result.reason } };
+  const { status, body } = result;
   // Their front end answers a wrong path with 404 too. Only their own code proves that the reference is unknown.
-  if (said.status === 404 && codeOf(said.body) === 'RESOURCE_NOT_FOUND') return { answer: { kind: 'not_found' } };
-  if (said.status !== 200 || !isRecord(said.body)) {
-    return { answer: { kind: 'unknown', reason: `${said.status} ${codeOf(said.body) ?? 'without a status'}` } };
+  if (status === 404 && codeOf(body) === 'RESOURCE_NOT_FOUND') return { answer: { kind: 'not_found' } };
+  if (status !== 200 || !isJsonObject(body)) {
+    return { answer: { kind: 'unknown', reason: `${status} ${codeOf(body) ?? 'without a status'}` } };
   }
-  const difference = differenceFrom(ordered, said.body);
-  if (difference === undefined) return readBody(said.body, product);
-  const answer = { kind: 'unknown', reason: `another ${difference} than ordered` } as const;
-  return { answer, alarm: { kind: 'mismatch', what: difference } };
+  const difference = differenceFrom(ordered, body);
+  return difference === undefined ? readBody(body, product) : mismatch(difference);
 }
 
-function readBody(body: Body, product: Product): Reading<InquiryAnswer> {
-  const { status, financialTransactionId } = body;
-  const meaning = meaningOf(status);
+function readBody(body: JsonObject, product: Product): Reading<InquiryAnswer> {
+  const { financialTransactionId } = body;
+  const status = termOf(body.status);
+  const meaning = meaningIn<Meaning>(STATUSES, status);
   const providerReference = keptReference(financialTransactionId);
   if (meaning === 'waiting' || meaning === 'approved') return { answer: { kind: meaning, providerReference } };
   if (meaning === 'declined') {
-    const said = reasonOf(body);
-    const reason = declineReason(status, said, product);
+    const given = reasonOf(body);
+    const reason = declineReason(status, given, product);
     const answer = { kind: 'declined', reason: reason ?? 'carrier_failed', providerReference } as const;
-    if (reason !== undefined) return withAlarm(answer, product, said);
-    return { answer, alarm: { kind: 'unfamiliar', what: said ?? 'no reason' } };
+    if (reason !== undefined) return withAlarm(answer, product, given);
+    return { answer, alarm: { kind: 'unfamiliar', what: given ?? 'no reason' } };
   }
-  const what = wordOf(status) ?? 'no status';
+  const what = status ?? 'no status';
   return { answer: { kind: 'unknown', reason: `status ${what}` }, alarm: { kind: 'unfamiliar', what } };
 }
 
-type Body = { readonly [field: string]: unknown };
-
-function declineReason(status: unknown, said: string | undefined, product: Product): DeclineReason | undefined {
-  const table: { readonly [word: string]: DeclineReason } = product.reasons;
-  if (said !== undefined && Object.hasOwn(table, said)) return table[said];
-  return status === 'REJECTED' ? product.rejected : undefined;
+function declineReason(
+  status: string | undefined,
+  given: string | undefined,
+  { reasons, rejected }: Product,
+): DeclineReason | undefined {
+  return meaningIn<DeclineReason>(reasons, given) ?? (status === 'REJECTED' ? rejected : undefined);
 }
 
 /** `reason` is a text in practice and an object with a code in their schema. */
-function reasonOf(body: Body): string | undefined {
-  return isRecord(body.reason) ? codeOf(body.reason) : wordOf(body.reason);
+function reasonOf(body: JsonObject): string | undefined {
+  return isJsonObject(body.reason) ? codeOf(body.reason) : termOf(body.reason);
 }
 
 function codeOf(body: unknown): string | undefined {
-  return isRecord(body) ? wordOf(body.code) : undefined;
+  return isJsonObject(body) ? termOf(body.code) : undefined;
 }
 
 /** One of their terms, safe to compare, to store and to log: anything else could carry a number or a secret. */
-function wordOf(value: unknown): string | undefined {
+function termOf(value: unknown): string | undefined {
   return typeof value === 'string' && /^[A-Z][A-Z_]{0,79}$/.test(value) ? value : undefined;
 }
 
-function isRecord(value: unknown): value is Body {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** A text by their schema; a number in an example of theirs, of which the shortest decimal text is exact. */
-function amountOf({ amount }: Body): unknown {
-  return typeof amount === 'number' ? String(amount) : amount;
-}
-
 /** The first field in which an answer differs from the order, as far as the order says. */
-function differenceFrom(ordered: Inquiry, body: Body): 'amount' | 'currency' | 'externalId' | undefined {
+function differenceFrom(ordered: Inquiry, body: JsonObject): 'amount' | 'currency' | 'externalId' | undefined {
   const { attemptId, amountMinor, currency } = ordered;
   if (attemptId !== undefined && body.externalId !== attemptId) return 'externalId';
   if (currency === undefined) return undefined;
   if (body.currency !== currency.toUpperCase()) return 'currency';
   // Some markets write `100.00` for what was sent as `100`.
-  const minor = parsePaddedAmount(amountOf(body), currency)?.minor;
+  const minor = minorOf(body.amount, currency);
   if (amountMinor !== undefined && minor !== amountMinor) return 'amount';
   return undefined;
 }

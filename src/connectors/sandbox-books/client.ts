@@ -8,6 +8,7 @@ import { isCurrency } from '../../domain/currency.ts';
 import { parseAmount } from '../../domain/money.ts';
 import type { Outbound } from '../../platform/platform.ts';
 import type { BookLine, Books } from '../connector.ts';
+import { resultOf } from '../response.ts';
 
 export interface BooksConfig {
   readonly mode: 'sandbox' | 'production';
@@ -38,19 +39,14 @@ export function openSandboxBooks(
       trust: 'upstream',
       answerLimit: ANSWER_LIMIT,
     });
-    if (answer.kind !== 'answered' || answer.status !== 200) return undefined;
-    try {
-      return JSON.parse(answer.body) as unknown;
-    } catch {
-      return undefined;
-    }
+    const result = resultOf(answer);
+    return result.kind === 'answered' && result.status === 200 ? result.body : undefined;
   };
 
   return {
     connectors,
     async page(after) {
-      const said = await ask('GET', `page?after=${after}`);
-      const { started_at: startedAt, size, lines, repeated } = fieldsOf(said);
+      const { started_at: startedAt, size, lines, repeated } = fieldsOf(await ask('GET', `page?after=${after}`));
       if (typeof startedAt !== 'string' || typeof size !== 'number') return undefined;
       const [read, twice] = [linesIn(lines), linesIn(repeated)];
       return read === undefined || twice === undefined ? undefined : { startedAt, size, lines: read, repeated: twice };
