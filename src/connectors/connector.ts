@@ -158,8 +158,8 @@ export interface TokenOrder extends CardAttempt {
 
 /** The status of an order at the network. */
 export interface CardOrderStatus {
-  /** The network's own term for it; null: the network has no such order. */
-  readonly word: string | null;
+  /** In the network's own terms; null: the network has no such order. */
+  readonly status: string | null;
   /** Whether money was taken from it, or will be. */
   readonly isTaken: boolean;
 }
@@ -195,8 +195,8 @@ export interface CardConnector extends Upstream {
   payByToken(order: TokenOrder): Promise<Answer>;
   /** Asks for the order's status; undefined when it is not available now. */
   orderStatus(orderId: string): Promise<CardOrderStatus | undefined>;
-  /** The network's own term for an order that ended so. The network is not called. */
-  wordForEnd(end: CardEnd): string;
+  /** The status of an order that ended so, in the network's own terms. The network is not called. */
+  statusForEnd(end: CardEnd): string;
   /** Gives back money of an order, in whole or in part. */
   refund(order: CardAttempt): Promise<Answer>;
 }

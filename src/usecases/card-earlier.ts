@@ -74,7 +74,7 @@ async function askOrder(
   // The network says that the order is paid, and by none of our attempts: asking again could make the customer pay twice.
   if (isTaken && !isOpen) soundAlarm(deps, { alarm: 'contradiction', attempt: newest });
   // An order that the network does not know has taken nothing, unless it has just been told of it.
-  const isUnknown = order === undefined || (order.word === null && isItsOwn);
+  const isUnknown = order === undefined || (order.status === null && isItsOwn);
   if (isUnknown || isOpen || isTaken) return unclear(deps, left);
   return { kind: 'none' };
 }

@@ -40,7 +40,7 @@ export async function checkStatus(deps: Deps, caller: SessionCaller, orderId: st
   const { card } = deps.connectors;
   if (isFinal(known.status)) {
     const end = endOf(known, attempt);
-    return { payment: known, upstreamStatus: end === undefined ? null : (card?.wordForEnd(end) ?? null) };
+    return { payment: known, upstreamStatus: end === undefined ? null : (card?.statusForEnd(end) ?? null) };
   }
   if (attempt !== undefined) {
     if (!isUnderWay(deps, attempt)) await inquireAttempt(deps, attempt);
@@ -51,7 +51,7 @@ export async function checkStatus(deps: Deps, caller: SessionCaller, orderId: st
     deps.store.payment.get(known.shard, known.id),
     card?.orderStatus(known.id),
   ]);
-  return { payment: payment ?? known, upstreamStatus: order?.word ?? null };
+  return { payment: payment ?? known, upstreamStatus: order?.status ?? null };
 }
 
 /** 4 attempts of a payment at most are inquired about, the newest ones. */

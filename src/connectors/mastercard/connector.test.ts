@@ -49,7 +49,7 @@ describe('the customer is known', () => {
     const answer = await world.connector.pay(order);
     expect(answer).toMatchObject({ kind: 'approved', providerReference: expect.stringMatching(/\d/) });
     expect(await world.connector.inquire(world.inquiryOf(order))).toEqual(answer);
-    expect(await world.connector.orderStatus(order.orderId)).toEqual({ word: 'CAPTURED', isTaken: true });
+    expect(await world.connector.orderStatus(order.orderId)).toEqual({ status: 'CAPTURED', isTaken: true });
     expect(world.timesDebited(order)).toBe(1);
   });
 
@@ -272,11 +272,11 @@ describe('an answer', () => {
     );
   });
 
-  test('about an order is the network’s own word, and says whether money was taken for it', async () => {
+  test('about an order is in the network’s own terms, and says whether money was taken for it', async () => {
     const stands = async (status: unknown) =>
       (await world.facing({ status: 200, body: JSON.stringify({ status }) })).orderStatus(id('txn'));
-    for (const word of TAKEN) expect(await stands(word)).toEqual({ word, isTaken: true });
-    for (const word of [
+    for (const status of TAKEN) expect(await stands(status)).toEqual({ status, isTaken: true });
+    for (const status of [
       'INITIATED',
       'AUTHENTICATED',
       'AUTHENTICATION_UNSUCCESSFUL',
@@ -284,9 +284,9 @@ describe('an answer', () => {
       'CANCELLED',
       'NEW_WORD',
     ]) {
-      expect(await stands(word)).toEqual({ word, isTaken: false });
+      expect(await stands(status)).toEqual({ status, isTaken: false });
     }
-    for (const none of [undefined, 7, 'no word']) expect(await stands(none)).toBeUndefined();
+    for (const none of [undefined, 7, 'no term']) expect(await stands(none)).toBeUndefined();
     expect(await (await world.facing({ status: 404, body: '{"status":"CAPTURED"}' })).orderStatus(id('txn'))).toBe(
       undefined,
     );
@@ -302,8 +302,8 @@ describe('an answer', () => {
     [{ kind: 'declined', reason: 'authentication_failed' }, 'AUTHENTICATION_UNSUCCESSFUL'],
     [{ kind: 'declined', reason: 'challenge_expired' }, 'AUTHENTICATION_UNSUCCESSFUL'],
     [{ kind: 'declined', reason: null }, 'AUTHENTICATION_UNSUCCESSFUL'],
-  ] as const)('for a payment that ended so (%j) is %s, without an inquiry', (end, word) => {
-    expect(world.connector.wordForEnd(end)).toBe(word);
+  ] as const)('for a payment that ended so (%j) is %s, without an inquiry', (end, status) => {
+    expect(world.connector.statusForEnd(end)).toBe(status);
   });
 
   test.each(MISBEHAVIOURS)(

@@ -23,7 +23,7 @@ import { readAuthentication, readForm, readInitiation } from './authentication.t
 import { createMastercardClient, type MastercardClient, type MastercardConfig } from './client.ts';
 import { type Ordered, textAt, valueAt } from './fields.ts';
 import { accountOf, attemptOf, authenticationFor, referenceFor } from './reference.ts';
-import { readInquiry, readOperation, readOrderStatus, readRefund, reasonOf, wordForEnd } from './statuses.ts';
+import { readInquiry, readOperation, readOrderStatus, readRefund, reasonOf, statusForEnd } from './statuses.ts';
 
 /**
  * Milliseconds. PAY is sent at most 22 s after its attempt was written (`payment-submit-card.ts`) and is given up 20 s later;
@@ -107,7 +107,7 @@ export function createMastercard(
       );
     },
     orderStatus: async (orderId) => readOrderStatus(await client.readOrder(orderId)),
-    wordForEnd,
+    statusForEnd,
     refund: (order) => operate('refund', order, refundBody(order), 'REFUND'),
   };
 }

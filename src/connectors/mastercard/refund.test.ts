@@ -18,13 +18,13 @@ describe('giving back', () => {
     const part = { ...order, attemptId: id('att'), amountMinor: 1_000n };
     expect((await world.connector.refund(part)).kind).toBe('approved');
     expect((await world.connector.refund(part)).kind).toBe('approved');
-    expect(await world.connector.orderStatus(order.orderId)).toMatchObject({ word: 'PARTIALLY_REFUNDED' });
+    expect(await world.connector.orderStatus(order.orderId)).toMatchObject({ status: 'PARTIALLY_REFUNDED' });
     expect(await world.connector.refund({ ...part, attemptId: id('att') })).toMatchObject({
       kind: 'declined',
       reason: 'carrier_failed',
     });
     expect((await world.connector.refund({ ...part, attemptId: id('att'), amountMinor: 250n })).kind).toBe('approved');
-    expect(await world.connector.orderStatus(order.orderId)).toMatchObject({ word: 'REFUNDED' });
+    expect(await world.connector.orderStatus(order.orderId)).toMatchObject({ status: 'REFUNDED' });
   });
 
   test('with a lost answer is unknown; the inquiry finds it, and it was carried out once', async () => {

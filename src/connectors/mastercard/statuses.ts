@@ -109,13 +109,13 @@ export function readRefund(result: CallResult, ordered: Ordered): Reading<Answer
 
 /** The status of an order; undefined if the network does not say. */
 export function readOrderStatus(result: CallResult): CardOrderStatus | undefined {
-  if (result.kind === 'answered' && isNotFound(result, 'order')) return { word: null, isTaken: false };
-  const word = result.kind === 'answered' && result.status === 200 ? termAt(result.body, 'status') : undefined;
-  return word === undefined ? undefined : { word, isTaken: TAKEN.has(word) };
+  if (result.kind === 'answered' && isNotFound(result, 'order')) return { status: null, isTaken: false };
+  const status = result.kind === 'answered' && result.status === 200 ? termAt(result.body, 'status') : undefined;
+  return status === undefined ? undefined : { status, isTaken: TAKEN.has(status) };
 }
 
 /** The status of an order that ended so. PAY captures at once, so whatever was paid is captured. */
-export function wordForEnd(end: CardEnd): string {
+export function statusForEnd(end: CardEnd): string {
   if (end.kind === 'declined') return PAY_REFUSED.has(end.reason) ? 'FAILED' : 'AUTHENTICATION_UNSUCCESSFUL';
   return ({ nothing: 'CAPTURED', part: 'PARTIALLY_REFUNDED', all: 'REFUNDED' } as const)[end.refunded];
 }
