@@ -8,7 +8,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Clock, Secrets } from '../platform/platform.ts';
 import { encodedBody, notForm, notJson } from './envelope.ts';
 import { type JsonBody, readFormBody, readJsonBody } from './json-body.ts';
-import { type FileRule, isForm, readForm, type UploadedFile } from './multipart.ts';
+import { type FileRule, isForm, readMultipart, type UploadedFile } from './multipart.ts';
 import { codingOf, hasBody, isPlainJson, isUrlEncoded } from './request-headers.ts';
 import type { Route } from './route.ts';
 import { dropNulls } from './shape.ts';
@@ -57,7 +57,7 @@ export async function formOf(
   request: FastifyRequest,
 ): Promise<{ readonly body: unknown; readonly memory: unknown }> {
   if (!isForm(request.headers)) return { body: {}, memory: {} };
-  const { fields, file } = await readForm(request.raw, rule, parts.clock);
+  const { fields, file } = await readMultipart(request.raw, rule, parts.clock);
   if (file === undefined) return { body: fields, memory: fields };
   const uploaded: UploadedFile = { bytes: file };
   return {

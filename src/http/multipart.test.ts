@@ -6,13 +6,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Refusal } from '../domain/refusal.ts';
 import { manualClock } from '../platform/testing/manual-clock.ts';
-import { type Form, isForm, readForm } from './multipart.ts';
+import { type Form, isForm, readMultipart } from './multipart.ts';
 
 const RULE = { field: 'file', most: 1_000 };
 const TYPE = 'multipart/form-data; boundary=b';
 /** Its time stands still, unless a test moves it. */
 const clock = manualClock(0);
-const read = (source: Parameters<typeof readForm>[0]): Promise<Form> => readForm(source, RULE, clock);
+const read = (source: Parameters<typeof readMultipart>[0]): Promise<Form> => readMultipart(source, RULE, clock);
 
 function sent(body: Buffer, pieces = 7, headers: { readonly [name: string]: string } = { 'content-type': TYPE }) {
   const chunks = Array.from({ length: Math.ceil(body.length / pieces) }, (_, i) =>
@@ -32,7 +32,7 @@ const field = (name: string, value: string) => part(`name="${name}"`, value);
 const file = (value: string | Buffer, name = 'file') => part(`name="${name}"; filename="../../etc/passwd"`, value);
 
 /** The refusal's status, code and details; or the form. */
-async function outcome(source: Parameters<typeof readForm>[0]): Promise<string | Form> {
+async function outcome(source: Parameters<typeof readMultipart>[0]): Promise<string | Form> {
   try {
     return await read(source);
   } catch (error) {

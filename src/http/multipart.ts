@@ -8,7 +8,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
-import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
+import { Busboy, type BusboyInstance } from '@fastify/busboy';
 import { isShredded } from '../domain/pieces.ts';
 import { Refusal, refuseField } from '../domain/refusal.ts';
 import type { Clock } from '../platform/platform.ts';
@@ -65,69 +65,104 @@ export function isForm(headers: IncomingHttpHeaders): boolean {
  * @throws Refusal 1403 for a file above the limit (413) or a sender who falls silent (408) or in shreds, 1110 for what is no such
  *   form or holds card data, 1109 for a file under another name.
  */
-export async function readForm(source: FormSource, rule: FileRule, clock: Pick<Clock, 'after'>): Promise<Form> {
+export async function readMultipart(source: FormSource, rule: FileRule, clock: Pick<Clock, 'after'>): Promise<Form> {
   const { headers } = source;
   // A sender that went away while it was being looked up emits no end, and nothing else any more.
   if (source.destroyed) throw badFraming();
   const isAnnounced = headers['content-length'] !== undefined;
   const most = isAnnounced ? rule.most * READ_OUT + OVERHEAD_BYTES : rule.most + OVERHEAD_BYTES;
   if (Number(headers['content-length'] ?? 0) > most) throw tooLarge(rule);
-  const fields = new Map<string, string>();
-  const chunks: Buffer[] = [];
-  let file: BusboyFileStream | undefined;
-  let isCut = false;
-  const parser = openParser(headers, rule);
-  await new Promise<void>((resolve, reject) => {
-    const fail = (error: Refusal): void => {
-      stopWatching();
-      source.unpipe(parser);
-      source.pause();
-      reject(error);
-    };
-    const stopWatching = watch(source, clock, {
-      most,
-      tooMuch: () => fail(tooLarge(rule)),
-      silent: () => fail(stalled(rule)),
-      shredded: () => fail(tooManyChunks()),
-    });
-    parser.on('field', (name: string | undefined, value, _nameCut, valueCut) => {
-      if (name === undefined) return fail(malformed());
-      if (fields.has(name)) return fail(refuseField(1110, name.slice(0, 64), 'DUPLICATE_KEY'));
-      if (valueCut) return fail(refuseField(1110, name.slice(0, 64), 'TOO_LONG', { maximum: MAX_FIELD_BYTES }));
-      fields.set(name, value);
-    });
-    parser.on('file', (name: string | undefined, stream) => {
-      // The file's errors are the parser's too, and are answered there.
-      stream.on('error', () => undefined);
-      if (name !== rule.field) return fail(refuseField(1109, rule.field, 'REQUIRED'));
-      file = stream;
-      stream.on('limit', () => {
-        isCut = true;
-        chunks.length = 0;
-        if (!isAnnounced) fail(tooLarge(rule));
-      });
-      stream.on('data', (chunk: Buffer) => {
-        if (!isCut) chunks.push(chunk);
-      });
-    });
-    parser.on('filesLimit', () => fail(refuseField(1110, rule.field, 'DUPLICATE_KEY')));
-    for (const limit of ['fieldsLimit', 'partsLimit'] as const) parser.on(limit, () => fail(malformed()));
-    parser.on('error', () => fail(malformed()));
-    parser.on('finish', () => {
-      stopWatching();
-      resolve();
-    });
-    source.on('error', () => fail(badFraming()));
-    source.on('close', () => {
-      if (!source.readableEnded) fail(badFraming());
-    });
-    source.pipe(parser);
-  });
+  const { fields, file, isCut } = await receive(source, openParser(headers, rule), clock, { rule, most, isAnnounced });
   if (isCut) throw tooLarge(rule);
   const named = Object.fromEntries(fields);
   const fault = faultIn(named);
   if (fault !== undefined) throw fault;
-  return { fields: named, file: file === undefined ? undefined : Buffer.concat(chunks) };
+  return { fields: named, file: file && Buffer.concat(file) };
+}
+
+interface Bounds {
+  readonly rule: FileRule;
+  /** Bytes of the whole body that are read at most. */
+  readonly most: number;
+  /** Whether the sender announced the length of the body. */
+  readonly isAnnounced: boolean;
+}
+
+/** Passes the body to the parser. Resolves with the parts once the body has ended; rejects with the first refusal. */
+function receive(
+  source: FormSource,
+  parser: BusboyInstance,
+  clock: Pick<Clock, 'after'>,
+  bounds: Bounds,
+): Promise<Parts> {
+  const { rule, most } = bounds;
+  return new Promise((resolve, reject) => {
+    const refuse = (refusal: Refusal): void => {
+      stopWatching();
+      source.unpipe(parser);
+      source.pause();
+      reject(refusal);
+    };
+    const stopWatching = watch(source, clock, {
+      most,
+      tooMuch: () => refuse(tooLarge(rule)),
+      silent: () => refuse(stalled(rule)),
+      shredded: () => refuse(tooManyChunks()),
+    });
+    const parts = collectParts(parser, bounds, refuse);
+    parser.on('finish', () => {
+      stopWatching();
+      resolve(parts);
+    });
+    source.on('error', () => refuse(badFraming()));
+    source.on('close', () => {
+      if (!source.readableEnded) refuse(badFraming());
+    });
+    source.pipe(parser);
+  });
+}
+
+/** The parts of a form, as far as they have arrived. */
+interface Parts {
+  readonly fields: Map<string, string>;
+  /** The file's bytes; undefined: no part is the file. */
+  file: Buffer[] | undefined;
+  /** The file is larger than allowed: its bytes are no longer kept. */
+  isCut: boolean;
+}
+
+/** Collects what the parser finds. `refuse` is called for each part that the form may not have. */
+function collectParts(
+  parser: BusboyInstance,
+  { rule, isAnnounced }: Bounds,
+  refuse: (refusal: Refusal) => void,
+): Parts {
+  const parts: Parts = { fields: new Map(), file: undefined, isCut: false };
+  parser.on('field', (name: string | undefined, value, _nameCut, valueCut) => {
+    if (name === undefined) return refuse(malformed());
+    if (parts.fields.has(name)) return refuse(refuseField(1110, name.slice(0, 64), 'DUPLICATE_KEY'));
+    if (valueCut) return refuse(refuseField(1110, name.slice(0, 64), 'TOO_LONG', { maximum: MAX_FIELD_BYTES }));
+    parts.fields.set(name, value);
+  });
+  parser.on('file', (name: string | undefined, stream) => {
+    // The file's errors are the parser's too, and are answered there.
+    stream.on('error', () => undefined);
+    if (name !== rule.field) return refuse(refuseField(1109, rule.field, 'REQUIRED'));
+    const chunks: Buffer[] = [];
+    parts.file = chunks;
+    stream.on('limit', () => {
+      parts.isCut = true;
+      chunks.length = 0;
+      if (!isAnnounced) refuse(tooLarge(rule));
+    });
+    stream.on('data', (chunk: Buffer) => {
+      if (!parts.isCut) chunks.push(chunk);
+    });
+  });
+  parser.on('filesLimit', () => refuse(refuseField(1110, rule.field, 'DUPLICATE_KEY')));
+  for (const limit of ['fieldsLimit', 'partsLimit'] as const) parser.on(limit, () => refuse(malformed()));
+  parser.on('error', () => refuse(malformed()));
+  return parts;
 }
 
 type FormSource = Readable & { readonly headers: IncomingHttpHeaders };

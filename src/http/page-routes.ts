@@ -16,7 +16,7 @@ import type { ClientAddress } from './client-address.ts';
 import { retryAfterOf } from './envelope.ts';
 import { type ExchangeParts, exchangeOf, noteFailure, refuse, writable } from './exchange.ts';
 import type { Limits } from './limits.ts';
-import { isForm, readForm as readMultipart } from './multipart.ts';
+import { isForm, readMultipart } from './multipart.ts';
 import type { LoadClass } from './overload.ts';
 import { isUrlEncoded } from './request-headers.ts';
 import { type ClockCheck, requireRightClock } from './right-clock.ts';
