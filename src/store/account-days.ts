@@ -20,6 +20,23 @@ export const LAST_CLOSED_DAY = 'last_closed_day';
 export const CLOSED_UNTIL = `(select (max(s.value)::date + 1)::timestamp at time zone 'UTC' from setting s
     where s.shard = 0 and s.id = '${LAST_CLOSED_DAY}')`;
 
+/** SQL: both sides of the transfers that meet a condition, live or archived, as signed movements of their accounts. */
+export function movements(where: string): string {
+  return `select debit_shard as shard, debit_account as account, currency, -amount_minor as moved
+  from ${inEither('ledger_transfer')} d ${where}
+  union all
+  select credit_shard, credit_account, currency, amount_minor from ${inEither('ledger_transfer')} c ${where}`;
+}
+
+/**
+ * SQL: the last closed day on which an account moved, and its balance at the end of that day; no row if there is none. The account
+ * is named by two columns, shard and id; `further` is a condition that follows, on the day `d`.
+ */
+export function lastClosedBalance(shard: string, id: string, further = ''): string {
+  return `select d.day, d.balance from account_day d
+    where d.shard = ${shard} and d.account = ${id} ${further} order by d.day desc limit 1`;
+}
+
 /** The day of the first transfer; undefined if there is none. Reads every transfer. */
 export async function firstTransferDay(lender: Lender): Promise<string | undefined> {
   return lender.lend(async (connection) => {
@@ -57,18 +74,13 @@ const CLOSE_DAY: Statement = {
   name: 'close_account_day',
   writes: true,
   text: `with side as (
-  select debit_shard as shard, debit_account as account, currency, -amount_minor as moved from ${inEither('ledger_transfer')} d
-  where at >= $1::text::date::timestamptz and at < ($1::text::date + 1)::timestamptz
-  union all
-  select credit_shard, credit_account, currency, amount_minor from ${inEither('ledger_transfer')} c
-  where at >= $1::text::date::timestamptz and at < ($1::text::date + 1)::timestamptz),
+  ${movements('where at >= $1::text::date::timestamptz and at < ($1::text::date + 1)::timestamptz')}),
 moved as (select shard, account, currency, sum(moved) as moved from side group by shard, account, currency),
 written as (
   insert into account_day (shard, account, day, currency, balance)
   select m.shard, m.account, $1, m.currency, m.moved + coalesce(before.balance, 0)
   from moved m left join lateral (
-    select d.balance from account_day d
-    where d.shard = m.shard and d.account = m.account and d.day < $1 order by d.day desc limit 1) before on true
+    ${lastClosedBalance('m.shard', 'm.account', 'and d.day < $1')}) before on true
   on conflict do nothing)
 ${raiseSetting('$2', '$1')}`,
 };

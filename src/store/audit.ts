@@ -6,12 +6,11 @@
  * and sound books yield no finding.
  */
 
-import { CLOSED_UNTIL } from './account-days.ts';
+import { CLOSED_UNTIL, lastClosedBalance, movements } from './account-days.ts';
 import { LEDGER_BEGINS } from './archive-months.ts';
 import { columnList } from './columns.ts';
 import type { Lender } from './lender.ts';
 import type { Statement } from './pipeline.ts';
-import { inEither } from './place.ts';
 import { askApart } from './read.ts';
 import { SUSPENSE_DIFFERS } from './suspense-reads.ts';
 
@@ -57,14 +56,6 @@ const COLUMNS = columnList<Answer>({
   balance: 'numeric',
   other: 'numeric',
 });
-
-/** Both sides of each transfer, live or archived, as signed movements of their accounts. */
-const SIDES = (
-  where: string,
-): string => `select debit_shard as shard, debit_account as id, currency, -amount_minor as moved
-  from ${inEither('ledger_transfer')} d ${where}
-  union all
-  select credit_shard, credit_account, currency, amount_minor from ${inEither('ledger_transfer')} c ${where}`;
 
 /** Each account's balance before the first day whose ledger lines are kept: older lines have been dropped. */
 const OPENED = `select distinct on (shard, account) shard, account as id, currency, balance as moved from account_day
@@ -122,8 +113,7 @@ weighed as (
   select k.shard, k.id, k.currency, coalesce(closed.balance, 0) + coalesce(m.moved, 0) as moved
   from looked k left join moves m using (shard, id, currency)
   left join lateral (
-    select c.balance from account_day c
-    where c.shard = k.shard and c.account = k.id and c.currency = k.currency order by c.day desc limit 1) closed on true)
+    ${lastClosedBalance('k.shard', 'k.id', 'and d.currency = k.currency')}) closed on true)
 ${SUM}
 union all
 select 'balance', shard, id, currency, coalesce(a.balance, 0), w.moved

@@ -113,19 +113,28 @@ const SUM_COLUMNS = columnList<SumRow>({
   attempts: 'numeric',
 });
 
-/** SQL: what an attempt has brought into suspense, or taken out of it. */
-const INTO_SUSPENSE = "case when purpose = 'payment' then amount_minor else -amount_minor end";
-
 /** SQL: the suspense accounts. They are found by their primary key: their ids begin like `suspenseAccount` names them. */
 const SUSPENSE_ACCOUNTS = `select a.shard, a.id, a.currency, a.balance from generate_series(0, ${SHARDS - 1}) s(shard)
   join account a on a.shard = s.shard::int2 and a.id >= 'suspense:' and a.id < 'suspense;'`;
 
-/** SQL: the accounts whose balance is not what the attempts that wait there have moved, in the auditor's columns. */
-export const SUSPENSE_DIFFERS = `select 'suspense', shard, coalesce(id, 'suspense:' || currency), currency, coalesce(balance, 0), coalesce(minor, 0)
-from (${SUSPENSE_ACCOUNTS}) booked full join (
-  select shard, currency, sum(${INTO_SUSPENSE}) as minor from attempt a where ${lateSql('a')} group by shard, currency) named
-  using (shard, currency)
-where coalesce(balance, 0) <> coalesce(minor, 0)`;
+/** SQL: what these attempts have brought into suspense, less what they have taken out of it, by shard and currency. */
+function movedBy(attempts: string): string {
+  return `select shard, currency, sum(case when purpose = 'payment' then amount_minor else -amount_minor end) as minor
+  from ${attempts} group by shard, currency`;
+}
+
+/** SQL: the accounts (`booked`) whose balance is not what the attempts that wait there have moved (`named`), with both. */
+function differing(columns: string, booked: string, named: string): string {
+  return `select ${columns}, coalesce(balance, 0), coalesce(minor, 0)
+from ${booked} full join ${named} using (shard, currency) where coalesce(balance, 0) <> coalesce(minor, 0)`;
+}
+
+/** SQL: the suspense accounts that differ, in the auditor's columns. */
+export const SUSPENSE_DIFFERS = differing(
+  "'suspense', shard, coalesce(id, 'suspense:' || currency), currency",
+  `(${SUSPENSE_ACCOUNTS}) booked`,
+  `(${movedBy(`attempt a where ${lateSql('a')}`)}) named`,
+);
 
 export function suspenseSums(filter: SuspenseFilter): Question {
   const { conditions, values, name } = asked(conditionsOf(filter, 'settled_at'));
@@ -133,15 +142,14 @@ export function suspenseSums(filter: SuspenseFilter): Question {
   select shard, merchant_id, currency, settled_at, amount_minor, purpose,
     case when purpose = 'payment' then 'in' else 'out' end as way
   from attempt a where ${lateSql('a')}),
-named as (select shard, currency, sum(${INTO_SUSPENSE}) as minor from waiting group by shard, currency),
+named as (${movedBy('waiting')}),
 booked as (${SUSPENSE_ACCOUNTS})
 select way, null::int2, currency, count(*)::int4, sum(amount_minor), null::numeric
 from waiting ${whereAll(conditions)} group by way, currency
 union all
 select 'balance', null, currency, null, sum(balance), null from booked group by currency
 union all
-select 'differs', shard, currency, null, coalesce(balance, 0), coalesce(minor, 0)
-from booked full join named using (shard, currency) where coalesce(balance, 0) <> coalesce(minor, 0)`;
+${differing("'differs', shard, currency, null", 'booked', 'named')}`;
   return { statement: { name: `suspense_sums_${name}`, text }, values };
 }
 
