@@ -22,7 +22,7 @@ export const CLOSED_UNTIL = `(select (max(s.value)::date + 1)::timestamp at time
 
 /** SQL: both sides of the transfers that meet a condition, live or archived, as signed movements of their accounts. */
 export function movements(where: string): string {
-  return `select debit_shard as shard, debit_account as account, currency, -amount_minor as moved
+  return `select debit_shard as shard, debit_account as id, currency, -amount_minor as moved
   from ${inEither('ledger_transfer')} d ${where}
   union all
   select credit_shard, credit_account, currency, amount_minor from ${inEither('ledger_transfer')} c ${where}`;
@@ -75,12 +75,12 @@ const CLOSE_DAY: Statement = {
   writes: true,
   text: `with side as (
   ${movements('where at >= $1::text::date::timestamptz and at < ($1::text::date + 1)::timestamptz')}),
-moved as (select shard, account, currency, sum(moved) as moved from side group by shard, account, currency),
+moved as (select shard, id, currency, sum(moved) as moved from side group by shard, id, currency),
 written as (
   insert into account_day (shard, account, day, currency, balance)
-  select m.shard, m.account, $1, m.currency, m.moved + coalesce(before.balance, 0)
+  select m.shard, m.id, $1, m.currency, m.moved + coalesce(before.balance, 0)
   from moved m left join lateral (
-    ${lastClosedBalance('m.shard', 'm.account', 'and d.day < $1')}) before on true
+    ${lastClosedBalance('m.shard', 'm.id', 'and d.day < $1')}) before on true
   on conflict do nothing)
 ${raiseSetting('$2', '$1')}`,
 };

@@ -76,33 +76,33 @@ full join (
   group by shard, merchant_id, currency) o using (shard, id, currency)
 where coalesce(a.balance, 0) <> coalesce(o.minor, 0)`;
 
+/** All findings, in the order in which they are reported. `wrong` selects the accounts whose balance is wrong, `looked` the counts. */
+function findings(wrong: string, looked: string): string {
+  return [SUM, wrong, RESERVED, SUSPENSE_DIFFERS, looked].join('\nunion all\n');
+}
+
 /** Every transfer there is, added to the balances before the first. */
 const ALL: Statement = {
   name: 'audit',
   text: `with side as (
-  select *, 1 as transfers from (${SIDES('')}) moves
+  select *, 1 as transfers from (${movements('')}) moves
   union all
   select *, 0 from (${OPENED}) opened),
 lines as (
   select shard, id, currency, sum(moved) as moved, sum(transfers) as transfers from side group by shard, id, currency)
-${SUM}
-union all
-select 'balance', shard, id, currency, coalesce(a.balance, 0), coalesce(l.moved, 0)
+${findings(
+  `select 'balance', shard, id, currency, coalesce(a.balance, 0), coalesce(l.moved, 0)
 from account a full join lines l using (shard, id, currency)
-where coalesce(a.balance, 0) <> coalesce(l.moved, 0)
-union all
-${RESERVED}
-union all
-${SUSPENSE_DIFFERS}
-union all
-select 'looked', null, null, null, (select count(*) from account), (select coalesce(sum(transfers), 0) / 2 from lines)::bigint`,
+where coalesce(a.balance, 0) <> coalesce(l.moved, 0)`,
+  `select 'looked', null, null, null, (select count(*) from account), (select coalesce(sum(transfers), 0) / 2 from lines)::bigint`,
+)}`,
 };
 
 /** The transfers since the last closed day, added to the balances at its end; and every account of one shard. */
 const RECENT: Statement = {
   name: 'audit_recent',
   text: `with since as (select coalesce(${CLOSED_UNTIL}, '-infinity') as at),
-side as (${SIDES('where at >= (select at from since)')}),
+side as (${movements('where at >= (select at from since)')}),
 moves as (
   select shard, id, currency, sum(moved) as moved, count(*) as transfers from side group by shard, id, currency),
 looked as (
@@ -114,17 +114,12 @@ weighed as (
   from looked k left join moves m using (shard, id, currency)
   left join lateral (
     ${lastClosedBalance('k.shard', 'k.id', 'and d.currency = k.currency')}) closed on true)
-${SUM}
-union all
-select 'balance', shard, id, currency, coalesce(a.balance, 0), w.moved
+${findings(
+  `select 'balance', shard, id, currency, coalesce(a.balance, 0), w.moved
 from weighed w left join account a using (shard, id, currency)
-where coalesce(a.balance, 0) <> w.moved
-union all
-${RESERVED}
-union all
-${SUSPENSE_DIFFERS}
-union all
-select 'looked', null, null, null, (select count(*) from looked), (select coalesce(sum(transfers), 0) / 2 from moves)::bigint`,
+where coalesce(a.balance, 0) <> w.moved`,
+  `select 'looked', null, null, null, (select count(*) from looked), (select coalesce(sum(transfers), 0) / 2 from moves)::bigint`,
+)}`,
 };
 
 /** Checks every account and every transfer. */

@@ -9,6 +9,7 @@
 import { mayBeArchived } from '../domain/archive.ts';
 import { DAY_MS } from '../domain/durations.ts';
 import type { LedgerTransfer } from '../domain/records.ts';
+import { lastClosedBalance } from './account-days.ts';
 import { columnList } from './columns.ts';
 import type { Statement } from './pipeline.ts';
 import { joinIn, nameIn, type Place, tableIn } from './place.ts';
@@ -195,7 +196,7 @@ function movedWhere(span: string, places: readonly Place[] = LIVE): string {
   return `select coalesce(sum(moved), 0) as moved from (${sides.join(' union all ')}) sides`;
 }
 
-const CLOSED_AT = "coalesce(closed.at, '-infinity')";
+const CLOSED_AT = "coalesce((closed.day::date + 1)::timestamptz, '-infinity')";
 
 /** Forward from the last closed day before `$2`. */
 const balancesOn = (places: readonly Place[]): Statement => ({
@@ -203,9 +204,7 @@ const balancesOn = (places: readonly Place[]): Statement => ({
   text: `select a.account, coalesce(closed.balance, 0) + since.moved
 from unnest($1::int2[], $3::text[]) as a(shard, account)
 left join lateral (
-  select d.balance, (d.day::date + 1)::timestamptz as at from account_day d
-  where d.shard = a.shard and d.account = a.account and d.day < to_char($2::timestamptz, 'YYYY-MM-DD')
-  order by d.day desc limit 1) closed on true
+  ${lastClosedBalance('a.shard', 'a.account', "and d.day < to_char($2::timestamptz, 'YYYY-MM-DD')")}) closed on true
 cross join lateral (
   ${movedWhere(`(t.at, t.id) >= (${CLOSED_AT}, '') and (t.at, t.id) < ($2::timestamptz, '')`, places)}) since`,
 });
