@@ -11,11 +11,11 @@ import { VERSION } from './platform/version.ts';
 process.setSourceMapsEnabled(true);
 
 const argv = process.argv.slice(2);
-const around = {
+const io = {
   env: process.env,
   write: (text: string) => void process.stdout.write(text),
   writeError: (text: string) => void process.stderr.write(text),
-  isWatched: process.stderr.isTTY,
+  isStderrTty: process.stderr.isTTY,
   // Only a command that reads it opens it.
   input: () => process.stdin,
 };
@@ -36,9 +36,9 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   isLost = true;
   const happened = `what the command did has happened${makesSecret ? ', and the secret that it made is lost' : ''}`;
   const message = `the result could not be written (${messageOf(error)}): ${happened}`;
-  printError(around, new Error(message), argv.includes('--json'));
+  printError(io, new Error(message), argv.includes('--json'));
   process.exitCode = 1;
 });
 
-const status = await runCommandLine(argv, around, VERSION);
+const status = await runCommandLine(argv, io, VERSION);
 process.exitCode = isLost ? 1 : status;

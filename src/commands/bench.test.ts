@@ -19,13 +19,13 @@ process.exitCode = 3;`;
   // The bench must not get the upstreams and keys of a gateway that is configured here.
   const away = { MTN_MOMO_BASE_URL: 'http://x', CARRIER_ROUTES: '/x.json', MASTER_KEY: 'x' };
   const env = { SEEN: seen, DATABASE_URL: 'postgresql://x', ...away };
-  const around = { env, write: () => undefined, writeError: () => undefined };
+  const io = { env, write: () => undefined, writeError: () => undefined };
   const args = ['payments', '--quick', '--json', '--help'];
-  expect(await bench(around, args, program)).toBe(3);
+  expect(await bench(io, args, program)).toBe(3);
   expect(JSON.parse(await readFile(seen, 'utf8'))).toEqual([...args, 'DATABASE_URL']);
-  expect(await bench(around, ['die'], program)).toBe(137);
+  expect(await bench(io, ['die'], program)).toBe(137);
   await rm(seen);
-  const production = { ...around, env: { ...env, GATEWAY_MODE: 'production' } };
+  const production = { ...io, env: { ...env, GATEWAY_MODE: 'production' } };
   expect(await bench(production, args, program)).toBe(1);
   await expect(readFile(seen)).rejects.toThrow('ENOENT');
   await rm(folder, { recursive: true });
@@ -39,7 +39,7 @@ test.each([
 ])('%j where the bench is not installed says so, and what to do', async (words, line) => {
   const err: string[] = [];
   const write = (): void => undefined;
-  const around = { env: {}, write, writeError: (text: string) => void err.push(text) };
-  expect(await runCommandLine(words, around, '0.1.0')).toBe(1);
+  const io = { env: {}, write, writeError: (text: string) => void err.push(text) };
+  expect(await runCommandLine(words, io, '0.1.0')).toBe(1);
   expect(err.join('')).toMatch(line);
 });

@@ -11,7 +11,7 @@ import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { UPSTREAM_VARIABLES } from '../config-upstreams.ts';
 import { OperatorError } from '../usecases/operator-error.ts';
-import { printError, type Surroundings } from './output.ts';
+import { type Io, printError } from './output.ts';
 
 /** The bench, next to the built program. */
 const BENCH = fileURLToPath(new URL('../../bench/main.js', import.meta.url));
@@ -21,24 +21,24 @@ const BY_SIGNAL = 128;
 /** Variables not passed to the bench: they lead to a gateway's real upstreams, or would change what is measured. */
 const NOT_ITS = /^(OTEL_|CARRIER_ROUTES$|MASTER_KEY|HOST$|TRUST_PROXY$|GATEWAY_MODE$)/;
 
-function environmentOf(around: Surroundings): NodeJS.ProcessEnv {
+function environmentOf(io: Io): NodeJS.ProcessEnv {
   return Object.fromEntries(
-    Object.entries(around.env).filter(([name]) => !UPSTREAM_VARIABLES.test(name) && !NOT_ITS.test(name)),
+    Object.entries(io.env).filter(([name]) => !UPSTREAM_VARIABLES.test(name) && !NOT_ITS.test(name)),
   );
 }
 
 /** Runs it to its end. Returns the exit status. */
-export async function bench(around: Surroundings, args: readonly string[], program: string = BENCH): Promise<number> {
-  const refuse = (why: string): number => printError(around, new OperatorError(why), args.includes('--json'));
+export async function bench(io: Io, args: readonly string[], program: string = BENCH): Promise<number> {
+  const refuse = (why: string): number => printError(io, new OperatorError(why), args.includes('--json'));
   if (!existsSync(program)) {
     const way = 'get the sources, and run `npm run bench` there';
     return refuse(`the bench is not part of this installation: ${way}`);
   }
-  if (around.env.GATEWAY_MODE === 'production') {
+  if (io.env.GATEWAY_MODE === 'production') {
     const way = 'run it on a separate machine, without GATEWAY_MODE=production';
     return refuse(`the bench creates and drops databases, and puts load on the server: ${way}`);
   }
-  const child = spawn(process.execPath, [program, ...args], { stdio: 'inherit', env: environmentOf(around) });
+  const child = spawn(process.execPath, [program, ...args], { stdio: 'inherit', env: environmentOf(io) });
   // Wait for the bench, which cleans up what it has started. Ctrl+C reaches both processes; a SIGTERM only this one: pass it on.
   const outlive = (): void => undefined;
   const handOn = (): void => void child.kill('SIGTERM');

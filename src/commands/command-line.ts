@@ -13,7 +13,7 @@ import { addConnectorCommands } from './connector-verbs.ts';
 import { addJournalCommands } from './journal-verbs.ts';
 import { addCredentialCommands, addMerchantCommands } from './merchant-verbs.ts';
 import { addMoneyCommands } from './money-verbs.ts';
-import { printError, type Surroundings } from './output.ts';
+import { type Io, printError } from './output.ts';
 import { addPaymentCommands } from './payment-verbs.ts';
 import { addPayoutCommands } from './payout-verbs.ts';
 import { addRefundCommands } from './refund-verbs.ts';
@@ -34,11 +34,11 @@ import type { AddVerb, AddVerbOf, Ended } from './verb.ts';
 import { addWebhookCommands } from './webhook-verbs.ts';
 
 /** Runs a command line; `argv` is without the program's name. Returns the exit status. */
-export async function runCommandLine(argv: readonly string[], around: Surroundings, version: string): Promise<number> {
+export async function runCommandLine(argv: readonly string[], io: Io, version: string): Promise<number> {
   let status = 0;
   const words = spelledOut(argv);
   const json = words.includes('--json');
-  const program = buildProgram(around, version, (code) => {
+  const program = buildProgram(io, version, (code) => {
     status = code;
   });
   try {
@@ -48,7 +48,7 @@ export async function runCommandLine(argv: readonly string[], around: Surroundin
   } catch (error) {
     // Commander has printed the help or the version.
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
-    return printError(around, error, json);
+    return printError(io, error, json);
   }
 }
 
@@ -60,12 +60,12 @@ function describeOption(option: Option): string {
 /** Commander's own descriptions, which add defaults and choices. */
 const HELP = new Help();
 
-function buildProgram(around: Surroundings, version: string, ended: Ended): Command {
+function buildProgram(io: Io, version: string, ended: Ended): Command {
   const program = new Command('mbongo')
     .description('An open-source payment gateway.')
     .version(version)
     .configureOutput({
-      writeOut: around.write,
+      writeOut: io.write,
       // One line is printed for every error, by runCommandLine.
       writeErr: () => undefined,
     })
@@ -81,16 +81,16 @@ function buildProgram(around: Surroundings, version: string, ended: Ended): Comm
       const { runWithTools } = await import('./tools.ts');
       const command = commandOf(parent, name, options);
       const run = async (tools: Tools) => (await load())(tools, options);
-      ended(await runWithTools(around, options.json === true, command, run));
+      ended(await runWithTools(io, options.json === true, command, run));
     });
   const addVerbOf: AddVerbOf = (parent, name, description, load, noun = 'id') =>
     newVerb(parent, `${name} <${noun}>`, description).action(async (id: string, options) => {
       const { runWithTools } = await import('./tools.ts');
       const command = commandOf(parent, name, options);
       const run = async (tools: Tools) => (await load())(tools, id, options);
-      ended(await runWithTools(around, options.json === true, command, run));
+      ended(await runWithTools(io, options.json === true, command, run));
     });
-  addProcessCommands(program, around, ended);
+  addProcessCommands(program, io, ended);
   addMerchantCommands(program, addVerb);
   addCredentialCommands(program, addVerb);
   addMoneyCommands(program, addVerb, addVerbOf);
@@ -101,12 +101,12 @@ function buildProgram(around: Surroundings, version: string, ended: Ended): Comm
   addPayoutCommands(program, addVerb, addVerbOf);
   addRefundCommands(program, addVerb, addVerbOf);
   addConnectorCommands(program, addVerb, addVerbOf);
-  addWebhookCommands(program, addVerb, addVerbOf, around, ended);
+  addWebhookCommands(program, addVerb, addVerbOf, io, ended);
   addReconcileCommand(program, addVerbOf);
   addArchiveCommands(program, addVerb);
   addClockCommands(program, addVerb, addVerbOf);
   addJournalCommands(program, addVerb);
-  addBenchCommand(program, around, ended);
+  addBenchCommand(program, io, ended);
   for (const verb of verbs) if (!UNATTRIBUTED.has(verb.name())) addAttribution(verb);
   refuseTwice(program);
   refuseBeforeVerb(program);
@@ -141,7 +141,7 @@ function withJson(command: Command): Command {
   return command.option('--json', 'print exactly one JSON document');
 }
 
-function addProcessCommands(program: Command, around: Surroundings, ended: Ended): void {
+function addProcessCommands(program: Command, io: Io, ended: Ended): void {
   const role = new Option('--role <role>', 'api answers requests, worker does the background work, all does both');
   const count = new Option('--processes <count>', 'how many processes share the port; auto: one per core');
   withJson(program.command('serve').description('run the gateway until it is stopped'))
@@ -150,34 +150,34 @@ function addProcessCommands(program: Command, around: Surroundings, ended: Ended
     .action(async ({ role, processes, json }: { role: Role; processes: number; json?: boolean }) => {
       if (processes > 1) {
         const { supervise } = await import('./supervise.ts');
-        return ended(await supervise(around, role, processes, json === true));
+        return ended(await supervise(io, role, processes, json === true));
       }
       const { serve } = await import('./serve.ts');
-      ended(await serve(around, role, json === true));
+      ended(await serve(io, role, json === true));
     });
   withJson(program.command('migrate').description('migrate the database to the version of this program')).action(
     async (options: { json?: boolean }) => {
       const [{ report }, { migrateDatabase }] = await Promise.all([import('./tools.ts'), import('./migrate.ts')]);
-      ended(await report(around, options.json === true, () => migrateDatabase(around)));
+      ended(await report(io, options.json === true, () => migrateDatabase(io)));
     },
   );
   withJson(program.command('doctor').description('check the books and everything that the gateway needs')).action(
     async (options: { json?: boolean }) => {
       const { doctor } = await import('./doctor.ts');
-      ended(await doctor(around, options.json === true));
+      ended(await doctor(io, options.json === true));
     },
   );
 }
 
 /** All arguments after `bench` are passed to the bench, `--help` and `--json` too. */
-function addBenchCommand(program: Command, around: Surroundings, ended: Ended): void {
+function addBenchCommand(program: Command, io: Io, ended: Ended): void {
   program
     .command('bench')
     .description("measure the gateway's speed on this machine: a quarter of an hour, with --quick a minute or two")
     .argument('[options...]', 'the options of `npm run bench`')
     .helpOption(false)
     .allowUnknownOption()
-    .action(async (args: string[]) => ended(await (await import('./bench.ts')).bench(around, args)));
+    .action(async (args: string[]) => ended(await (await import('./bench.ts')).bench(io, args)));
 }
 
 function addReconcileCommand(program: Command, addVerbOf: AddVerbOf): void {

@@ -12,28 +12,28 @@ import { checkAuditor, checkBooks, checkClock, checkKeys, checkScopes, checkServ
 import { checkDisk, checkNode, checkPorts } from './doctor-machine.ts';
 import { checkCarriers, checkTexts, checkWarning } from './doctor-upstreams.ts';
 import { checkReceivers, checkWork } from './doctor-work.ts';
-import { messageOf, type Output, printOutput, type Surroundings } from './output.ts';
+import { type Io, messageOf, type Output, printOutput } from './output.ts';
 import { openWorld, type World } from './world.ts';
 
 /** Returns the exit status: 0 if no check has failed; a warning is not a failure. */
-export async function doctor(around: Surroundings, json: boolean): Promise<number> {
-  const checks = await look(around);
+export async function doctor(io: Io, json: boolean): Promise<number> {
+  const checks = await look(io);
   const well = checks.every(({ status }) => status !== 'fail');
-  printOutput(around, outputOf(checks, well), json);
+  printOutput(io, outputOf(checks, well), json);
   return well ? 0 : 1;
 }
 
-async function look(around: Surroundings): Promise<readonly Check[]> {
+async function look(io: Io): Promise<readonly Check[]> {
   const node = checkNode();
   let config: Config;
   try {
-    config = readConfig(around.env);
+    config = readConfig(io.env);
   } catch (error) {
     return [node, fail('configuration', messageOf(error))];
   }
   const where = config.databaseUrl === undefined ? 'embedded database' : 'DATABASE_URL';
   const configured = ok('configuration', `${config.mode} mode, ${where}`);
-  const [books, ...database] = await checkDatabase(around);
+  const [books, ...database] = await checkDatabase(io);
   return [
     // The books come first, because no other failure is as bad.
     ...(books === undefined ? [] : [books]),
@@ -49,10 +49,10 @@ async function look(around: Surroundings): Promise<readonly Check[]> {
 }
 
 /** The checks of the database, the books first; if it cannot be used, a single failure. */
-async function checkDatabase(around: Surroundings): Promise<readonly Check[]> {
+async function checkDatabase(io: Io): Promise<readonly Check[]> {
   let world: World;
   try {
-    world = await openWorld(around, 'errors');
+    world = await openWorld(io, 'errors');
   } catch (error) {
     return [fail('database', messageOf(error))];
   }

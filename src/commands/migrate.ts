@@ -6,12 +6,12 @@ import { readConfig } from '../config.ts';
 import { createLog } from '../platform/log.ts';
 import { migrate } from '../store/migrate.ts';
 import { usingDatabaseUrl } from './database-url.ts';
-import type { Output, Surroundings } from './output.ts';
+import type { Io, Output } from './output.ts';
 import { openDatabase } from './world.ts';
 
-export async function migrateDatabase(around: Surroundings): Promise<Output> {
-  const log = createLog({ level: 'warn', destination: { write: around.writeError } });
-  const config = readConfig(around.env);
+export async function migrateDatabase(io: Io): Promise<Output> {
+  const log = createLog({ level: 'warn', destination: { write: io.writeError } });
+  const config = readConfig(io.env);
   const database = await openDatabase(config, log, 'output');
   try {
     const applied = await usingDatabaseUrl(config.databaseUrl, () => migrate(database.url));

@@ -9,7 +9,7 @@ import type { FeeRule, PaymentMethod, PayoutFeeMethod } from '../domain/records.
 import { requireLimit } from '../usecases/merchant-set.ts';
 import { UsageError } from '../usecases/operator-error.ts';
 import { requireAmount, requireCurrency } from '../usecases/operator-input.ts';
-import type { Surroundings } from './output.ts';
+import type { Io } from './output.ts';
 
 /** A value that stands for the first line of the standard input. */
 const FROM_INPUT = '-';
@@ -20,7 +20,7 @@ const LONGEST_LINE = 1_024;
  * The value of an option that holds a secret. `-` means the first line of the standard input: what is written in a command can be
  * read by every user of the machine while it runs (`ps`), and stays in the shell's history.
  */
-export async function readSecret(text: string, input: Surroundings['input']): Promise<string> {
+export async function readSecret(text: string, input: Io['input']): Promise<string> {
   if (text !== FROM_INPUT) return text;
   let read = '';
   for await (const piece of input?.() ?? []) {

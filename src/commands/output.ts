@@ -15,13 +15,13 @@ export interface Output {
   readonly failed?: true;
 }
 
-/** Where a command reads its settings and writes its result. */
-export interface Surroundings {
+/** The environment and the standard streams of a command. */
+export interface Io {
   readonly env: { readonly [name: string]: string | undefined };
   write(text: string): void;
   writeError(text: string): void;
-  /** Whether errors go to a terminal, where somebody reads them and nothing keeps them; absent: they do not. */
-  readonly isWatched?: boolean;
+  /** Whether standard error is a terminal, where somebody reads it and nothing keeps it; absent: it is not. */
+  readonly isStderrTty?: boolean;
   /** Opens the standard input; absent: there is none. */
   readonly input?: (() => AsyncIterable<string | Uint8Array>) | undefined;
 }
@@ -29,9 +29,9 @@ export interface Surroundings {
 /** The exit status of wrong usage: a command that could not be carried out whatever the database holds. */
 const WRONGLY_ASKED = 2;
 
-export function printOutput(to: Surroundings, output: Output, json: boolean): void {
-  if (json) to.write(`${jsonLine(output.document)}\n`);
-  else to.write(output.lines.map((line) => `${visible(line)}\n`).join(''));
+export function printOutput(io: Io, output: Output, json: boolean): void {
+  if (json) io.write(`${jsonLine(output.document)}\n`);
+  else io.write(output.lines.map((line) => `${visible(line)}\n`).join(''));
 }
 
 /** Characters that move the cursor, change the reading order, end a line or are invisible. */
@@ -52,9 +52,9 @@ function jsonLine(document: object): string {
  * Prints an error as one line, or with `--json` as one JSON document. Messages of this project's own errors hold no secrets.
  * Returns the exit status: `WRONGLY_ASKED`, or 1 when the command was not carried out.
  */
-export function printError(to: Surroundings, error: unknown, json: boolean): number {
+export function printError(io: Io, error: unknown, json: boolean): number {
   const message = messageOf(error);
-  to.writeError(json ? `${jsonLine({ error: true, message })}\n` : `mbongo: ${visible(message)}\n`);
+  io.writeError(json ? `${jsonLine({ error: true, message })}\n` : `mbongo: ${visible(message)}\n`);
   // Checked by its name, so that printing help does not load the use cases.
   return error instanceof Error && error.name === 'UsageError' ? WRONGLY_ASKED : 1;
 }

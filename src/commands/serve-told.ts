@@ -5,7 +5,7 @@
  */
 
 import { onStopSignal } from '../platform/stop-signals.ts';
-import type { Surroundings } from './output.ts';
+import type { Io } from './output.ts';
 
 /** 10 s that a stop may take (contract §10). */
 export const STOP_LIMIT_MS = 10_000;
@@ -16,7 +16,7 @@ export const STOP_MARGIN_MS = 500;
 export const REPLACED_MS = 3_000;
 
 /** Resolves with the reason: a signal, or the end of the process that started this one. `env` says whether that is npx. */
-export function whenToldToStop(env: Surroundings['env']): Promise<string> {
+export function whenToldToStop(env: Io['env']): Promise<string> {
   return new Promise((resolve) => {
     onStopSignal(resolve);
     process.on('disconnect', () => resolve('the parent process has ended'));
@@ -28,7 +28,7 @@ export function whenToldToStop(env: Surroundings['env']): Promise<string> {
 const LOOK_MS = 500;
 
 /** Whether npx was told to run this very program: what it runs hands its variables on to all that is started below. */
-function isStartedByNpx({ npm_command: command, npm_lifecycle_script: script = '' }: Surroundings['env']): boolean {
+function isStartedByNpx({ npm_command: command, npm_lifecycle_script: script = '' }: Io['env']): boolean {
   // npm has put the name into quotes of either kind, or none.
   return command === 'exec' && /^(['"]?)mbongo\1(?:\s|$)/.test(script);
 }

@@ -16,7 +16,7 @@ import { pause } from '../usecases/patience.ts';
 import { announce } from './announce.ts';
 import { followClock } from './clock.ts';
 import { type Address, gatewayProblem } from './listen-problem.ts';
-import { messageOf, printError, type Surroundings } from './output.ts';
+import { type Io, messageOf, printError } from './output.ts';
 import { openSandbox } from './serve-demo.ts';
 import { closeTooMany, openSupervised, type Supervised } from './serve-supervised.ts';
 import { openUnlessTold, outliveReplacing, REPLACED_MS, STOP_LIMIT_MS, whenToldToStop } from './serve-told.ts';
@@ -40,8 +40,8 @@ function detachBufferEarly(): void {
 }
 
 /** Returns the exit status, once the gateway has stopped. */
-export async function serve(around: Surroundings, role: Role, json: boolean): Promise<number> {
-  const stopping = whenToldToStop(around.env);
+export async function serve(io: Io, role: Role, json: boolean): Promise<number> {
+  const stopping = whenToldToStop(io.env);
   outliveReplacing(() => undefined);
   setFlagsFromString(HEAP_GROWTH);
   detachBufferEarly();
@@ -50,16 +50,16 @@ export async function serve(around: Surroundings, role: Role, json: boolean): Pr
   // If the world cannot be opened, that error is reported, not this one.
   loading.catch(() => undefined);
   const fail = (error: unknown): number => {
-    if (supervised === undefined) printError(around, error, json);
+    if (supervised === undefined) printError(io, error, json);
     else supervised.failed(messageOf(error));
     return 1;
   };
   try {
-    requireSharedDatabase(readConfig(around.env), role);
-    const world = await openUnlessTold(openWorld(around, json ? 'beside' : 'output'), stopping);
+    requireSharedDatabase(readConfig(io.env), role);
+    const world = await openUnlessTold(openWorld(io, json ? 'beside' : 'output'), stopping);
     if (world === undefined) return 0;
     try {
-      return await runGateway(world, { around, role, json, stopping, supervised, loading, fail });
+      return await runGateway(world, { io, role, json, stopping, supervised, loading, fail });
     } finally {
       await world.close();
     }
@@ -81,7 +81,7 @@ async function loadParts() {
 }
 
 interface Serving {
-  readonly around: Surroundings;
+  readonly io: Io;
   readonly role: Role;
   readonly json: boolean;
   readonly stopping: Promise<string>;
@@ -145,7 +145,7 @@ async function openGateway(world: World, { role, supervised, loading }: Serving)
 
 /** Listens, says so, and serves until told to stop; then drains. */
 async function serveUntilTold(world: World, serving: Serving, { gateway, outbound }: Opened): Promise<void> {
-  const { around, role, json, stopping, supervised } = serving;
+  const { io, role, json, stopping, supervised } = serving;
   const { host, port, workerPort } = world.config;
   const url = role === 'worker' ? undefined : await listen(gateway, { host, port, variable: 'PORT' });
   if (role === 'worker' && workerPort !== undefined) {
@@ -156,7 +156,7 @@ async function serveUntilTold(world: World, serving: Serving, { gateway, outboun
     return stopOrReplaced(world, gateway, stopping, supervised, url !== undefined);
   }
   const opening = url === undefined ? undefined : await openSandbox(world, gateway.store, outbound, url);
-  announce(around, json, url, opening?.notes ?? []);
+  announce(io, json, url, opening?.notes ?? []);
   const reason = await stopping;
   opening?.giveUp();
   return drain(world, gateway, reason, url !== undefined);

@@ -10,7 +10,7 @@ import type { Role } from '../assemble.ts';
 import { readConfig, requireSharedDatabase, warningsOf } from '../config.ts';
 import { systemClock } from '../platform/clock.ts';
 import { announce } from './announce.ts';
-import { messageOf, printError, type Surroundings } from './output.ts';
+import { type Io, messageOf, printError } from './output.ts';
 import { openSandbox } from './serve-demo.ts';
 import { type Place, placesOf } from './serve-processes.ts';
 import { openUnlessTold, STOP_LIMIT_MS, STOP_MARGIN_MS, whenToldToStop } from './serve-told.ts';
@@ -20,35 +20,35 @@ import { openPlaces, type Places } from './supervise-places.ts';
 import { openWorld, type World } from './world.ts';
 
 /** Returns the exit status, once all processes have ended. */
-export async function supervise(around: Surroundings, role: Role, processes: number, json: boolean): Promise<number> {
-  const stopping = whenToldToStop(around.env);
+export async function supervise(io: Io, role: Role, processes: number, json: boolean): Promise<number> {
+  const stopping = whenToldToStop(io.env);
   const onReplace = whenToldToReplace();
   try {
-    requireSharedDatabase(readConfig(around.env), role);
-    const world = await openUnlessTold(openWorld(around, json ? 'beside' : 'output'), stopping);
+    requireSharedDatabase(readConfig(io.env), role);
+    const world = await openUnlessTold(openWorld(io, json ? 'beside' : 'output'), stopping);
     if (world === undefined) return 0;
     try {
-      await runPlaces(world, placesOf(role, processes), { around, json, stopping, onReplace });
+      await runPlaces(world, placesOf(role, processes), { io, json, stopping, onReplace });
     } finally {
       await world.close();
     }
     return 0;
   } catch (error) {
-    return printError(around, error, json);
+    return printError(io, error, json);
   } finally {
     if (process.connected === true) process.disconnect();
   }
 }
 
 interface Told {
-  readonly around: Surroundings;
+  readonly io: Io;
   readonly json: boolean;
   readonly stopping: Promise<string>;
   readonly onReplace: (replace: () => void) => void;
 }
 
 async function runPlaces(world: World, list: readonly Place[], told: Told): Promise<void> {
-  const { around, json, stopping, onReplace } = told;
+  const { io, json, stopping, onReplace } = told;
   const { config, log } = world;
   for (const { about, detail } of warningsOf(config)) log.warn('configuration', { about, detail });
   // The processes open their own stores; only a sandbox needs this one, to seed the demo once they serve.
@@ -64,7 +64,7 @@ async function runPlaces(world: World, list: readonly Place[], told: Told): Prom
     if (url === 'stopping') return;
     const opening = url.url === undefined ? undefined : await openDemoOf(world, url.url);
     await world.store.close();
-    announce(around, json, url.url, opening?.notes ?? []);
+    announce(io, json, url.url, opening?.notes ?? []);
     onReplace(replacer(places, world));
     log.info('stopping', { reason: await stopping });
     await opening?.close();

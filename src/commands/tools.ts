@@ -8,13 +8,13 @@ import { createLog } from '../platform/log.ts';
 import type { Deps, OperatorDeps } from '../usecases/deps.ts';
 import type { Command } from '../usecases/journal.ts';
 import { stillUsingDatabaseUrl } from './database-url.ts';
-import { type Output, printError, printOutput, type Surroundings } from './output.ts';
+import { type Io, type Output, printError, printOutput } from './output.ts';
 import { openWorld } from './world.ts';
 
 /** What a command is handed. */
 export interface Tools {
   readonly deps: OperatorDeps & Pick<Deps, 'log' | 'alarmed' | 'payoutText'>;
-  readonly input?: Surroundings['input'];
+  readonly input?: Io['input'];
 }
 
 /** A command as it is given. */
@@ -28,12 +28,12 @@ export interface Given extends Command {
  * was not carried out or its finding is negative, or 2 for wrong usage.
  */
 export async function runWithTools(
-  around: Surroundings,
+  io: Io,
   json: boolean,
   { changes, ...name }: Given,
   command: (tools: Tools) => Promise<Output>,
 ): Promise<number> {
-  return report(around, json, async () => {
+  return report(io, json, async () => {
     const [{ journaled }, { requireAttribution }, { requireRightClock }] = await Promise.all([
       import('../usecases/journal.ts'),
       import('../usecases/operator-input.ts'),
@@ -41,18 +41,18 @@ export async function runWithTools(
     ]);
     // Before anything else, so that a preview does not pass over what would be refused with --yes.
     requireAttribution(name);
-    const world = await openWorld(around, 'errors');
+    const world = await openWorld(io, 'errors');
     try {
       const { payoutText } = await import('../messages/payout-text.ts');
       const { clock, random, secrets, log, config, store } = world;
       if (changes) await requireRightClock({ store, clock, mode: config.mode });
       const alarmed = (): void => undefined;
       // Whatever LOG_LEVEL is: it is what is left of the journal if the database is lost. A terminal keeps nothing.
-      const level = around.isWatched === true ? 'silent' : 'info';
-      const copies = createLog({ level, destination: { write: around.writeError } });
+      const level = io.isStderrTty === true ? 'silent' : 'info';
+      const copies = createLog({ level, destination: { write: io.writeError } });
       const written = journaled({ store, clock, random, copies }, name);
       const deps = { store: written, clock, random, secrets, log, alarmed, payoutText, mode: config.mode };
-      return await stillUsingDatabaseUrl(config.databaseUrl, () => command({ deps, input: around.input }));
+      return await stillUsingDatabaseUrl(config.databaseUrl, () => command({ deps, input: io.input }));
     } finally {
       await world.close();
     }
@@ -60,12 +60,12 @@ export async function runWithTools(
 }
 
 /** Prints the output of `run`, or its error. Returns the exit status. */
-export async function report(around: Surroundings, json: boolean, run: () => Promise<Output>): Promise<number> {
+export async function report(io: Io, json: boolean, run: () => Promise<Output>): Promise<number> {
   try {
     const output = await run();
-    printOutput(around, output, json);
+    printOutput(io, output, json);
     return output.failed === true ? 1 : 0;
   } catch (error) {
-    return printError(around, error, json);
+    return printError(io, error, json);
   }
 }

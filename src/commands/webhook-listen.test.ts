@@ -30,8 +30,8 @@ function listen(options: { secret?: string; json?: boolean; port?: string }, inp
       err += text;
       reject(new Error(text));
     };
-    const around = { env: {}, write, writeError, input: () => Readable.from([input ?? '']) };
-    ended = webhookListen(around, { port: '0', ...options }, () => told);
+    const io = { env: {}, write, writeError, input: () => Readable.from([input ?? '']) };
+    ended = webhookListen(io, { port: '0', ...options }, () => told);
   });
 }
 

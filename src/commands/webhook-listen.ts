@@ -14,7 +14,7 @@ import { keyOfWebhookSecret } from '../usecases/webhook-sign.ts';
 import { type Arrived, whyNotVerified } from '../usecases/webhook-verify.ts';
 import { listenProblem } from './listen-problem.ts';
 import { readSecret, readWhole } from './options.ts';
-import { type Output, printError, printOutput, type Surroundings, timeOf } from './output.ts';
+import { type Io, type Output, printError, printOutput, timeOf } from './output.ts';
 import { whenToldToStop } from './serve-told.ts';
 
 const HOST = '127.0.0.1';
@@ -34,17 +34,17 @@ export interface WebhookListenOptions {
  * listens, and each webhook is another.
  */
 export async function webhookListen(
-  around: Surroundings,
+  io: Io,
   options: WebhookListenOptions,
-  told: () => Promise<unknown> = () => whenToldToStop(around.env),
+  told: () => Promise<unknown> = () => whenToldToStop(io.env),
 ): Promise<number> {
   const json = options.json === true;
   try {
     const port = readWhole(options.port, 'port', 0, 65_535);
-    const key = options.secret === undefined ? undefined : requireKey(await readSecret(options.secret, around.input));
+    const key = options.secret === undefined ? undefined : requireKey(await readSecret(options.secret, io.input));
     const stopped = told();
     const server = createServer({ requestTimeout: REQUEST_LIMIT_MS }, (request, response) => {
-      receive(request, response, (arrived) => printOutput(around, outputOf(arrived, key), json));
+      receive(request, response, (arrived) => printOutput(io, outputOf(arrived, key), json));
     });
     server.listen(port, HOST);
     await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
@@ -53,13 +53,13 @@ export async function webhookListen(
     const { port: own } = server.address() as AddressInfo;
     const url = `http://${HOST}:${own}/`;
     const lines = [`listening on ${url}`, 'Use this address, with any path, as notify_url.'];
-    printOutput(around, { document: { type: 'ready', url }, lines }, json);
+    printOutput(io, { document: { type: 'ready', url }, lines }, json);
     await stopped;
     server.close();
     server.closeAllConnections();
     return 0;
   } catch (error) {
-    return printError(around, error, json);
+    return printError(io, error, json);
   }
 }
 

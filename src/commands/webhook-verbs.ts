@@ -5,7 +5,7 @@
  */
 
 import type { Command } from 'commander';
-import type { Surroundings } from './output.ts';
+import type { Io } from './output.ts';
 import type { AddVerb, AddVerbOf, Ended } from './verb.ts';
 import type { WebhookListenOptions } from './webhook-listen.ts';
 
@@ -13,7 +13,7 @@ export function addWebhookCommands(
   program: Command,
   addVerb: AddVerb,
   addVerbOf: AddVerbOf,
-  around: Surroundings,
+  io: Io,
   ended: Ended,
 ): void {
   const webhook = program.command('webhook').description('webhook events and their signing secrets');
@@ -48,7 +48,7 @@ export function addWebhookCommands(
       'whsec_…, the signing secret: verify each webhook with it; -: the first line of the input, so that no other user sees it',
     )
     .action(async (options: WebhookListenOptions) =>
-      ended(await (await import('./webhook-listen.ts')).webhookListen(around, options)),
+      ended(await (await import('./webhook-listen.ts')).webhookListen(io, options)),
     );
   const secret = webhook.command('secret').description('signing secrets');
   addVerb(secret, 'rotate', "replace a merchant's signing secret", async () => (await load()).webhookSecretRotate)

@@ -17,7 +17,7 @@ import { openSecrets } from '../platform/secrets.ts';
 import type { Store } from '../store/store.ts';
 import type { OperatorDeps } from '../usecases/deps.ts';
 import { usingDatabaseUrl } from './database-url.ts';
-import { messageOf, type Surroundings } from './output.ts';
+import { type Io, messageOf } from './output.ts';
 import { PROCESS_NAME } from './supervise-messages.ts';
 
 /** What a command needs; `serve` adds the outbound network. */
@@ -42,9 +42,9 @@ export interface World {
  */
 export type LogTo = 'output' | 'beside' | 'errors';
 
-export async function openWorld(around: Surroundings, logTo: LogTo): Promise<World> {
-  const config = readConfig(around.env);
-  const log = openLog(around, logTo, config.logLevel);
+export async function openWorld(io: Io, logTo: LogTo): Promise<World> {
+  const config = readConfig(io.env);
+  const log = openLog(io, logTo, config.logLevel);
   const database = await openDatabase(config, log, logTo);
   let store: Store | undefined;
   const close = async (): Promise<void> => {
@@ -97,11 +97,11 @@ async function claim(
   await claimDatabase(deps);
 }
 
-function openLog(around: Surroundings, logTo: LogTo, level: LogLevel): OpenLog {
-  const process = around.env[PROCESS_NAME];
+function openLog(io: Io, logTo: LogTo, level: LogLevel): OpenLog {
+  const process = io.env[PROCESS_NAME];
   if (logTo !== 'errors') return createLog({ level, process, fd: logTo === 'output' ? 1 : 2 });
   // A command's own result says what happened; only warnings and errors are logged as well.
-  return createLog({ level: level === 'silent' ? 'silent' : 'warn', destination: { write: around.writeError } });
+  return createLog({ level: level === 'silent' ? 'silent' : 'warn', destination: { write: io.writeError } });
 }
 
 interface OpenDatabase {

@@ -26,8 +26,12 @@ export interface CommandLine {
   close(): Promise<void>;
 }
 
-/** `isWatched`: the standard error is a terminal. */
-export async function openCommandLine(databaseUrl: string, masterKey: string, isWatched = false): Promise<CommandLine> {
+/** Opens the command line; its standard error is a pipe unless `isStderrTty`. */
+export async function openCommandLine(
+  databaseUrl: string,
+  masterKey: string,
+  isStderrTty = false,
+): Promise<CommandLine> {
   const dataDir = await mkdtemp(join(tmpdir(), 'mbongo-cli-'));
   const run: CommandLine['run'] = async (words, over = {}, input = '') => {
     const out: string[] = [];
@@ -39,7 +43,7 @@ export async function openCommandLine(databaseUrl: string, masterKey: string, is
         env,
         write: (text) => out.push(text),
         writeError: (text) => err.push(text),
-        isWatched,
+        isStderrTty,
         input: () => Readable.from([input]),
       },
       '0.1.0',

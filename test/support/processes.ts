@@ -100,7 +100,7 @@ export function startSandbox(env: Environment): Promise<Running> {
 /** Runs `mbongo … --json` in this process and returns the document that it prints: starting a process would cost more. */
 export async function command<D>(env: Environment, ...args: string[]): Promise<D> {
   let [printed, said] = ['', ''];
-  const around = {
+  const io = {
     env: inherited(env),
     write: (text: string) => {
       printed += text;
@@ -109,7 +109,7 @@ export async function command<D>(env: Environment, ...args: string[]): Promise<D
       said += text;
     },
   };
-  const status = await runCommandLine([...args, '--json'], around, '0.1.0');
+  const status = await runCommandLine([...args, '--json'], io, '0.1.0');
   if (status !== 0) throw new Error(`mbongo ${args.slice(0, 2).join(' ')}: ${said}`);
   return JSON.parse(printed) as D;
 }
