@@ -5,7 +5,7 @@ import { type Check, spanOf } from './doctor-check.ts';
 import { migrationCheck, replicationChecks, serverCheck, skewCheck, stalledCheck } from './doctor-database.ts';
 import { checkNode, spaceCheck } from './doctor-machine.ts';
 import { connectorCheck } from './doctor-upstreams.ts';
-import { attemptsCheck, lateCheck, overdueCheck, waitingCheck } from './doctor-work.ts';
+import { attemptsCheck, deadCheck, lateCheck, overdueCheck, waitingCheck } from './doctor-work.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12);
 const MINUTE = 60_000;
@@ -161,6 +161,19 @@ describe('conditions that no test can bring about are judged by their numbers', 
     expect(detail).toMatch(/the oldest for 5 min: see mbongo suspense list, and .* mbongo attempt book$/);
     expect(waitingCheck({ waiting: [{ ...waiting[0], oldest: 0 }] }, NOW).status).toBe('ok');
     expect(lateCheck({ waiting: [] }, NOW).status).toBe('ok');
+  });
+
+  test('webhooks that were given up are a warning for ten days after they were made, then information', () => {
+    expect(deadCheck({ count: 0, newest: null }, NOW)).toMatchObject({ status: 'ok', detail: 'none' });
+    const { status, detail } = deadCheck({ count: 2, newest: NOW - 240 * HOUR }, NOW);
+    expect(status).toBe('warn');
+    expect(detail).toMatch(
+      /^2 webhooks were given up, the newest made 10 d ago: see mbongo webhook list --status dead/,
+    );
+    expect(deadCheck({ count: 1, newest: NOW - 241 * HOUR }, NOW)).toMatchObject({
+      status: 'ok',
+      detail: '1 webhook was given up, the newest made 10 d ago',
+    });
   });
 
   test.each<[Parameters<typeof connectorCheck>[2], Check['status'], string]>([

@@ -1,12 +1,13 @@
 /**
- * What `doctor` checks of the work: what is overdue, what has been open for too long, and which receivers webhooks do not reach.
+ * What `doctor` checks of the work: what is overdue, what has been open for too long, and which receivers webhooks do not reach,
+ * and which webhooks are dead.
  *
  * Invariant: it reads the same numbers as monitoring does, once.
  */
 
 import type { Sender } from '../connectors/connector.ts';
 import type { DueKind } from '../store/due.ts';
-import type { FailingReceiver } from '../store/server-reads.ts';
+import type { DeadEvents, FailingReceiver } from '../store/server-reads.ts';
 import type { Store } from '../store/store.ts';
 import type { Waiting, Watched } from '../store/watch-reads.ts';
 import { type Hold, readHolds } from '../usecases/holds.ts';
@@ -17,6 +18,7 @@ import type { World } from './world.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
 
 /** Indexes of monitoring's age classes: from an hour, and from a day. */
 const OLD = 3;
@@ -24,6 +26,8 @@ const VERY_OLD = 4;
 /** 1 min: rounds run every second, and the lease of a process that died runs out within a minute. */
 const LATE_MS = MINUTE;
 const STUCK_MS = 5 * MINUTE;
+/** 10 d since a dead webhook was made: it was tried for three days, and its merchant's operator has had a week to see it. */
+const DEAD_NEWS_MS = 10 * DAY;
 
 const WORK: { readonly [kind in DueKind]: string } = {
   inquiry: 'inquiries about attempts',
@@ -158,4 +162,19 @@ function receiverCheck({ origin, count, lastError }: FailingReceiver, why: strin
   const wayOut =
     why === undefined ? reached : `${why}: tell its merchant, or check this machine's outbound connections`;
   return warn('webhook reach', `${what}; ${wayOut}. They are retried for three days`);
+}
+
+export function checkDead(world: World, store: Store): Promise<readonly Check[]> {
+  return looking('dead webhooks', async () => [deadCheck(await store.deadEvents(), world.clock.now())]);
+}
+
+/** Old ones are no more than information: their merchant may be gone for good. */
+export function deadCheck({ count, newest }: DeadEvents, now: number): Check {
+  const name = 'dead webhooks';
+  if (newest === null) return ok(name, 'none');
+  const age = now - newest;
+  const what = `${count === 1 ? '1 webhook was' : `${count} webhooks were`} given up, the newest made ${spanOf(age)} ago`;
+  const wayOut =
+    'see mbongo webhook list --status dead, tell the merchants, and send them again with mbongo webhook replay';
+  return age <= DEAD_NEWS_MS ? warn(name, `${what}: ${wayOut}`) : ok(name, what);
 }

@@ -11,7 +11,7 @@ import { type Check, fail, ok } from './doctor-check.ts';
 import { checkAuditor, checkBooks, checkClock, checkKeys, checkScopes, checkServer } from './doctor-database.ts';
 import { checkDisk, checkNode, checkPorts } from './doctor-machine.ts';
 import { checkCarriers, checkTexts, checkWarning } from './doctor-upstreams.ts';
-import { checkReceivers, checkWork } from './doctor-work.ts';
+import { checkDead, checkReceivers, checkWork } from './doctor-work.ts';
 import { type Io, messageOf, type Output, printOutput } from './output.ts';
 import { openWorld, type World } from './world.ts';
 
@@ -74,6 +74,7 @@ async function checkStore(world: World, store: Store): Promise<readonly Check[]>
     ...(await checkAuditor(world, store)),
     ...(await checkWork(world, store)),
     ...(await checkReceivers(world, store)),
+    ...(await checkDead(world, store)),
     ...(await checkScopes(store)),
   ];
 }

@@ -1,5 +1,6 @@
 /**
- * The reads of `doctor`: the database itself, and receivers that do not acknowledge their webhooks.
+ * The reads of `doctor`: the database itself, receivers that do not acknowledge their webhooks, and dead
+ * webhooks.
  *
  * Invariant: it reads a bounded number of rows, by the indexes that the rounds use.
  */
@@ -149,4 +150,29 @@ const FAILING_COLUMNS = columnList<FailingRow>({ origin: 'text', count: 'int4', 
 export async function readFailingReceivers(readers: Readers): Promise<FailingReceiver[]> {
   const rows = await readers.query(FAILING_RECEIVERS, FAILING_COLUMNS, []);
   return rows.map(({ origin, count, last_error }) => ({ origin, count, lastError: last_error }));
+}
+
+/** The events that are dead: every try has failed, and no further one follows. */
+export interface DeadEvents {
+  readonly count: number;
+  /** When the newest of them was made, ms; null: there are none. */
+  readonly newest: number | null;
+}
+
+/** Of each shard's newest events that are no longer tried; those whose receiver answered 410 are not counted. */
+export const DEAD_EVENTS: Statement = {
+  name: 'dead_events',
+  text: `select count(*)::int4, max(created_at)
+${IN_EACH_SHARD} (
+  select status, created_at from webhook_event
+  where shard = s.shard::int2 and status in ('dead', 'gone') order by id desc limit ${MAX_WATCHED}) d
+where status = 'dead'`,
+};
+
+const DEAD_COLUMNS = columnList<DeadEvents>({ count: 'int4', newest: 'timestamptz' });
+
+/** Counts the dead events, at most 256 of each shard. */
+export async function readDeadEvents(readers: Readers): Promise<DeadEvents> {
+  const [row] = await readers.query(DEAD_EVENTS, DEAD_COLUMNS, []);
+  return row ?? { count: 0, newest: null };
 }

@@ -40,7 +40,14 @@ import { openReaders } from './read.ts';
 import { openRecent } from './recent.ts';
 import { pageOfRefunds, type RefundPageFilter } from './refund-reads.ts';
 import type { ScannedPage } from './scanned-page.ts';
-import { type FailingReceiver, readFailingReceivers, readServer, type Server } from './server-reads.ts';
+import {
+  type DeadEvents,
+  type FailingReceiver,
+  readDeadEvents,
+  readFailingReceivers,
+  readServer,
+  type Server,
+} from './server-reads.ts';
 import { newStall } from './stall.ts';
 import type { CommitStats, ReadStats } from './stats.ts';
 import {
@@ -130,6 +137,8 @@ export interface Store extends Nouns {
   server(): Promise<Server>;
   /** Receivers that fail to acknowledge their webhooks, those with the most waiting events first. */
   failingReceivers(): Promise<FailingReceiver[]>;
+  /** How many webhooks are dead, at most 256 of each shard. */
+  deadEvents(): Promise<DeadEvents>;
   /** The store's own counters. */
   stats(): StoreStats;
   /** Finishes pending work and closes the connections. */
@@ -244,6 +253,7 @@ export async function openStore({ url, onError = () => undefined, brief = false 
     keyNeeds: (now) => readKeyNeeds(patient, now),
     server: () => readServer(lists),
     failingReceivers: () => readFailingReceivers(lists),
+    deadEvents: () => readDeadEvents(lists),
     stats: () => ({
       commit: { ...committer.stats, waiting: committer.waiting() },
       read: { ...readers.stats, waiting: readers.waiting() },

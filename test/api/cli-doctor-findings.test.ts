@@ -161,6 +161,7 @@ describe('in a database', () => {
       'late money',
       'waiting',
       'webhook reach',
+      'dead webhooks',
       'session scope',
       'public URL',
       'texts',
@@ -300,6 +301,14 @@ describe('in a database', () => {
       /http:\/\/shop\.invalid has not taken 1 webhook; (its name has no address|the name servers do not answer)/,
     );
     expect(reach.join('\n')).not.toContain('secret');
+  });
+
+  it('webhooks that were given up, but not those whose receiver has asked to stop', async () => {
+    for (const id of ['evt_a', 'evt_b']) await event(id, 'http://127.0.0.1:9/hook');
+    await change("update webhook_event set status = case id when 'evt_a' then 'dead' else 'gone' end");
+    expect((await examined()).of('dead webhooks')).toMatchObject([
+      { status: 'warn', detail: expect.stringMatching(/^1 webhook was given up, the newest made 3 h ago: see mbongo/) },
+    ]);
   });
 
   it('a payment whose attempt is open since yesterday, but not one that is closed and still inquired about', async () => {

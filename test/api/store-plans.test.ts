@@ -24,7 +24,7 @@ import type { ReadShape } from '../../src/store/read-keyed.ts';
 import { openRecent } from '../../src/store/recent.ts';
 import { pageOfRefunds, type RefundPageFilter } from '../../src/store/refund-reads.ts';
 import { rowReader } from '../../src/store/row-codec.ts';
-import { FAILING_RECEIVERS } from '../../src/store/server-reads.ts';
+import { DEAD_EVENTS, FAILING_RECEIVERS } from '../../src/store/server-reads.ts';
 import { PLAN_SETTINGS } from '../../src/store/session-settings.ts';
 import { lockShape, updateShape } from '../../src/store/statements.ts';
 import { suspensePage, suspenseSums, undecided } from '../../src/store/suspense-reads.ts';
@@ -358,6 +358,7 @@ test('open and overdue rows are found by the indexes of the rounds', async () =>
   for (const [{ text, name }, values, indexes] of [
     [WAITING, `(${now})`, ['webhook_event_due', 'payout_line_to_start', 'refund_to_start', 'attempt_late_money']],
     [FAILING_RECEIVERS, '', ['webhook_event_due']],
+    [DEAD_EVENTS, '', ['webhook_event_given_up']],
   ] as const) {
     await client.query(`prepare ${name} as ${text}`);
     const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain execute ${name}${values}`);
