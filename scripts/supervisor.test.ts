@@ -25,7 +25,7 @@ if (manner === 'brittle') setInterval(() => existsSync(folder + '/first.pid') &&
 `;
 
 /** 60 000 ms, for what never comes. */
-const LIMIT_MS = 60_000;
+const MAX_WAIT_MS = 60_000;
 
 let folder: string;
 let runner: ChildProcess;
@@ -42,7 +42,7 @@ afterEach(() => {
 
 test('the supervisor prints the notes when both are ready, and a signal stops them in order, with exit status 0', async () => {
   const ended = run('steady', 'steady', 10_000);
-  await vi.waitUntil(() => said.includes('try first\ntry second'), LIMIT_MS);
+  await vi.waitUntil(() => said.includes('try first\ntry second'), MAX_WAIT_MS);
   runner.kill('SIGTERM');
   expect(await ended).toBe(0);
   expect(ends()).toBe('first asked\nsecond asked\n');
@@ -61,7 +61,7 @@ test('a program that cannot start says why, and nothing is added', async () => {
 
 test('a program that does not stop in time is killed, and the exit status reports it', async () => {
   const ended = run('deaf', 'steady', 200);
-  await vi.waitUntil(() => said.includes('try first\ntry second'), LIMIT_MS);
+  await vi.waitUntil(() => said.includes('try first\ntry second'), MAX_WAIT_MS);
   runner.kill('SIGINT');
   expect(await ended).toBe(1);
   expect(said).toContain('the first did not stop in time and was killed');
@@ -69,10 +69,10 @@ test('a program that does not stop in time is killed, and the exit status report
 
 test('both stop when the supervisor itself is killed', async () => {
   const ended = run('steady', 'deaf', 10_000);
-  await vi.waitUntil(() => said.includes('try first\ntry second'), LIMIT_MS);
+  await vi.waitUntil(() => said.includes('try first\ntry second'), MAX_WAIT_MS);
   runner.kill('SIGKILL');
   await ended;
-  await vi.waitUntil(() => ends().split('\n').length === 3, LIMIT_MS);
+  await vi.waitUntil(() => ends().split('\n').length === 3, MAX_WAIT_MS);
   expect(ends().trim().split('\n').sort()).toEqual(['first alone', 'second alone']);
 });
 

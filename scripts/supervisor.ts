@@ -15,8 +15,8 @@ type Ready = { type: 'ready'; url: string; notes?: string[] };
 type Part = { name: string; child: ChildProcess; ready: Promise<Ready>; ended: Promise<string> };
 type Stop = { signal: NodeJS.Signals };
 
-const READY_LIMIT_MS = 180_000;
-const STOP_LIMIT_MS = 10_000;
+const MAX_READY_MS = 180_000;
+const MAX_STOP_MS = 10_000;
 
 /**
  * Starts the programs, prints the notes of each when all are ready, and waits for a signal or for one of them to end.
@@ -24,7 +24,7 @@ const STOP_LIMIT_MS = 10_000;
  *
  * @returns the exit status: 0 if a signal asked for the end and every program exited with 0 in time
  */
-export async function supervise(programs: Program[], stopLimitMs = STOP_LIMIT_MS): Promise<number> {
+export async function supervise(programs: Program[], stopLimitMs = MAX_STOP_MS): Promise<number> {
   const stop = signalled();
   const parts = programs.map(launch);
   const anyEnded = Promise.race(parts.map(({ ended }) => ended));
@@ -121,6 +121,6 @@ function signalled(): Promise<Stop> {
 
 function tooLate(): Promise<string> {
   return new Promise((resolve) => {
-    setTimeout(() => resolve(`not ready after ${READY_LIMIT_MS / 1000} s`), READY_LIMIT_MS).unref();
+    setTimeout(() => resolve(`not ready after ${MAX_READY_MS / 1000} s`), MAX_READY_MS).unref();
   });
 }

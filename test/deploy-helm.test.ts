@@ -8,7 +8,7 @@
 import { Compile } from 'typebox/schema';
 import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { STOP_LIMIT_MS } from '../src/commands/serve-told.ts';
+import { MAX_STOP_MS } from '../src/commands/serve-told.ts';
 import { listFiles, readText } from './support/sources.ts';
 
 type Tree = { readonly [key: string]: unknown };
@@ -240,7 +240,7 @@ describe('values', () => {
   test('a pod has time to drain and to stop', () => {
     for (const role of ['api', 'worker']) {
       const grace = Number(at(values, [role, 'terminationGracePeriodSeconds']));
-      expect(grace * 1_000).toBeGreaterThan(Number(at(values, [role, 'drainMs']) ?? 0) + STOP_LIMIT_MS);
+      expect(grace * 1_000).toBeGreaterThan(Number(at(values, [role, 'drainMs']) ?? 0) + MAX_STOP_MS);
     }
   });
 

@@ -7,7 +7,7 @@
 import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { STOP_LIMIT_MS } from '../src/commands/serve-told.ts';
+import { MAX_STOP_MS } from '../src/commands/serve-told.ts';
 import { UPSTREAM_VARIABLES } from '../src/config-upstreams.ts';
 import { NODE_FLAGS } from '../src/platform/node-flags.ts';
 import { listFiles, readSources, readText } from './support/sources.ts';
@@ -253,7 +253,7 @@ test('whatever stops a process waits longer than its stop may take', () => {
       .map(([, text]) => `${/^TimeoutStopSec=(\d+)$/m.exec(text)?.[1]}s`),
   ];
   expect(graces.length).toBe(6);
-  expect(graces.filter((grace) => !(Number.parseInt(grace, 10) * 1_000 >= 2 * STOP_LIMIT_MS))).toEqual([]);
+  expect(graces.filter((grace) => !(Number.parseInt(grace, 10) * 1_000 >= 2 * MAX_STOP_MS))).toEqual([]);
 });
 
 test('the archive runs every night, and is made up for after a night in which the machine was off', () => {

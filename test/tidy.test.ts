@@ -106,6 +106,12 @@ const FORBIDDEN: { pattern: RegExp; why: string; allowed?: RegExp }[] = [
 const FORBIDDEN_ANYWHERE =
   /@ts-(ignore|expect-error|nocheck)|\bTODO\b|\bFIXME\b|[Nn]ot (yet )?implemented|(biome|eslint|oxlint)-(ignore|disable)|\b(test|it|describe)\.(skip|only|todo)\(/;
 
+/** A constant that is a number, or is computed from others. */
+const NUMBER = /^\s*(?:export )?const ([A-Z][A-Z0-9_]*) = (?:[-(\d]|[A-Z][A-Z0-9_]*\b)/gm;
+const LIMIT_WORDS = new Set(
+  'MAX MIN MOST LEAST LIMIT LONGEST SHORTEST LARGEST SMALLEST MAXIMUM MINIMUM ALLOWED'.split(' '),
+);
+
 const sources = readSources();
 const byPath = new Map(sources.map((source) => [source.path, source]));
 const isForTests = (path: string): boolean => FOR_TESTS.some((pattern) => pattern.test(path));
@@ -151,6 +157,17 @@ test('the code contains no forbidden word', () => {
     }
     return found;
   });
+  expect(wrong).toEqual([]);
+});
+
+test('the name of a limit begins with MAX_ or MIN_, and no constant says so otherwise', () => {
+  const wrong = sources.flatMap(({ path, code }) =>
+    [...code.matchAll(NUMBER)].flatMap(([, name = '']) => {
+      const [first = '', ...others] = name.split('_');
+      const isNamed = first === 'MAX' || first === 'MIN';
+      return isNamed || ![first, ...others].some((word) => LIMIT_WORDS.has(word)) ? [] : [`${path}: ${name}`];
+    }),
+  );
   expect(wrong).toEqual([]);
 });
 

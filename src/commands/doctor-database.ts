@@ -100,14 +100,14 @@ export function replicationChecks({ stalled, slots }: Pick<Server, 'stalled' | '
 }
 
 /** 1 GiB that a slot without a reader holds back is more than a restart of its reader takes. */
-const MAX_HELD = 1_024 ** 3;
+const MAX_HELD_BYTES = 1_024 ** 3;
 /** 10 GiB behind is a reader that does not keep up. */
-const MAX_BEHIND = 10 * MAX_HELD;
+const MAX_BEHIND_BYTES = 10 * MAX_HELD_BYTES;
 
 /** Slots without a reader, or with one that is far behind: what is kept for them fills the disk, and then nothing is committed. */
 function slotsChecks(slots: readonly Slot[]): readonly Check[] {
   return slots
-    .filter(({ isActive, held }) => held >= (isActive ? MAX_BEHIND : MAX_HELD))
+    .filter(({ isActive, held }) => held >= (isActive ? MAX_BEHIND_BYTES : MAX_HELD_BYTES))
     .map(({ name, isActive, held }) => {
       const what = `the slot ${name} ${isActive ? 'is far behind' : 'has no reader'}, and ${sizeOf(held)} of WAL is kept for it`;
       const wayOut = isActive ? 'see what slows its reader down' : `bring its reader back, or drop the slot`;

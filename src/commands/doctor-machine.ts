@@ -12,8 +12,8 @@ import { type Address, isOurs, listenProblem } from './listen-problem.ts';
 
 const GIB = 1_024 ** 3;
 /** 256 MiB free at least, or the database will soon stop; less than 2 GiB is worth a warning. */
-const MIN_FREE = GIB / 4;
-const LITTLE_FREE = 2 * GIB;
+const MIN_FREE_BYTES = GIB / 4;
+const LITTLE_FREE_BYTES = 2 * GIB;
 
 export function checkNode(version = process.versions.node): Check {
   const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);
@@ -69,6 +69,6 @@ export function checkDisk({ databaseUrl, dataDir }: Config): Promise<readonly Ch
 export function spaceCheck(free: number, dataDir: string): Check {
   const said = `${(free / GIB).toFixed(1)} GiB free for ${dataDir}`;
   const wayOut = 'free some space, or move DATA_DIR to a larger disk while the gateway is stopped';
-  if (free < MIN_FREE) return fail('disk', `${said}: the database is about to stop; ${wayOut}`);
-  return free < LITTLE_FREE ? warn('disk', `${said}: ${wayOut}`) : ok('disk', said);
+  if (free < MIN_FREE_BYTES) return fail('disk', `${said}: the database is about to stop; ${wayOut}`);
+  return free < LITTLE_FREE_BYTES ? warn('disk', `${said}: ${wayOut}`) : ok('disk', said);
 }

@@ -6,6 +6,7 @@
  */
 
 import type { Sender } from '../connectors/connector.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../domain/durations.ts';
 import type { DueKind } from '../store/due.ts';
 import type { DeadEvents, FailingReceiver } from '../store/server-reads.ts';
 import type { Store } from '../store/store.ts';
@@ -16,18 +17,14 @@ import { type Check, fail, looking, ok, spanOf, warn } from './doctor-check.ts';
 import { counted } from './output.ts';
 import type { World } from './world.ts';
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
-
 /** Indexes of monitoring's age classes: from an hour, and from a day. */
 const OLD = 3;
 const VERY_OLD = 4;
 /** 1 min: rounds run every second, and the lease of a process that died runs out within a minute. */
-const LATE_MS = MINUTE;
-const STUCK_MS = 5 * MINUTE;
+const LATE_MS = MINUTE_MS;
+const STUCK_MS = 5 * MINUTE_MS;
 /** 10 d since a dead webhook was made: it was tried for three days, and its merchant's operator has had a week to see it. */
-const DEAD_NEWS_MS = 10 * DAY;
+const DEAD_NEWS_MS = 10 * DAY_MS;
 
 const WORK: { readonly [kind in DueKind]: string } = {
   inquiry: 'inquiries about attempts',
@@ -133,7 +130,7 @@ const WAITS: { readonly [kind in Exclude<Waiting['kind'], Elsewhere>]: readonly 
 
 export function waitingCheck({ waiting }: Pick<Watched, 'waiting'>, now: number): Check {
   const found = waiting.flatMap(({ kind, count, oldest }) => {
-    if (isElsewhere(kind) || now - oldest <= HOUR) return [];
+    if (isElsewhere(kind) || now - oldest <= HOUR_MS) return [];
     const [what, wayOut] = WAITS[kind];
     return [`${what}: ${count}, the oldest for ${spanOf(now - oldest)}; ${wayOut}`];
   });

@@ -14,7 +14,7 @@ import type { Io } from './output.ts';
 /** A value that stands for the first line of the standard input. */
 const FROM_INPUT = '-';
 /** Characters; no secret is longer. */
-const LONGEST_LINE = 1_024;
+const MAX_LINE_LENGTH = 1_024;
 
 /**
  * The value of an option that holds a secret. `-` means the first line of the standard input: what is written in a command can be
@@ -25,7 +25,7 @@ export async function readSecret(text: string, input: Io['input']): Promise<stri
   let read = '';
   for await (const piece of input?.() ?? []) {
     read += typeof piece === 'string' ? piece : Buffer.from(piece).toString();
-    if (read.includes('\n') || read.length > LONGEST_LINE) break;
+    if (read.includes('\n') || read.length > MAX_LINE_LENGTH) break;
   }
   return read.split('\n', 1)[0]?.trim() ?? '';
 }

@@ -28,9 +28,9 @@ export interface Supervised {
 }
 
 /** 5 s, a little longer than the supervisor waits for the slowest process. */
-const ANSWER_LIMIT_MS = 5_000;
+const MAX_ANSWER_MS = 5_000;
 /** 1 s and a little grace: a supervisor that answers at all does so at once. */
-const LEAVE_LIMIT_MS = 1_000;
+const MAX_LEAVE_MS = 1_000;
 const LEAVE_GRACE_MS = 50;
 
 /** This process's link to its supervisor; undefined if it has none. */
@@ -65,7 +65,7 @@ export function openSupervised(): Supervised | undefined {
     asks += 1;
     const ask = asks;
     return new Promise<string>((resolve, reject) => {
-      const late = setTimeout(() => reject(new Error('the supervisor does not answer')), ANSWER_LIMIT_MS);
+      const late = setTimeout(() => reject(new Error('the supervisor does not answer')), MAX_ANSWER_MS);
       asked.set(ask, (text) => {
         clearTimeout(late);
         resolve(text);
@@ -91,7 +91,7 @@ export function openSupervised(): Supervised | undefined {
       // Two timers: if this process was blocked, messages that arrived meanwhile are read before the second one fires.
       let late = setTimeout(() => {
         late = setTimeout(leave, LEAVE_GRACE_MS);
-      }, LEAVE_LIMIT_MS);
+      }, MAX_LEAVE_MS);
       // Node.js closes the channel itself once the last connection has ended.
       process.once('disconnect', leave);
       say({ type: 'leaving' });

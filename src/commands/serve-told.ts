@@ -8,9 +8,9 @@ import { onStopSignal } from '../platform/stop-signals.ts';
 import type { Io } from './output.ts';
 
 /** 10 s that a stop may take (contract §10). */
-export const STOP_LIMIT_MS = 10_000;
+export const MAX_STOP_MS = 10_000;
 
-/** 500 ms after `STOP_LIMIT_MS`, a process that has not stopped by itself is killed. */
+/** 500 ms after `MAX_STOP_MS`, a process that has not stopped by itself is killed. */
 export const STOP_MARGIN_MS = 500;
 /** 3 s that a replaced process goes on answering on its existing connections. */
 export const REPLACED_MS = 3_000;
@@ -57,7 +57,7 @@ export function outliveReplacing(told: () => void): void {
 /**
  * The result of `opening`; undefined if the process was told to stop meanwhile. Nothing is in flight yet, and anything written is
  * one transaction: if `opening` still succeeds, its result is closed again; if the database does not answer within
- * `STOP_LIMIT_MS`, the process exits.
+ * `MAX_STOP_MS`, the process exits.
  */
 export async function openUnlessTold<W extends { close(): Promise<void> }>(
   opening: Promise<W>,
@@ -65,7 +65,7 @@ export async function openUnlessTold<W extends { close(): Promise<void> }>(
 ): Promise<W | undefined> {
   const opened = await Promise.race([opening, stopping.then(() => undefined)]);
   if (opened !== undefined) return opened;
-  const overdue = setTimeout(() => process.exit(0), STOP_LIMIT_MS);
+  const overdue = setTimeout(() => process.exit(0), MAX_STOP_MS);
   // A failure to open does not matter any more.
   const late = await opening.catch(() => undefined);
   try {

@@ -19,7 +19,7 @@ import { type Address, gatewayProblem } from './listen-problem.ts';
 import { type Io, messageOf, printError } from './output.ts';
 import { openSandbox } from './serve-demo.ts';
 import { closeTooMany, openSupervised, type Supervised } from './serve-supervised.ts';
-import { openUnlessTold, outliveReplacing, REPLACED_MS, STOP_LIMIT_MS, whenToldToStop } from './serve-told.ts';
+import { MAX_STOP_MS, openUnlessTold, outliveReplacing, REPLACED_MS, whenToldToStop } from './serve-told.ts';
 import { openWorld, type World } from './world.ts';
 
 /**
@@ -162,7 +162,7 @@ async function serveUntilTold(world: World, serving: Serving, { gateway, outboun
   return drain(world, gateway, reason, url !== undefined);
 }
 
-/** Stops, and returns the exit status; if stopping takes longer than `STOP_LIMIT_MS`, the process exits with that status. */
+/** Stops, and returns the exit status; if stopping takes longer than `MAX_STOP_MS`, the process exits with that status. */
 async function stopInTime(
   status: number,
   { log, fail }: { readonly log: Log; readonly fail: Serving['fail'] },
@@ -172,7 +172,7 @@ async function stopInTime(
   const overdue = setTimeout(() => {
     log.warn('stop_overdue');
     process.exit(last);
-  }, STOP_LIMIT_MS);
+  }, MAX_STOP_MS);
   try {
     await stop();
     clearTimeout(overdue);

@@ -70,8 +70,8 @@ const STATUSES = new Map(
 const MAX_BYTES = 512 * 1024 * 1024;
 const MAX_LINES = 2_000_000;
 /** 64 KiB: longer lines are not lines of a statement, and are refused before they are read to the end. */
-const LONGEST_LINE = 64 * 1024;
-const LONGEST_CELL = 200;
+const MAX_LINE_LENGTH = 64 * 1024;
+const MAX_CELL_LENGTH = 200;
 const NEWLINE = 0x0a;
 
 /** Requires a file that can be a statement: it exists, and is neither empty nor too large. @throws OperatorError */
@@ -93,7 +93,7 @@ export async function* readStatement(path: string): AsyncGenerator<StatementLine
       return header.map((name) => (isColumn(name) ? name : false));
     },
     info: true,
-    max_record_size: LONGEST_LINE,
+    max_record_size: MAX_LINE_LENGTH,
     record_delimiter: ['\r\n', '\n', '\r'],
     skip_empty_lines: true,
     trim: true,
@@ -134,8 +134,8 @@ function lineOf(path: string, line: number, cells: Cells): StatementLine {
   const wrong = (column: Column, what: string): OperatorError =>
     new OperatorError(`${path}, line ${line}, column ${column}: ${JSON.stringify(cells[column] ?? '')} ${what}`);
   for (const column of [...REQUIRED, ...OPTIONAL]) {
-    if ((cells[column] ?? '').length > LONGEST_CELL) {
-      throw new OperatorError(`${path}, line ${line}, column ${column}: more than ${LONGEST_CELL} characters`);
+    if ((cells[column] ?? '').length > MAX_CELL_LENGTH) {
+      throw new OperatorError(`${path}, line ${line}, column ${column}: more than ${MAX_CELL_LENGTH} characters`);
     }
   }
   const { reference = '', amount = '', status = '', date = '' } = cells;

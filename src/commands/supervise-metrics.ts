@@ -1,7 +1,7 @@
 /**
  * Collects the metrics of all processes for one that was asked for them.
  *
- * Invariant: a process that does not answer within `ANSWER_LIMIT_MS` is left out, and no scrape waits longer for it.
+ * Invariant: a process that does not answer within `MAX_ANSWER_MS` is left out, and no scrape waits longer for it.
  */
 import type { Clock } from '../platform/platform.ts';
 import { joinMetrics, type ProcessMetrics } from './metrics-page.ts';
@@ -10,7 +10,7 @@ import type { ProcessMessage } from './supervise-messages.ts';
 import type { Places } from './supervise-places.ts';
 
 /** 4 s, twice as long as a process waits for a slow database before it answers without it (`watch/database-metrics.ts`). */
-const ANSWER_LIMIT_MS = 4_000;
+const MAX_ANSWER_MS = 4_000;
 
 export interface MetricsOfAll {
   /** Takes a message from a process. */
@@ -26,7 +26,7 @@ export function collectMetrics(clock: Pick<Clock, 'after'>, places: () => Places
     asks += 1;
     const ask = asks;
     return new Promise<ProcessMetrics | undefined>((resolve) => {
-      const cancel = clock.after(ANSWER_LIMIT_MS, () => resolve(undefined));
+      const cancel = clock.after(MAX_ANSWER_MS, () => resolve(undefined));
       answers.set(ask, (text) => {
         cancel();
         resolve({ process: member.place.name, text });

@@ -5,7 +5,7 @@
  */
 import type { Clock } from '../platform/platform.ts';
 import type { Place } from './serve-processes.ts';
-import { REPLACED_MS, STOP_LIMIT_MS, STOP_MARGIN_MS } from './serve-told.ts';
+import { MAX_STOP_MS, REPLACED_MS, STOP_MARGIN_MS } from './serve-told.ts';
 import { launch, type Member, type MemberOptions, type Started } from './supervise-member.ts';
 
 export interface Places {
@@ -29,9 +29,9 @@ const STEADY_MS = 10_000;
 const PAUSES_MS = [0, 250, 500, 1_000, 2_000, 5_000] as const;
 const MAX_PAUSE_MS = 10_000;
 /** 60 s: a replacement that does not serve by then is given up, and the old process stays. */
-const REPLACE_LIMIT_MS = 60_000;
+const MAX_REPLACE_MS = 60_000;
 /** A process that has reported a failed start has nothing left to do, and is killed if it has not ended by then. */
-const FAILED_LIMIT_MS = STOP_LIMIT_MS + STOP_MARGIN_MS;
+const MAX_FAILED_MS = MAX_STOP_MS + STOP_MARGIN_MS;
 
 /** 1 s for a process's last output, which follows its end at once unless another process holds its streams. */
 const LAST_LINES_MS = 1_000;
@@ -74,7 +74,7 @@ export function openPlaces(places: readonly Place[], options: PlacesOptions): Pl
       if ('failed' in outcome) {
         // A process that is stopped while it starts has not failed.
         if (!stopped) log.error('process_not_started', { process: slot.place.name, reason: outcome.failed });
-        endWithin(member, FAILED_LIMIT_MS);
+        endWithin(member, MAX_FAILED_MS);
       } else {
         readyAt = clock.wall();
         log.info('process_ready', { process: slot.place.name });
@@ -124,7 +124,7 @@ export function openPlaces(places: readonly Place[], options: PlacesOptions): Pl
     }
     slot.member = next;
     old.tell({ type: 'replaced' });
-    endWithin(old, REPLACED_MS + STOP_LIMIT_MS + STOP_MARGIN_MS);
+    endWithin(old, REPLACED_MS + MAX_STOP_MS + STOP_MARGIN_MS);
     await old.ended;
     return true;
   };
@@ -157,11 +157,11 @@ export function openPlaces(places: readonly Place[], options: PlacesOptions): Pl
   };
 }
 
-/** How the start of a replacement went; one that takes longer than `REPLACE_LIMIT_MS` counts as failed. */
+/** How the start of a replacement went; one that takes longer than `MAX_REPLACE_MS` counts as failed. */
 async function startedInTime({ started }: Member, clock: Pick<Clock, 'after'>): Promise<Started> {
   let cancel: () => void = () => undefined;
   const late = new Promise<Started>((resolve) => {
-    cancel = clock.after(REPLACE_LIMIT_MS, () => resolve({ failed: 'it was not ready in time' }));
+    cancel = clock.after(MAX_REPLACE_MS, () => resolve({ failed: 'it was not ready in time' }));
   });
   // The timer would keep this process from ending.
   return Promise.race([started, late]).finally(cancel);

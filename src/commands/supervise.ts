@@ -13,7 +13,7 @@ import { announce } from './announce.ts';
 import { type Io, messageOf, printError } from './output.ts';
 import { openSandbox } from './serve-demo.ts';
 import { type Place, placesOf } from './serve-processes.ts';
-import { openUnlessTold, STOP_LIMIT_MS, STOP_MARGIN_MS, whenToldToStop } from './serve-told.ts';
+import { MAX_STOP_MS, openUnlessTold, STOP_MARGIN_MS, whenToldToStop } from './serve-told.ts';
 import type { Member } from './supervise-member.ts';
 import { collectMetrics } from './supervise-metrics.ts';
 import { openPlaces, type Places } from './supervise-places.ts';
@@ -69,7 +69,7 @@ async function runPlaces(world: World, list: readonly Place[], told: Told): Prom
     log.info('stopping', { reason: await stopping });
     await opening?.close();
   } finally {
-    await places.stop(config.drainMs + STOP_LIMIT_MS + STOP_MARGIN_MS);
+    await places.stop(config.drainMs + MAX_STOP_MS + STOP_MARGIN_MS);
   }
 }
 

@@ -21,7 +21,7 @@ const HOST = '127.0.0.1';
 /** 256 KiB at most for a body; our own webhooks have a few hundred bytes. */
 const MAX_BYTES = 256 * 1024;
 /** 15 s for a whole request, from its first byte to its last. */
-const REQUEST_LIMIT_MS = 15_000;
+const MAX_REQUEST_MS = 15_000;
 
 export interface WebhookListenOptions {
   readonly port: string;
@@ -43,7 +43,7 @@ export async function webhookListen(
     const port = readWhole(options.port, 'port', 0, 65_535);
     const key = options.secret === undefined ? undefined : requireKey(await readSecret(options.secret, io.input));
     const stopped = told();
-    const server = createServer({ requestTimeout: REQUEST_LIMIT_MS }, (request, response) => {
+    const server = createServer({ requestTimeout: MAX_REQUEST_MS }, (request, response) => {
       receive(request, response, (arrived) => printOutput(io, outputOf(arrived, key), json));
     });
     server.listen(port, HOST);

@@ -6,11 +6,11 @@
  */
 
 /** So many pieces are allowed whatever their size: a payout of a hundred lines has fewer JSON tokens. */
-const PIECES_ALLOWED = 4_096;
+const MAX_PIECES = 4_096;
 /** Beyond these, a body must have so many bytes for each further piece. */
 const MIN_BYTES_EACH = 16;
 
 /** Whether a body that has come in so many pieces so far is not worth being read to its end. */
 export function isShredded(pieces: number, bytes: number): boolean {
-  return pieces > PIECES_ALLOWED + bytes / MIN_BYTES_EACH;
+  return pieces > MAX_PIECES + bytes / MIN_BYTES_EACH;
 }

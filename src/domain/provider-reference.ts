@@ -8,11 +8,11 @@
 
 /** The form that upstreams use: visible ASCII, no longer than a column of a statement. */
 const VISIBLE = /^[\x21-\x7e]+$/;
-const LONGEST = 64;
+const MAX_LENGTH = 64;
 
 /** Whether an operator may enter it on an upstream's behalf. */
 export function isProviderReference(text: string): boolean {
-  return VISIBLE.test(text) && text.length <= LONGEST;
+  return VISIBLE.test(text) && text.length <= MAX_LENGTH;
 }
 
 /**
@@ -21,5 +21,5 @@ export function isProviderReference(text: string): boolean {
  */
 export function keptReference(said: unknown): string | null {
   const text = typeof said === 'number' && Number.isSafeInteger(said) ? String(said) : said;
-  return typeof text === 'string' && VISIBLE.test(text) ? text.slice(0, LONGEST) : null;
+  return typeof text === 'string' && VISIBLE.test(text) ? text.slice(0, MAX_LENGTH) : null;
 }

@@ -36,9 +36,9 @@ export const SESSION: Machine<SessionState, SessionFact> = {
 /** Seconds that a session lives if its mint does not say: half an hour (contract §3). */
 export const TTL_DEFAULT_S = 1_800;
 /** Seconds of the longest lifetime: a day. */
-export const TTL_MAX_S = 86_400;
+export const MAX_TTL_S = 86_400;
 /** Seconds of the shortest lifetime; a sandbox may mint a session of one second, to watch it end (contract §3). */
-export const TTL_MIN_S = { sandbox: 1, production: 60 } as const;
+export const MIN_TTL_S = { sandbox: 1, production: 60 } as const;
 
 /**
  * Characters that no order's name needs: control characters, line separators, and those that change the reading direction. Shown

@@ -80,8 +80,8 @@ function plainName(name: string): string {
     .replaceAll(/[^a-z0-9]/g, '');
 }
 
-const SHORTEST = 13;
-const LONGEST = 19;
+const MIN_CARD_DIGITS = 13;
+const MAX_CARD_DIGITS = 19;
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
 
 /**
@@ -90,9 +90,9 @@ const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
  */
 export function holdsCardNumber(text: string): boolean {
   // One character may stand for two digits.
-  if (text.length * 2 < SHORTEST) return false;
+  if (text.length * 2 < MIN_CARD_DIGITS) return false;
   const plain = inAscii(text);
-  if (plain.length < SHORTEST) return false;
+  if (plain.length < MIN_CARD_DIGITS) return false;
   if (TRACK.test(plain)) return true;
   if (!hasCardNumber(plain)) return false;
   // One UUID in some ten thousand has a run of digits that passes as a card number, and is a valid order number.
@@ -188,7 +188,7 @@ function hasCardNumber(text: string): boolean {
 }
 
 /** Digits: E.164 allows no more. A longer run is no phone number, even after a plus. */
-const PHONE_LONGEST = 15;
+const MAX_PHONE_DIGITS = 15;
 
 /**
  * American Express numbers, in their usual groups or in one: as long as the longest phone number, but no country whose numbers
@@ -200,14 +200,14 @@ const AMEX = /^3[47][0-9]{2}[ ._/-]{0,3}[0-9]{6}[ ._/-]{0,3}[0-9]{5}(?![0-9])/;
 function endOfPhone(text: string, plus: number): number {
   let digits = 0;
   let end = plus;
-  for (let i = plus + 1; i < text.length && digits <= PHONE_LONGEST; i += 1) {
+  for (let i = plus + 1; i < text.length && digits <= MAX_PHONE_DIGITS; i += 1) {
     const char = text.charCodeAt(i);
     if (isDigit(char)) {
       digits += 1;
       end = i;
     } else if (!isSeparator(char) || end === plus) break;
   }
-  return digits <= PHONE_LONGEST && !isAmex(text.slice(plus + 1, end + 1)) ? end : plus;
+  return digits <= MAX_PHONE_DIGITS && !isAmex(text.slice(plus + 1, end + 1)) ? end : plus;
 }
 
 function isAmex(text: string): boolean {
@@ -227,7 +227,7 @@ function candidatesAt(text: string, start: number): string[] {
   let count = 0;
   let group = 0;
   let least = 1;
-  for (let i = start; i < text.length && count < LONGEST; i += 1) {
+  for (let i = start; i < text.length && count < MAX_CARD_DIGITS; i += 1) {
     const char = text.charCodeAt(i);
     if (isDigit(char)) {
       // The sum grows with the run: each further digit moves those before it, and what was doubled no longer is.
@@ -236,12 +236,12 @@ function candidatesAt(text: string, start: number): string[] {
       count += 1;
       group += 1;
       // The check digit comes first: it is the cheapest, and a text may be full of such runs.
-      const fits = count >= SHORTEST && group >= least && sum % 10 === 0;
+      const fits = count >= MIN_CARD_DIGITS && group >= least && sum % 10 === 0;
       if (fits && !goesOn(text, i + 1)) found.push(digitsIn(text.slice(start, i + 1)));
     } else if (!isSeparator(char) || (group > 0 && !endsGroup(char, group))) break;
     else {
       if (group > 0) least = 1;
-      if (!isPlainSeparator(char)) least = SHORTEST_GROUP;
+      if (!isPlainSeparator(char)) least = MIN_GROUP_DIGITS;
       group = 0;
     }
   }
@@ -252,11 +252,11 @@ function digitsIn(text: string): string {
   return text.replaceAll(/[^0-9]/g, '');
 }
 
-const SHORTEST_GROUP = 3;
+const MIN_GROUP_DIGITS = 3;
 
 /** Whether a group of that many digits may have that separator after it. */
 function endsGroup(separator: number, digits: number): boolean {
-  if (isPlainSeparator(separator)) return digits >= SHORTEST_GROUP;
+  if (isPlainSeparator(separator)) return digits >= MIN_GROUP_DIGITS;
   return digits >= 4 && digits <= 6;
 }
 

@@ -37,10 +37,10 @@ export interface Endpoints {
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT'] as const;
 
 /** A parameter that does not fit into the header limit never comes here; so a long id is an unknown id, not an unknown path. */
-export const LONGEST_PARAMETER = 20_000;
+export const MAX_PARAMETER_LENGTH = 20_000;
 
 export function createEndpoints(endpoints: readonly Endpoint[]): Endpoints {
-  const router = createRouter({ maxParamLength: LONGEST_PARAMETER, querystringParser: () => ({}) });
+  const router = createRouter({ maxParamLength: MAX_PARAMETER_LENGTH, querystringParser: () => ({}) });
   for (const endpoint of endpoints) {
     router.on(endpoint.method === 'GET' ? ['GET', 'HEAD'] : endpoint.method, endpoint.path, () => undefined, endpoint);
   }

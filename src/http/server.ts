@@ -15,7 +15,7 @@ import { createBodyBudget, MAX_BODY_BYTES } from './body-budget.ts';
 import { addressMatcher, clientAddressReader } from './client-address.ts';
 import { addPreflights, isOpenToPages } from './cors.ts';
 import type { SandboxInfo } from './docs/guide.ts';
-import { createEndpoints, endpointsOf, LONGEST_PARAMETER } from './endpoints.ts';
+import { createEndpoints, endpointsOf, MAX_PARAMETER_LENGTH } from './endpoints.ts';
 import { beginExchange, type ExchangeParts, refuse, requestIds } from './exchange.ts';
 import { createLimits, failedAuthentications } from './limits.ts';
 import { createLoadShedder } from './load-shedder.ts';
@@ -145,7 +145,7 @@ function createApp(life: LifeParts, sockets: SocketLimits): FastifyInstance {
     },
     // While closing, our own answer is sent, which has a Retry-After.
     return503OnClosing: false,
-    routerOptions: { maxParamLength: LONGEST_PARAMETER },
+    routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
     // No route has a schema of the framework's, so its compilers are not even loaded.
     schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
     clientErrorHandler: (error, socket) => answerClientError(life, life.nextRequestId(), error, socket),

@@ -6,7 +6,7 @@
 import type { Clock } from './platform.ts';
 
 /** Milliseconds; Node.js fires a longer timer at once, so longer waits are made of several timers. */
-const LONGEST_TIMER_MS = 2_147_483_647;
+const MAX_TIMER_MS = 2_147_483_647;
 /**
  * Milliseconds; Node.js timers use another clock than `Date` and round, so they fire up to a millisecond early. More than this
  * means that the clock was set back.
@@ -24,7 +24,7 @@ export function systemClock(): Clock {
       const due = Date.now() + rest;
       let timer: NodeJS.Timeout;
       const arm = (): void => {
-        const part = Math.min(rest, LONGEST_TIMER_MS);
+        const part = Math.min(rest, MAX_TIMER_MS);
         rest -= part;
         timer = setTimeout(rest > 0 ? arm : run, part);
       };

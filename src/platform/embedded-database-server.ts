@@ -18,7 +18,7 @@ export type LiveServer = { pid: number; port: number | undefined };
 /** A server that this process started; `end` says how it ended, once it has. */
 export type StartedServer = { pid: number; end: () => string | undefined };
 
-const LOG_LIMIT_BYTES = 4 * 1024 * 1024;
+const MAX_LOG_BYTES = 4 * 1024 * 1024;
 
 /**
  * The settings of every embedded server. Commits are durable; little WAL is kept, because replaying 4 GB after a kill took 25 s;
@@ -185,7 +185,7 @@ function listenOnce(port: number): Promise<number | undefined> {
 
 function rotateLog(cluster: Cluster): void {
   const size = statSync(cluster.logFile, { throwIfNoEntry: false })?.size ?? 0;
-  if (size > LOG_LIMIT_BYTES) renameSync(cluster.logFile, `${cluster.logFile}.1`);
+  if (size > MAX_LOG_BYTES) renameSync(cluster.logFile, `${cluster.logFile}.1`);
 }
 
 /** The line that says why the server ended, from what it wrote since `start` (bytes); its folder may be gone by then. */

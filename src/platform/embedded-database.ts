@@ -39,15 +39,15 @@ export type EmbeddedDatabase = {
 };
 
 const DATABASE = 'mbongo';
-const START_LIMIT_MS = 120_000;
-const STOP_LIMIT_MS = 30_000;
+const MAX_START_MS = 120_000;
+const MAX_STOP_MS = 30_000;
 const RETRY_MS = 1_000;
 const ATTEMPTS = 4;
 /**
  * Milliseconds within which a server that accepts connections answers, even while it recovers; and pg's own message for the
  * timeout.
  */
-const CONNECT_LIMIT_MS = 10_000;
+const MAX_CONNECT_MS = 10_000;
 const SILENT = 'timeout expired';
 /** Unanswered connections in a row after which the server counts as suspended (SIGSTOP): it would be waited for in vain. */
 const MAX_SILENT = 2;
@@ -74,7 +74,7 @@ export async function openEmbeddedDatabase(options: {
   log: EmbeddedDatabaseLog;
   connectLimitMs?: number;
 }): Promise<EmbeddedDatabase> {
-  const { log, connectLimitMs = CONNECT_LIMIT_MS } = options;
+  const { log, connectLimitMs = MAX_CONNECT_MS } = options;
   const dataDir = prepareDataDir(options.dataDir);
   let joined = await join(dataDir, log, connectLimitMs);
   let leaving = false;
@@ -129,7 +129,7 @@ async function join(dataDir: string, log: EmbeddedDatabaseLog, connectLimitMs: n
     log.making(`making an embedded database in ${dataDir}`);
     cluster = await createCluster(dataDir, prepareBinaries(newServerUser(), dataDir));
   }
-  const deadline = Date.now() + START_LIMIT_MS;
+  const deadline = Date.now() + MAX_START_MS;
   let trouble = 'no answer';
   for (let attempt = 0; attempt < ATTEMPTS && Date.now() < deadline; ) {
     const live = findServer(cluster);
@@ -243,7 +243,7 @@ async function leave({ presence, cluster, pid }: Joined, log: EmbeddedDatabaseLo
 }
 
 async function untilEnded(pid: number, cluster: Cluster, log: EmbeddedDatabaseLog): Promise<void> {
-  const deadline = Date.now() + STOP_LIMIT_MS;
+  const deadline = Date.now() + MAX_STOP_MS;
   while (isServerOf(pid, cluster) && Date.now() < deadline) await pause(20);
   if (isServerOf(pid, cluster)) log.warn('the embedded database is still shutting down');
 }

@@ -31,7 +31,7 @@ export interface LogOutputOptions {
   complain?(text: string): void;
 }
 
-const MAX_WAITING = 16 * 1024 * 1024;
+const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 const PAUSE_MS = 5_000;
 /**
  * Milliseconds before a full pipe is tried again, doubling each time: a reader usually has room again soon, and one that has
@@ -39,13 +39,13 @@ const PAUSE_MS = 5_000;
  */
 const MIN_FULL_PIPE_MS = 1;
 const MAX_FULL_PIPE_MS = 20;
-const CLOSE_LIMIT_MS = 1_000;
+const MAX_CLOSE_MS = 1_000;
 /** How many times a full pipe is tried as the process ends. */
 const LAST_TRIES = 25;
 
 export function openLogOutput({
   fd: wanted = 1,
-  mostWaiting = MAX_WAITING,
+  mostWaiting = MAX_WAITING_BYTES,
   pauseMs = PAUSE_MS,
   complain = toStandardError,
 }: LogOutputOptions = {}): LogOutput {
@@ -149,7 +149,7 @@ export function openLogOutput({
     },
     close() {
       closing ??= new Promise<void>((resolve) => {
-        const limit = setTimeout(resolve, CLOSE_LIMIT_MS);
+        const limit = setTimeout(resolve, MAX_CLOSE_MS);
         tellClosed = () => {
           clearTimeout(limit);
           resolve();

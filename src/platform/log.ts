@@ -101,7 +101,7 @@ function describe(cause: unknown): Record<string, string> {
   return stack === undefined ? { error } : { error, stack: safeText(stack) };
 }
 
-const LONGEST_TEXT = 4096;
+const MAX_TEXT_LENGTH = 4096;
 
 /** Matches anything that could need a mask; almost no field does, and this is a single pass over it. */
 const SUSPECT = /sess_|sk_(?:test|live)_|whsec_|bearer|basic|\+\d|\d{9}/i;
@@ -116,7 +116,7 @@ const MASKS: readonly (readonly [RegExp, string])[] = [
 ];
 
 function safeText(text: string): string {
-  const short = text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text;
+  const short = text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH)}…` : text;
   if (!SUSPECT.test(short)) return short;
   return MASKS.reduce((masked, [pattern, mask]) => masked.replace(pattern, mask), short);
 }

@@ -16,7 +16,7 @@ import { type DialRules, isAddressAllowed, isLocalhost } from './outbound-url.ts
 export type Resolve = (name: string) => Promise<readonly string[]>;
 
 /** Milliseconds that a connection may take to be established: name, TCP and TLS. */
-export const CONNECT_LIMIT_MS = 10_000;
+export const MAX_CONNECT_MS = 10_000;
 
 /** The `code` of the error with which a guarded connection fails when an address is not allowed. */
 export const BLOCKED = 'ADDRESS_NOT_PUBLIC';
@@ -25,7 +25,7 @@ export const BLOCKED = 'ADDRESS_NOT_PUBLIC';
 export function guardedConnector(
   rules: DialRules,
   resolve: Resolve,
-  timeout = CONNECT_LIMIT_MS,
+  timeout = MAX_CONNECT_MS,
 ): buildConnector.connector {
   const dial = buildConnector({
     timeout,

@@ -7,7 +7,7 @@
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { createCache } from './cache.ts';
 import { systemClock } from './clock.ts';
-import { BLOCKED, CONNECT_LIMIT_MS, guardedConnector, nameServers, type Resolve } from './outbound-dial.ts';
+import { BLOCKED, guardedConnector, MAX_CONNECT_MS, nameServers, type Resolve } from './outbound-dial.ts';
 import { createLanes, LANE_WIDTH, type Lanes } from './outbound-lanes.ts';
 import { READ_BYTES, withSmallReads } from './outbound-small-reads.ts';
 import { takingBack } from './outbound-take-back.ts';
@@ -50,7 +50,7 @@ const POOL_OPTIONS = {
   bodyTimeout: 0,
 } as const;
 
-const TO_UPSTREAMS = { timeout: CONNECT_LIMIT_MS, rejectUnauthorized: true } as const;
+const TO_UPSTREAMS = { timeout: MAX_CONNECT_MS, rejectUnauthorized: true } as const;
 
 /** Opens the door. `close` cuts what is still in flight (which becomes `lost`): a caller that wants it finished waits first. */
 export function createOutbound(options: OutboundOptions): Outbound {
@@ -88,7 +88,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
 /** URLs whose judgement is remembered: a payment's URL is judged three times, and the next payment's is usually the same. */
 const MAX_JUDGED = 1_000;
 /** Characters; longer URLs are judged anew, so that strangers cannot fill the memory. */
-const LONGEST_JUDGED = 256;
+const MAX_JUDGED_LENGTH = 256;
 
 function remembering(judge: (url: string) => Target): (url: string) => Target {
   const known = createCache<Target>(MAX_JUDGED);
@@ -96,7 +96,7 @@ function remembering(judge: (url: string) => Target): (url: string) => Target {
     const found = known.get(url);
     if (found !== undefined) return found;
     const target = judge(url);
-    if (url.length <= LONGEST_JUDGED) known.set(url, target);
+    if (url.length <= MAX_JUDGED_LENGTH) known.set(url, target);
     return target;
   };
 }

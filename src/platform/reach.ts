@@ -10,7 +10,7 @@ import { guardedConnector, nameServers } from './outbound-dial.ts';
 import { type DialRules, targetOfMerchant, targetOfUpstream } from './outbound-url.ts';
 import { systemCodeOf } from './system-code.ts';
 
-const LIMIT_MS = 5_000;
+const MAX_REACH_MS = 5_000;
 
 const REASONS: { readonly [code: string]: string } = {
   ADDRESS_NOT_PUBLIC: 'its address is not public',
@@ -36,8 +36,8 @@ export async function whyUnreachable(address: string, rules?: DialRules): Promis
   const { protocol, hostname, host, port } = new URL(target.origin);
   const dial =
     rules === undefined
-      ? buildConnector({ timeout: LIMIT_MS, rejectUnauthorized: true })
-      : guardedConnector(rules, nameServers({ alsoSystem: rules.allowLoopback }), LIMIT_MS);
+      ? buildConnector({ timeout: MAX_REACH_MS, rejectUnauthorized: true })
+      : guardedConnector(rules, nameServers({ alsoSystem: rules.allowLoopback }), MAX_REACH_MS);
   try {
     const socket = await new Promise<Socket>((resolve, reject) => {
       const name = hostname.replace(/^\[|\]$/g, '');

@@ -20,7 +20,7 @@ export interface WaitingLines {
  * Bytes written at once. Waiting lines are turned into bytes in pieces of this size: lines as pino makes them are strings of many
  * parts, which take six bytes for each character (measured).
  */
-const PIECE = 64 * 1024;
+const PIECE_BYTES = 64 * 1024;
 
 /** `most`: how many bytes may wait. */
 export function waitingLines(most: number): WaitingLines {
@@ -39,7 +39,7 @@ export function waitingLines(most: number): WaitingLines {
     lines.push(more);
     length += more.length;
     size += more.length;
-    if (length >= PIECE) makePiece();
+    if (length >= PIECE_BYTES) makePiece();
   }
 
   function makePiece(): void {

@@ -32,7 +32,7 @@ export interface ConnectionOptions {
   readonly onError: (error: Error) => void;
   /** For long queries: no pinned planner settings, a fresh plan for each, and a limit of ten minutes. */
   readonly patient?: boolean;
-  /** How long a run may take in all, milliseconds; `RUN_LIMIT_MS` when absent. */
+  /** How long a run may take in all, milliseconds; `MAX_RUN_MS` when absent. */
   readonly limitMs?: number;
   /** Shared with the other connections to the same server; one of its own when absent. */
   readonly stall?: Stall;
@@ -55,8 +55,8 @@ export interface Connection {
  * exceed them. A healthy database needs milliseconds; a caller that waits longer serves a request whose client is about to give
  * up, and should rather tell that client to come again (1402).
  */
-const RUN_LIMIT_MS = 4_000;
-const PATIENT_LIMIT_MS = 600_000;
+const MAX_RUN_MS = 4_000;
+const MAX_PATIENT_RUN_MS = 600_000;
 /** The server ends a statement after this share of our limit, before we give up: so we know that it was rolled back. */
 const SERVER_SHARE = 0.75;
 /** How long the server may take to close the connection; then its socket is destroyed. */
@@ -69,7 +69,7 @@ type Reach = Pick<ConnectionLost, 'sent'>;
 
 /** Makes a connection. It connects when it is first used, and again after a connection was lost. */
 export function openConnection(options: ConnectionOptions): Connection {
-  const limitMs = options.limitMs ?? (options.patient === true ? PATIENT_LIMIT_MS : RUN_LIMIT_MS);
+  const limitMs = options.limitMs ?? (options.patient === true ? MAX_PATIENT_RUN_MS : MAX_RUN_MS);
   const stall = options.stall ?? newStall();
   const isNews = newsFilter();
   let connected: Connected | undefined;
@@ -94,7 +94,7 @@ export function openConnection(options: ConnectionOptions): Connection {
     // Reports idle connections that break; a pipeline in flight gets the error itself.
     client.on('error', (error) => lose(connection, error, { sent: false }));
     client.on('end', () => lose(connection, undefined, { sent: false }));
-    await connectClient(client, Math.min(limitMs, RUN_LIMIT_MS));
+    await connectClient(client, Math.min(limitMs, MAX_RUN_MS));
     if (closed) {
       await client.end();
       throw new StoreUnavailable('the store is closed');
@@ -140,12 +140,7 @@ export function openConnection(options: ConnectionOptions): Connection {
         if (isReplanDue(connection)) await discardPlans(connection, deadline);
         await prepareMissing(connection, executions, deadline);
         if (stall.suspected && executions.some(({ statement }) => statement.writes))
-          await requireNoStall(
-            connection,
-            stall,
-            Math.min(deadline, performance.now() + RUN_LIMIT_MS),
-            options.onError,
-          );
+          await requireNoStall(connection, stall, Math.min(deadline, performance.now() + MAX_RUN_MS), options.onError);
         // If still connected, the pipeline is handed to the socket now; otherwise it certainly was not sent.
         if (connected !== connection) throw lose(connection, undefined, { sent: false });
         sent = true;

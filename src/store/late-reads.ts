@@ -10,7 +10,7 @@ import { firstIdAt } from '../domain/ids.ts';
 import type { PayoutLine } from '../domain/outgoing-records.ts';
 import { LATE_KEPT } from '../domain/reason.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
-import { TTL_MAX_S } from '../domain/session.ts';
+import { MAX_TTL_S } from '../domain/session.ts';
 import { columnList, listOf } from './columns.ts';
 import type { Lender } from './lender.ts';
 import type { Statement } from './pipeline.ts';
@@ -39,7 +39,7 @@ const PAID_BY_COLUMNS = columnList<{ readonly id: string }>({ id: 'text' });
 /**
  * Everything that a session begins is at most this far from its payment (ms): its longest life, and a day for clocks that differ.
  */
-export const SESSION_SPAN_MS = TTL_MAX_S * 1_000 + DAY_MS;
+export const SESSION_SPAN_MS = MAX_TTL_S * 1_000 + DAY_MS;
 
 /** What has paid a merchant for a session: ids of payments that were paid, and of attempts whose late money the merchant got. */
 export async function readPaidBy(lender: Lender, payment: Payment): Promise<string[]> {

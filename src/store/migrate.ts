@@ -21,7 +21,7 @@ const LOCK_TIMEOUT = '1s';
 const TRIES = 120;
 const PAUSE_MS = 1_000;
 /** How long a server may take to answer a new connection. */
-const CONNECT_LIMIT_MS = 10_000;
+const MAX_CONNECT_MS = 10_000;
 const NAME_PATTERN = /^\d{4}-[a-z0-9-]+\.sql$/;
 
 /** One migration: its file name, its text and the SHA-256 of the text. */
@@ -42,7 +42,7 @@ export async function migrate(url: string, migrations: Migration[] = readMigrati
   const client = new pg.Client({
     connectionString: url,
     application_name: 'mbongo migrate',
-    connectionTimeoutMillis: CONNECT_LIMIT_MS,
+    connectionTimeoutMillis: MAX_CONNECT_MS,
   });
   client.on('error', () => undefined); // The query that was under way reports it.
   await client.connect();

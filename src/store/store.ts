@@ -183,9 +183,9 @@ export async function openStore({ url, onError = () => undefined, brief = false 
   const connect = (name: string, more: Pick<ConnectionOptions, 'stall' | 'limitMs' | 'patient'>): Connection =>
     openConnection({ url, onError, name, ...more });
   const commitConnection = connect('commit', { stall });
-  const readConnection = connect('read', brief ? { stall, limitMs: LIST_LIMIT_MS } : { stall });
+  const readConnection = connect('read', brief ? { stall, limitMs: MAX_LIST_MS } : { stall });
   const readConnections = brief ? [readConnection] : [readConnection, connect('read', { stall })];
-  const listConnections = brief ? [] : [1, 2].map(() => connect('lists', { limitMs: LIST_LIMIT_MS }));
+  const listConnections = brief ? [] : [1, 2].map(() => connect('lists', { limitMs: MAX_LIST_MS }));
   const patient = openLender(() => connect('patient', { patient: true, stall }));
   const recent = openRecent();
   const committer = openCommitter(commitConnection, recent.note);
@@ -264,7 +264,7 @@ export async function openStore({ url, onError = () => undefined, brief = false 
 }
 
 /** Long lists may take longer than other reads. */
-const LIST_LIMIT_MS = 10_000;
+const MAX_LIST_MS = 10_000;
 
 /**
  * Locks no row, and writes none. A standby, and a server that has been set to read-only, refuse it, as they would a commit; and it counts

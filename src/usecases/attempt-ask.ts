@@ -13,7 +13,7 @@ import type { Deps } from './deps.ts';
 export const CALL_LIFE_MS = 20_000;
 
 /** 5 s after which the money may no longer be asked for. */
-const START_LIMIT_MS = 5_000;
+const MAX_START_MS = 5_000;
 
 /** The answer when the upstream was not called: such an attempt can never have paid. */
 export const TOO_LATE: Extract<Answer, { kind: 'not_sent' }> = {
@@ -46,7 +46,7 @@ export async function callWithinDeadline(
   deps: Pick<Deps, 'clock' | 'log'>,
   attempt: Attempt,
   ask: () => Promise<Answer>,
-  { allowedAt = attempt.created_at, limitMs = START_LIMIT_MS } = {},
+  { allowedAt = attempt.created_at, limitMs = MAX_START_MS } = {},
 ): Promise<Answer> {
   // Either way: a clock that was set back must not make the permission last longer.
   const isInTime = Math.abs(deps.clock.now() - allowedAt) <= limitMs;

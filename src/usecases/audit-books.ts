@@ -66,7 +66,7 @@ const AT_ONCE = 100;
 /** 1 min by which runs overlap: what is committed while this run reads is compared by the next. */
 const OVERLAP_MS = 60_000;
 /** 2 days: an attempt that ends later than this after it was made is not compared. */
-const LONGEST_OPEN_MS = 2 * DAY_MS;
+const MAX_OPEN_MS = 2 * DAY_MS;
 /** 1000 attempts at most are kept in the mark to be compared again: undecided ones first, and of each kind the oldest. */
 const MAX_AGAIN = 1_000;
 
@@ -107,7 +107,7 @@ export async function compareBooks(
 /** A page of our approved attempts that have ended since the last run. */
 function readApproved({ store }: NeedsBooks, { connectors }: Books, mark: BookMark): Promise<readonly Attempt[]> {
   const { since, settledFrom } = mark;
-  const madeFrom = Math.max(since, settledFrom - LONGEST_OPEN_MS);
+  const madeFrom = Math.max(since, settledFrom - MAX_OPEN_MS);
   return store.attempt.approved({ connectors, madeFrom, settledFrom, limit: PAGE });
 }
 

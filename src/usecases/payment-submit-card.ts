@@ -60,7 +60,7 @@ import { hasOnePayment, readSessionPayments } from './session-payments.ts';
  * 22 s that the authentication may take before the money is asked for. The inquiry round first inquires about the attempt when it
  * is twice as old, and closes it a settle delay later at the earliest.
  */
-const AUTHENTICATION_LIMIT_MS = 22_000;
+const MAX_AUTHENTICATION_MS = 22_000;
 
 /**
  * Pays by the card that was entered into the hosted form `formId`. Answers the payment as it is afterwards, or with
@@ -178,7 +178,7 @@ async function actOn(submit: OpenSubmit, order: CardOrder, authentication: Authe
       const stopped = await stoppedMeanwhile(submit);
       if (stopped !== undefined) return giveBack(submit, whyStopped(stopped), stopped);
       const answer = await callWithinDeadline(deps, attempt, () => card.pay(order), {
-        limitMs: AUTHENTICATION_LIMIT_MS,
+        limitMs: MAX_AUTHENTICATION_MS,
       });
       if (answer === TOO_LATE) return giveBack(submit, answer.reason);
       const threeDs = { three_ds_status: authentication.status, eci: authentication.eci };

@@ -10,7 +10,7 @@ import { currencyFault } from '../domain/merchant-currency.ts';
 import { parseAmount } from '../domain/money.ts';
 import type { Session, SessionScope } from '../domain/records.ts';
 import { Refusal, type RefusalDetail } from '../domain/refusal.ts';
-import { isReferenceText, TTL_DEFAULT_S, TTL_MAX_S, TTL_MIN_S } from '../domain/session.ts';
+import { isReferenceText, MAX_TTL_S, MIN_TTL_S, TTL_DEFAULT_S } from '../domain/session.ts';
 import { makeSessionToken } from '../domain/session-token.ts';
 import type { MerchantCaller } from './callers.ts';
 import { type Deps, newId } from './deps.ts';
@@ -108,9 +108,9 @@ export function sessionFaults(
     details.push({ field: 'customer_reference', code: 'INVALID_TEXT' });
   }
   const ttl = fields.ttl_seconds ?? TTL_DEFAULT_S;
-  const minimum = TTL_MIN_S[deps.mode];
-  if (ttl < minimum || ttl > TTL_MAX_S) {
-    details.push({ field: 'ttl_seconds', code: 'OUT_OF_RANGE', words: { minimum, maximum: TTL_MAX_S } });
+  const minimum = MIN_TTL_S[deps.mode];
+  if (ttl < minimum || ttl > MAX_TTL_S) {
+    details.push({ field: 'ttl_seconds', code: 'OUT_OF_RANGE', words: { minimum, maximum: MAX_TTL_S } });
   }
   if (settings.scope_required === true && (fields.scope ?? null) === null) {
     details.push({ field: 'scope', code: 'SCOPE_MISSING' });

@@ -42,7 +42,7 @@ const LIMITS: FairQueueLimits = {
   waitingInAll: 20_000,
 };
 /** 1024 bytes of a response's body are read, only so that the connection can be reused: the body does not matter. */
-const ANSWER_LIMIT = 1_024;
+const MAX_ANSWER_BYTES = 1_024;
 const CHANCE = 1_000_000;
 
 /**
@@ -135,7 +135,7 @@ async function tryOnce(deps: CourierDeps, headers: Awaited<ReturnType<Signer>>, 
     body: event.body,
     timeout: DELIVERY_TIMEOUT_MS,
     trust: 'merchant',
-    answerLimit: ANSWER_LIMIT,
+    answerLimit: MAX_ANSWER_BYTES,
     enough: 'status',
   });
   const ended = deps.clock.wall();

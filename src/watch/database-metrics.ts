@@ -5,6 +5,7 @@
  * their values, and a scrape does not wait for it.
  */
 
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../domain/durations.ts';
 import { isWithin } from '../domain/elapsed.ts';
 import type { Metrics } from '../platform/platform.ts';
 import { DUE_KINDS } from '../store/due.ts';
@@ -18,9 +19,8 @@ const FRESH_MS = 5_000;
 /** 2 s. A scrape times out after ten seconds, and a collector of several processes' numbers must wait longer than this. */
 const PATIENCE_MS = 2_000;
 
-const MINUTE = 60_000;
 /** The limits between age classes, and the names of the classes. */
-export const AGE_LIMITS_MS = [MINUTE, 10 * MINUTE, 60 * MINUTE, 1_440 * MINUTE] as const;
+export const AGE_LIMITS_MS = [MINUTE_MS, 10 * MINUTE_MS, HOUR_MS, DAY_MS] as const;
 const AGES = ['under_1m', '1m_to_10m', '10m_to_1h', '1h_to_1d', 'over_1d'] as const;
 
 const NOTHING: Watched = { overdue: [], attempts: [], waiting: [] };

@@ -101,18 +101,20 @@ test('after the days were closed only later movements are read', async () => {
 });
 
 test('an account may hold more than the sum of ninety of the largest amounts, and so may its days', async () => {
-  const LARGEST = 99_999_999_999_999_999n;
-  const paid = Array.from({ length: 200 }, (_, n) => moving(`p${n}`, aTransfer(`p${n}`, 'float', 'shop', LARGEST)));
+  const MAX_AMOUNT_MINOR = 99_999_999_999_999_999n;
+  const paid = Array.from({ length: 200 }, (_, n) =>
+    moving(`p${n}`, aTransfer(`p${n}`, 'float', 'shop', MAX_AMOUNT_MINOR)),
+  );
   expect(new Set(await Promise.all(paid.map((change) => store.commit(change))))).toEqual(new Set(['won']));
-  expect((await store.account.get(0, 'shop'))?.balance).toBe(200n * LARGEST);
-  expect(await store.commit(moving('out', aTransfer('out', 'shop', 'bank', LARGEST)))).toBe('won');
+  expect((await store.account.get(0, 'shop'))?.balance).toBe(200n * MAX_AMOUNT_MINOR);
+  expect(await store.commit(moving('out', aTransfer('out', 'shop', 'bank', MAX_AMOUNT_MINOR)))).toBe('won');
   await store.closeAccountDays([dayOf(0), dayOf(1)]);
   for (const { findings } of [await store.auditAll(), await store.auditRecent(0)]) expect(findings).toEqual([]);
   const { rows } = await client.query(`select balance from account_day where account = 'shop'`);
-  expect(rows).toEqual([{ balance: String(199n * LARGEST) }]);
+  expect(rows).toEqual([{ balance: String(199n * MAX_AMOUNT_MINOR) }]);
   await client.query(`update account set balance = 2 * balance where id = 'shop'`);
   expect((await store.auditAll()).findings).toMatchObject([
-    { kind: 'sum', balance: 199n * LARGEST },
-    { kind: 'balance', account: 'shop', balance: 398n * LARGEST, transfers: 199n * LARGEST },
+    { kind: 'sum', balance: 199n * MAX_AMOUNT_MINOR },
+    { kind: 'balance', account: 'shop', balance: 398n * MAX_AMOUNT_MINOR, transfers: 199n * MAX_AMOUNT_MINOR },
   ]);
 });

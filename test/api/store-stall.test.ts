@@ -15,7 +15,7 @@ import { until } from '../support/waiting.ts';
 import { openWire, type Wire } from '../support/wire.ts';
 
 /** 2 000 ms: long enough for a slow machine to connect, and short enough for a test to wait. */
-const LIMIT_MS = 2_000;
+const MAX_RUN_MS = 2_000;
 const PING = { name: 'ping', text: 'select' };
 
 let database: TestDatabase;
@@ -34,7 +34,7 @@ beforeEach(async () => {
   wire = await openWire(database.url);
   troubles = [];
   const onError = ({ message }: Error) => troubles.push(message);
-  const openOne = (name: string) => openConnection({ url: wire.url, name, onError, limitMs: LIMIT_MS });
+  const openOne = (name: string) => openConnection({ url: wire.url, name, onError, limitMs: MAX_RUN_MS });
   lines = ['commit', 'read', 'read'].map(openOne);
   const [first, ...others] = lines;
   if (first === undefined) throw new Error('no line');
@@ -99,7 +99,7 @@ test('a role that may not look for commits that wait is refused none after a sil
     url: `${wire.url}?options=-c%20role%3D${role}`,
     name: 'commit',
     onError: () => undefined,
-    limitMs: LIMIT_MS,
+    limitMs: MAX_RUN_MS,
   });
   const commits = openCommitter(blind);
   try {
@@ -120,7 +120,7 @@ test('a role that may not look for commits that wait is refused none after a sil
 
 test('a silence before anything was sent is no doubt, and ends no suspicion of commits that wait', async () => {
   const stall = { suspected: true, told: false };
-  const line = openConnection({ url: wire.url, name: 'read', onError: () => undefined, limitMs: LIMIT_MS, stall });
+  const line = openConnection({ url: wire.url, name: 'read', onError: () => undefined, limitMs: MAX_RUN_MS, stall });
   lines.push(line);
   await line.run([{ statement: PING, values: () => [] }]);
   wire.frozen = true;

@@ -10,7 +10,7 @@ import type { Chance } from './chance.ts';
 import type { Member } from './gateway-pair.ts';
 import { stepByChance } from './pair-clocks.ts';
 import type { Place } from './race-calls.ts';
-import { LONGEST_STEP_MS } from './unruly-way.ts';
+import { MAX_STEP_MS } from './unruly-way.ts';
 
 /** Steps that chance may take, each with how often it does. */
 export interface Acts {
@@ -40,7 +40,7 @@ export function troublesOf({ pair, way, chance, note, pass }: Place): Acts {
   async function wait(): Promise<void> {
     const milliseconds = Number(chance.weighed(WAITS));
     note(`${milliseconds} ms pass`);
-    await pass(milliseconds, milliseconds > LONGEST_STEP_MS ? LONGEST_STEP_MS : Math.min(milliseconds, STEP_MS));
+    await pass(milliseconds, milliseconds > MAX_STEP_MS ? MAX_STEP_MS : Math.min(milliseconds, STEP_MS));
   }
 
   /**

@@ -71,9 +71,9 @@ export interface Way {
 }
 
 /** 20 000 ms: the longest step of a race's clock. What falls due within a step happens at its end, so that much later. */
-export const LONGEST_STEP_MS = 20_000;
+export const MAX_STEP_MS = 20_000;
 /** 40 000 ms, with a step a minute: an order that its upstream has not known for longer is given up. */
-const LONGEST_MS = 60_000 - LONGEST_STEP_MS;
+const MAX_WAY_MS = 60_000 - MAX_STEP_MS;
 const LOST: OutboundAnswer = { kind: 'lost', reason: 'simulated' };
 
 export function openWay(clock: Clock, upstream: Upstream, chance: Chance, note: (line: string) => void): Way {
@@ -85,7 +85,7 @@ export function openWay(clock: Clock, upstream: Upstream, chance: Chance, note: 
   /** How many requests wait for the time that was planned. */
   let planned = 0;
 
-  /** Resolves when it is let through, at the latest after `LONGEST_MS`. */
+  /** Resolves when it is let through, at the latest after `MAX_WAY_MS`. */
   const delay = (): Promise<void> =>
     new Promise((resolve) => {
       const go = (): void => {
@@ -93,7 +93,7 @@ export function openWay(clock: Clock, upstream: Upstream, chance: Chance, note: 
         cancel();
         resolve();
       };
-      const cancel = clock.after(LONGEST_MS, go);
+      const cancel = clock.after(MAX_WAY_MS, go);
       waiting.add(go);
     });
   const until = async ({ afterMs }: Plan): Promise<void> => {

@@ -3,7 +3,7 @@
  */
 import type { Reporter, SerializedError, TestModule } from 'vitest/node';
 
-const LONGEST = 300;
+const MAX_LENGTH = 300;
 
 export const failedList: Reporter = {
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]) {
@@ -28,5 +28,5 @@ function* failuresOf(module: TestModule): Iterable<string> {
 }
 
 function firstLine(message: string): string {
-  return (message.split('\n', 1)[0] ?? '').slice(0, LONGEST);
+  return (message.split('\n', 1)[0] ?? '').slice(0, MAX_LENGTH);
 }

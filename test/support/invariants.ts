@@ -31,7 +31,7 @@ interface BookLine {
 
 const FINAL = new Set(['approved', 'declined', 'failed', 'cancelled', 'expired', 'refunded']);
 const UNDELIVERED = 'webhook events that are not delivered';
-const SETTLE_LIMIT_MS = 240_000;
+const MAX_SETTLE_MS = 240_000;
 const LOOK_EVERY_MS = 250;
 
 /**
@@ -39,7 +39,7 @@ const LOOK_EVERY_MS = 250;
  * The wait is bounded, and ends as soon as everything has settled.
  */
 export async function judge(judged: Judged): Promise<string[]> {
-  const deadline = Date.now() + SETTLE_LIMIT_MS;
+  const deadline = Date.now() + MAX_SETTLE_MS;
   const findings = [...judged.shop.wrongs, ...(await settled(judged, deadline))];
   await delivered(judged, deadline);
   const finals = new Map<string, string>();

@@ -33,7 +33,7 @@ export function openSeed(): Seed {
 /** At most 25 ms between the awaited event and the moment, to hit any point of what the event causes. */
 const MAX_MS_MORE = 25;
 /** 1 000 ms without enough events, after which the moment comes all the same. */
-const QUIET_LIMIT_MS = 1_000;
+const MAX_QUIET_MS = 1_000;
 
 export interface Moments {
   /** Counts an event: a request, an answer or a webhook. */
@@ -55,7 +55,7 @@ export function openMoments(random: Random, mostEvents: number): Moments {
       await new Promise<void>((resolve) => {
         left = 1 + random.below(mostEvents);
         wake = resolve;
-        setTimeout(resolve, QUIET_LIMIT_MS);
+        setTimeout(resolve, MAX_QUIET_MS);
       });
       await pause(random.below(MAX_MS_MORE));
     },

@@ -33,7 +33,7 @@ interface BookLine {
 
 const UNDELIVERED = 'webhook events that are not delivered';
 /** 400 000 ms: if the gateway keeps dying before a line reaches its carrier, each try takes minutes to resolve; pauses grow. */
-const SETTLE_LIMIT_MS = 400_000;
+const MAX_SETTLE_MS = 400_000;
 const LOOK_EVERY_MS = 250;
 const READERS = 8;
 
@@ -43,7 +43,7 @@ const READERS = 8;
  */
 export async function judgePayrolls(judged: JudgedPayrolls): Promise<string[]> {
   const { payrolls } = judged;
-  const deadline = Date.now() + SETTLE_LIMIT_MS;
+  const deadline = Date.now() + MAX_SETTLE_MS;
   while (payrolls.some((payroll) => payroll.open() > 0) && Date.now() < deadline) await pause(LOOK_EVERY_MS);
   await delivered(judged, deadline);
   const finals: Finals = new Map((await Promise.all(payrolls.map(readAll))).flat());

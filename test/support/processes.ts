@@ -13,7 +13,7 @@ import { runCommandLine } from '../../src/commands/command-line.ts';
 import { builtProgram } from './built.ts';
 
 const GATEWAY = 'src/main.js';
-const READY_LIMIT_MS = 180_000;
+const MAX_READY_MS = 180_000;
 
 export type Environment = Readonly<Record<string, string>>;
 
@@ -176,10 +176,7 @@ function openEvents(log: Readable | null): Running['said'] {
 
 function whenReady(child: ChildProcess): Promise<string | undefined> {
   return new Promise((done, fail) => {
-    const late = setTimeout(
-      () => fail(new Error(`${child.spawnargs.join(' ')} was not ready in time`)),
-      READY_LIMIT_MS,
-    );
+    const late = setTimeout(() => fail(new Error(`${child.spawnargs.join(' ')} was not ready in time`)), MAX_READY_MS);
     child.once('exit', () => clearTimeout(late));
     child.on('message', (message: { type?: string; url?: string }) => {
       if (message.type !== 'ready') return;

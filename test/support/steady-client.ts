@@ -41,7 +41,7 @@ export interface ClientOptions {
 }
 
 /** 15 000 ms, after which an answer counts as lost. */
-const ANSWER_LIMIT_MS = 15_000;
+const MAX_ANSWER_MS = 15_000;
 /** 3 000 tries cover minutes without a gateway, and give up on one that never comes. */
 const TRIES = 3_000;
 const PAUSE_MS = 60;
@@ -59,7 +59,7 @@ export function openClient({ url, heard = () => undefined }: ClientOptions): Ste
     heard();
     const response = await fetch(`${address}/api/v1${path}`, {
       method,
-      signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
+      signal: AbortSignal.timeout(MAX_ANSWER_MS),
       headers: { 'accept-language': 'en', ...headers },
       ...(body === undefined ? {} : { body }),
     });

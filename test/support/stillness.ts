@@ -31,7 +31,7 @@ const works = { going: 0, ended: 0 };
 
 /** The turns of the event loop without any work after which it is still: a connection takes two to be accepted and read. */
 const TURNS = 4;
-const LIMIT_MS = 60_000;
+const MAX_BUSY_MS = 60_000;
 const READY_FOR_QUERY = 'Z'.charCodeAt(0);
 /** Requests to the operating system, as Node.js names them. */
 const REQUESTS = ['FSReqCallback', 'FSReqPromise', 'GetAddrInfoReqWrap'];
@@ -58,7 +58,7 @@ export async function working<T>(work: Promise<T>): Promise<T> {
  * @throws Error after `limitMs`: then what goes on waits for the test itself, for example for a lock that the test holds, or the
  *   test goes on asking meanwhile
  */
-export async function stillness(limitMs = LIMIT_MS): Promise<void> {
+export async function stillness(limitMs = MAX_BUSY_MS): Promise<void> {
   const begun = performance.now();
   let before = moved();
   for (let quiet = 0; quiet < TURNS; ) {

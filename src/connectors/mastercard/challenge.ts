@@ -12,7 +12,7 @@ type Element = DefaultTreeAdapterTypes.Element;
 
 /** Limits on a challenge, which is usually about a kilobyte; a larger one is not shown to a browser. */
 const MAX_FIELDS = 20;
-const LONGEST_VALUE = 65_536;
+const MAX_VALUE_LENGTH = 65_536;
 
 /** The first form with method POST, as data; undefined if there is none that a browser may be sent to. */
 export function challengeIn(html: string): Challenge | undefined {
@@ -25,7 +25,7 @@ export function challengeIn(html: string): Challenge | undefined {
     const name = attribute(input, 'name');
     return name === undefined || name === '' ? [] : [{ name, value: attribute(input, 'value') ?? '' }];
   });
-  const fits = fields.length <= MAX_FIELDS && fields.every(({ value }) => value.length <= LONGEST_VALUE);
+  const fits = fields.length <= MAX_FIELDS && fields.every(({ value }) => value.length <= MAX_VALUE_LENGTH);
   return fields.length > 0 && fits ? { action, fields } : undefined;
 }
 

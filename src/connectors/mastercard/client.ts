@@ -32,7 +32,7 @@ export interface MastercardClient {
 const READ_TIMEOUT_MS = 5_000;
 
 /** Bytes. Their answers are a few kilobytes; the challenge's HTML is the longest part. A larger answer is cut, and unreadable. */
-const ANSWER_LIMIT = 262_144;
+const MAX_ANSWER_BYTES = 262_144;
 
 export function createMastercardClient(
   config: MastercardConfig,
@@ -52,7 +52,7 @@ export function createMastercardClient(
         ...(body && { body: JSON.stringify(body) }),
         timeout,
         trust: 'upstream',
-        answerLimit: ANSWER_LIMIT,
+        answerLimit: MAX_ANSWER_BYTES,
       }),
     );
   const session = (id: string): string => `/session/${encodeURIComponent(id)}`;

@@ -57,7 +57,7 @@ const TOKEN_TIMEOUT_MS = 5_000;
 const USUAL_TOKEN_LIFE_MS = 3_600_000;
 
 /** Bytes. Their answers are below a kilobyte; a larger one is cut, cannot be parsed, and is thereby unreadable. */
-const ANSWER_LIMIT = 65_536;
+const MAX_ANSWER_BYTES = 65_536;
 
 /** What may follow `Bearer` in a header. */
 const TOKEN = /^[\x21-\x7e]{1,8192}$/;
@@ -75,7 +75,7 @@ export function createMtnMomoClient(
   };
 
   const ask: Ask = async (request) =>
-    resultOf(await outbound.request({ trust: 'upstream', answerLimit: ANSWER_LIMIT, ...request }));
+    resultOf(await outbound.request({ trust: 'upstream', answerLimit: MAX_ANSWER_BYTES, ...request }));
 
   let noToken: CallResult = NO_TOKEN;
   const tokens = createTokens(clock, async () => {

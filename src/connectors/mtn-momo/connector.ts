@@ -21,7 +21,7 @@ import { readStart, readStatus } from './statuses.ts';
 const SETTLE_DELAY_MS = 60_000;
 
 /** Characters of the longest `payerMessage` and `payeeNote` that MTN accepts. */
-const LONGEST_NOTE = 160;
+const MAX_NOTE_LENGTH = 160;
 
 type Doors = Pick<Platform, 'outbound' | 'clock' | 'log'>;
 
@@ -111,7 +111,7 @@ function noteOf({ attemptId }: Pick<CarrierOrder, 'attemptId'>, text: string): s
     .trim();
   let note = '';
   for (const character of plain) {
-    if (note.length + character.length > LONGEST_NOTE) break;
+    if (note.length + character.length > MAX_NOTE_LENGTH) break;
     note += character;
   }
   return note.trim() || attemptId.replace('_', '-');

@@ -17,7 +17,7 @@ export interface BooksConfig {
 
 const TIMEOUT_MS = 10_000;
 /** Bytes: a thousand lines take a quarter of a megabyte. */
-const ANSWER_LIMIT = 8 * 1024 * 1024;
+const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 
 /** `addresses`: where the configured upstreams are, by their connectors' names. */
 export function openSandboxBooks(
@@ -37,7 +37,7 @@ export function openSandboxBooks(
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       timeout: TIMEOUT_MS,
       trust: 'upstream',
-      answerLimit: ANSWER_LIMIT,
+      answerLimit: MAX_ANSWER_BYTES,
     });
     const result = resultOf(answer);
     return result.kind === 'answered' && result.status === 200 ? result.body : undefined;

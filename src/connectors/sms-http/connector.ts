@@ -17,7 +17,7 @@ export interface SmsHttpConfig {
 const SEND_TIMEOUT_MS = 5_000;
 
 /** Bytes; only the status line matters. */
-const ANSWER_LIMIT = 16_384;
+const MAX_ANSWER_BYTES = 16_384;
 
 /** Any 2xx is `sent`; a 3xx or 4xx is `not_sent`; after a 5xx or silence the text may still have been sent (`unknown`). */
 export function createSmsHttp(config: SmsHttpConfig, doors: Pick<Platform, 'outbound' | 'log'>): TextSender {
@@ -31,7 +31,7 @@ export function createSmsHttp(config: SmsHttpConfig, doors: Pick<Platform, 'outb
         body: JSON.stringify({ to, text }),
         timeout: SEND_TIMEOUT_MS,
         trust: 'upstream',
-        answerLimit: ANSWER_LIMIT,
+        answerLimit: MAX_ANSWER_BYTES,
       });
       if (answer.kind !== 'answered') {
         doors.log.warn('text_unanswered', { outcome: answer.kind, reason: answer.reason });

@@ -161,7 +161,7 @@ function assertSentOnce<Order>({ asked }: Stand<Order>, most: number): void {
 /** A call has ended, and holds little memory, before the inquiry round takes the attempt over. */
 function assertBounded<Order>({ asked }: Stand<Order>): void {
   const longest = asked.reduce((sum, { timeout }) => sum + timeout, 0);
-  assert.ok(longest <= LONGEST_CALL_MS, `a call may take ${longest} ms, which is longer than ${LONGEST_CALL_MS} ms`);
+  assert.ok(longest <= MAX_CALL_MS, `a call may take ${longest} ms, which is longer than ${MAX_CALL_MS} ms`);
   for (const { answerLimit } of asked)
     assert.ok(answerLimit <= MAX_BYTES, `${answerLimit} bytes of an answer are read`);
 }
@@ -170,7 +170,7 @@ function assertBounded<Order>({ asked }: Stand<Order>): void {
  * 10 s: a call begins up to 5 s after its attempt was written, and 4 s more if it takes so long to read whether the connector is
  * held; the inquiry round leaves the attempt alone for 20 s.
  */
-const LONGEST_CALL_MS = 10_000;
+const MAX_CALL_MS = 10_000;
 
 const MAX_BYTES = 1_048_576;
 

@@ -5,7 +5,7 @@
  */
 import type { Random } from '../platform.ts';
 
-const LARGEST_LIMIT = 2 ** 48;
+const MAX_LIMIT = 2 ** 48;
 
 /**
  * The same seed gives the same bytes and numbers, for ever: a failing simulation can be run again. Predictable, hence
@@ -22,11 +22,11 @@ export function seededRandom(seed: number): Random {
     return result;
   };
   const below = (limit: number): number => {
-    if (!Number.isSafeInteger(limit) || limit < 1 || limit > LARGEST_LIMIT) {
+    if (!Number.isSafeInteger(limit) || limit < 1 || limit > MAX_LIMIT) {
       throw new RangeError('the limit is a whole number from 1 to 2^48');
     }
     // Values above the largest whole multiple of the limit are discarded: they would favour small numbers.
-    const fair = LARGEST_LIMIT - (LARGEST_LIMIT % limit);
+    const fair = MAX_LIMIT - (MAX_LIMIT % limit);
     for (;;) {
       const value = (next() & 0xffff) * 2 ** 32 + next();
       if (value < fair) return value % limit;
