@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { ATTEMPT } from './attempt.ts';
 import { gridOf, type Machine, StateConflict, statesOf, step } from './machine.ts';
@@ -30,6 +31,24 @@ describe.each(machines.map((machine) => [machine.name, machine] as const))('%s',
     expect([...seen].sort()).toEqual(promised.sort());
   });
 });
+
+const schema = readFileSync(new URL('../store/schema.sql', import.meta.url), 'utf8');
+
+/** States that are never written: a session's end is derived from the time. */
+const NEVER_WRITTEN = new Set(['session:expired']);
+
+test.each(machines.map((machine) => [machine.name, machine] as const))(
+  'the database knows the states of %s and no others',
+  (name, machine) => {
+    const checks = schema.match(new RegExp(`constraint ${name}_status_check CHECK .*`, 'g')) ?? [];
+    expect(checks.length).toBeGreaterThan(0);
+    const written = statesOf(machine).filter((state) => !NEVER_WRITTEN.has(`${name}:${state}`));
+    for (const check of checks) {
+      const known = [...check.matchAll(/'([A-Za-z_]+)'::text/g)].map(([, state]) => state);
+      expect(known.sort()).toEqual(written.sort());
+    }
+  },
+);
 
 /** States that no fact leads to: an event without a target is created in that state. */
 const NO_WAY_IN = new Set(['webhook_event:no_target']);
