@@ -196,6 +196,12 @@ function feesDiffer({ view: { offers, payment } }: Shown): boolean {
   return payment.fee_covered_by === 'buyer' && offers.some(({ feeMinor }) => feeMinor !== offers[0]?.feeMinor);
 }
 
+/** The order as `orderSection`, where its customer has chosen a way to pay on another page: what that way costs. */
+export function orderOf(method: SubmittedMethod, shown: Shown): Html {
+  const offers = shown.view.offers.filter((offer) => offer.method === method);
+  return orderSection({ ...shown, view: { ...shown.view, offers } });
+}
+
 /** What is paid: the reference, the amount as the largest thing on the page, the time that is left. */
 export function orderSection(shown: Shown): Html {
   const { language, view } = shown;

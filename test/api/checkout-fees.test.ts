@@ -41,6 +41,20 @@ test('a fee that the customer pays is shown by method, and paid', async () => {
   expect(textOf(paid)).toMatch(/\$12\.75.*Amount\s+\$12\.50\s+Fee\s+\$0\.25/s);
 });
 
+test('the card form shows what a card costs, if other methods cost less', async () => {
+  const dear = await world.merchant('Marché Virunga');
+  await setSettings(world, dear, {
+    fees: [
+      { currency: 'usd', rate_ppm: 40_000, method: 'card' },
+      { currency: 'usd', rate_ppm: 20_000 },
+    ],
+  });
+  const { url } = await host(world, dear);
+  const me = visitor(world);
+  const form = await me.send(stepOf(await me.open(url), 'card'), { method: 'card' });
+  expect(textOf(form)).toMatch(/ \$13\.00 30 min left to pay Amount \$12\.50 Fee \$0\.50 Total \$13\.00 /);
+});
+
 test('a chosen method’s fee stays as it was collected, though the merchant’s fee has changed since', async () => {
   const dear = await world.merchant('Marché Virunga');
   await setSettings(world, dear, { fees: [{ currency: 'usd', rate_ppm: 20_000 }] });
