@@ -130,7 +130,7 @@ function only(moved: MovedLine | undefined): Change | undefined {
 
 /** Opens an attempt at a line. The line's cost is reserved with it, unless it already was. */
 export function intendLine(line: PayoutLine, attempt: Attempt, { now, newId }: DecisionContext): LineChange {
-  const moved = mustMove(line, 'attempt_intended', null, now, {
+  const moved = advanceLine(line, 'attempt_intended', null, now, {
     attempt_id: attempt.id,
     tries: line.tries + 1,
     started_at: line.started_at ?? now,
@@ -181,12 +181,17 @@ function endLine(
   { fact, reason, transfers, columns }: LineEnd,
   { now, newId, text }: LineContext,
 ): LineChange {
-  const moved = mustMove(line, fact, reason, now, columns);
+  const moved = advanceLine(line, fact, reason, now, columns);
   const event = payoutEvent(moved.line, text(line.language, moved.line), newId('evt', line.shard), now);
   return { line: moved.line, change: { updates: [moved.update], inserts: [eventInsert(event)], transfers } };
 }
 
-function mustMove(
+/**
+ * Moves a line by a fact that nobody can have stated before: what `moveLine` does, for a step that is decided on the state.
+ *
+ * @throws StateConflict when the fact contradicts the state, Error when it repeats what is known
+ */
+function advanceLine(
   line: PayoutLine,
   fact: PayoutFact,
   reason: Reason | null,
