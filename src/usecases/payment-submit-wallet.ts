@@ -70,36 +70,23 @@ export async function submitFromWallet(
 ): Promise<Reply> {
   const code = writeCode(deps.random.below(1_000_000));
   const submit: AccountSubmit = { deps, merchant: caller.merchant, means, code };
-  let asked: CodeAsked | undefined;
-  const first = await readRows(deps, caller, payment.id, means);
+  const read = (): Promise<Rows> => readRows(deps, caller, payment.id, means);
+  const first = await read();
   const closed = refusalOf(() =>
     requireSubmittable(first.session ?? caller.session, first.payment ?? payment, deps.clock.now()),
   );
   if (closed !== undefined) return refuse(deps.store, answering, closed);
-  const judge = async (rows: Rows): Promise<Verdict> => {
-    const isLocked = secondsLocked(rows, deps.clock.now()) !== undefined;
-    return isLocked ? 'unverified' : judgePin(deps, rows, means.pin, caller.merchant.id);
-  };
-  let { wallet } = first;
-  let verdict = await judge(first);
-  const read = async (): Promise<Rows> => {
-    for (;;) {
-      const rows = await readRows(deps, caller, payment.id, means);
-      const isJudged = rows.wallet?.pin_hash === wallet?.pin_hash;
-      wallet = rows.wallet;
-      if (isJudged) return rows;
-      // Another PIN, or the same one hashed anew: the verdict is about the hash that the change guards. The rows are read again after
-      // it, because it may wait for its turn.
-      verdict = await judge(rows);
-    }
-  };
+  const readJudged = await verifiedReads(submit, first, read);
+  let wallet: Wallet | undefined;
+  let asked: CodeAsked | undefined;
   const reply = await sendingCode(
     deps,
     caller.merchant,
     () => asked,
     () =>
-      perform(deps.store, answering, read, (rows) => {
-        const decision = decide(submit, rows, verdict);
+      perform(deps.store, answering, readJudged, (rows) => {
+        const decision = decide(submit, rows);
+        wallet = rows.wallet;
         asked = codeToSend(submit, rows, decision.answer?.payment);
         return decision;
       }),
@@ -141,10 +128,43 @@ function secondsLocked(rows: Pick<Rows, keyof PinRows | 'sessionPins'>, now: num
 /** The result for a PIN; `unverified` if account or session was locked, so that no hash was computed. */
 type Verdict = PinVerdict | 'unverified';
 
-function decide(submit: AccountSubmit, rows: Rows, verdict: Verdict): Decision<Submitted> {
+/** Rows with the verdict on the PIN, which is about the hash that the account has in these rows. */
+interface JudgedRows extends Rows {
+  readonly verdict: Verdict;
+}
+
+/**
+ * Verifies the PIN against the `first` rows, and returns a read of fresh rows with their verdict. The PIN is verified again only if
+ * the account has another hash by then: of another PIN, or of the same one hashed anew. The rows are read again after it, because
+ * a verification may wait for its turn.
+ */
+async function verifiedReads(
+  submit: AccountSubmit,
+  first: Rows,
+  read: () => Promise<Rows>,
+): Promise<() => Promise<JudgedRows>> {
+  let { wallet: judged } = first;
+  let verdict = await judge(submit, first);
+  return async () => {
+    for (;;) {
+      const rows = await read();
+      const isJudged = rows.wallet?.pin_hash === judged?.pin_hash;
+      judged = rows.wallet;
+      if (isJudged) return { verdict, ...rows };
+      verdict = await judge(submit, rows);
+    }
+  };
+}
+
+async function judge({ deps, means, merchant }: AccountSubmit, rows: Rows): Promise<Verdict> {
+  const isLocked = secondsLocked(rows, deps.clock.now()) !== undefined;
+  return isLocked ? 'unverified' : judgePin(deps, rows, means.pin, merchant.id);
+}
+
+function decide(submit: AccountSubmit, rows: JudgedRows): Decision<Submitted> {
   const { deps } = submit;
   const now = deps.clock.now();
-  const { session } = rows;
+  const { session, verdict } = rows;
   if (session === undefined) throw new Refusal(1001);
   // The session was read anew after the PIN was verified: a credential revoked or merchant suspended meanwhile pays nothing.
   requireMintingSecret(session, now);
