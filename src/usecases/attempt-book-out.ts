@@ -20,9 +20,9 @@ import { isLineOver } from '../domain/payout.ts';
 import type { Attempt } from '../domain/records.ts';
 import { isRefundOver } from '../domain/refund.ts';
 import { isOverRefunded } from '../domain/refund-order.ts';
+import { readAvailable } from './balances-read.ts';
 import type { Deps } from './deps.ts';
 import { OperatorError } from './operator-error.ts';
-import { readAvailable } from './payout-send.ts';
 import { refundOfAttempt } from './refund-read.ts';
 
 /** An attempt whose late money waits to be booked, its order, and what booking it writes. */

@@ -10,6 +10,7 @@ import { merchantAccount, settledAccount } from '../domain/ledger.ts';
 import { formatMinor, moneyText } from '../domain/money.ts';
 import type { Merchant } from '../domain/records.ts';
 import { referenceKey, type TransferReference } from '../domain/transfer-reference.ts';
+import { readAvailable } from './balances-read.ts';
 import type { Deps, OperatorDeps } from './deps.ts';
 import { readAfter } from './operator-commit.ts';
 import { OperatorError } from './operator-error.ts';
@@ -54,11 +55,10 @@ export async function previewSettlement(
   const merchant = await requireMerchant(deps, merchantId);
   const { id, shard } = merchant;
   const debit = merchantAccount(id, 'available', currency);
-  const [account, settled] = await Promise.all([
-    deps.store.account.get(debit.shard, debit.id),
+  const [available, settled] = await Promise.all([
+    readAvailable(deps, merchant, currency),
     named === null ? undefined : deps.store.transferReference.get(shard, referenceKey('settlement', debit.id, named)),
   ]);
-  const available = account?.balance ?? 0n;
   if (named !== null && settled !== undefined) {
     return settledBefore(settled, { merchantId: id, currency, amountMinor, reference: named, available });
   }
@@ -84,7 +84,7 @@ export async function settleBalance(
   const credit = settledAccount(shard, currency);
   const order = { debit, credit, amount_minor: amountMinor, currency, cause: 'settlement' } as const;
   const moved = await transferOnce(deps, { ...order, account: debit, reference: named });
-  const read = async () => (await deps.store.account.get(debit.shard, debit.id))?.balance ?? 0n;
+  const read = (): Promise<bigint> => readAvailable(deps, { id }, currency);
   const asked = { merchantId: id, currency, amountMinor };
   if (moved.kind === 'short') throw tooLittle(await read(), currency);
   if (moved.kind === 'before') {

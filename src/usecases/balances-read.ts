@@ -27,3 +27,13 @@ export async function readBalances(deps: Pick<Deps, 'store'>, merchant: Merchant
     return { currency, available: minorOf('available'), reserved: minorOf('reserved'), held: minorOf('held') };
   });
 }
+
+/** The merchant's available balance in that currency, in minor units; zero if it has never had an account in it. */
+export async function readAvailable(
+  deps: Pick<Deps, 'store'>,
+  merchant: Pick<Merchant, 'id'>,
+  currency: Currency,
+): Promise<bigint> {
+  const { shard, id } = merchantAccount(merchant.id, 'available', currency);
+  return (await deps.store.account.get(shard, id))?.balance ?? 0n;
+}

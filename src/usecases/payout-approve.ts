@@ -9,11 +9,11 @@ import { moneyText } from '../domain/money.ts';
 import type { PayoutBatch } from '../domain/outgoing-records.ts';
 import { approveBatch, batchStateOf, rejectBatch } from '../domain/payout-batch.ts';
 import { costOfLines } from '../domain/payout-order.ts';
+import { readAvailable } from './balances-read.ts';
 import { OperatorError } from './operator-error.ts';
 import { type Attribution, requireAttribution } from './operator-input.ts';
 import { type BatchRows, readBatch } from './payout-occurrence.ts';
 import { changeBatch, logCommand, type PayoutOperatorDeps, requireBatch } from './payout-operate.ts';
-import { readAvailable } from './payout-send.ts';
 
 /** @throws OperatorError when there is no such batch, it does not wait for approval, or its merchant's funds do not suffice. */
 export async function approvePayout(

@@ -13,12 +13,13 @@ import { MAX_BENEFICIARIES, MAX_PAID_AGAIN, type OrderedLine, type PayoutOrder }
 import type { Merchant } from '../domain/records.ts';
 import { Refusal, type RefusalDetail } from '../domain/refusal.ts';
 import { findCounts, isOld } from './archive-find.ts';
+import { readAvailable } from './balances-read.ts';
 import type { MerchantCaller } from './callers.ts';
 import type { Deps } from './deps.ts';
 import { urlFaults } from './merchant-urls.ts';
 import { readOwnBatch, standingOf } from './payout-read.ts';
 import { payoutRoute, type Routing } from './payout-route.ts';
-import { makePayout, type PayoutSent, payoutIds, readAvailable } from './payout-send.ts';
+import { makePayout, type PayoutSent, payoutIds } from './payout-send.ts';
 import { type Answering, decisionOf, perform, type Reply } from './perform.ts';
 
 interface Rows {

@@ -9,7 +9,6 @@
 import { type Change, guard, merged } from '../domain/change.ts';
 import type { Currency } from '../domain/currency.ts';
 import type { Prefix } from '../domain/ids.ts';
-import { merchantAccount } from '../domain/ledger.ts';
 import { formatMinor } from '../domain/money.ts';
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import {
@@ -21,10 +20,11 @@ import {
   reserved,
   runTimeOf,
 } from '../domain/payout-order.ts';
-import type { Merchant, Session } from '../domain/records.ts';
+import type { Session } from '../domain/records.ts';
 import { Refusal, refuseField } from '../domain/refusal.ts';
 import { requireOpen } from '../domain/session.ts';
 import { eventInsert, payoutEvent } from '../domain/webhook.ts';
+import { readAvailable } from './balances-read.ts';
 import { type ByCredential, byCredential, type MerchantCaller, type SessionCaller } from './callers.ts';
 import { cachedFirst, type Deps, newId } from './deps.ts';
 import { type Answering, perform, type Reply } from './perform.ts';
@@ -95,16 +95,6 @@ function rowsOf(deps: Deps, caller: SessionCaller | MerchantCaller, currency: Cu
     if (found === undefined) throw new Refusal(1001);
     return { session: found, availableMinor };
   };
-}
-
-/** The merchant's available balance in that currency, minor units. */
-export async function readAvailable(
-  deps: Pick<Deps, 'store'>,
-  merchant: Pick<Merchant, 'id'>,
-  currency: Currency,
-): Promise<bigint> {
-  const { shard, id } = merchantAccount(merchant.id, 'available', currency);
-  return (await deps.store.account.get(shard, id))?.balance ?? 0n;
 }
 
 /** Ids made before deciding, so that deciding twice writes the same. */

@@ -7,13 +7,13 @@
 
 import type { DecisionContext } from '../domain/change.ts';
 import { isIdIn } from '../domain/ids.ts';
-import { merchantAccount } from '../domain/ledger.ts';
 import type { Refund } from '../domain/outgoing-records.ts';
-import type { Account, Attempt, Merchant, Payment } from '../domain/records.ts';
+import type { Attempt, Merchant, Payment } from '../domain/records.ts';
 import type { RefundRows } from '../domain/refund.ts';
 import { makeRefund, type RefundRoute } from '../domain/refund-order.ts';
 import { Refusal, refuseUnknownPayment } from '../domain/refusal.ts';
 import { findPayment } from './archive-find.ts';
+import { readAvailable } from './balances-read.ts';
 import type { MerchantCaller } from './callers.ts';
 import { type Deps, idsOf } from './deps.ts';
 import { latestAttempt } from './latest-attempt.ts';
@@ -34,7 +34,8 @@ interface Rows {
   /** The attempt that paid. */
   readonly paidBy: Attempt | undefined;
   readonly earlier: readonly Refund[];
-  readonly available: Account | undefined;
+  /** The merchant's available balance in the payment's currency. */
+  readonly availableMinor: bigint;
 }
 
 /** Makes a refund, leased to this process, which sends it as soon as it is committed (`refund-dispatch.ts`). */
@@ -48,11 +49,11 @@ export function makeRefundForMerchant(
     deps.store,
     answering,
     () => readRows(deps, merchant, command.transaction_id),
-    ({ payment, isArchived, paidBy, earlier, available }) => {
+    ({ payment, isArchived, paidBy, earlier, availableMinor }) => {
       if (payment === undefined || payment.merchant_id !== merchant.id)
         throw refuseUnknownPayment('transaction_id', command.transaction_id);
       if (isArchived) throw refuseArchived(payment);
-      const sources = { payment, earlier, availableMinor: available?.balance ?? 0n };
+      const sources = { payment, earlier, availableMinor };
       const wanted = { amount: command.amount, note: command.reason ?? null };
       const context: DecisionContext = {
         now: deps.clock.now(),
@@ -66,23 +67,22 @@ export function makeRefundForMerchant(
 
 /** The refunds are read after the payment: if one was made in between, the payment's version has moved, and the guard fails. */
 async function readRows(deps: Deps, merchant: Merchant, transactionId: string): Promise<Rows> {
-  const nothing = { payment: undefined, isArchived: false, paidBy: undefined, earlier: [], available: undefined };
+  const nothing = { payment: undefined, isArchived: false, paidBy: undefined, earlier: [], availableMinor: 0n };
   if (!isIdIn(merchant.shard, 'txn', transactionId)) return nothing;
   const payment = await deps.store.payment.get(merchant.shard, transactionId);
   if (payment === undefined) {
     const archived = await findPayment(deps, merchant.shard, transactionId);
     return { ...nothing, payment: archived, isArchived: archived !== undefined };
   }
-  const account = merchantAccount(payment.merchant_id, 'available', payment.currency);
-  const [paidBy, earlier, available] = await Promise.all([
+  const [paidBy, earlier, availableMinor] = await Promise.all([
     latestAttempt(deps, payment),
     deps.store.refund.ofPayment(payment.shard, payment.id),
-    deps.store.account.get(account.shard, account.id),
+    readAvailable(deps, { id: payment.merchant_id }, payment.currency),
   ]);
   // A balance that looks too low may have paid another refund of this payment meanwhile: then read again, to refuse for that.
-  const isShort = (available?.balance ?? 0n) < payment.amount_minor;
+  const isShort = availableMinor < payment.amount_minor;
   const isOld = isShort && (await deps.store.payment.get(payment.shard, payment.id))?.version !== payment.version;
-  return isOld ? readRows(deps, merchant, transactionId) : { ...nothing, payment, paidBy, earlier, available };
+  return isOld ? readRows(deps, merchant, transactionId) : { ...nothing, payment, paidBy, earlier, availableMinor };
 }
 
 function refuseArchived({ id, status }: Payment): Refusal {

@@ -9,8 +9,9 @@ import type { PayoutBatch, PayoutLine } from '../../src/domain/outgoing-records.
 import type { PayoutOrder } from '../../src/domain/payout-order.ts';
 import { occurrenceDates, type ScheduleOrder } from '../../src/domain/schedule.ts';
 import { creditBalance } from '../../src/usecases/balance-credit.ts';
+import { readAvailable } from '../../src/usecases/balances-read.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { makePayout, payoutIds, readAvailable } from '../../src/usecases/payout-send.ts';
+import { makePayout, payoutIds } from '../../src/usecases/payout-send.ts';
 import { hooksAbout } from './flows.ts';
 import { rowsOf } from './rows.ts';
 import type { World } from './world.ts';
