@@ -38,7 +38,7 @@ export type LateRows = Pick<LateMoney, 'attempt' | 'order' | 'feeMinor'>;
  */
 const CLOCKS_DIFFER_MS = 5 * MINUTE_MS;
 
-const LOOK = 'see `mbongo suspense list`';
+const ADVICE = 'see `mbongo suspense list`';
 
 /** @throws OperatorError when there is no such attempt, none of its money is in suspense, or it cannot go to `verdict.to`. */
 export async function bookLateMoney(
@@ -49,7 +49,7 @@ export async function bookLateMoney(
   const attribution = requireAttribution(verdict);
   const { shard } = await requireAttempt(deps, attemptId);
   const ids = transferIds(idsOf(deps), shard);
-  const booked = await decideOnce(deps, shard, LOOK, async () => {
+  const booked = await decideOnce(deps, shard, ADVICE, async () => {
     const late = await requireLate(deps, attemptId, verdict.to);
     // If two operators book money of the same order at once, one change loses and is decided again.
     const { change, attempt } = late.book({ ids, now: deps.clock.now() });
@@ -96,7 +96,7 @@ export function requireWaiting(attempt: Attempt): void {
         : `its order was completed with it, or an operator booked it: ${how}`;
     throw new OperatorError(`${id} has been booked already, to the ${late}: ${orSo}`);
   }
-  const instead = isOpen(status) ? 'close it with `mbongo attempt settle`' : LOOK;
+  const instead = isOpen(status) ? 'close it with `mbongo attempt settle`' : ADVICE;
   throw new OperatorError(`${id} is ${status}, and none of its money is in suspense: ${instead}`);
 }
 

@@ -41,7 +41,7 @@ export interface Decided {
   readonly orderStatus: string;
 }
 
-const LOOK = 'see `mbongo attempt list`';
+const ADVICE = 'see `mbongo attempt list`';
 
 /**
  * @throws OperatorError when there is no such attempt, it is closed, its call is in flight, or the verdict contradicts it; or when
@@ -59,7 +59,7 @@ export async function decideAttempt(
   if (!(await isOrderLive(deps, key)))
     throw new OperatorError(`what ${key.id} moved money for has been archived: see \`mbongo ${key.purpose} show\``);
   // If the upstream's own answer was committed first, this verdict loses and then finds the attempt closed.
-  const { before, settled, orderStatus } = await decideOnce(deps, key.shard, LOOK, async () => {
+  const { before, settled, orderStatus } = await decideOnce(deps, key.shard, ADVICE, async () => {
     const closing = await settle(deps, key, answer);
     const { change } = closing.settled;
     if (change !== undefined) return { change, answer: closing };
@@ -68,7 +68,7 @@ export async function decideAttempt(
     );
   });
   soundAlarm(deps, settled);
-  const decided = { attempt: settled.attempt, orderStatus: await readAfter(deps, orderStatus, LOOK) };
+  const decided = { attempt: settled.attempt, orderStatus: await readAfter(deps, orderStatus, ADVICE) };
   logDecision(deps, before, decided, cleaned);
   return decided;
 }

@@ -14,7 +14,7 @@ import { OperatorError } from './operator-error.ts';
 import { type Attribution, requireAttribution } from './operator-input.ts';
 import { readSetting, settingChange } from './setting.ts';
 
-const LOOK = 'see `mbongo connector list`';
+const ADVICE = 'see `mbongo connector list`';
 
 /**
  * Holds a connector. Every process knows of it within a second.
@@ -24,7 +24,7 @@ const LOOK = 'see `mbongo connector list`';
 export async function holdConnector(deps: OperatorDeps, connector: string, attribution: Attribution): Promise<Hold> {
   const hold: Hold = { since: deps.clock.now(), ...requireAttribution(attribution) };
   await change(deps, connector, hold, (found) => {
-    if (found !== undefined) throw new OperatorError(`${found.by} holds ${connector} already: ${LOOK}`);
+    if (found !== undefined) throw new OperatorError(`${found.by} holds ${connector} already: ${ADVICE}`);
   });
   return hold;
 }
@@ -36,7 +36,7 @@ export async function resumeConnector(deps: OperatorDeps, connector: string): Pr
 
 /** The hold that there is. @throws OperatorError when there is none */
 export function requireHold(found: Hold | undefined): Hold {
-  if (found === undefined) throw new OperatorError(`it is not held: ${LOOK}`);
+  if (found === undefined) throw new OperatorError(`it is not held: ${ADVICE}`);
   return found;
 }
 
@@ -59,6 +59,6 @@ function change(
       check(found?.hold ?? undefined);
       return { change: settingChange(id, setting, JSON.stringify(kept)), answer: undefined };
     },
-    LOOK,
+    ADVICE,
   );
 }

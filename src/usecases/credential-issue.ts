@@ -23,8 +23,8 @@ export async function issueCredential(
   const merchant = await requireMerchant(deps, merchantId);
   const { credential, secret } = makeCredential(deps, merchant.shard, merchant.id, addresses);
   const change = { claims: [{ table: 'credential' as const, row: credential }] };
-  const look = `see \`mbongo credential list --merchant ${merchant.id}\``;
-  if ((await commitOnce(deps, merchant.shard, credential.id, change, look)) === 'lost')
+  const advice = `see \`mbongo credential list --merchant ${merchant.id}\``;
+  if ((await commitOnce(deps, merchant.shard, credential.id, change, advice)) === 'lost')
     throw new Error('a fresh id was taken');
   return { merchant_id: merchant.id, key_id: credential.id, secret };
 }

@@ -14,19 +14,19 @@ import { commitDecision } from './perform.ts';
 
 /** Pauses before each further try once an outcome was lost: some ten seconds in all, which covers a database's restart. */
 const PAUSES_MS = [200, 500, 1_000, 2_500, 5_500];
-const LOOK_AT_BALANCE = 'check the balance first';
+const CHECK_BALANCE = 'check the balance first';
 
 /**
  * Runs work that ends in a commit. Once a commit's outcome was lost, later failures do not resolve the doubt: the work is
  * retried, and finally reported as unknown. `attempt` must be safe to repeat, and recognise what an earlier try committed. A
  * failure before any doubt is thrown as it is: nothing was written.
  *
- * @throws OperatorError that says that it may have happened, and `look`: what to check before doing it again.
+ * @throws OperatorError that says that it may have happened, and `advice`: what to check before doing it again.
  */
 async function untilKnown<A>(
   deps: Pick<Deps, 'clock'>,
   attempt: () => Promise<A>,
-  look: string,
+  advice: string,
   happened: 'may' | 'has' = 'may',
 ): Promise<A> {
   let inDoubt = happened === 'has';
@@ -41,25 +41,25 @@ async function untilKnown<A>(
     if (milliseconds !== undefined) await pause(deps.clock, milliseconds);
   }
   const certainty = happened === 'has' ? 'the command has taken effect, once' : 'the command may have taken effect';
-  throw new OperatorError(`the database went away before it answered, but ${certainty}: ${look}`);
+  throw new OperatorError(`the database went away before it answered, but ${certainty}: ${advice}`);
 }
 
-/** The loop of `commitDecision` for operators, who wait until a lost outcome is known; `look` as for `commitOnce`. */
+/** The loop of `commitDecision` for operators, who wait until a lost outcome is known; `advice` as for `commitOnce`. */
 export function commitDecisionKnown<R, A>(
   deps: Pick<Deps, 'store' | 'clock'>,
   read: () => Promise<R>,
   decide: (rows: R) => { readonly change?: Change; readonly answer: A },
-  look: string,
+  advice: string,
 ): Promise<A> {
-  return untilKnown(deps, () => commitDecision(deps.store, read, decide), look);
+  return untilKnown(deps, () => commitDecision(deps.store, read, decide), advice);
 }
 
 /**
  * Reads what a command reports, or does what may be done again, once it has taken effect: from then on no failure of the database
  * may look as if it had not.
  */
-export function readAfter<A>(deps: Pick<Deps, 'clock'>, read: () => Promise<A>, look = LOOK_AT_BALANCE): Promise<A> {
-  return untilKnown(deps, read, look, 'has');
+export function readAfter<A>(deps: Pick<Deps, 'clock'>, read: () => Promise<A>, advice = CHECK_BALANCE): Promise<A> {
+  return untilKnown(deps, read, advice, 'has');
 }
 
 /** Claims a command's name for a day: of two changes with the same name, the second one is lost. */
@@ -81,7 +81,7 @@ export function commandClaim(
  *
  * Returns `lost` when something that the change relied on has moved, or a balance would go below its floor.
  *
- * @throws OperatorError that ends in `look` when the database stays away after an outcome was lost; the store's own error
+ * @throws OperatorError that ends in `advice` when the database stays away after an outcome was lost; the store's own error
  *   when nothing was written.
  */
 export async function commitOnce(
@@ -89,7 +89,7 @@ export async function commitOnce(
   shard: number,
   commandId: string,
   change: Change,
-  look = LOOK_AT_BALANCE,
+  advice = CHECK_BALANCE,
 ): Promise<'won' | 'lost'> {
   const now = deps.clock.now();
   const claim = commandClaim(shard, commandId, now);
@@ -99,27 +99,27 @@ export async function commitOnce(
     // If our claim exists, the change lost only to an earlier try of our own.
     return (await deps.store.idempotency.get(shard, claim.row.id)) === undefined ? 'lost' : 'won';
   };
-  return untilKnown(deps, attempt, look);
+  return untilKnown(deps, attempt, advice);
 }
 
 /** 50 rounds: losing this often means that the rule is wrong, since each round decides on what the winner wrote. */
 const MAX_ROUNDS = 50;
 
 /**
- * Commits an operator's decision once, on fresh rows (`look` is for `commitOnce`). If it loses to another decision, it is decided
+ * Commits an operator's decision once, on fresh rows (`advice` is for `commitOnce`). If it loses to another decision, it is decided
  * again, and finds what the other one did. `decide` reads its rows anew each time. It throws an OperatorError when there is
  * nothing left to decide, and returns no change when all is as wanted.
  */
 export async function decideOnce<A>(
   deps: Pick<Deps, 'store' | 'clock' | 'random'>,
   shard: number,
-  look: string,
+  advice: string,
   decide: () => Promise<{ readonly change?: Change; readonly answer: A }>,
 ): Promise<A> {
   const commandId = newId(deps, 'cmd', shard);
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const { change, answer } = await decide();
-    if (change === undefined || (await commitOnce(deps, shard, commandId, change, look)) === 'won') return answer;
+    if (change === undefined || (await commitOnce(deps, shard, commandId, change, advice)) === 'won') return answer;
   }
   throw new Error('a decision lost against its neighbours too often');
 }

@@ -18,7 +18,7 @@ import { type BatchRows, batchContext, type PayoutBatchDeps, readBatch } from '.
 /** What an operator's command about payouts is handed. */
 export type PayoutOperatorDeps = OperatorDeps & PayoutBatchDeps & Pick<Deps, 'log'>;
 
-const LOOK = 'see `mbongo payout show`';
+const ADVICE = 'see `mbongo payout show`';
 
 /** The batch of that id, live or archived. @throws OperatorError when there is none. */
 export async function seeBatch(deps: FindDeps, batchId: string): Promise<PayoutBatch> {
@@ -46,12 +46,12 @@ export async function changeBatch(
   decide: (rows: BatchRows, context: BatchContext) => Change | Promise<Change>,
 ): Promise<PayoutBatch> {
   const { shard, id } = await requireBatch(deps, batchId);
-  await decideOnce(deps, shard, LOOK, async () => {
+  await decideOnce(deps, shard, ADVICE, async () => {
     const rows = await readBatch(deps, { shard, id });
     if (rows === undefined) throw new Error(`${id} is there no longer`);
     return { change: await decide(rows, batchContext(deps)), answer: undefined };
   });
-  return readAfter(deps, () => requireBatch(deps, id), LOOK);
+  return readAfter(deps, () => requireBatch(deps, id), ADVICE);
 }
 
 /** When the dates of a batch that have passed without being run were due, in milliseconds, oldest first. */

@@ -38,9 +38,9 @@ export async function transferOnce(deps: OperatorDeps, order: TransferOrder): Pr
   const key = referenceKey(cause, account.id, named.cause_id);
   const row = { shard, id: key, transfer_id: id, payment_id: null, amount_minor, created_at: at };
   const claims = reference === null ? [] : [{ table: 'transfer_reference', row } as const];
-  const look =
+  const advice =
     reference === null ? undefined : 'give it again with the same reference, under which no money moves twice';
-  const outcome = await commitOnce(deps, shard, id, { claims, transfers: [named] }, look);
+  const outcome = await commitOnce(deps, shard, id, { claims, transfers: [named] }, advice);
   if (outcome === 'won') return { kind: 'moved', transfer: named };
   const before = reference === null ? undefined : await deps.store.transferReference.get(shard, key);
   return reference === null || before === undefined ? { kind: 'short' } : { kind: 'before', before, reference };

@@ -33,9 +33,9 @@ export interface WalletOpened {
 }
 
 const E164 = /^\+[1-9][0-9]{6,14}$/;
-const LOOK_BY_NUMBER = 'open it again: a number that is open already is refused';
+const ADVICE_BY_NUMBER = 'open it again: a number that is open already is refused';
 /** Nobody knows the number, and given again the command would open, and fill, a second one. */
-const LOOK_BY_PHONE = 'see `mbongo wallet list` with its --phone before you open another one';
+const ADVICE_BY_PHONE = 'see `mbongo wallet list` with its --phone before you open another one';
 /** 10 tries: with a thousand million numbers per shard, repeated collisions mean that something else is wrong. */
 const NUMBERS_TRIED = 10;
 
@@ -63,8 +63,8 @@ export async function openWallet(deps: OperatorDeps, command: WalletOpenCommand)
       locked_until: null,
       created_at: deps.clock.now(),
     };
-    const look = number === undefined ? LOOK_BY_PHONE : LOOK_BY_NUMBER;
-    if (await commitWallet(deps, wallet, balance, look)) return { wallet, balance };
+    const advice = number === undefined ? ADVICE_BY_PHONE : ADVICE_BY_NUMBER;
+    if (await commitWallet(deps, wallet, balance, advice)) return { wallet, balance };
     if (number !== undefined) throw new OperatorError(`wallet ${number} is open already`);
   }
   throw new Error('no free wallet number was found');
@@ -80,7 +80,7 @@ export function requirePhone(phone: string): void {
   if (!E164.test(phone)) throw new UsageError('the phone number must be international, like +243810000042');
 }
 
-async function commitWallet(deps: OperatorDeps, wallet: Wallet, balance: bigint, look: string): Promise<boolean> {
+async function commitWallet(deps: OperatorDeps, wallet: Wallet, balance: bigint, advice: string): Promise<boolean> {
   const transferId = newId(deps, 'trf', wallet.shard);
   const transfer: Transfer = {
     shard: wallet.shard,
@@ -97,5 +97,5 @@ async function commitWallet(deps: OperatorDeps, wallet: Wallet, balance: bigint,
     claims: [{ table: 'wallet' as const, row: wallet }],
     transfers: balance > 0n ? [transfer] : [],
   };
-  return (await commitOnce(deps, wallet.shard, transferId, change, look)) === 'won';
+  return (await commitOnce(deps, wallet.shard, transferId, change, advice)) === 'won';
 }
