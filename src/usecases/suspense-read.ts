@@ -67,13 +67,13 @@ export async function seeSuspense(
   const attempt = await requireAttempt(deps, attemptId);
   requireWaiting(attempt);
   const choices: SuspenseChoice[] = [];
-  const targets = FROM_THE_RULE_ON.filter((to) => lateTargetsOf(attempt.purpose).includes(to));
+  const targets = BY_PREFERENCE.filter((to) => lateTargetsOf(attempt.purpose).includes(to));
   for (const to of targets) choices.push({ to, whyNot: await whyNot(deps, attempt, to) });
   return { choices, ...seenAs(attempt, await know(deps, attempt)) };
 }
 
-/** What is done as a rule comes first (docs/operating.md). */
-const FROM_THE_RULE_ON: readonly LateTarget[] = ['payer', 'upstream', 'merchant', 'gateway'];
+/** The parties to whom late money can be booked, the usual one first (docs/operating.md). */
+const BY_PREFERENCE: readonly LateTarget[] = ['payer', 'upstream', 'merchant', 'gateway'];
 
 async function whyNot(deps: FindDeps, attempt: Attempt, to: LateTarget): Promise<string | null> {
   try {
