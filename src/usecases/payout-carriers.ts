@@ -33,24 +33,24 @@ const MAX_PARKED = 10_000;
 /** 10 000 lines waiting in the database are made due when a carrier is back; the rest wait for their own backoff. */
 const MAX_RETRIED_NOW = 10_000;
 
-/** 3 tries after which a line's failure says something of its number, and no longer that the carrier is away. */
-const MAX_TELLING = 3;
+/** 3 tries from which on a line is suspect: its failure says something of its number, and no longer that the carrier is away. */
+const MIN_SUSPECT_TRIES = 3;
 /**
- * 100 such failures in a row, and no answer to any line: from then on they count all the same. An outage may begin when all lines
- * that are left have failed three times, after hours in which the carrier took only some calls.
+ * 100 failures of suspect lines in a row, and no answer to any line, are ignored; further ones count. An outage may begin when all
+ * lines that are left have failed three times, after hours in which the carrier took only some calls.
  */
-const MAX_UNTELLING = 100;
+const MAX_IGNORED_FAILURES = 100;
 
 interface Carrier {
   readonly name: string;
   readonly breaker: CircuitBreaker;
   readonly parked: PayoutLine[];
-  /** How many calls for lines that fail again and again were left unanswered since it last answered one. */
-  untelling: number;
+  /** How many calls for suspect lines were left unanswered since the carrier last answered one. */
+  ignoredFailures: number;
   /** The merchant whose unanswered line opened the breaker last. */
-  blamed: string | undefined;
+  blamedMerchant: string | undefined;
   /** The line that was offered as a probe. */
-  chosen: PayoutLine | undefined;
+  probeLine: PayoutLine | undefined;
   /** Whether the next probe is scheduled for this very moment. */
   isProbedSoon: boolean;
   /** Cancels the scheduled probe. */
@@ -78,9 +78,9 @@ export function openCarriers(
       name,
       breaker: createCircuitBreaker(),
       parked: [],
-      untelling: 0,
-      blamed: undefined,
-      chosen: undefined,
+      ignoredFailures: 0,
+      blamedMerchant: undefined,
+      probeLine: undefined,
       isProbedSoon: false,
       cancel: () => undefined,
     };
@@ -97,7 +97,7 @@ export function openCarriers(
     const left = parked.splice(0).filter((line) => isLeased(line, now));
     const line = bestProbe(left, carrier);
     for (const one of left) if (one !== line) parked.push(one);
-    carrier.chosen = line;
+    carrier.probeLine = line;
     if (line !== undefined) offer(line);
   };
 
@@ -126,7 +126,7 @@ export function openCarriers(
       const carrier = of(line);
       const { breaker, parked } = carrier;
       // One that has failed before is no probe until all that came with it have been looked at.
-      const mayCall = !breaker.isOpen() || line.tries === 0 || line === carrier.chosen;
+      const mayCall = !breaker.isOpen() || line.tries === 0 || line === carrier.probeLine;
       if (mayCall && breaker.admits(deps.clock.now())) return true;
       if (parked.length < MAX_PARKED) parked.push(line);
       probeSoon(carrier);
@@ -135,11 +135,11 @@ export function openCarriers(
     record(line, outcome) {
       const carrier = of(line);
       const { breaker } = carrier;
-      const news = breaker.record(isTelling(carrier, line, outcome) ? outcome : 'not_called', deps.clock.now());
+      const news = breaker.record(outcomeForBreaker(carrier, line, outcome), deps.clock.now());
       if (news?.kind === 'closed') resume(carrier);
       else if (news?.kind === 'opened') {
         deps.log.warn('payout_carrier_away', { connector: carrier.name, ms: news.pauseMs });
-        carrier.blamed = line.merchant_id;
+        carrier.blamedMerchant = line.merchant_id;
         probeIn(carrier, news.pauseMs);
       } else if (outcome === 'not_called' && breaker.isOpen()) probeSoon(carrier);
     },
@@ -158,12 +158,20 @@ export function openCarriers(
   };
 }
 
-/** Whether the outcome says something of the carrier: each failure does while the breaker is open. */
-function isTelling(carrier: Carrier, { tries }: PayoutLine, outcome: CallOutcome): boolean {
-  if (outcome === 'answered') carrier.untelling = 0;
-  if (outcome !== 'silent' || tries < MAX_TELLING || carrier.breaker.isOpen()) return true;
-  carrier.untelling += 1;
-  return carrier.untelling > MAX_UNTELLING;
+/** Whether the line has failed so often that its number may be at fault, and not the carrier. */
+function isSuspect({ tries }: Pick<PayoutLine, 'tries'>): boolean {
+  return tries >= MIN_SUSPECT_TRIES;
+}
+
+/**
+ * The outcome of a line's call as the breaker takes it: the failure of a suspect line counts as no call, unless the breaker is open
+ * already, or too many have been ignored.
+ */
+function outcomeForBreaker(carrier: Carrier, line: PayoutLine, outcome: CallOutcome): CallOutcome {
+  if (outcome === 'answered') carrier.ignoredFailures = 0;
+  if (outcome !== 'silent' || !isSuspect(line) || carrier.breaker.isOpen()) return outcome;
+  carrier.ignoredFailures += 1;
+  return carrier.ignoredFailures > MAX_IGNORED_FAILURES ? outcome : 'not_called';
 }
 
 function unschedule(carrier: Carrier): void {
@@ -172,14 +180,17 @@ function unschedule(carrier: Carrier): void {
 }
 
 /**
- * The line that is most likely to be answered if the carrier is back: one that has not failed again and again, of another merchant
- * than the blamed one, in case that merchant's numbers were at fault, and with the fewest tries.
+ * The line that is most likely to be answered if the carrier is back: one that is not suspect, of another merchant than the blamed
+ * one, in case that merchant's numbers were at fault, and with the fewest tries.
  */
-function bestProbe(lines: readonly PayoutLine[], { blamed }: Pick<Carrier, 'blamed'>): PayoutLine | undefined {
-  const isSuspect = ({ tries }: PayoutLine): number => Number(tries >= MAX_TELLING);
-  const isBlamed = ({ merchant_id }: PayoutLine): number => Number(merchant_id === blamed);
+function bestProbe(
+  lines: readonly PayoutLine[],
+  { blamedMerchant }: Pick<Carrier, 'blamedMerchant'>,
+): PayoutLine | undefined {
+  const suspicion = (line: PayoutLine): number => Number(isSuspect(line));
+  const blame = ({ merchant_id }: PayoutLine): number => Number(merchant_id === blamedMerchant);
   const compare = (one: PayoutLine, other: PayoutLine): number =>
-    isSuspect(one) - isSuspect(other) || isBlamed(one) - isBlamed(other) || one.tries - other.tries;
+    suspicion(one) - suspicion(other) || blame(one) - blame(other) || one.tries - other.tries;
   let best = lines[0];
   for (const line of lines) if (best !== undefined && compare(line, best) < 0) best = line;
   return best;
