@@ -82,7 +82,7 @@ function rowOf({ verdict, theirs, ours }: Matched): Row {
     currency: theirs?.currency ?? ours?.currency ?? '',
     their_amount: theirs === undefined ? '' : formatMinor(theirs.amountMinor, theirs.currency),
     our_amount: ours === undefined ? '' : amountOf(ours.amountMinor, ours.currency, theirs?.currency),
-    their_status: theirs?.word ?? '',
+    their_status: theirs?.upstreamStatus ?? '',
     our_status: ours?.status ?? '',
     date: theirs?.at === undefined ? '' : timeOf(theirs.at),
     provider_reference: theirs?.providerReference ?? ours?.providerReference ?? '',

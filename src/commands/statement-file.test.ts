@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { StatementLine } from '../usecases/reconcile-match.ts';
+import type { UpstreamLine } from '../usecases/reconcile-match.ts';
 import { readStatement, requireStatementFile } from './statement-file.ts';
 
 let folder: string;
@@ -23,10 +23,10 @@ async function fileOf(content: string | Uint8Array): Promise<string> {
   return path;
 }
 
-async function read(content: string | Uint8Array): Promise<StatementLine[]> {
+async function read(content: string | Uint8Array): Promise<UpstreamLine[]> {
   const path = await fileOf(content);
   await requireStatementFile(path);
-  const lines: StatementLine[] = [];
+  const lines: UpstreamLine[] = [];
   for await (const line of readStatement(path)) lines.push(line);
   return lines;
 }
@@ -52,7 +52,7 @@ test('columns are found by name, in any order, and others are ignored', async ()
       amountMinor: 1250n,
       currency: 'usd',
       status: 'paid',
-      word: 'SUCCESSFUL',
+      upstreamStatus: 'SUCCESSFUL',
       at: Date.UTC(2026, 10, 20),
       until: Date.UTC(2026, 10, 21),
       providerReference: '42',
@@ -63,7 +63,7 @@ test('columns are found by name, in any order, and others are ignored', async ()
       amountMinor: 100n,
       currency: 'xof',
       status: 'not_paid',
-      word: 'TIMEOUT',
+      upstreamStatus: 'TIMEOUT',
       at: Date.UTC(2026, 10, 20, 10),
       until: Date.UTC(2026, 10, 20, 10) + 1,
       providerReference: undefined,

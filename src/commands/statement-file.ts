@@ -13,7 +13,7 @@ import { type Currency, isCurrency } from '../domain/currency.ts';
 import { DAY_MS } from '../domain/durations.ts';
 import { formatMinor, parsePaddedAmount } from '../domain/money.ts';
 import { OperatorError } from '../usecases/operator-error.ts';
-import type { StatementLine, StatementStatus } from '../usecases/reconcile-match.ts';
+import type { UpstreamLine, UpstreamLineStatus } from '../usecases/reconcile-match.ts';
 import { readTime } from './options.ts';
 
 const REQUIRED = ['reference', 'amount', 'currency', 'status'] as const;
@@ -22,7 +22,7 @@ type Column = (typeof REQUIRED)[number] | (typeof OPTIONAL)[number];
 type Cells = { readonly [column in Column]?: string };
 
 /** Upstreams' words for each status, ignoring case; blanks, hyphens and underscores are equal. */
-const WORDS: Readonly<Record<StatementStatus, readonly string[]>> = {
+const WORDS: Readonly<Record<UpstreamLineStatus, readonly string[]>> = {
   // An order that was given back, or is disputed, was paid; what was charged back is not any more.
   paid: [
     'successful',
@@ -64,7 +64,7 @@ const WORDS: Readonly<Record<StatementStatus, readonly string[]>> = {
   ],
 };
 const STATUSES = new Map(
-  Object.entries(WORDS).flatMap(([status, words]) => words.map((word) => [word, status as StatementStatus])),
+  Object.entries(WORDS).flatMap(([status, words]) => words.map((word) => [word, status as UpstreamLineStatus])),
 );
 
 const MAX_BYTES = 512 * 1024 * 1024;
@@ -83,7 +83,7 @@ export async function requireStatementFile(path: string): Promise<void> {
 }
 
 /** The lines of the file, from its beginning. @throws OperatorError that names line and column. */
-export async function* readStatement(path: string): AsyncGenerator<StatementLine> {
+export async function* readStatement(path: string): AsyncGenerator<UpstreamLine> {
   let header: readonly string[] = [];
   const parser = parse({
     bom: true,
@@ -130,7 +130,7 @@ function requireColumns(path: string, header: readonly string[]): void {
   if (twice !== undefined) throw new OperatorError(`${path}, line 1: the column ${twice} occurs twice`);
 }
 
-function lineOf(path: string, line: number, cells: Cells): StatementLine {
+function lineOf(path: string, line: number, cells: Cells): UpstreamLine {
   const wrong = (column: Column, what: string): OperatorError =>
     new OperatorError(`${path}, line ${line}, column ${column}: ${JSON.stringify(cells[column] ?? '')} ${what}`);
   for (const column of [...REQUIRED, ...OPTIONAL]) {
@@ -152,7 +152,7 @@ function lineOf(path: string, line: number, cells: Cells): StatementLine {
     amountMinor: money.minor,
     currency,
     status: meaning,
-    word: status,
+    upstreamStatus: status,
     ...(date === '' ? { at: undefined, until: undefined } : timesOf(instantOf(date, wrong), date)),
     providerReference: cells.provider_reference === '' ? undefined : cells.provider_reference,
   };

@@ -11,19 +11,19 @@ import type { Deps } from './deps.ts';
 import { OperatorError } from './operator-error.ts';
 
 /** What became of an attempt, according to the statement. */
-export type StatementStatus = 'paid' | 'not_paid' | 'open';
+export type UpstreamLineStatus = 'paid' | 'not_paid' | 'open';
 
 /** A parsed line of a statement. */
-export interface StatementLine {
+export interface UpstreamLine {
   /** Its line number in the file; the first is 1. */
   readonly line: number;
   /** Our reference at the upstream, or the attempt's own id. */
   readonly reference: string;
   readonly amountMinor: bigint;
   readonly currency: Currency;
-  readonly status: StatementStatus;
-  /** The status in the upstream's own word. */
-  readonly word: string;
+  readonly status: UpstreamLineStatus;
+  /** The status in the upstream's own words. */
+  readonly upstreamStatus: string;
   readonly at: number | undefined;
   /** The exclusive end of what its date covers: the end of a day, or the next millisecond. */
   readonly until: number | undefined;
@@ -68,15 +68,15 @@ export interface OurSide {
 /** A verdict, and the two sides that it compares. Undefined: that side has none. */
 export interface Matched {
   readonly verdict: Verdict;
-  readonly theirs: StatementLine | undefined;
+  readonly theirs: UpstreamLine | undefined;
   readonly ours: OurSide | undefined;
 }
 
 /** An upstream's statement, with the span that it is to cover. */
-export interface Statement {
+export interface UpstreamStatement {
   readonly connector: string;
   /** Reads it from its beginning; called several times. */
-  read(): AsyncIterable<StatementLine>;
+  read(): AsyncIterable<UpstreamLine>;
   /** The statement should have our attempts that ended from this instant on … */
   readonly from: number | undefined;
   /** … and before this one. Undefined: the span of its dates. */
@@ -118,12 +118,12 @@ export interface Part extends Span {
 /** Lines without an attempt in the span are judged after the rest; the statement is read again only if there are any. */
 export async function matchPart(
   deps: Pick<Deps, 'store'>,
-  statement: Statement,
+  statement: UpstreamStatement,
   { ours, keyOf, isMine, from, to }: Part,
   report: (matched: Matched) => Promise<void>,
 ): Promise<void> {
   const seen = new Set<string>();
-  const judge = async (line: StatementLine): Promise<void> => {
+  const judge = async (line: UpstreamLine): Promise<void> => {
     const side = ours.get(line.reference);
     const verdict = seen.has(line.reference) ? 'duplicate' : compare(line, side);
     await report({ verdict, theirs: line, ours: side });
@@ -158,13 +158,13 @@ function mixed({ id, reference }: Attempt): OperatorError {
   );
 }
 
-function compare(line: StatementLine, side: OurSide | undefined): Verdict {
+function compare(line: UpstreamLine, side: OurSide | undefined): Verdict {
   if (side === undefined) return 'missing_here';
   if (meaningOf(side.status) !== line.status) return 'status';
   return side.amountMinor === line.amountMinor && side.currency === line.currency ? 'matched' : 'amount';
 }
 
-function meaningOf(status: AttemptStatus): StatementStatus {
+function meaningOf(status: AttemptStatus): UpstreamLineStatus {
   switch (status) {
     case 'approved':
       return 'paid';

@@ -22,8 +22,8 @@ import {
   type OurSide,
   type Part,
   type Span,
-  type Statement,
   sideOf,
+  type UpstreamStatement,
   VERDICTS,
   type Verdict,
 } from './reconcile-match.ts';
@@ -70,7 +70,7 @@ const APART_MS = DAY_MS;
  */
 export async function reconcile(
   deps: Pick<Deps, 'store'>,
-  statement: Statement,
+  statement: UpstreamStatement,
   report: (matched: Matched) => Promise<void>,
   size = PART,
 ): Promise<Reconciled> {
@@ -135,7 +135,7 @@ interface Scanned {
 }
 
 /** Reads the whole statement once, so that an unreadable line is reported before any verdict. */
-async function scan(statement: Statement): Promise<Scanned> {
+async function scan(statement: UpstreamStatement): Promise<Scanned> {
   const paid = new Map<string, bigint>();
   let namesIds = false;
   let lines = 0;
@@ -155,7 +155,7 @@ async function scan(statement: Statement): Promise<Scanned> {
   return { keyOf, lines, first, last, paid };
 }
 
-function spanOf(statement: Statement, { first, last }: Pick<Scanned, 'first' | 'last'>): Span {
+function spanOf(statement: UpstreamStatement, { first, last }: Pick<Scanned, 'first' | 'last'>): Span {
   const from = statement.from ?? first;
   const to = statement.to ?? last;
   if (from === undefined || to === undefined) {
