@@ -48,7 +48,7 @@ export interface AuditRecord {
 }
 
 interface Kept extends AuditRecord {
-  /** The shard whose accounts are audited next, whether or not they have moved. */
+  /** The shard whose accounts are audited next, whether or not they have moved. It is stored under this name. */
   readonly turn: number;
   readonly books?: BookMark | undefined;
 }
@@ -73,10 +73,10 @@ export async function auditDue(deps: AuditDeps, { isCalm = true } = {}): Promise
   if (found !== undefined && before === undefined) deps.log.warn('audit_record_damaged', { setting: AUDIT });
   const at = deps.clock.wall();
   if (before !== undefined && isWithin(isCalm ? FRESH_MS : FRESH_UNDER_LOAD_MS, before.at, at)) return 0;
-  const turn = before?.turn ?? 0;
-  const claimed: Kept = { ...NOTHING, ...before, at, turn: (turn + 1) % SHARDS };
+  const wholeShard = before?.turn ?? 0;
+  const claimed: Kept = { ...NOTHING, ...before, at, turn: (wholeShard + 1) % SHARDS };
   if (!(await write(deps, found, claimed))) return 0;
-  const ledger = await auditLedger(deps, turn);
+  const ledger = await auditLedger(deps, wholeShard);
   const books = deps.books && (await compareBooks(deps, deps.books, before?.books));
   const findings: Finding[] = [...ledger.findings, ...(books?.findings ?? [])];
   logFindings(deps, findings);
@@ -124,10 +124,10 @@ interface Looked {
 
 /**
  * A cheap, frequent check. If it finds a wrong balance, all transfers are read, to tell whether the account or its closed day
- * is wrong.
+ * is wrong. `wholeShard`: the shard of which every account is checked, and not only those that have moved.
  */
-async function auditLedger({ store }: Pick<Deps, 'store'>, turn: number): Promise<Looked> {
-  const recent = await store.auditRecent(turn);
+async function auditLedger({ store }: Pick<Deps, 'store'>, wholeShard: number): Promise<Looked> {
+  const recent = await store.auditRecent(wholeShard);
   const suspects = recent.findings.filter((finding) => finding.kind === 'balance');
   if (suspects.length === 0) return recent;
   const all = await store.auditAll();

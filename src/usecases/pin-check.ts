@@ -41,16 +41,16 @@ export async function readPinRows(
 /** `wrong` also for a number without an account. */
 export type PinVerdict = 'right' | 'wrong';
 
-/** Verifies the PIN, once; not to be called while it is locked. `turn`: the owner of the queue in which the hash is computed. */
+/** Verifies the PIN, once; not to be called while it is locked. `owner`: in whose queue the hash is computed. */
 export async function judgePin(
   deps: Pick<Deps, 'secrets'>,
   rows: PinRows,
   pin: string,
-  turn: string,
+  owner: string,
 ): Promise<PinVerdict> {
   const { id = '', pin_hash = '' } = rows.wallet ?? {};
   // An account without a PIN takes the same work as no account.
-  return (await deps.secrets.verifyPin(pin, pin_hash || undefined, id, turn)) ? 'right' : 'wrong';
+  return (await deps.secrets.verifyPin(pin, pin_hash || undefined, id, owner)) ? 'right' : 'wrong';
 }
 
 /**
