@@ -8,13 +8,10 @@ import type { Merchant } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { TrafficLimit } from '../domain/traffic-limit.ts';
 import type { Clock } from '../platform/platform.ts';
-import type { MerchantCaller, SessionCaller } from '../usecases/callers.ts';
+import type { Caller } from './caller.ts';
 import { type Guard, guardHeaders, type Limits, limitHeaders } from './limits.ts';
 import type { Route } from './route.ts';
 import { type SlidingWindow, slidingWindow } from './sliding-window.ts';
-
-/** Undefined: the route asks for no credential. */
-export type Caller = MerchantCaller | SessionCaller | undefined;
 
 interface CountingParts {
   readonly limits: Limits;

@@ -7,62 +7,41 @@
 
 import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isWithin } from '../domain/elapsed.ts';
-import type { Session } from '../domain/records.ts';
-import { type DetailCode, Refusal, refuseField } from '../domain/refusal.ts';
+import { Refusal, refuseField } from '../domain/refusal.ts';
 import type { Clock } from '../platform/platform.ts';
-import type { Answering, Reply } from '../usecases/perform.ts';
-import {
-  type AuthenticationParts,
-  authenticate,
-  lookUpCredential,
-  onDevice,
-  type PresentedCredential,
-  requireUnconsumed,
-} from './authentication.ts';
+import type { Reply } from '../usecases/perform.ts';
+import { requireUnconsumed } from './authentication.ts';
+import { type CallParts, callOf } from './call.ts';
 import { bodyOf, formOf, requireType } from './call-body.ts';
+import { countCall, countGuarded, countGuardedCalls, type GuardedCalls, senderOf } from './call-counts.ts';
 import {
   type Caller,
-  countBy,
-  countCall,
-  countGuarded,
-  countGuardedCalls,
-  type GuardedCalls,
-  senderOf,
-} from './call-counts.ts';
-import type { ClientAddress } from './client-address.ts';
-import {
-  type ExchangeParts,
-  envelopeFor,
-  exchangeOf,
-  JSON_TYPE,
-  languageOfRequest,
-  refuse,
-  sayReplayed,
-  writable,
-} from './exchange.ts';
+  type CallerParts,
+  callerInTurn,
+  callerOf,
+  currentCaller,
+  lookUpShown,
+  withDevice,
+} from './caller.ts';
+import { exchangeOf, JSON_TYPE, refuse, sayReplayed, writable } from './exchange.ts';
 import { createReceipt, type ReceiptParts, readIdempotencyKey, type UsedReceipt } from './idempotency.ts';
 import { createKeyTurns, type KeyTurns } from './key-turns.ts';
-import { codeGuard, guardHeaders, type Limits } from './limits.ts';
+import type { FileRule } from './multipart.ts';
 import { aboutPayment, type PaymentsKnown, paymentIdIn } from './refusal-about.ts';
-import { readFingerprint, readPipelineHeaders } from './request-headers.ts';
+import { readPipelineHeaders } from './request-headers.ts';
 import { type ClockCheck, requireRightClock } from './right-clock.ts';
-import { type Call, fullPath, type Rendered, type Route, type Streamed } from './route.ts';
+import { fullPath, type Route, type Streamed } from './route.ts';
 import { type BodyShape, createBodyShape, createParamsShape, createQueryShape, type Shape } from './shape.ts';
 import type { Streams } from './streams.ts';
 import type { UploadSlots } from './upload-slots.ts';
 
-export interface PipelineParts extends AuthenticationParts, ReceiptParts, ExchangeParts, ClockCheck, PaymentsKnown {
-  readonly lookups: AuthenticationParts['lookups'];
-  readonly secrets: AuthenticationParts['secrets'] & ReceiptParts['secrets'];
+export interface PipelineParts extends CallerParts, CallParts, ReceiptParts, ClockCheck, PaymentsKnown {
+  readonly lookups: CallerParts['lookups'];
+  readonly secrets: CallerParts['secrets'] & ReceiptParts['secrets'];
   readonly clock: Pick<Clock, 'now' | 'after'>;
-  /** Binds a session to the first device that it shows; returns the session as it is then. @throws Refusal 1305. */
-  bindDevice(session: Session, fingerprint: string): Promise<Session>;
-  readonly limits: Limits;
   /** Shared with the pages, because a file takes as much memory there. */
   readonly uploads: UploadSlots;
   readonly streams: Streams;
-  readonly addressOf: ClientAddress;
 }
 
 /** What a route keeps between calls. */
@@ -90,11 +69,6 @@ export interface Pipeline {
   handle(request: FastifyRequest, reply: FastifyReply): Promise<string | Readable>;
 }
 
-const MISSING: PresentedCredential = { kind: 'missing' };
-
-/** How long a credential that was read while the body arrived counts as current. */
-const FRESH_MS = 500;
-
 export function createPipeline(parts: PipelineParts, route: Route): Pipeline {
   const kept: Kept = {
     body: route.body === undefined ? undefined : createBodyShape(route.body, route.codes),
@@ -112,8 +86,7 @@ export function createPipeline(parts: PipelineParts, route: Route): Pipeline {
     if (route.outside === true) return;
     exchange.headers = readPipelineHeaders(request.raw);
     if (route.credential === 'none') return;
-    const { authorization, twoCredentials } = exchange.headers;
-    exchange.shown = twoCredentials ? MISSING : lookUpCredential(parts.lookups, authorization);
+    exchange.shown = lookUpShown(parts, exchange.headers);
   }
 
   async function handle(request: FastifyRequest, reply: FastifyReply): Promise<string | Readable> {
@@ -147,18 +120,22 @@ async function answerCall(handling: Handling): Promise<Sent> {
   // Neither of two fingerprints is chosen, so neither may be bound.
   if (headers?.duplicate !== undefined) throw refuseField(1110, headers.duplicate, 'DUPLICATE_HEADER');
   const caller = await withDevice(parts, known);
-  if (route.upload === undefined)
-    return answerPrepared(handling, caller, prepare(handling, caller, bodyOf(route, request)));
+  if (route.upload !== undefined) return answerWithFile(handling, caller, route.upload);
+  return answerPrepared(handling, caller, prepare(handling, caller, bodyOf(route, request)));
+}
+
+/** Answers a call whose body is a form with a file. Its slot is held until the answer: the file is in memory as long. */
+async function answerWithFile(handling: Handling, caller: Caller, rule: FileRule): Promise<Sent> {
+  const { parts, route, request } = handling;
   if (caller === undefined) throw new Error('a file of a sender who is nobody');
-  // The slot is held until the answer: the file is in memory as long.
-  const place = [senderOf(caller), caller.merchant.id] as const;
-  const isRepeated = headers?.idempotencyKey !== undefined;
-  const slots = [isRepeated ? await parts.uploads.waitFor(...place) : parts.uploads.take(...place)];
+  const owners = [senderOf(caller), caller.merchant.id] as const;
+  const mayWait = exchangeOf(request).headers?.idempotencyKey !== undefined;
+  const slots = [mayWait ? await parts.uploads.waitFor(...owners) : parts.uploads.take(...owners)];
   try {
-    const form = await formOf(parts, route.upload, request);
+    const form = await formOf(parts, rule, request);
     slots.push(await parts.uploads.finish());
     // The call may have waited for its slot and for its file, so its sender is looked up again.
-    const sender = await withDevice(parts, await callerOf(parts, route, request));
+    const sender = await currentCaller(parts, route, request);
     return await answerPrepared(handling, sender, prepare(handling, sender, form.body, form.memory));
   } finally {
     for (const giveBack of slots) giveBack();
@@ -198,29 +175,14 @@ function prepare(handling: Handling, caller: Caller, body: unknown, memory = bod
 }
 
 async function answerPrepared(handling: Handling, caller: Caller, prepared: Prepared): Promise<Sent> {
+  const { parts, route, kept, request } = handling;
   const { receipt } = prepared;
   if (receipt === undefined) return answerOnce(handling, caller, prepared);
-  const endTurn = await handling.kept.turns.take(receipt.id);
+  const endTurn = await kept.turns.take(receipt.id);
   try {
-    return await answerOnce(handling, await callerInTurn(handling, caller), prepared);
+    return await answerOnce(handling, await callerInTurn(parts, route, request, caller), prepared);
   } finally {
     endTurn();
-  }
-}
-
-const EXPIRED = ['SESSION_EXPIRED', 'EXPIRED_AFTER_SUBMIT'] as const;
-
-/**
- * The call may have waited, so a credential revoked or suspended meanwhile is refused. An expired session may still look up its
- * answer.
- */
-async function callerInTurn({ parts, route, request }: Handling, caller: Caller): Promise<Caller> {
-  if (isWithin(FRESH_MS, exchangeOf(request).startedAt, parts.clock.now())) return caller;
-  try {
-    return await withDevice(parts, await callerOf(parts, route, request));
-  } catch (error) {
-    if (error instanceof Refusal && EXPIRED.some((code) => hasDetail(error, code))) return caller;
-    throw error;
   }
 }
 
@@ -247,28 +209,6 @@ async function hasBegun(receipt: UsedReceipt | undefined, caller: Caller): Promi
   return (await receipt.stored()) === undefined && receipt.begun();
 }
 
-/** Authenticates the caller, and with it the fingerprint: its form first, then whether it is the session's. */
-async function callerOf(parts: PipelineParts, route: Route, request: FastifyRequest): Promise<Caller> {
-  const { credential } = route;
-  const { headers, shown: first, startedAt } = exchangeOf(request);
-  if (credential === 'none') return undefined;
-  if (headers === undefined || first === undefined) throw new Error('a call that was not begun');
-  // If the body took its time, the credential is read again: one revoked or suspended meanwhile is refused.
-  const isFresh = isWithin(FRESH_MS, startedAt, parts.clock.now());
-  const shown = isFresh || first === MISSING ? first : lookUpCredential(parts.lookups, headers.authorization);
-  const caller = await authenticate(parts, shown, { credential, address: () => parts.addressOf(request) });
-  // A malformed one is refused only now that the credential has been verified.
-  const fingerprint = readFingerprint(headers.fingerprint);
-  return caller.kind === 'session' ? onDevice(caller, fingerprint, route) : caller;
-}
-
-/** A session is bound to the first device that it shows, on whatever call and however that call ends (contract §1). */
-async function withDevice(parts: PipelineParts, caller: Caller): Promise<Caller> {
-  if (caller?.kind !== 'session' || caller.fingerprint === undefined) return caller;
-  if (caller.session.device_fingerprint !== null) return caller;
-  return { ...caller, session: await parts.bindDevice(caller.session, caller.fingerprint) };
-}
-
 function receiptOf({ parts, route, request }: Handling, caller: Caller, body: unknown): UsedReceipt | undefined {
   const { headers } = exchangeOf(request);
   if (headers?.idempotencyKey === undefined || route.method === 'GET') return undefined;
@@ -278,8 +218,8 @@ function receiptOf({ parts, route, request }: Handling, caller: Caller, body: un
   const isSession = caller.kind === 'session' && route.idempotencyScope !== 'merchant';
   const { shard, id: owner } = isSession ? caller.session : caller.merchant;
   // What the path names belongs to the call as much as its body: a key that was used with another path is refused.
-  const said = route.params === undefined ? body : { params: request.params, body };
-  return createReceipt(parts, { shard, owner, route: `${route.method} ${route.path}` }, key, said);
+  const hashed = route.params === undefined ? body : { params: request.params, body };
+  return createReceipt(parts, { shard, owner, route: `${route.method} ${route.path}` }, key, hashed);
 }
 
 /** The refusal of a caller who may not make this call. */
@@ -319,53 +259,4 @@ async function replayInstead(receipt: UsedReceipt | undefined, error: unknown): 
   const stored = await receipt.stored();
   if (stored === undefined) throw error;
   return stored;
-}
-
-function hasDetail({ more }: Refusal, wanted: DetailCode): boolean {
-  return more.details?.some(({ code }) => code === wanted) === true;
-}
-
-function callOf(handling: Handling, caller: Caller, body: unknown, receipt: UsedReceipt | undefined): Call {
-  const { parts, request, reply: response } = handling;
-  const { guard } = handling.route;
-  const exchange = exchangeOf(request);
-  const reply = (status: number, value: unknown): Reply => {
-    exchange.transactionId ??= transactionIn(value);
-    return { status, body: JSON.stringify(value) };
-  };
-  return {
-    caller,
-    body,
-    params: request.params,
-    query: request.query,
-    language: languageOfRequest(request),
-    requestId: exchange.requestId,
-    address: () => parts.addressOf(request),
-    header: (name) => request.headers[name]?.toString(),
-    count: (limit, key, merchant) => countBy({ parts, reply: response }, limit, key, merchant),
-    tellLeft(left) {
-      if (guard !== undefined && caller !== undefined)
-        response.headers(guardHeaders(codeGuard(guard, caller.merchant), left));
-    },
-    reply,
-    answering<A>(render: (answer: A) => Rendered): Answering<A> {
-      return {
-        receipt,
-        render(answer) {
-          const { status, value } = render(answer);
-          return reply(status, value);
-        },
-        renderRefusal(refusal) {
-          const rendered = { status: refusal.http, body: envelopeFor(parts, request, refusal) };
-          exchange.rendered = { refusal, reply: rendered };
-          return rendered;
-        },
-      };
-    },
-  };
-}
-
-function transactionIn(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null || !('transaction_id' in value)) return undefined;
-  return typeof value.transaction_id === 'string' ? value.transaction_id : undefined;
 }
