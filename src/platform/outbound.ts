@@ -151,23 +151,11 @@ function exchange(parts: Exchange): void {
     settle(controller === undefined ? notSent('no connection in time') : lost('no answer in time'));
     controller?.abort(new Error('deadline'));
   };
-  let reading: NodeJS.Immediate | undefined;
-  const cancelTimer = clock.after(request.timeout, () => {
-    // After a stall, timers run before sockets: an answer that has already arrived is read first. A request not sent by now never
-    // is.
-    if (controller === undefined) giveUp();
-    else reading = setImmediate(giveUp);
-  });
-  const cancelDeadline = (): void => {
-    cancelTimer();
-    clearImmediate(reading);
-  };
-
+  const cancelDeadline = startDeadline(clock, request.timeout, () => controller !== undefined, giveUp);
   /** Timers stand still while the machine sleeps, or its host pauses it, but its clock does not. */
   const isOverdue = (): boolean => Math.abs(clock.wall() - begun) > request.timeout;
 
   const answer = createAnswerReader(request.answerLimit);
-  let interim = 0;
   const start = (): void => {
     agent.dispatch(dispatchOptions(origin, path, request), {
       // Called on an established connection, right before the first byte. Aborting here keeps it from being written.
@@ -178,12 +166,10 @@ function exchange(parts: Exchange): void {
         else controller = started;
       },
       onResponseStart(current, status, headers) {
-        if (status < 200) interim += 1;
-        if (interim > MAX_INTERIM) {
+        if (!answer.start(status, headers)) {
           current.abort(Object.assign(new Error('too many interim responses'), { code: 'INTERIM_WITHOUT_END' }));
           return;
         }
-        answer.start(status, headers);
         if (request.enough !== 'status' || status < 200) return;
         unfinished.add(cut);
         settle(answer.whole());
@@ -210,6 +196,21 @@ function exchange(parts: Exchange): void {
   if (leaveQueue === undefined) settle(notSent('too many requests wait for this address'));
 }
 
+/** Calls `giveUp` when a request has had its time, in milliseconds. Returns the function that cancels that. */
+function startDeadline(clock: Clock, timeout: number, isSent: () => boolean, giveUp: () => void): () => void {
+  let reading: NodeJS.Immediate | undefined;
+  const cancel = clock.after(timeout, () => {
+    // After a stall, timers run before sockets: an answer that has already arrived is read first. A request not sent by now never
+    // is.
+    if (isSent()) reading = setImmediate(giveUp);
+    else giveUp();
+  });
+  return () => {
+    cancel();
+    clearImmediate(reading);
+  };
+}
+
 function dispatchOptions(origin: string, path: string, request: OutboundRequest): Dispatcher.DispatchOptions {
   return {
     origin,
@@ -221,13 +222,15 @@ function dispatchOptions(origin: string, path: string, request: OutboundRequest)
 }
 
 interface AnswerReader {
-  start(status: number, headers: { readonly [name: string]: string | string[] | undefined }): void;
+  /** A response's head has come, or an interim one's. False once there are too many of these. */
+  start(status: number, headers: { readonly [name: string]: string | string[] | undefined }): boolean;
   /** False once the limit is exceeded, or the answer comes in too many pieces: what has come is kept, and no more is wanted. */
   data(chunk: Buffer): boolean;
   whole(): OutboundAnswer;
 }
 
 function createAnswerReader(limit: number): AnswerReader {
+  let interim = 0;
   let status = 0;
   let headers: { readonly [name: string]: string } = {};
   const chunks: Buffer[] = [];
@@ -235,9 +238,12 @@ function createAnswerReader(limit: number): AnswerReader {
   const mostPieces = PIECES_BESIDES + (2 * limit) / READ_BYTES;
   return {
     start(newStatus, newHeaders) {
-      // Called for interim responses (103 Early Hints) too; the final answer comes after them and replaces them.
+      if (newStatus < 200) interim += 1;
+      if (interim > MAX_INTERIM) return false;
+      // The final answer comes after interim ones (103 Early Hints) and replaces them.
       status = newStatus;
       headers = flat(newHeaders);
+      return true;
     },
     data(chunk) {
       const wanted = chunk.length <= limit - size ? chunk : chunk.subarray(0, limit - size);
