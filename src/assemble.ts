@@ -23,7 +23,7 @@ import { payoutRoutes } from './http/payouts.ts';
 import { readinessOf } from './http/readiness.ts';
 import { refundRoutes } from './http/refunds.ts';
 import type { Route } from './http/route.ts';
-import { createServer } from './http/server.ts';
+import { createServer, type ServerParts } from './http/server.ts';
 import { sessionRoutes } from './http/sessions.ts';
 import { statementRoutes } from './http/statement.ts';
 import { transactionRoutes } from './http/transactions.ts';
@@ -82,10 +82,10 @@ export interface Gateway extends Parts {
 }
 
 /** 4 s of the ten that a stop may take: calls in the background that take longer have their webhooks sent by another process. */
-const TOLD_WITHIN_MS = 4_000;
+const MAX_BACKGROUND_MS = 4_000;
 
-/** Listen backlog, capped by the system: a burst of new connections waits here instead of having to retry. */
-const WAITING_CONNECTIONS = 2_048;
+/** Connections, capped by the system: a burst of new ones waits here instead of having to retry. */
+const LISTEN_BACKLOG = 2_048;
 
 /** The store and the dependencies of the use cases: what the server, the rounds and the senders share. */
 async function assembleParts(config: Config, platform: Platform, databaseUrl: string, watch: Watch): Promise<Parts> {
@@ -166,39 +166,14 @@ function joinGateway(
   const deps: Deps = { ...parts.deps, store };
   const dispatcher = createDispatcher(deps);
   const refunds = createRefundDispatcher(deps);
-  const isCalm = (): boolean => limiter.level() === 0;
   const isClockRight = openClockGuard(deps);
+  const isCalm = (): boolean => limiter.level() === 0;
   const works = role === 'api' ? [] : worksOf(deps, { courier, dispatcher, refunds }, { isCalm, isClockRight });
-  const routes = role === 'worker' ? [] : routesOf(deps, courier);
   let draining = false;
   const isDraining = (): boolean => draining;
   const refreshMetrics = databaseMetrics(deps, platform.metrics);
-  const app = createServer({
-    ...platform,
-    routes,
-    isDraining,
-    limiter,
-    ...(role === 'worker' ? {} : { pages: checkoutPages(deps) }),
-    mode: config.mode,
-    publicUrl: config.publicUrl,
-    ...(config.mode === 'sandbox'
-      ? { sandbox: { url: `http://127.0.0.1:${config.sandboxPort}`, demoFile: config.demoFile } }
-      : {}),
-    rateLimitScale: config.rateLimitScale,
-    failedAuthentications: config.failedAuthentications,
-    trustProxy: config.trustProxy,
-    lookups: {
-      sessionCaller: (...key) => limiter.reads.follow(sessionAsTold(deps, ...key)),
-      credentialCaller: (...key) => limiter.reads.follow(store.credential.caller(...key)),
-      merchantAt: store.merchant.at,
-      idempotencyGet: store.idempotency.get,
-    },
-    refreshMetrics,
-    bindDevice: (session, fingerprint) => bindDevice(deps, session, fingerprint),
-    transactionOf: (caller, id) => findTransactionOf(deps, caller, id),
-    isClockRight,
-    ready: () => readinessOf({ ping: store.ping, isClockRight, isDraining }),
-  });
+  const answers = role === 'worker' ? NO_ANSWERS : { routes: routesOf(deps, courier), pages: checkoutPages(deps) };
+  const app = openServer(config, platform, deps, { ...answers, limiter, isClockRight, isDraining, refreshMetrics });
   const ran = roundMetrics(platform.metrics, platform.clock);
   const rounds = works.map((work) => repeat(work.name, work.every, work.run, deps, ran));
   const stop = async (): Promise<void> => {
@@ -207,7 +182,7 @@ function joinGateway(
     await Promise.all(rounds.map((round) => round.stop()));
     await Promise.all([dispatcher.close(), refunds.close()]);
     // What may still end a payment comes before the courier, so that its webhook leaves now, not when a lease has expired.
-    await endsWithin(platform.clock, TOLD_WITHIN_MS, parts.background.idle());
+    await endsWithin(platform.clock, MAX_BACKGROUND_MS, parts.background.idle());
     await courier.close();
     await parts.close();
   };
@@ -215,8 +190,46 @@ function joinGateway(
     draining = true;
   };
   const port = role === 'worker' ? (config.workerPort ?? config.port) : config.port;
-  const listen = (): Promise<string> => app.listen({ host: config.host, port, backlog: WAITING_CONNECTIONS });
+  const listen = (): Promise<string> => app.listen({ host: config.host, port, backlog: LISTEN_BACKLOG });
   return { ...parts, deps, store, app, courier, dispatcher, rounds, refreshMetrics, drain, listen, stop };
+}
+
+/** What a process that only works answers: its health and its metrics alone, which every server has. */
+const NO_ANSWERS = { routes: [] };
+
+/** The server of a process, with what it needs of the configuration and of the use cases. `own`: what only this process has. */
+function openServer(
+  config: Config,
+  platform: Platform,
+  deps: Deps,
+  own: Pick<ServerParts, 'routes' | 'pages' | 'limiter' | 'isClockRight' | 'refreshMetrics'> & {
+    isDraining(): boolean;
+  },
+): FastifyInstance {
+  const { store } = deps;
+  const { mode, publicUrl, rateLimitScale, failedAuthentications, trustProxy } = config;
+  const { limiter, isClockRight, isDraining } = own;
+  return createServer({
+    ...platform,
+    ...own,
+    mode,
+    publicUrl,
+    rateLimitScale,
+    failedAuthentications,
+    trustProxy,
+    ...(mode === 'sandbox'
+      ? { sandbox: { url: `http://127.0.0.1:${config.sandboxPort}`, demoFile: config.demoFile } }
+      : {}),
+    lookups: {
+      sessionCaller: (...key) => limiter.reads.follow(sessionAsTold(deps, ...key)),
+      credentialCaller: (...key) => limiter.reads.follow(store.credential.caller(...key)),
+      merchantAt: store.merchant.at,
+      idempotencyGet: store.idempotency.get,
+    },
+    bindDevice: (session, fingerprint) => bindDevice(deps, session, fingerprint),
+    transactionOf: (caller, id) => findTransactionOf(deps, caller, id),
+    ready: () => readinessOf({ ping: store.ping, isClockRight, isDraining }),
+  });
 }
 
 /** The routes of a process that answers calls. */
