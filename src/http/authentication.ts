@@ -11,6 +11,7 @@ import {
   requireSecret,
   type SessionWithStanding,
 } from '../domain/credential.ts';
+import { evictOldest } from '../domain/evict.ts';
 import { isId, shardOf } from '../domain/ids.ts';
 import type { Merchant } from '../domain/records.ts';
 import { Refusal, type RefusalDetail, refuseField } from '../domain/refusal.ts';
@@ -174,16 +175,16 @@ async function merchantOf(parts: AuthenticationParts, shard: number, id: string,
 }
 
 const MAX_MATCHERS = 1_000;
+/** Of allow-lists that have been parsed, by their text. */
 const matchers = new Map<string, (address: string) => boolean>();
 
 function isAllowed(list: readonly string[], address: string): boolean {
   const key = list.join(' ');
-  let matcher = matchers.get(key);
-  if (matcher === undefined) {
-    matcher = addressMatcher(list);
-    if (matchers.size >= MAX_MATCHERS) matchers.clear();
-    matchers.set(key, matcher);
-  }
+  const known = matchers.get(key);
+  if (known !== undefined) return known(address);
+  const matcher = addressMatcher(list);
+  matchers.set(key, matcher);
+  evictOldest(matchers, MAX_MATCHERS);
   return matcher(address);
 }
 

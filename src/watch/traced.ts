@@ -6,6 +6,7 @@
  */
 
 import type { Change, Outcome } from '../domain/change.ts';
+import { evictOldest } from '../domain/evict.ts';
 import type { Outbound, OutboundRequest, Traces } from '../platform/platform.ts';
 import type { UpstreamWatch } from './upstream-watch.ts';
 
@@ -25,10 +26,7 @@ export function rememberTransactions(): TransactionsOf {
     of: (id) => (id === undefined ? undefined : known.get(id)),
     note(id, transactionId) {
       known.set(id, transactionId);
-      for (const oldest of known.keys()) {
-        if (known.size <= MAX_KNOWN) break;
-        known.delete(oldest);
-      }
+      evictOldest(known, MAX_KNOWN);
     },
   };
 }
