@@ -9,7 +9,7 @@ import { type Html, html } from '../messages/html.ts';
 import type { ChallengeView } from '../usecases/card-challenge.ts';
 import type { Deps } from '../usecases/deps.ts';
 import { orderOf } from './choose.ts';
-import { money, noticeOf, pathOf, returnLink, type Shown, text, totalField } from './shown.ts';
+import { faultPlace, money, noticeOf, pathOf, returnLink, type Shown, text, totalField } from './shown.ts';
 
 const FIELDS = [
   ['number', 'card_number', 'cc-number'],
@@ -34,9 +34,9 @@ export function cardMain(shown: Shown, network: string): Html {
 <input type="hidden" name="method" value="card">${totalField(cardTotal(shown))}
 <div class="card-fields">${FIELDS.map(
     ([name, word, autocomplete]) =>
-      html`<div class="field ${name}"><label class="label" for="card-${name}">${text(shown, word)}</label><div class="box"><input id="card-${name}" type="text" readonly autocomplete="${autocomplete}" aria-describedby="card-${name}-fault"></div><p class="fault" id="card-${name}-fault" role="alert" hidden></p></div>`,
+      html`<div class="field ${name}"><label class="label" for="card-${name}">${text(shown, word)}</label><div class="box"><input id="card-${name}" type="text" readonly autocomplete="${autocomplete}" aria-describedby="card-${name}-fault"></div>${faultPlace(`card-${name}-fault`)}</div>`,
   )}</div>
-<p class="fault" id="card-fault" role="alert" hidden></p>
+${faultPlace('card-fault')}
 <p class="help">${text(shown, 'card_note', { network })}</p>
 <button class="button" disabled>${text(shown, 'pay', { amount: money(shown, cardTotal(shown)) })}</button></form>
 <p class="soft" role="status" data-card-status data-loading="${text(shown, 'card_loading')}" data-failed="${text(shown, 'card_failed')}"></p>

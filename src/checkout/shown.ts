@@ -124,6 +124,11 @@ export function faultLine(id: string, fault: string): Html {
   return html`<p class="fault" id="${id}">${sign()}<span>${fault}</span></p>`;
 }
 
+/** An empty place for a fault that the script finds. */
+export function faultPlace(id: string): Html {
+  return html`<p class="fault" id="${id}" role="alert" hidden>${sign()}<span></span></p>`;
+}
+
 function sign(): Html {
   return html`<svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true"><circle cx="8" cy="8" r="7" fill="none" stroke="currentColor" stroke-width="1.5"/><path d="M8 4.5v4M8 11v.5" stroke="currentColor" stroke-width="1.7" stroke-linecap="round"/></svg>`;
 }

@@ -139,8 +139,23 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await button.click();
     await page.locator('#card-expiry-month-fault:visible').waitFor();
     expect(await top('expiry-month')).toBe(await top('expiry-year'));
+    const said = await page.locator('#card-expiry-month-fault').boundingBox();
+    const fields = await page.locator('.card-fields').boundingBox();
+    expect(said?.width, 'what is said about both has the room of both').toBeCloseTo(fields?.width ?? 0, 0);
+    expect(await page.locator('#card-number-fault svg').isVisible(), 'a fault has its sign').toBe(true);
     await expectUsable(page);
     await keepPicture(page, 'expiry-level');
+  });
+
+  test('a field with a fault is marked as that while it has the focus, too', async () => {
+    const page = await open('phone', (await host(world, merchant)).url);
+    desk.excuse(/^400 for .*\/pay$|status of 400/);
+    await page.locator('#m-mobile_money ~ .panel button').click();
+    const input = page.locator('#mobile_money-phone[aria-invalid]:focus');
+    await input.waitFor();
+    const ring = "getComputedStyle(document.activeElement.closest('.box')).outlineColor";
+    const fault = "getComputedStyle(document.querySelector('.fault')).color";
+    expect(await page.evaluate(ring)).toBe(await page.evaluate(fault));
   });
 
   test('a shop’s name that is written from right to left leaves the amount beside it in one piece', async () => {

@@ -64,7 +64,8 @@ function start(form: HTMLFormElement): void {
     ready(true);
   };
   const complain = (place: Element, text: string): void => {
-    place.textContent = text;
+    const line = place.querySelector('span');
+    if (line !== null) line.textContent = text;
     place.toggleAttribute('hidden', text === '');
   };
   const fail = (): void => {
