@@ -56,6 +56,14 @@ const EXCEPTIONS: Record<string, string[]> = {
   'src/connectors/registry.ts': ['node:fs'],
 };
 
+/** Libraries that several rooms import: the table of docs/decisions/0005-libraries.md says what each is for. */
+const SHARED: Record<string, string[]> = {
+  'csv-stringify': ['commands', 'http'],
+  'ipaddr.js': ['http', 'platform'],
+  'libphonenumber-js': ['checkout', 'commands', 'http'],
+  pg: ['platform', 'store'],
+};
+
 /** The programs: everything else must be reached from here, or be for tests. */
 const ENTRIES = [
   /^src\/main\.ts$/,
@@ -123,6 +131,21 @@ test('every import is allowed to its room', () => {
     }),
   );
   expect(wrong).toEqual([]);
+});
+
+test('a library is imported by one room, so that it can be replaced there', () => {
+  const rooms = new Map<string, Set<string>>();
+  for (const { path, imports } of sources) {
+    if (!path.startsWith('src/') || isForTests(path)) continue;
+    for (const { specifier, path: file, typeOnly } of imports) {
+      if (file !== undefined || typeOnly || specifier.startsWith('node:')) continue;
+      const name = specifier.split('/').slice(0, specifier.startsWith('@') ? 2 : 1);
+      const library = name.join('/');
+      rooms.set(library, (rooms.get(library) ?? new Set()).add(roomOf(path).split('/')[0] ?? ''));
+    }
+  }
+  const shared = [...rooms].filter(([, importing]) => importing.size > 1);
+  expect(Object.fromEntries(shared.map(([name, importing]) => [name, [...importing].toSorted()]))).toEqual(SHARED);
 });
 
 test('imports form no cycle', () => {
