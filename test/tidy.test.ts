@@ -64,6 +64,9 @@ const SHARED: Record<string, string[]> = {
   pg: ['platform', 'store'],
 };
 
+/** The rooms whose functions other rooms call; those of the outer rooms mostly say with their names what they show or do. */
+const DOCUMENTED = /^src\/(connectors|domain|messages|platform|rounds|store|usecases|watch)\//;
+
 /** The programs: everything else must be reached from here, or be for tests. */
 const ENTRIES = [
   /^src\/main\.ts$/,
@@ -191,6 +194,23 @@ test('the name of a limit begins with MAX_ or MIN_, and no constant says so othe
     }),
   );
   expect(wrong).toEqual([]);
+});
+
+test('what a room offers to others has a docstring, if it is a function or a class', () => {
+  const bare = sources
+    .filter(({ path }) => DOCUMENTED.test(path) && !isForTests(path))
+    .flatMap(({ path, text }) => {
+      const lines = text.split('\n');
+      return lines.flatMap((line, at) => {
+        const name = /^export (?:async )?(?:function\*?|class) (\w+)/.exec(line)?.[1];
+        // The implementation of an overloaded function follows its signatures.
+        const before = lines[at - 1] ?? '';
+        return name === undefined || /\*\/\s*$/.test(before) || before.includes(` ${name}(`)
+          ? []
+          : [`${path}: ${name}`];
+      });
+    });
+  expect(bare).toEqual([]);
 });
 
 test('every file is reached from a program', () => {

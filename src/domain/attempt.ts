@@ -24,7 +24,7 @@ const ATTEMPT_FACTS = [
 /** What can happen to an attempt, as input to its state machine. */
 export type AttemptFact = (typeof ATTEMPT_FACTS)[number];
 
-/** The states of an attempt, and what each fact does to it (docs/state-machines.md). */
+/** The states of an attempt at an upstream: only what is said of its reference settles it. */
 export const ATTEMPT: Machine<AttemptStatus, AttemptFact> = {
   name: 'attempt',
   initial: 'intended',

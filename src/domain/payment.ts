@@ -48,7 +48,7 @@ const PAYMENT_FACTS = [
 /** What can happen to a payment, as input to its state machine. */
 export type PaymentFact = (typeof PAYMENT_FACTS)[number];
 
-/** The states of a payment, and what each fact does to it (docs/state-machines.md). */
+/** The states of a payment (contract §4). A final one changes no more, except that approved may become refunded. */
 export const PAYMENT: Machine<PaymentStatus, PaymentFact> = {
   name: 'payment',
   initial: 'pending',

@@ -26,7 +26,7 @@ const PAYOUT_FACTS = [
 /** What can happen to a payout line, as input to its state machine. */
 export type PayoutFact = (typeof PAYOUT_FACTS)[number];
 
-/** The states of a payout line, and what each fact does to it (docs/state-machines.md). */
+/** The states of a payout line (contract §5). */
 export const PAYOUT: Machine<PayoutStatus, PayoutFact> = {
   name: 'payout_line',
   initial: 'pending',

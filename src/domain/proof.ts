@@ -24,7 +24,7 @@ const PROOF_FACTS = ['accepted', 'rejected'] as const;
 /** What an operator's decision does to a proof, as input to its state machine. */
 export type ProofFact = (typeof PROOF_FACTS)[number];
 
-/** The states of a proof, and what each fact does to it (docs/state-machines.md). */
+/** The states of the proof of a bank transfer: an operator decides it once. */
 export const PROOF: Machine<ProofStatus, ProofFact> = {
   name: 'proof',
   initial: 'waiting',

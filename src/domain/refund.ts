@@ -37,7 +37,7 @@ const REFUND_FACTS = [
 /** What can happen to a refund, as input to its state machine. */
 export type RefundFact = (typeof REFUND_FACTS)[number];
 
-/** The states of a refund, and what each fact does to it (docs/state-machines.md). */
+/** The states of a refund. */
 export const REFUND: Machine<RefundStatus, RefundFact> = {
   name: 'refund',
   initial: 'pending',

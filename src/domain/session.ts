@@ -19,7 +19,7 @@ export type SessionState = 'ACTIVE' | 'CONSUMED' | 'expired';
 const SESSION_FACTS = ['submit_succeeded', 'submit_failed', 'time_ran_out'] as const;
 export type SessionFact = (typeof SESSION_FACTS)[number];
 
-/** The states of a session, and what each fact does to it (docs/state-machines.md). */
+/** The states of a session (contract §3). `expired` is never written: it follows from the time. */
 export const SESSION: Machine<SessionState, SessionFact> = {
   name: 'session',
   initial: 'ACTIVE',

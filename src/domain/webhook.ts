@@ -44,7 +44,7 @@ const DELIVERY_FACTS = ['accepted', 'failed', 'exhausted', 'target_gone', 'repla
 /** What can happen to an event, as input to its state machine. `exhausted`: its last try failed. */
 export type DeliveryFact = (typeof DELIVERY_FACTS)[number];
 
-/** The states of a webhook event, and what each fact does to it (docs/state-machines.md). */
+/** The states of a webhook event (contract §6): any final one can be sent again. */
 export const DELIVERY: Machine<EventStatus, DeliveryFact> = {
   name: 'webhook_event',
   initial: 'waiting',

@@ -35,6 +35,7 @@ export interface EnvironmentReader {
   problems(): string | undefined;
 }
 
+/** Makes a reader of the given variables. It throws nothing: what is wrong with a variable is noted, and told by `problems`. */
 export function readEnvironment(environment: Environment): EnvironmentReader {
   const found = new Map<string, string>();
   const problem = (name: string, what: string): void => {

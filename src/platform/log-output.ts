@@ -43,6 +43,7 @@ const MAX_CLOSE_MS = 1_000;
 /** How many times a full pipe is tried as the process ends. */
 const LAST_TRIES = 25;
 
+/** Opens an output for the log's lines, on standard output or standard error. */
 export function openLogOutput({
   fd: wanted = 1,
   mostWaiting = MAX_WAITING_BYTES,

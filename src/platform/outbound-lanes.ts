@@ -33,6 +33,7 @@ export interface Lanes {
   size(): number;
 }
 
+/** Makes lanes that are `width` requests wide, with queues of at most `mostWaiting` requests. */
 export function createLanes(width: number = LANE_WIDTH, mostWaiting: number = MAX_WAITING): Lanes {
   const lanes = new Map<string, Lane>();
   return {

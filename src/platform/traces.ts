@@ -61,6 +61,7 @@ interface Scope {
   ended: boolean;
 }
 
+/** Starts to record traces, which are sent as `options` say. */
 export function openTraces(options: TracesOptions, doors: Doors): Traces {
   const tracer = openTracer(options, doors);
   const transactions = createTransactionTraces(tracer);

@@ -54,6 +54,7 @@ export function searchPayments(lender: Lender, search: PaymentSearch): Promise<P
   return askApart(lender, paymentSearch(search), columnsOf('payment'));
 }
 
+/** The question that `searchPayments` asks. @throws RangeError if the merchant's id is not an id. */
 export function paymentSearch(search: PaymentSearch): Question {
   return orderSearch('payment', 'payment', search, [
     ['status = ?', search.status],
@@ -66,6 +67,7 @@ export function searchLines(lender: Lender, search: LineSearch): Promise<PayoutL
   return askApart(lender, lineSearch(search), columnsOf('payout_line'));
 }
 
+/** The question that `searchLines` asks. @throws RangeError if the merchant's id is not an id. */
 export function lineSearch(search: LineSearch): Question {
   return orderSearch('payout_line', 'payout', search, [['status = ?', search.status]]);
 }

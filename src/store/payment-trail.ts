@@ -26,6 +26,7 @@ where a.shard = $1::int2 and a.id >= $3 and a.id < $4 and a.payment_id = $2 orde
   return { statement: { name: 'attempts_at_payment', text }, values: [String(shard), id, ...ids] };
 }
 
+/** Reads all attempts at a payment, in the order of their ids. */
 export function readAttemptsAt(lender: Lender, payment: Payment): Promise<Attempt[]> {
   return askApart(lender, attemptsAt(payment), ATTEMPT);
 }
@@ -38,6 +39,7 @@ where t.shard = $1::int2 and t.id >= $3 and t.cause_id = any($2::text[]) order b
   return { statement: { name: 'transfers_for', text }, values };
 }
 
+/** Reads the transfers that name one of these causes, the oldest first. */
 export function readTransfersFor(lender: Lender, ...asked: Parameters<typeof transfersFor>): Promise<LedgerTransfer[]> {
   return askApart(lender, transfersFor(...asked), TRANSFER);
 }
@@ -53,6 +55,7 @@ where p.shard = $1::int2 and p.merchant_id = $2 and p.customer_reference = $3 an
   return { statement: { name: 'payments_beside', text }, values };
 }
 
+/** Reads the other payments of a payment's session, the oldest first. */
 export function readPaymentsBeside(lender: Lender, payment: Payment): Promise<Payment[]> {
   return askApart(lender, paymentsBeside(payment), PAYMENT);
 }

@@ -36,6 +36,7 @@ export interface Rounds {
   reapLimitCounters(before: number, limit: number): Promise<number>;
 }
 
+/** Makes the reads of the rounds. Each remembers with which shard its next call begins. */
 export function openRounds(readers: Readers): Rounds {
   /** The read's parameters, the first shard in turn. */
   const inTurn = (): ((at: number, limit: number) => string[]) => {

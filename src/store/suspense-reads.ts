@@ -91,6 +91,7 @@ export function suspensePage({ after, limit, ...filter }: SuspensePage): Questio
   return { statement: { name: `suspense_${name}`, text }, values: [String(limit), ...values] };
 }
 
+/** Reads a page of the attempts whose money waits for an operator, in the order of their ids. */
 export function readSuspense(lender: Lender, page: SuspensePage): Promise<Attempt[]> {
   return askApart(lender, suspensePage(page), ATTEMPT);
 }
@@ -136,6 +137,7 @@ export const SUSPENSE_DIFFERS = differing(
   `(${movedBy(`attempt a where ${lateSql('a')}`)}) named`,
 );
 
+/** Sums of what waits, by direction and currency; the balances of suspense; and where the two differ. */
 export function suspenseSums(filter: SuspenseFilter): Question {
   const { conditions, values, name } = asked(conditionsOf(filter, 'settled_at'));
   const text = `with waiting as materialized (
@@ -153,6 +155,7 @@ ${differing("'differs', shard, currency, null", 'booked', 'named')}`;
   return { statement: { name: `suspense_sums_${name}`, text }, values };
 }
 
+/** Reads the sums of suspense. The filter applies to the attempts that wait, and not to the balances. */
 export async function readSuspenseSums(lender: Lender, filter: SuspenseFilter): Promise<SuspenseSums> {
   const rows = await askApart(lender, suspenseSums(filter), SUM_COLUMNS);
   return {
@@ -213,6 +216,7 @@ select 'refund', currency, ${SUMMED} ${refunds} group by currency`;
   return { statement: { name: `undecided_${name}`, text }, values: [instantParameter(openBefore), ...values] };
 }
 
+/** Reads how much waits for an operator: proofs, refunds by hand, and open attempts that were made before `openBefore` (ms). */
 export function readUndecided(lender: Lender, filter: SuspenseFilter, openBefore: number): Promise<Undecided[]> {
   return askApart(lender, undecided(filter, openBefore), UNDECIDED_COLUMNS);
 }

@@ -56,6 +56,7 @@ export type Verdict<E> =
   /** One change is to blame, and nothing says which: the batch is halved until that change stands alone. */
   | { readonly kind: 'halve' };
 
+/** Judges how a batch ended: who has won, who has lost, and what is sent again. */
 export function verdictOn<E>({ batch, failure }: BatchResult<E>, progress: Progress): Verdict<E> {
   if (failure === undefined) return { kind: 'committed' };
   const losers = batch === undefined ? [] : losersOf(batch, failure);

@@ -54,21 +54,25 @@ export function integerText(value: unknown, name: string): string {
   return nothing(value, name, 'an integer');
 }
 
+/** The text of an int8; nothing for a null. @throws TypeError for a value of another type. */
 export function bigintText(value: unknown, name: string): string {
   if (typeof value === 'bigint') return String(value);
   return nothing(value, name, 'int8');
 }
 
+/** The text of a boolean; nothing for a null. @throws TypeError for a value of another type. */
 export function booleanText(value: unknown, name: string): string {
   if (typeof value === 'boolean') return value ? 't' : 'f';
   return nothing(value, name, 'bool');
 }
 
+/** The text of a text, encoded; nothing for a null. @throws TypeError for another type, or a text that cannot be written. */
 export function textText(value: unknown, name: string): string {
   if (typeof value === 'string') return encodeText(value);
   return nothing(value, name, 'text');
 }
 
+/** The JSON of a value, encoded; nothing for a null. @throws TypeError for JSON that cannot be written. */
 export function jsonText(value: unknown): string {
   return value === null || value === undefined ? '' : encodeText(JSON.stringify(value));
 }

@@ -19,6 +19,7 @@ export interface Watch {
   commits(store: Store): Store;
 }
 
+/** Makes the observers of one process. Without `traces` they only count and time. */
 export function openWatch({
   metrics,
   traces,

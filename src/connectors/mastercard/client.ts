@@ -34,6 +34,7 @@ const READ_TIMEOUT_MS = 5_000;
 /** Bytes. Their answers are a few kilobytes; the challenge's HTML is the longest part. A larger answer is cut, and unreadable. */
 const MAX_ANSWER_BYTES = 262_144;
 
+/** Makes a client of one merchant account at the network. Its calls never reject: what went wrong is in their result. */
 export function createMastercardClient(
   config: MastercardConfig,
   { outbound }: Pick<Platform, 'outbound'>,

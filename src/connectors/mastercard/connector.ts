@@ -43,6 +43,7 @@ const FORM_UPDATES = 25;
 
 const WALLETS = { google_pay: 'GOOGLE_PAY', apple_pay: 'APPLE_PAY' } as const;
 
+/** Makes the connector of one merchant account at the network. */
 export function createMastercard(
   config: MastercardConfig & { readonly currencies?: CardConnector['currencies'] | undefined },
   doors: Pick<Platform, 'outbound' | 'log'>,

@@ -62,6 +62,7 @@ const MAX_ANSWER_BYTES = 65_536;
 /** What may follow `Bearer` in a header. */
 const TOKEN = /^[\x21-\x7e]{1,8192}$/;
 
+/** Makes a client of one product (collections or disbursements) with its own token. Its calls never reject. */
 export function createMtnMomoClient(
   config: MtnMomoConfig,
   { name: product, resource }: Pick<Product, 'name' | 'resource'>,

@@ -94,6 +94,7 @@ const DISBURSEMENT_REASONS = {
   RESOURCE_ALREADY_EXIST: 'carrier_failed',
 } as const satisfies { readonly [term in ReasonTerm]: DeclineReason };
 
+/** How customers are asked for money: their words for it, and what each refusal means. */
 export const COLLECTION: Product = {
   name: 'collection',
   resource: 'requesttopay',
@@ -122,6 +123,7 @@ export const COLLECTION: Product = {
   ours: new Set(['PAYEE_NOT_FOUND', 'PAYEE_NOT_ALLOWED_TO_RECEIVE', 'PAYEE_LIMIT_REACHED']),
 };
 
+/** How money is sent out: their words for it, and what each refusal means. */
 export const DISBURSEMENT: Product = {
   name: 'disbursement',
   resource: 'transfer',
