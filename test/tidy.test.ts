@@ -196,6 +196,12 @@ test('the name of a limit begins with MAX_ or MIN_, and no constant says so othe
   expect(wrong).toEqual([]);
 });
 
+test('a file opens with a comment that says what it is for, unless it is a test beside what it tests', () => {
+  const isBeside = (path: string): boolean => path.endsWith('.test.ts') && !/^test\/(\w+)\//.test(path);
+  const silent = sources.filter(({ path, text }) => !isBeside(path) && !/^(#!.*\n)?\/[*/]/.test(text));
+  expect(silent.map(({ path }) => path)).toEqual([]);
+});
+
 test('what a room offers to others has a docstring, if it is a function or a class', () => {
   const bare = sources
     .filter(({ path }) => DOCUMENTED.test(path) && !isForTests(path))

@@ -1,3 +1,5 @@
+/** Credentials and sessions that may not call: every route, and each way in which one can have ended. */
+
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { issueCredential } from '../../src/usecases/credential-issue.ts';
 import { revokeCredential } from '../../src/usecases/credential-revoke.ts';

@@ -1,3 +1,8 @@
+/**
+ * Values that a well-formed body must not hold: amounts, currencies, texts, identifiers. Refused completely, and nothing is
+ * written.
+ */
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { expectRefusal } from '../support/envelope.ts';

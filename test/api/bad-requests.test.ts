@@ -1,3 +1,7 @@
+/**
+ * Requests that are not what HTTP and JSON allow: broken bodies, odd headers, unknown paths. The envelope answers each of them.
+ */
+
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';

@@ -1,3 +1,5 @@
+/** What a card network's callback has to prove before anything is asked because of it (contract §4). */
+
 import type { IncomingMessage } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';

@@ -1,3 +1,8 @@
+/**
+ * Callbacks of the card network and customers who come back from the issuer: a hint that the network is asked about (contract
+ * §4).
+ */
+
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchant } from '../../src/usecases/merchant-set.ts';

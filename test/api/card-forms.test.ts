@@ -1,3 +1,5 @@
+/** Hosted forms of cards: only the one that is bound to the payment, as it was opened, can pay it. */
+
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { shardOf } from '../../src/domain/ids.ts';
 import { decideAttempt } from '../../src/usecases/attempt-decide.ts';

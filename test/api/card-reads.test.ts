@@ -1,3 +1,5 @@
+/** Reads of card payments: cardnet/status and check-status, and what they ask of the network. */
+
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import {

@@ -1,3 +1,5 @@
+/** Card payments from collect to webhook, with and without the issuer's challenge, against the network's own book. */
+
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openCardForm } from '../../src/usecases/card-form.ts';
 import { setFee } from '../../src/usecases/fee-set.ts';

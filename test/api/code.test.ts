@@ -1,3 +1,5 @@
+/** One-time codes: asked for from an amount on, sent, verified, sent again, and guessed in vain. */
+
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { shardOf } from '../../src/domain/ids.ts';
 import { setFee } from '../../src/usecases/fee-set.ts';

@@ -1,3 +1,5 @@
+/** Identifiers with flipped bits, and bodies by chance: never a 5xx, always the envelope, and no row of a refused call. */
+
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';

@@ -1,3 +1,5 @@
+/** One Idempotency-Key is one effect and one answer to the byte, also for a hundred calls at once (contract §7). */
+
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { rotateCredential } from '../../src/usecases/credential-rotate.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';

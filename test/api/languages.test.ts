@@ -1,3 +1,5 @@
+/** Every refusal, success, text and page is said in six languages, and its code is the same in all of them. */
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LANGUAGES } from '../../src/messages/messages.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';

@@ -1,3 +1,5 @@
+/** Traffic limits over HTTP: what each counts, and what it answers (contract §8). */
+
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { setMerchant } from '../../src/usecases/merchant-set.ts';
 import { expectRefusal } from '../support/envelope.ts';

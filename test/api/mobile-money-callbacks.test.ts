@@ -1,3 +1,5 @@
+/** Callbacks of carriers and submits that race: a callback is only a hint, and a session pays once. */
+
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';

@@ -1,3 +1,5 @@
+/** What the reads of a mobile-money payment say of its amount, its carrier and the upstream's reference. */
+
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { LANGUAGES, say } from '../../src/messages/messages.ts';
 import { setFee } from '../../src/usecases/fee-set.ts';

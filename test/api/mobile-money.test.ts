@@ -1,3 +1,5 @@
+/** Payments by phone from collect to webhook, for each ending of a number, against the carrier's own book (contract §11). */
+
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';

@@ -1,3 +1,5 @@
+/** Google Pay and Apple Pay: the token pays at collect, once, whatever is lost on the way. */
+
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';

@@ -1,3 +1,5 @@
+/** The OpenAPI document against the route table, the refusals and the schemas; valid by an independent validator. */
+
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Compile } from 'typebox/compile';
 import { Check } from 'typebox/value';

@@ -1,3 +1,5 @@
+/** Bodies of payouts that are refused: every fault is named at once, and nothing is made. */
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { payoutFaults, payoutOrder } from '../../src/http/payout-faults.ts';
 import { LANGUAGES } from '../../src/messages/messages.ts';

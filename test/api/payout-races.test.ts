@@ -1,3 +1,5 @@
+/** Payouts that race for one key, one balance or one session. */
+
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { expectRefusal } from '../support/envelope.ts';
 import { debitsOf, freshKey } from '../support/flows.ts';

@@ -1,3 +1,5 @@
+/** Reads of payouts: a line, a batch with its occurrences, and the list of batches. */
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { creditBalance } from '../../src/usecases/balance-credit.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';

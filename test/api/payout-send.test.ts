@@ -1,3 +1,5 @@
+/** Payouts from the call to the webhooks: lines, fees, the balance, and the carrier's own book (contract §5). */
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { creditBalance } from '../../src/usecases/balance-credit.ts';
 import { setFee } from '../../src/usecases/fee-set.ts';

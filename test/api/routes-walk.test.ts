@@ -1,3 +1,7 @@
+/**
+ * A walk over the route table: each route is documented, works, is refused as it must be, and repeats its answer to the byte.
+ */
+
 import { afterAll, describe, expect, test } from 'vitest';
 import { fullPath } from '../../src/http/route.ts';
 import { expectRefusal, withoutIds } from '../support/envelope.ts';

@@ -1,3 +1,5 @@
+/** A run of every flow whose secrets are then looked for in the log, the refusals, the webhooks and the database. */
+
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { rotateCredential } from '../../src/usecases/credential-rotate.ts';
 import {

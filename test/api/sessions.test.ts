@@ -1,3 +1,5 @@
+/** Minting sessions: the answer, the amount and currency that it binds, how long it lives, and its scope (contract §3). */
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CURRENCIES, exponentOf } from '../../src/domain/currency.ts';
 import { setFee } from '../../src/usecases/fee-set.ts';

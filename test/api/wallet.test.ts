@@ -1,3 +1,5 @@
+/** Payments from wallets and flash accounts: PIN, lock, balance and webhook (contract §4). */
+
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Change } from '../../src/domain/change.ts';

@@ -1,3 +1,5 @@
+/** The search for secrets finds what looks like one, and nothing else. */
+
 import { describe, expect, it } from 'vitest';
 import { findSecrets } from './secrets-in-logs.ts';
 

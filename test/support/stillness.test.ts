@@ -1,3 +1,5 @@
+/** A world is still exactly when nothing goes on in it but waiting for the clock. */
+
 import { once } from 'node:events';
 import { createServer, request, type Server, type ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
