@@ -1,4 +1,4 @@
-/** Which answers an Idempotency-Key remembers, which it does not, and for how long (contract §7). */
+/** Which answers an Idempotency-Key remembers, which it does not (contract §7). */
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { bytesOfId, idOfBytes } from '../../src/domain/ids.ts';
