@@ -51,7 +51,11 @@ export async function migrate(url: string, migrations: Migration[] = readMigrati
     await requireSchema(client);
     const known = await appliedBefore(client);
     const missing = migrations.filter(({ name, checksum }) => known.get(name) !== checksum);
-    if (missing[0] !== undefined && known.size > 0) await requireCreator(client, `migration ${missing[0].name}`);
+    const [next] = missing;
+    if (next !== undefined && known.size > 0) {
+      requireUnedited(next, known.get(next.name));
+      await requireCreator(client, `migration ${next.name}`);
+    }
     const applied: string[] = [];
     for (const migration of missing) {
       if (await applyPatiently(client, migration)) applied.push(migration.name);
@@ -189,7 +193,14 @@ async function applyPatiently(client: pg.Client, migration: Migration): Promise<
   }
 }
 
-async function applyOnce(client: pg.Client, { name, sql, checksum }: Migration): Promise<boolean> {
+/** `applied`: the checksum with which it was applied; undefined if it was not. */
+function requireUnedited({ name, checksum }: Migration, applied: string | undefined): void {
+  if (applied === undefined || applied === checksum) return;
+  throw new Error(`migration ${name} was edited after it was applied: restore it, and put the change in a new file`);
+}
+
+async function applyOnce(client: pg.Client, migration: Migration): Promise<boolean> {
+  const { name, sql, checksum } = migration;
   await client.query(`create table if not exists schema_migration (
       name text primary key, checksum text not null, applied_at timestamptz not null default now())`);
   const known = await client.query<{ name: string; checksum: string }>(
@@ -200,9 +211,7 @@ async function applyOnce(client: pg.Client, { name, sql, checksum }: Migration):
   if (found !== undefined && found.name !== name) {
     throw new Error(`migration ${name} comes too late: ${found.name} has been applied`);
   }
-  if (found !== undefined && found.checksum !== checksum) {
-    throw new Error(`migration ${name} was edited after it was applied: restore it, and put the change in a new file`);
-  }
+  requireUnedited(migration, found?.checksum);
   if (found === undefined) {
     await client.query(`set local lock_timeout = '${LOCK_TIMEOUT}'`);
     await run(client, name, sql);

@@ -93,6 +93,15 @@ test('it cannot migrate: its processes and commands wait for the owner to have d
   expect(await migrate(runUrl)).toEqual([]);
 });
 
+test('it is told of a migration that was edited, not that one is missing', async () => {
+  const [first, ...others] = readMigrations();
+  if (first === undefined) throw new Error('there is no migration');
+  const edited = [{ ...first, checksum: 'another one' }, ...others];
+  await expect(migrate(urlOf(RUN, 'another one'), edited)).rejects.toThrow(
+    `${first.name} was edited after it was applied`,
+  );
+});
+
 test('the owner archives, and drops a month; it reads what was archived, and the entry', async () => {
   const store = await openStore({ url: urlOf(RUN, 'another one') });
   const { merchant_id } = await run.json('merchant create --name Goma');
