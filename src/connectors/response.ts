@@ -41,6 +41,7 @@ function parseJson(text: string): unknown {
 
 export type JsonObject = { readonly [field: string]: unknown };
 
+/** Whether a value is a JSON object: no array, and not null. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
