@@ -62,7 +62,7 @@ export type Judgement =
   | { readonly kind: 'late_money'; readonly row: AttemptColumns; readonly alarm: 'late_success' }
   | { readonly kind: 'nothing'; readonly alarm?: Alarm };
 
-/** What an answer does that moves nothing. */
+/** The judgement of an answer that moves neither the attempt nor money. */
 type Unmoved = Extract<Judgement, { kind: 'noted' | 'nothing' }>;
 
 interface Concerned {

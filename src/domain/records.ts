@@ -306,7 +306,7 @@ export interface LimitCount {
   readonly pin_failures: number;
   /** When a PIN or code was last wrong (milliseconds); null: not since the last right one. Of texts: when their span began. */
   readonly pin_failed_at: number | null;
-  /** Until when no further try counts (milliseconds); null: there is no lock. */
+  /** Until when every further try is refused (milliseconds); null: nothing is locked. */
   readonly locked_until: number | null;
 }
 
@@ -324,9 +324,9 @@ export interface Wallet extends Versioned, LimitCount {
 
 /**
  * The counter of a limit, in a row of its own (table `pin_guard`). It counts one of four things:
- * - PINs tried for a number that is no account, as they are counted for an account, so that nobody learns which numbers exist. `id` is
- *   a keyed hash of what was entered, which may be anything.
- * - PINs tried in a session: `id` is the session's.
+ * - PINs tried for a number that is no account, as wrong PINs are counted for an account, so that nobody learns which numbers exist.
+ *   `id` is a keyed hash of what was entered, which may be anything.
+ * - wrong PINs in a session, for whatever accounts: `id` is the session's.
  * - wrong one-time codes of an account, over all of its payments: `id` is a keyed hash of its number.
  * - texts sent for an account: `id` is a keyed hash of its number, too.
  */

@@ -201,7 +201,7 @@ export interface RefusalMore {
   readonly retryable?: boolean;
 }
 
-/** Thrown for what the service will not do, and caught once, in `http`. Its message is the code's name. */
+/** Thrown for what the service will not do; `http` answers with it. Its message is the code's name. */
 export class Refusal extends Error {
   readonly code: RefusalCode;
   readonly more: RefusalMore;

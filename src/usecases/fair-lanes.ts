@@ -8,6 +8,7 @@ import { emptyShare, isUnused, type Lane, type Share, shareOf } from './fair-sha
 import { unknownPace } from './lane-pace.ts';
 import { createSilences, type Silence } from './silences.ts';
 
+/** The lanes and shares of one fair queue. */
 export interface Lanes<W> {
   /** The share that all work counts towards. */
   readonly all: Share<W>;
@@ -21,7 +22,7 @@ export interface Lanes<W> {
   removeIfUnused(lane: Lane<W>): void;
 }
 
-/** `width`: how many calls of a new lane may be in flight. */
+/** Makes the lanes of one queue: none at first. `width`: how many calls of a new lane may be in flight. */
 export function createLanes<W>(width: number): Lanes<W> {
   const lanes = new Map<string, Lane<W>>();
   const merchants = new Map<string, Share<W>>();

@@ -29,7 +29,10 @@ export function readCounters(
   );
 }
 
-/** What writing a counter anew changes: guarded by the version of what was found, and under the first two keys of the ring. */
+/**
+ * Writes a counter anew: each row that was found is updated, guarded by its version, and one is made where it is missing under one of
+ * the first two keys of the ring.
+ */
 export function writeCounter(
   { secrets }: Pick<Deps, 'secrets'>,
   kind: CounterKind,

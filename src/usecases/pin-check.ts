@@ -38,7 +38,7 @@ export async function readPinRows(
   return wallet?.kind === kind ? { wallet, account, counters } : { wallet: undefined, account: undefined, counters };
 }
 
-/** `wrong` also for a number without an account. */
+/** Whether a PIN is the account's: `wrong` also for a number without an account. */
 export type PinVerdict = 'right' | 'wrong';
 
 /** Verifies the PIN, once; not to be called while it is locked. `owner`: in whose queue the hash is computed. */

@@ -65,8 +65,8 @@ const APART_MS = DAY_MS;
  * Compares a statement with our attempts. `report` is called with every verdict, and awaited; `size` is how many of each side are
  * compared at a time.
  *
- * @throws OperatorError when the statement has no dates and no span was given, its records have been dropped from the archive, or it
- * names attempts in two ways.
+ * @throws OperatorError when the statement has no dates and no span was given, our records of its time have been dropped from the
+ *   archive, or it names attempts in two ways; UsageError when the span ends before it begins.
  */
 export async function reconcile(
   deps: Pick<Deps, 'store'>,

@@ -14,7 +14,7 @@ export interface RoundRobin<W> {
   drop(key: string): void;
 }
 
-/** Makes it, with nothing queued. */
+/** Makes queues in rotation, with nothing queued. */
 export function createRoundRobin<W>(): RoundRobin<W> {
   /** Queues in the order in which they are served; empty ones are removed. */
   const queues = new Map<string, W[]>();
