@@ -115,10 +115,10 @@ const PAYMENTS_TO_EXPIRE: Statement = {
   }),
 };
 
-/** Most batches of one turn (merchant and receipt mode) in a read, so that those that become due meanwhile are soon read. */
-const DUE_OF_ONE_TURN = 256;
-/** Most batches of one shard that are put in turn, those longest due first: more would take seconds to read. */
-const DUE_OF_ONE_SHARD = 4_096;
+/** 256 batches at most of one queue (merchant and receipt mode) in a read, so that those that become due meanwhile are soon read. */
+const MAX_DUE_OF_QUEUE = 256;
+/** 4096 batches at most of one shard are interleaved, those longest due first: more would take seconds to read. */
+const MAX_DUE_OF_SHARD = 4_096;
 
 const DUE_BATCH_COLUMNS = columnList<DueBatch>({
   shard: 'int2',
@@ -129,8 +129,8 @@ const DUE_BATCH_COLUMNS = columnList<DueBatch>({
 });
 
 /**
- * Interleaved: every merchant's first batch comes before any merchant's second of the same receipt mode. Excluded turns are
- * looked up by hash: 150 000 batches against 3 000 turns take 0.2 s; `?` would search all turns for each batch (over 3 s).
+ * Interleaved: every merchant's first batch comes before any merchant's second of the same receipt mode. Excluded queues are
+ * looked up by hash: 150 000 batches against 3 000 queues take 0.2 s; `?` would search all queues for each batch (over 3 s).
  */
 const PAYOUT_BATCHES_TO_RUN: Statement = {
   name: 'payout_batches_to_run',
@@ -140,8 +140,8 @@ cross join lateral (select s.*, row_number() over (partition by s.merchant_id, s
   select t.shard, t.id, t.merchant_id, t.receipt_mode, t.next_run_at from payout_batch t
   where t.shard = (turn % ${SHARDS})::smallint and ${isDue(DUE.payout_run)}
     and (t.merchant_id || ' ' || t.receipt_mode) not in (select jsonb_array_elements_text($4::jsonb))
-  order by t.next_run_at limit ${DUE_OF_ONE_SHARD}) s) d
-where d.place <= ${DUE_OF_ONE_TURN}
+  order by t.next_run_at limit ${MAX_DUE_OF_SHARD}) s) d
+where d.place <= ${MAX_DUE_OF_QUEUE}
 order by d.place, turn limit $2::int8`,
 };
 

@@ -90,7 +90,7 @@ function isOver(run: Run, { stopping }: RunParts): boolean {
  * The key of the queue that a batch waits in: its merchant's, separately for phones and for wallets. Wallets are never busy, and
  * must not wait behind batches that wait for a carrier.
  */
-function queueOf({ merchant_id, receipt_mode }: DueBatch): string {
+function keyOf({ merchant_id, receipt_mode }: DueBatch): string {
   return `${merchant_id} ${receipt_mode}`;
 }
 
@@ -99,7 +99,7 @@ async function lookUp(deps: PayoutBatchDeps, { passed }: Run, except: readonly s
   const queues = createRoundRobin<DueBatch>();
   const due = await deps.store.payoutBatch.toRun(deps.clock.now(), MAX_LOOKED_UP, except);
   for (const batch of inOrder(deps, due)) {
-    if (!passed.has(batch.id)) queues.add(queueOf(batch), batch);
+    if (!passed.has(batch.id)) queues.add(keyOf(batch), batch);
   }
   return { queues, crowded: new Map() };
 }
@@ -124,14 +124,14 @@ async function serve(shared: Shared, { isFirst }: { readonly isFirst: boolean })
     const batch = look.queues.take();
     if (batch === undefined) return;
     const outcome = await tryOccurrence(shared, batch);
-    if (outcome === 'more') look.queues.add(queueOf(batch), batch);
+    if (outcome === 'more') look.queues.add(keyOf(batch), batch);
     else if (outcome === 'not_due') run.passed.add(batch.id);
     else if (outcome === 'crowded') noteCrowded(look, batch);
   }
 }
 
 function noteCrowded(look: Look, batch: DueBatch): void {
-  const key = queueOf(batch);
+  const key = keyOf(batch);
   const crowded = (look.crowded.get(key) ?? 0) + 1;
   look.crowded.set(key, crowded);
   if (crowded >= MAX_CROWDED) look.queues.drop(key);

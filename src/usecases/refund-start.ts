@@ -87,7 +87,7 @@ async function askEarlierAttempts(deps: Deps, known: Refund): Promise<PreviousAt
   if (own.kind !== 'over') return own;
   const others = await deps.store.refund.ofPayment(known.shard, known.payment_id);
   const withdrawn = others.filter(({ reason }) => reason === CALLED_OFF).sort((a, b) => (a.id < b.id ? 1 : -1));
-  const said = await Promise.all(
+  const results = await Promise.all(
     withdrawn.slice(0, MAX_WITHDRAWN).map(async (refund): Promise<PreviousAttempt> => {
       const tried = await latestAttempt(deps, refund);
       if (tried?.status !== 'not_sent') return { kind: 'over' };
@@ -100,7 +100,7 @@ async function askEarlierAttempts(deps: Deps, known: Refund): Promise<PreviousAt
       });
     }),
   );
-  return said.find(({ kind }) => kind === 'unclear') ?? { kind: 'over' };
+  return results.find(({ kind }) => kind === 'unclear') ?? { kind: 'over' };
 }
 
 /** The upstream that paid; undefined if it is no longer configured. */
