@@ -202,6 +202,27 @@ test('a clock that is set back while the token is fetched gives the call no more
   expect(timeouts).toEqual([5_000, 5_000]);
 });
 
+test.each(['first', 'second'])('an order whose time has gone into its %s token is not sent any more', async (late) => {
+  let now = 0;
+  let tokens = 0;
+  let sent = 0;
+  const answered = (status: number, body: string) => ({ kind: 'answered', status, headers: {}, body }) as const;
+  const request: Outbound['request'] = async ({ url }) => {
+    if (!url.endsWith(carrier.tokenPath)) {
+      sent += 1;
+      return answered(401, '');
+    }
+    tokens += 1;
+    if (tokens === (late === 'first' ? 1 : 2)) now += 10_000;
+    return answered(200, JSON.stringify({ access_token: `token-${tokens}`, expires_in: 3_600 }));
+  };
+  const { doors, clock } = carrier;
+  const late10s = { ...doors, clock: { ...clock, now: () => now }, outbound: { ...doors.outbound, request } };
+  const asking = createMtnMomo({ ...credentials, baseUrl: carrier.url }, late10s);
+  expect(await asking.start(order('completes'))).toEqual({ kind: 'not_sent', reason: 'out_of_time' });
+  expect(sent).toBe(late === 'first' ? 0 : 1);
+});
+
 test('none of this has logged a secret, a token or a number', () => {
   const logged = carrier.log.lines.join('\n');
   expect(logged).toContain('mtn_momo_token_refused');

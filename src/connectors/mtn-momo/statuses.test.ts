@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { CURRENCIES, exponentOf } from '../../domain/currency.ts';
 import { formatMinor } from '../../domain/money.ts';
 import { COLLECTION, DISBURSEMENT } from './products.ts';
-import { referenceFor } from './reference.ts';
+import { accountOf, referenceFor } from './reference.ts';
 import { readStart, readStatus } from './statuses.ts';
 
 const anything = fc.oneof(
@@ -51,6 +51,13 @@ describe.each([COLLECTION, DISBURSEMENT])('a code counts only with its status ($
       // What may have been accepted, or was not answered by MTN itself, is inquired about.
       for (const status of [200, 302, 399, 409, 501, 503]) expect(kindOf(status, code)).toBe(kindOf(status));
     }
+  });
+
+  test('an order has a status only if the answer is 200: a body beside a failure of theirs is no answer', () => {
+    const ordered = { reference: 'r', attemptId: 'att_1', amountMinor: 100n, currency: 'usd' } as const;
+    const body = { status: 'SUCCESSFUL', amount: '1', currency: 'USD', externalId: 'att_1' };
+    const read = (status: number) => readStatus({ kind: 'said', status, body }, ordered, product).answer.kind;
+    expect([200, 202, 404, 500].map(read)).toEqual(['approved', 'unknown', 'unknown', 'unknown']);
   });
 
   test('an order is taken already only if the answer is about its reference', () => {
@@ -116,6 +123,14 @@ test.each(['100.004', '1e2', '+100', '100,00', '', ' 100', '0100', '٣', '100.'.
     expect(readStatus({ kind: 'answered', status: 200, body }, ordered, COLLECTION).answer.kind).toBe('unknown');
   },
 );
+
+test('an account is told by the host, the market and the API user, whatever its key and path', () => {
+  const config = { baseUrl: 'https://momo.example/a', targetEnvironment: 'mtnuganda', apiUser: 'one' };
+  const account = accountOf(config);
+  for (const other of [{ baseUrl: 'https://other.example/a' }, { targetEnvironment: 'mtnghana' }, { apiUser: 'two' }])
+    expect(accountOf({ ...config, ...other })).not.toBe(account);
+  expect(accountOf({ ...config, baseUrl: 'https://momo.example:8443/b' })).toBe(account);
+});
 
 test('a reference is a version 4 UUID and depends only on the attempt', () => {
   fc.assert(

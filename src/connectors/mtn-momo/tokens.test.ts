@@ -44,6 +44,20 @@ test('a token is renewed in the last fifth of its life without any caller waitin
   expect(await tokens.current()).toBe('two');
 });
 
+test('a token’s life is counted from before it was asked for, however late it comes', async () => {
+  const clock = manualClock(0);
+  const { asked, fetch } = source();
+  const tokens = createTokens(clock, fetch);
+  const first = tokens.current();
+  await clock.advance(HOUR * 0.5);
+  asked[0]?.({ value: 'one', life: HOUR });
+  await first;
+  await clock.advance(HOUR * 0.5);
+  const next = tokens.current();
+  asked[1]?.({ value: 'two', life: HOUR });
+  expect(await next).toBe('two');
+});
+
 test('an expired token is not handed out, even if no other can be had', async () => {
   const clock = manualClock(0);
   const { asked, fetch } = source();
