@@ -3,9 +3,12 @@
  */
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { Outbound } from '../../platform/platform.ts';
 import { MISBEHAVIOURS } from '../testing/scripted-upstream.ts';
+import { createMastercard } from './connector.ts';
+import { accountOf } from './reference.ts';
 import { CAUSES, GATEWAY_CODES, TAKEN } from './statuses.ts';
-import { BROWSER, type CardWorld, id, openCardWorld } from './testing/card-world.ts';
+import { BROWSER, type CardWorld, CREDENTIALS, id, openCardWorld } from './testing/card-world.ts';
 
 let world: CardWorld;
 
@@ -34,6 +37,14 @@ describe('a reference', () => {
     for (const other of ['', '-3ds', 'x', id('txn'), `${attempt}-3ds-3ds`]) {
       expect(world.connector.attemptOf(other)).toBeUndefined();
     }
+  });
+
+  test('is within one merchant id at one host, whatever its port and path', () => {
+    expect(world.connector.account).toMatch(/^[0-9a-f]{16}$/);
+    const at = { baseUrl: 'https://cards.example/a', merchantId: 'ONE' };
+    expect(accountOf({ ...at, baseUrl: 'https://cards.example:8443/b' })).toBe(accountOf(at));
+    for (const other of [{ merchantId: 'TWO' }, { baseUrl: 'https://other.example/a' }])
+      expect(accountOf({ ...at, ...other })).not.toBe(accountOf(at));
   });
 });
 
@@ -97,6 +108,26 @@ describe('the form', () => {
   test('is shown from an origin of its own', () => {
     expect(world.connector.form.origin).toBe('http://localhost:1');
     expect(world.connector.form.scriptUrl).toContain('/form/version/100/merchant/TESTMBONGO/session.js');
+  });
+
+  test('is opened only if the network has bound it to the order', async () => {
+    const answer = (sessionId: string, status = 200) =>
+      ({ kind: 'answered', status, headers: {}, body: JSON.stringify({ session: { id: sessionId } }) }) as const;
+    const opening = async (...answers: ReturnType<typeof answer>[]) => {
+      const request: Outbound['request'] = async () => answers.shift() ?? answer('', 500);
+      const config = { ...CREDENTIALS, baseUrl: 'http://localhost:1', formUrl: 'http://localhost:1' };
+      const outbound: Outbound = { request, refuses: () => undefined, close: async () => undefined };
+      const connector = createMastercard(config, { log: world.log, outbound });
+      return (await connector.openForm({ orderId: id('txn'), amountMinor: 1_250n, currency: 'usd' })).kind;
+    };
+    expect(await opening(answer('S1', 201), answer('S1'))).toBe('opened');
+    for (const [created, bound] of [
+      [answer('S1', 500), answer('S1')],
+      [answer('S1'), answer('S1', 400)],
+      [answer('S1'), answer('S2')],
+    ] as const) {
+      expect(await opening(created, bound)).toBe('not_opened');
+    }
   });
 
   test('without a card, with another amount, or of another order cannot be used', async () => {

@@ -37,7 +37,8 @@ export const BROWSER: CardBrowser = {
   returnUrl: 'http://127.0.0.1:9/api/v1/payments/card/3ds-callback?t=1',
 };
 
-const CREDENTIALS = { merchantId: 'TESTMBONGO', apiPassword: 'sandbox-cardnet-password', apiVersion: 100 };
+/** The sandbox's own credentials. */
+export const CREDENTIALS = { merchantId: 'TESTMBONGO', apiPassword: 'sandbox-cardnet-password', apiVersion: 100 };
 
 let made = 0;
 
