@@ -114,6 +114,36 @@ describe('the database’s answer to the collect’s commit is lost', () => {
     expect(capturesOf(world, { transaction_id })).toMatchObject([{ times: 1 }]);
   });
 
+  test('one key at two processes at once: the one whose commit loses sends no token', async () => {
+    const headers = { 'idempotency-key': 'both' };
+    const { token: before } = await mint(world, merchant);
+    const warm = JSON.parse((await collectSecond(before, {})).text);
+    await settled({ token: before, transaction_id: warm.transaction_id }, 'approved');
+    const { token } = await mint(world, merchant);
+    await quiet(world, second);
+    const taken = world.sandbox.book.lines({}).length;
+    // Both have read that the key is new, and decided.
+    const stalled = new Promise<void>((resolve) => {
+      wire.judge = (line) => {
+        if (line === 'commit') {
+          wire.stall();
+          resolve();
+        }
+        return 'carried';
+      };
+    });
+    const asked = collectSecond(token, headers);
+    await stalled;
+    const won = await collectBy(token, 'tok_approved', { notify_url: undefined }, headers);
+    await settled({ token, transaction_id: won.json.transaction_id }, 'approved');
+    wire.judge = undefined;
+    wire.resume();
+    expect((await asked).text).toBe(won.text);
+    await second.gateway.stop();
+    expect(capturesOf(world, { transaction_id: won.json.transaction_id })).toMatchObject([{ times: 1 }]);
+    expect(world.sandbox.book.lines({})).toHaveLength(taken + 1);
+  });
+
   /** The collect at the other process. */
   async function collectSecond(token: string, headers: Readonly<Record<string, string>>) {
     const answer = await fetch(`${second.url}/api/v1/payments/collect`, {

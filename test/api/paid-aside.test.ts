@@ -23,7 +23,7 @@ import { rowsOf } from '../support/rows.ts';
 import { addAccount, payByTransfer, pdfFile, upload } from '../support/transfer-flows.ts';
 import { TURNED_AWAY } from '../support/wavering-carrier.ts';
 import { openWaveringDesk, type WaveringDesk } from '../support/wavering-desk.ts';
-import { mint } from '../support/world.ts';
+import { collectBody, mint } from '../support/world.ts';
 
 let desk: WaveringDesk;
 let merchant: MerchantCreated;
@@ -61,13 +61,17 @@ async function paidAside(): Promise<Paying> {
   return paying;
 }
 
-test('what a phone has paid aside is not taken a second time from a wallet, nor for another payment of the session', async () => {
+test('what a phone has paid aside is not taken again from a wallet, for another payment of the session, or by a token', async () => {
   const { world } = desk;
   const paying = await paidAside();
   const wallet = await world.wallet();
   expectRefusal(await payFromWallet(world, paying, wallet), 400, '1110', 'PAID_BEFORE');
   const second = { ...paying, ...(await collectWith(world, paying.token)) };
   expectRefusal(await payFromWallet(world, second, wallet), 400, '1110', 'PAID_BEFORE');
+  const native = { native_pay_token: 'tok_approved', native_pay_token_type: 'PAYMENT_GATEWAY' };
+  const body = collectBody(world, 'google_pay', native);
+  const byToken = await world.call('POST', '/payments/collect', { bearer: paying.token, body });
+  expectRefusal(byToken, 400, '1110', 'PAID_BEFORE');
 });
 
 test('who reads the payment is told not to pay again, until it has been given back', async () => {
