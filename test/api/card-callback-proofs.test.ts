@@ -2,6 +2,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { RETURN_LIFE_MS } from '../../src/usecases/card-challenge.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import {
   answerChallenge,
@@ -110,6 +111,14 @@ describe('a return address that we made authenticates itself', () => {
     expect(foreign.status, foreign.text).toBe(401);
     expect(await statusOf(world, paying)).toBe('processing');
     expect(capturesOf(world, paying)).toEqual([]);
+  });
+
+  test('for as long as a customer may be on the way back, and no longer', async () => {
+    const { query, fields } = await returning();
+    await world.pass(RETURN_LIFE_MS - 1_000);
+    expect((await postForm(world, fields, query)).status).toBe(303);
+    await world.pass(2_000);
+    expect((await postForm(world, fields, query)).status).toBe(401);
   });
 });
 

@@ -152,6 +152,23 @@ describe('forms that may not pay', () => {
     await expect(openCardForm(asked, strange, other.transaction_id)).rejects.toMatchObject({ code: 1204 });
   });
 
+  test('no other form is opened while a submit is in flight, which may well pay: 1203 at once', async () => {
+    const paying = await readyToPay(world, merchant, 'frictionless');
+    const caller = await callerOf(world, merchant, paying);
+    const { deps } = world.gateway;
+    const card = cardOf(deps);
+    const authenticate: typeof card.authenticate = async (order, asked) => {
+      const opening = openCardForm(deps, caller, paying.transaction_id);
+      await expect(opening).rejects.toMatchObject({ code: 1203, more: { transactionId: paying.transaction_id } });
+      return card.authenticate(order, asked);
+    };
+    const meanwhile = { ...deps, connectors: { ...deps.connectors, card: { ...card, authenticate } } };
+    const browser = { accept: undefined, userAgent: undefined, language: undefined, address: undefined };
+    const command = submitOf(paying, { method: 'card', formId: paying.form, browser });
+    expect((await submitPayment(meanwhile, caller, command, plainly)).status).toBe(200);
+    expect(capturesOf(world, paying)).toMatchObject([{ times: 1 }]);
+  });
+
   test('a form that has paid pays nothing more', async () => {
     const paying = await readyToPay(world, merchant, 'frictionless');
     expect((await submitCard(world, paying)).json).toMatchObject({ status: 'approved' });
