@@ -228,6 +228,15 @@ describe('a replay', () => {
     expect(postsAbout(world, transaction)).toHaveLength(2);
   });
 
+  test('is refused under the key of another event’s: what the path names belongs to the call (1203)', async () => {
+    const merchant = await world.merchant();
+    const [one, other] = [await pay(merchant), await pay(merchant)];
+    const headers = freshKey();
+    expect((await ask('POST', `/${one.event}/replay`, merchant, { headers })).status).toBe(200);
+    const refused = await ask('POST', `/${other.event}/replay`, merchant, { headers });
+    expectRefusal(refused, 409, '1203', 'IDEMPOTENCY_BODY');
+  });
+
   test('is refused for an event without a notify_url (1205)', async () => {
     const merchant = await world.merchant();
     const { transaction, event } = await pay(merchant);

@@ -171,6 +171,15 @@ describe('what is not remembered', () => {
     await untilStatus(world, paying, 'approved');
     expect(debitsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
   });
+
+  test('502: since nothing of it is under way any more, the same key may pay from another phone', async () => {
+    const paying = await collect(world, merchant);
+    const key = freshKey();
+    expectRefusal(await payByPhone(world, paying, numberEnding('06'), key), 502, '1404');
+    const paid = await payByPhone(world, paying, numberEnding('01'), key);
+    expect(paid.json, paid.text).toMatchObject({ status: 'pending_mobile_money_verification' });
+    await untilStatus(world, paying, 'approved');
+  });
 });
 
 describe('two processes', () => {
