@@ -6,6 +6,7 @@ import type { Secrets } from '../platform/platform.ts';
 import { systemRandom } from '../platform/random.ts';
 import { openSecrets } from '../platform/secrets.ts';
 import type { Memory } from '../usecases/perform.ts';
+import { BEGUN, decidingRecord } from '../usecases/reply-memory.ts';
 import { createReceipt, readIdempotencyKey } from './idempotency.ts';
 import { smallWorld } from './testing/small-world.ts';
 
@@ -52,6 +53,18 @@ describe('a receipt', () => {
     expect(await receipt('k3', {}).stored()).toBeUndefined();
     expect(await receipt('k2', {}, { ...SCOPE, owner: 'ses_1' }).stored()).toBeUndefined();
     expect(await receipt('k2', {}, { ...SCOPE, route: 'POST /other' }).stored()).toBeUndefined();
+  });
+
+  it('that has a reply counts before one that was only begun, whichever key of the ring it is under', () => {
+    const replied = remember('k5', {});
+    const begun = { ...replied, status: BEGUN };
+    for (const found of [
+      [begun, replied],
+      [replied, begun],
+      [undefined, replied],
+    ])
+      expect(decidingRecord(found)).toBe(replied);
+    expect(decidingRecord([undefined, begun])).toBe(begun);
   });
 
   it('keeps neither key, body nor answer in plain text', () => {

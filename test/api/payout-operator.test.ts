@@ -156,8 +156,8 @@ describe('maker and checker', () => {
     expect((await countsNow(world, batch)).map(({ completed }) => completed)).toEqual([3, 3, 3, 3]);
   });
 
-  test('a dated batch that is approved in time waits for its first date', async () => {
-    const { merchant, wallets } = await desk.payer(1n);
+  test('a dated batch that is approved in time waits for its first date, and needs its funds only then', async () => {
+    const { merchant, wallets } = await desk.payer(1n, 10_00n);
     const batch = await makeBatch(world, merchant, { wallets, schedule: desk.daily(2) });
     const { next_run_at } = await approvePayout(world.gateway.deps, batch.id, SAY);
     expect(new Date(next_run_at ?? 0).toISOString().slice(0, 10)).toBe(batch.dates?.[0]);
