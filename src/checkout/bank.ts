@@ -27,7 +27,7 @@ export function accountChoice(shown: Shown): Html {
   const fault = shown.faults.fields.account;
   const rows = accounts.map(
     ({ id, bank_name, account_number, account_name }, place) =>
-      html`<label class="account"><input type="radio" name="account" value="${id}" required${accounts.length === 1 || shown.kept.account === id ? html` checked` : undefined}${fault !== undefined && place === 0 ? html` autofocus` : undefined}><span><strong>${bank_name}</strong> <span class="soft"><span class="isolated">${account_name}</span> · ${account_number}</span></span></label>`,
+      html`<label class="account"><input type="radio" name="account" value="${id}" required${accounts.length === 1 || shown.kept.account === id ? html` checked` : undefined}${fault !== undefined && place === 0 ? html` autofocus` : undefined}><span><strong>${bank_name}</strong> <span class="soft"><span class="isolated">${account_name}</span> · <span class="whole">${account_number}</span></span></span></label>`,
   );
   const invalid = html` role="radiogroup" aria-invalid="true" aria-describedby="account-fault"`;
   return html`<fieldset class="accounts"${fault === undefined ? undefined : invalid}><legend class="label">${text(shown, 'bank_choose')}</legend>${rows}${

@@ -44,7 +44,7 @@ function announceReturn(shown: Shown): Html {
   const milliseconds = RETURN_AFTER_S * 1_000;
   const time = spanText(shown.language, milliseconds);
   const [before, after] = textAround(shown, 'return_soon', 'time');
-  return html`<p class="soft center returning">${before}<span data-counts="${milliseconds}">${time}</span>${after} <a href="${pathOf(shown)}?stay=1">${text(shown, 'return_stay')}</a></p>`;
+  return html`<p class="soft returning"><span>${before}<span data-counts="${milliseconds}">${time}</span>${after}</span> <a class="quiet-link" href="${pathOf(shown)}?stay=1">${text(shown, 'return_stay')}</a></p>`;
 }
 
 /** The amount is what was sent back: without the fee that the customer paid on top. */

@@ -8,7 +8,7 @@ import { shopAddress } from '../domain/return-address.ts';
 import { type Html, html, type Piece } from '../messages/html.ts';
 import { clockText, momentText } from './amounts.ts';
 import { maskedPhone, menuCode } from './phone.ts';
-import { about, money, noticeOf, pathOf, returnLink, type Shown, text } from './shown.ts';
+import { about, money, noticeOf, pathOf, returnLink, type Shown, text, textAround } from './shown.ts';
 import { isLate, sentAt } from './state.ts';
 
 /**
@@ -36,7 +36,7 @@ export function phoneMain(shown: Shown): Html {
   return html`<section class="wait"><p class="soft"><span class="isolated">${merchant.name}</span> · ${money(shown, payment.total_minor)}</p>
 ${ring(shown, since)}
 <h1>${phoneTitle(shown)}</h1>
-<p class="soft">${msisdn === undefined || msisdn === null ? carrier : `${maskedPhone(msisdn)} · ${carrier}`}</p>
+<p class="soft">${msisdn === undefined || msisdn === null ? undefined : html`<span class="whole">${maskedPhone(msisdn)} ·</span> `}<span class="whole">${carrier}</span></p>
 ${noticeOf(shown)}
 ${steps(shown, carrier, msisdn, since)}
 <p class="soft center">${text(shown, 'wait_open')}</p>${refresh(shown)}
@@ -47,9 +47,10 @@ function steps(shown: Shown, carrier: string, msisdn: string | null | undefined,
   const returns = shopAddress(shown.view.payment, { mayBePaid: true }) !== undefined;
   const code = msisdn === undefined || msisdn === null ? undefined : menuCode(msisdn, carrier);
   const help = code === undefined ? text(shown, 'wait_look', { carrier }) : text(shown, 'wait_dial', { code });
+  const [before, after] = textAround(shown, 'wait_pin', 'carrier');
   return html`<ol class="card steps">
 <li class="done"><span class="step" aria-hidden="true">✓</span><div><strong>${text(shown, 'wait_sent')}</strong><p class="soft"><time datetime="${new Date(since).toISOString()}" data-clock>${momentText(shown.language, since)}</time></p></div></li>
-<li class="now" aria-current="step"><span class="step" aria-hidden="true">2</span><div><strong>${text(shown, 'wait_pin', { carrier })}</strong><p class="soft">${help}</p></div></li>
+<li class="now" aria-current="step"><span class="step" aria-hidden="true">2</span><div><strong>${before}<span class="whole">${carrier}</span>${after}</strong><p class="soft">${help}</p></div></li>
 <li class="later"><span class="step" aria-hidden="true">3</span><div><strong>${text(shown, 'wait_done')}</strong>${returns ? html`<p class="soft">${text(shown, 'wait_return')}</p>` : undefined}</div></li></ol>`;
 }
 
