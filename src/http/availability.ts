@@ -69,7 +69,6 @@ export function availabilityRoutes(deps: Deps): Route[] {
       credential: 'merchant',
       limit: 'none',
       loadClass: 'read',
-      allowConsumed: true,
       querystring: AvailabilityQuery,
       answers: { 200: AvailabilityAnswer },
       refusals: [1102, 1110],

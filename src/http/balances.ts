@@ -19,7 +19,6 @@ export function balanceRoutes(deps: Deps): Route[] {
       credential: 'merchant',
       limit: 'none',
       loadClass: 'read',
-      allowConsumed: true,
       answers: { 200: BalancesAnswer },
       refusals: [],
       run: async (call) => {

@@ -129,7 +129,6 @@ const filed = defineRoute({
   credential: 'merchant',
   limit: 'none',
   loadClass: 'finish',
-  allowConsumed: true,
   upload: { field: 'file', most: LARGE },
   answers: { 200: Type.Object({}) },
   refusals: [],

@@ -30,7 +30,6 @@ export function callbackRoutes(deps: Deps): Route[] {
       credential: 'none',
       limit: 'none',
       loadClass: 'callback',
-      allowConsumed: true,
       rawBody: true,
       params: Params,
       answers: { 200: Type.Object({}) },

@@ -95,7 +95,6 @@ function callbackRoute(deps: Deps): Route {
     credential: 'none',
     limit: 'card_callbacks',
     loadClass: 'callback',
-    allowConsumed: true,
     forms: true,
     bodyMost: MAX_CALLBACK_BYTES,
     body: CardCallbackBody,

@@ -22,7 +22,6 @@ export function deliveryRoutes(deps: Deps): Route[] {
       credential: 'merchant',
       limit: 'none',
       loadClass: 'begin',
-      allowConsumed: true,
       params: TransactionParams,
       answers: { 200: ReleasedAnswer },
       refusals: [1203, 1204, 1205],

@@ -64,7 +64,6 @@ test('a call that waits, for its turn or for others, keeps nothing of its body b
     credential: 'merchant',
     limit: 'none',
     loadClass: 'finish',
-    allowConsumed: true,
     body: Type.Object({ amount: Type.String(), lines: Type.Optional(Lines) }),
     answers: { 200: Type.Object({}) },
     refusals: [],
@@ -110,7 +109,6 @@ test('a call of a route that takes no body keeps nothing of one', async () => {
     credential: 'merchant',
     limit: 'none',
     loadClass: 'finish',
-    allowConsumed: true,
     answers: { 200: Type.Object({}) },
     refusals: [],
     run: async (call) => {
@@ -147,7 +145,6 @@ test('of the files that have arrived, four are worked on at once, which takes se
     credential: 'merchant',
     limit: 'none',
     loadClass: 'finish',
-    allowConsumed: true,
     upload: { field: 'file', most: 1_000 },
     answers: { 200: Type.Object({}) },
     refusals: [],

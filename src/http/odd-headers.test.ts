@@ -18,7 +18,6 @@ test('a route whose answer has an unwritable header sends the envelope of a fail
     credential: 'none',
     limit: 'none',
     loadClass: 'read',
-    allowConsumed: true,
     answers: { 303: Type.Object({}) },
     refusals: [],
     run: async (call) => ({ ...call.reply(303, {}), location: ODD }),

@@ -22,7 +22,6 @@ const longAnswer = defineRoute({
   credential: 'none',
   limit: 'none',
   loadClass: 'finish',
-  allowConsumed: true,
   answers: { 200: Type.Object({ text: Type.String() }) },
   refusals: [],
   run: async (call) => call.reply(200, { text: 'x'.repeat(LONG) }),

@@ -190,7 +190,8 @@ async function answerOnce(handling: Handling, caller: Caller, prepared: Prepared
   const { route, request } = handling;
   const { receipt, refusal, body, paymentId } = prepared;
   try {
-    if (!route.allowConsumed && !(await hasBegun(receipt, caller))) requireUnconsumed(caller);
+    const isClosed = route.credential === 'session' && route.allowConsumed !== true;
+    if (isClosed && !(await hasBegun(receipt, caller))) requireUnconsumed(caller);
     if (refusal !== undefined) throw await aboutPayment(handling.parts, caller, refusal, paymentId);
     return sentBy(route, request, await route.run(callOf(handling, caller, body, receipt)));
   } catch (error) {

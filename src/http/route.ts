@@ -91,8 +91,8 @@ interface RouteFacts {
   readonly answers: { readonly [status: number]: TSchema };
   /** The refusals of the route itself; the OpenAPI document adds those that every route may have. */
   readonly refusals: readonly RefusalCode[];
-  /** Whether a CONSUMED session may still make this call (contract §3). */
-  readonly allowConsumed: boolean;
+  /** Whether a CONSUMED session may still make this call (contract §3). Routes that take no session leave it out. */
+  readonly allowConsumed?: boolean;
   /**
    * `refused`: a session bound to a device may not make this call. The use case refuses it, also if no device is shown
    * (contract §3).
@@ -159,6 +159,9 @@ export interface TypedRoute<K extends CredentialKind, B extends TSchema, P exten
   run(call: Call<CallerOf<K>, Static<B>, Static<P>, Static<Q>>): Promise<Reply | Streamed>;
 }
 
+/** What a route must say besides if it takes sessions. */
+type SessionFacts<K extends CredentialKind> = K extends 'session' ? { readonly allowConsumed: boolean } : unknown;
+
 /** A route as the table holds it. */
 export interface Route extends RouteFacts {
   readonly credential: CredentialKind;
@@ -181,7 +184,7 @@ export function defineRoute<
   B extends TSchema = TUnknown,
   P extends TSchema = TUnknown,
   Q extends TSchema = TUnknown,
->(route: TypedRoute<K, B, P, Q>): Route {
+>(route: TypedRoute<K, B, P, Q> & SessionFacts<K>): Route {
   return route;
 }
 

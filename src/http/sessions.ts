@@ -21,7 +21,6 @@ export function sessionRoutes(deps: Deps): Route[] {
       credential: 'merchant',
       limit: 'sessions_create',
       loadClass: 'begin',
-      allowConsumed: false,
       body: SessionBody,
       answers: { 201: SessionAnswer },
       refusals: [1101, 1102, 1109, 1110, 1203],

@@ -62,7 +62,6 @@ async function waiting() {
     credential: 'none',
     limit: 'none',
     loadClass: 'read',
-    allowConsumed: true,
     answers: { 200: Type.Object({}) },
     refusals: [],
     run: async (call) => {

@@ -38,7 +38,6 @@ export function statementRoutes(deps: Deps): Route[] {
       credential: 'merchant',
       limit: 'none',
       loadClass: 'read',
-      allowConsumed: true,
       querystring: StatementQuery,
       answers: { 200: StatementAnswer },
       csv:

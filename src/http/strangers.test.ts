@@ -48,7 +48,6 @@ const hook = defineRoute({
   credential: 'none',
   limit: 'none',
   loadClass: 'callback',
-  allowConsumed: true,
   bodyMost: 16 * 1024,
   answers: {},
   refusals: [],

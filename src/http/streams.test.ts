@@ -53,7 +53,6 @@ async function serve(from: () => Source): Promise<{ world: SmallWorld; ask(): Pr
         credential: 'merchant',
         limit: 'none',
         loadClass: 'read',
-        allowConsumed: true,
         answers: {},
         refusals: [],
         run: () =>

@@ -275,7 +275,6 @@ function hookRoute(rows: Rows): Route {
     credential: 'none',
     limit: 'none',
     loadClass: 'callback',
-    allowConsumed: true,
     rawBody: true,
     answers: { 200: Type.Object({}) },
     refusals: [],
