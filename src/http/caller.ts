@@ -73,10 +73,10 @@ export async function currentCaller(parts: CallerParts, route: Route, request: F
 const EXPIRED = ['SESSION_EXPIRED', 'EXPIRED_AFTER_SUBMIT'] as const;
 
 /**
- * The call may have waited, so a credential revoked or suspended meanwhile is refused. An expired session may still look up its
- * answer.
+ * The caller of a call that may have waited for its key's lock: a credential revoked or suspended meanwhile is refused. An expired
+ * session may still look up its answer.
  */
-export async function callerInTurn(
+export async function callerAfterWait(
   parts: CallerParts,
   route: Route,
   request: FastifyRequest,

@@ -17,7 +17,7 @@ import { countCall, countGuarded, countGuardedCalls, type GuardedCalls, senderOf
 import {
   type Caller,
   type CallerParts,
-  callerInTurn,
+  callerAfterWait,
   callerOf,
   currentCaller,
   lookUpShown,
@@ -25,7 +25,7 @@ import {
 } from './caller.ts';
 import { exchangeOf, JSON_TYPE, refuse, sayReplayed, writable } from './exchange.ts';
 import { createReceipt, type ReceiptParts, readIdempotencyKey, type UsedReceipt } from './idempotency.ts';
-import { createKeyTurns, type KeyTurns } from './key-turns.ts';
+import { createKeyLocks, type KeyLocks } from './key-locks.ts';
 import type { FileRule } from './multipart.ts';
 import { aboutPayment, type PaymentsKnown, paymentIdIn } from './refusal-about.ts';
 import { readPipelineHeaders } from './request-headers.ts';
@@ -49,7 +49,7 @@ interface Kept {
   readonly body: BodyShape | undefined;
   readonly params: Shape | undefined;
   readonly query: BodyShape | undefined;
-  readonly turns: KeyTurns;
+  readonly locks: KeyLocks;
   readonly calls: GuardedCalls | undefined;
 }
 
@@ -74,7 +74,7 @@ export function createPipeline(parts: PipelineParts, route: Route): Pipeline {
     body: route.body === undefined ? undefined : createBodyShape(route.body, route.codes),
     params: route.params === undefined ? undefined : createParamsShape(route.params),
     query: route.querystring === undefined ? undefined : createQueryShape(route.querystring),
-    turns: createKeyTurns(parts.clock),
+    locks: createKeyLocks(parts.clock),
     calls: route.guard === undefined ? undefined : countGuardedCalls(parts.clock),
   };
   const pattern = fullPath(route);
@@ -147,7 +147,7 @@ type Sent = Reply | Streamed;
 /** A call whose body has been read. */
 interface Prepared {
   readonly receipt: UsedReceipt | undefined;
-  /** Why the call is refused: its caller has no right to make it, or its shape is wrong. Thrown once its turn has come. */
+  /** Why the call is refused: its caller has no right to make it, or its shape is wrong. Thrown once the call holds its key's lock. */
   readonly refusal: Refusal | undefined;
   /** The fields that the route knows, or a raw route's text; nothing if the call is refused. */
   readonly body: unknown;
@@ -157,7 +157,7 @@ interface Prepared {
 
 /**
  * Reads all that is needed of a body, and drops the body itself: parsed, it takes twenty times the memory of its text, and many
- * calls may wait for their turn at once, each for seconds. `memory` is the form of the body that an Idempotency-Key remembers.
+ * calls may wait for their key's lock at once, each for seconds. `memory` is the form of the body that a key remembers.
  */
 function prepare(handling: Handling, caller: Caller, body: unknown, memory = body): Prepared {
   const { route, kept, request } = handling;
@@ -178,11 +178,11 @@ async function answerPrepared(handling: Handling, caller: Caller, prepared: Prep
   const { parts, route, kept, request } = handling;
   const { receipt } = prepared;
   if (receipt === undefined) return answerOnce(handling, caller, prepared);
-  const endTurn = await kept.turns.take(receipt.id);
+  const release = await kept.locks.acquire(receipt.id);
   try {
-    return await answerOnce(handling, await callerInTurn(parts, route, request, caller), prepared);
+    return await answerOnce(handling, await callerAfterWait(parts, route, request, caller), prepared);
   } finally {
-    endTurn();
+    release();
   }
 }
 

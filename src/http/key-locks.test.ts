@@ -1,10 +1,10 @@
 import { promiseHooks } from 'node:v8';
 import { expect, it } from 'vitest';
 import { manualClock } from '../platform/testing/manual-clock.ts';
-import { createKeyTurns } from './key-turns.ts';
+import { createKeyLocks } from './key-locks.ts';
 
-it('a turn wakes one call at a time, in the order in which they came', async () => {
-  const turns = createKeyTurns(manualClock(0));
+it('a lock wakes one call at a time, in the order in which they came', async () => {
+  const locks = createKeyLocks(manualClock(0));
   const calls = 200;
   const served: number[] = [];
   let made = 0;
@@ -13,7 +13,7 @@ it('a turn wakes one call at a time, in the order in which they came', async () 
   });
   await Promise.all(
     Array.from({ length: calls }, async (_, at) => {
-      const end = await turns.take('a');
+      const end = await locks.acquire('a');
       served.push(at);
       end();
     }),
@@ -23,19 +23,19 @@ it('a turn wakes one call at a time, in the order in which they came', async () 
   expect(made / calls).toBeLessThan(20);
 });
 
-it('a turn is waited for, ten seconds at most; other keys do not wait', async () => {
+it('a lock is waited for, ten seconds at most; other keys do not wait', async () => {
   const clock = manualClock(0);
-  const turns = createKeyTurns(clock);
-  const end = await turns.take('a');
-  const second = turns.take('a');
-  const tired = turns.take('a').catch((error: unknown) => error);
-  (await turns.take('b'))();
+  const locks = createKeyLocks(clock);
+  const end = await locks.acquire('a');
+  const second = locks.acquire('a');
+  const tired = locks.acquire('a').catch((error: unknown) => error);
+  (await locks.acquire('b'))();
   end();
   const endSecond = await second;
-  // One call waits; the other's timer went when its turn came.
+  // One call waits; the other's timer went when it got the lock.
   expect(clock.pending()).toBe(1);
   await clock.advance(9_999);
-  const fresh = turns.take('a');
+  const fresh = locks.acquire('a');
   await clock.advance(1);
   expect(await tired).toMatchObject({
     code: 1203,
@@ -44,5 +44,5 @@ it('a turn is waited for, ten seconds at most; other keys do not wait', async ()
   });
   endSecond();
   (await fresh)();
-  (await turns.take('a'))();
+  (await locks.acquire('a'))();
 });
