@@ -157,7 +157,7 @@ function headerParameters(route: Route): Json[] {
 
 function answers(route: Route): Json {
   return Object.fromEntries(
-    Object.entries(route.answers).map(([status, schema], place) => [
+    Object.entries(route.answers).map(([status, schema], index) => [
       status,
       {
         description: SUCCESS[status] ?? 'Done.',
@@ -171,7 +171,7 @@ function answers(route: Route): Json {
         content: {
           'application/json': {
             schema: documented(schema),
-            ...(place === 0 ? examples(exampleOf(route.operationId)?.answer) : {}),
+            ...(index === 0 ? examples(exampleOf(route.operationId)?.answer) : {}),
           },
           ...(route.csv === undefined ? {} : { 'text/csv': { schema: { type: 'string', description: route.csv } } }),
         },

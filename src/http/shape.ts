@@ -75,9 +75,9 @@ function shapeBy(find: Finder, schema: TSchema, codes: Codes): BodyShape {
       // A field that could not be read looks as if it were missing: the check's faults in it are dropped.
       const more = check?.(readable, faulty).filter(({ field }) => !isWithin(field, faulty)) ?? [];
       if (found.length + more.length === 0) return;
-      const placed = [...found, ...more].map((detail) => ({ detail, place: placeOf(schema, detail.field) }));
+      const located = [...found, ...more].map((detail) => ({ detail, position: positionOf(schema, detail.field) }));
       throw refuseShape(
-        placed.sort((a, b) => compare(a.place, b.place)).map(({ detail }) => detail),
+        located.sort((a, b) => compare(a.position, b.position)).map(({ detail }) => detail),
         codes,
       );
     },
@@ -152,8 +152,8 @@ function stepsOf(field: string): string[] {
   return field.split(/[.[\]]+/).filter((step) => step !== '');
 }
 
-/** A path's position in a body: for each of its steps the place among the schema's fields, or in the list. */
-function placeOf(schema: Node, field: string): readonly number[] {
+/** A path's position in a body: for each of its steps the index among the schema's fields, or in the list. */
+function positionOf(schema: Node, field: string): readonly number[] {
   let node: Node | undefined = schema;
   return stepsOf(field).map((step) => {
     const inList: Node | undefined = node === undefined ? undefined : onlyChoice(node).items;

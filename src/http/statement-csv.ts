@@ -60,14 +60,14 @@ async function* chunksOf(
 }
 
 function standingRows({ order }: StatementPosition, name: string, at: number, standing: Standing): Cell[][] {
-  return order.balances.map((balance, place) => [
+  return order.balances.map((balance, index) => [
     null,
     timestamp(at),
     balance,
     name,
     null,
     order.currency,
-    standing[place] ?? 0n,
+    standing[index] ?? 0n,
     null,
     null,
     null,

@@ -1,4 +1,4 @@
-/** What a call is told that has waited for the first call under its Idempotency-Key: it is judged by what holds when it gets the key’s lock. */
+/** How a call ends that has waited for the first under its Idempotency-Key: it is judged by what holds when it gets the key’s lock. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Type } from 'typebox';
 import { expect, test } from 'vitest';

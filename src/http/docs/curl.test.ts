@@ -30,8 +30,8 @@ test('a shell passes on what was meant, whatever it contains', () => {
   fc.assert(
     fc.property(text, text, text, (id, note, limit) => {
       const parameters = [
-        { place: 'path', field: field('id'), example: id },
-        { place: 'query', field: field('limit'), example: limit },
+        { location: 'path', field: field('id'), example: id },
+        { location: 'query', field: field('limit'), example: limit },
       ] as const;
       const body = { types: ['application/json'], shapes: [], example: { note } };
       const [, method, url = '', , credential, , , , sent = ''] = argumentsOf(

@@ -24,7 +24,7 @@ export function curlOf(operation: Operation, api: string): string {
 }
 
 function addressOf({ path, parameters }: Operation): string {
-  const of = (place: 'path' | 'query') => parameters.filter((parameter) => parameter.place === place);
+  const of = (wanted: 'path' | 'query') => parameters.filter(({ location }) => location === wanted);
   const filled = of('path').reduce(
     (address, { field, example }) => address.replace(`{${field.name}}`, encodeURIComponent(example ?? '…')),
     path,

@@ -29,7 +29,8 @@ export interface Operation {
 }
 
 export interface Parameter {
-  readonly place: 'path' | 'query' | 'header';
+  /** Where a request has it: `in` of the document. */
+  readonly location: 'path' | 'query' | 'header';
   readonly field: Field;
   /** Undefined if the example leaves it out. */
   readonly example: string | undefined;
@@ -89,11 +90,11 @@ function operationOf(path: string, method: string, operation: unknown): Operatio
 }
 
 function parameterOf(parameter: unknown): Parameter {
-  const place = textAt(parameter, 'in');
+  const location = textAt(parameter, 'in');
   const field = fieldOf(textAt(parameter, 'name'), at(parameter, 'schema'), at(parameter, 'required') === true);
   const example = at(parameter, 'example');
   return {
-    place: place === 'path' || place === 'query' ? place : 'header',
+    location: location === 'path' || location === 'query' ? location : 'header',
     field: { ...field, meaning: textAt(parameter, 'description') || field.meaning },
     example: typeof example === 'string' || typeof example === 'number' ? String(example) : undefined,
   };

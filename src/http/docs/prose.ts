@@ -13,7 +13,7 @@ export function code(label: string, text: string): Html {
 
 /** Text in which what stands between backticks is code. */
 export function prose(text: string): Piece {
-  return text.split('`').map((part, place) => (place % 2 === 1 ? html`<code>${part}</code>` : part));
+  return text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
 }
 
 /**
@@ -24,7 +24,7 @@ export function table(name: string, heads: readonly string[], rows: readonly (re
   const titles = heads.map((head) => html`<th scope="col" role="columnheader">${head}</th>`);
   const lines = rows.map(([first, ...rest]) => {
     const cells = rest.map(
-      (cell, place) => html`<td role="cell" data-head="${heads[place + 1]}">${written(cell)}</td>`,
+      (cell, index) => html`<td role="cell" data-head="${heads[index + 1]}">${written(cell)}</td>`,
     );
     return html`<tr role="row"><th scope="row" role="rowheader">${written(first)}</th>${cells}</tr>`;
   });

@@ -56,7 +56,7 @@ function renderOperation(operation: Operation, api: string): Html {
 <p>${CREDENTIALS[credential]}</p>
 ${section(
   'Parameters',
-  parameters.filter(({ place }) => place !== 'header').map(({ place, field }) => renderField(field, place)),
+  parameters.filter(({ location }) => location !== 'header').map(({ location, field }) => renderField(field, location)),
 )}
 ${body === undefined ? undefined : renderBody(body.types, body.shapes)}
 ${code('Example with curl', curlOf(operation, api))}
@@ -90,7 +90,7 @@ function renderRefusals({ refusals }: Operation): Html {
 
 /** Headers are the same for many calls, so they are folded away. */
 function renderHeaders({ parameters }: Operation): Html | undefined {
-  const headers = parameters.filter(({ place }) => place === 'header');
+  const headers = parameters.filter(({ location }) => location === 'header');
   if (headers.length === 0) return undefined;
   return html`<details class="more"><summary>Headers</summary><dl class="fields">${headers.map(({ field }) =>
     renderField(field),
@@ -105,8 +105,8 @@ function renderShape({ name, fields }: Shape): Html {
   return html`${name === '' ? undefined : html`<p>${prose(name)}</p>`}<dl class="fields">${fields.map((field) => renderField(field))}</dl>`;
 }
 
-function renderField({ name, form, required, options, limits, meaning, fields }: Field, place = ''): Html {
-  return html`<div><dt><code>${name}</code> <span class="kind">${[place, form, limits].filter((one) => one !== '').join(', ')}</span>${
+function renderField({ name, form, required, options, limits, meaning, fields }: Field, location = ''): Html {
+  return html`<div><dt><code>${name}</code> <span class="kind">${[location, form, limits].filter((one) => one !== '').join(', ')}</span>${
     required ? html` <span class="must">required</span>` : undefined
   }</dt><dd>${optionsOf(options)}<p>${prose(meaning)}</p>${
     fields.length === 0 ? undefined : html`<dl class="fields">${fields.map((inner) => renderField(inner))}</dl>`
@@ -115,10 +115,10 @@ function renderField({ name, form, required, options, limits, meaning, fields }:
 
 function optionsOf(options: readonly string[]): Html | undefined {
   if (options.length === 0) return undefined;
-  return html`<p>${options.map((option, place) => html`${place === 0 ? '' : ', '}<code>${option}</code>`)}</p>`;
+  return html`<p>${options.map((option, index) => html`${index === 0 ? '' : ', '}<code>${option}</code>`)}</p>`;
 }
 
 /** Lets a long path or name break after its slashes and underscores. */
 function breakable(text: string): Piece {
-  return text.split(/(?<=[/_])/).map((part, place) => (place === 0 ? part : html`<wbr>${part}`));
+  return text.split(/(?<=[/_])/).map((part, index) => (index === 0 ? part : html`<wbr>${part}`));
 }
