@@ -182,8 +182,8 @@ function openRoutes(config: ConnectorsConfig, collects: Configured, payouts: Con
   const routes = { payment: routesTo(collects), payout: routesTo(payouts) };
   const configured = [...collects.values(), ...payouts.values()];
   if (routes.payment.entries.length + routes.payout.entries.length === 0 && configured.length > 0) {
-    const said = configured.map(({ name, market }) => `${name} for ${market ?? 'any market'}`);
-    throw new Error(`${file}: no route leads to what is configured (${said.join(', ')})`);
+    const names = configured.map(({ name, market }) => `${name} for ${market ?? 'any market'}`);
+    throw new Error(`${file}: no route leads to what is configured (${names.join(', ')})`);
   }
   return routes;
 }

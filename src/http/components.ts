@@ -47,12 +47,12 @@ export function withComponents(document: Json): Json {
     return isComponent(component) ? referTo(component, part) : lifted;
   };
 
-  const referTo = ({ kind, name, description }: Component, { description: said, ...form }: Json): Json => {
+  const referTo = ({ kind, name, description }: Component, { description: own, ...form }: Json): Json => {
     const part = { ...(description === undefined ? {} : { description }), ...form };
     const known = found.get(kind)?.get(name) ?? part;
     if (!isDeepStrictEqual(known, part)) throw new Error(`two different ${kind} are named ${name}`);
     found.get(kind)?.set(name, part);
-    return { $ref: `#/components/${kind}/${name}`, ...(said === description ? {} : { description: said }) };
+    return { $ref: `#/components/${kind}/${name}`, ...(own === description ? {} : { description: own }) };
   };
 
   const { components, ...lifted } = lift(document) as Json;

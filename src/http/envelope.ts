@@ -71,10 +71,10 @@ function messageOf(refusal: Refusal, details: readonly RefusalDetail[], language
   const { code, more } = refusal;
   const [only, second] = details;
   if (only === undefined || second !== undefined) return say(language, `refusal.${code}`, more.words);
-  const said = sayDetail(only, language);
+  const detail = sayDetail(only, language);
   const isAboutState = code === 1205 && more.words?.state !== undefined;
-  if (!isAboutState || sentence(language, `detail.${only.code}`).includes('{state}')) return said;
-  return joinSentences(language, say(language, `cause.${code}`, more.words), said);
+  if (!isAboutState || sentence(language, `detail.${only.code}`).includes('{state}')) return detail;
+  return joinSentences(language, say(language, `cause.${code}`, more.words), detail);
 }
 
 function renderDetail(detail: RefusalDetail, language: Language) {

@@ -34,14 +34,14 @@ export function createLoadShedder({ limiter, metrics, random, log }: LoadShedder
     ['class'],
     LOAD_CLASSES.map((loadClass) => ({ class: loadClass })),
   );
-  let told = 0;
+  let loggedLevel = 0;
 
   /** Logs when overload begins, when it gets worse and when it is over: a line per request would add to the load. */
-  const note = (level: number): void => {
-    if (level > told)
+  const logLevel = (level: number): void => {
+    if (level > loggedLevel)
       log.warn('overloaded', { overload_level: level, turned_away: LOAD_CLASSES.slice(0, level).join(', ') });
-    else if (level === 0 && told > 0) log.info('overload_over', { overload_level: told });
-    if (level > told || level === 0) told = level;
+    else if (level === 0 && loggedLevel > 0) log.info('overload_over', { overload_level: loggedLevel });
+    if (level > loggedLevel || level === 0) loggedLevel = level;
   };
 
   metrics.read(
@@ -51,7 +51,7 @@ export function createLoadShedder({ limiter, metrics, random, log }: LoadShedder
     [],
     () => {
       const level = limiter.level();
-      note(level);
+      logLevel(level);
       return [{ labels: {}, value: level }];
     },
   );
@@ -60,7 +60,7 @@ export function createLoadShedder({ limiter, metrics, random, log }: LoadShedder
     refusalFor(loadClass) {
       const isAdmitted = limiter.admits(loadClass);
       if (!isAdmitted) count({ class: loadClass });
-      if (!isAdmitted || told > 0) note(limiter.level());
+      if (!isAdmitted || loggedLevel > 0) logLevel(limiter.level());
       return isAdmitted ? undefined : REFUSALS[random.below(REFUSALS.length)];
     },
   };

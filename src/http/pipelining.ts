@@ -17,12 +17,12 @@ const MAX_UNANSWERED = 16;
 const UNANSWERED = Symbol('unanswered');
 /** The newest request: the only one that may not have arrived whole. */
 const NEWEST = Symbol('newest');
-/** What is to be said before the connection ends. */
-const LAST_WORD = Symbol('last word');
-type Counted = Socket & { [UNANSWERED]?: number; [NEWEST]?: IncomingMessage; [LAST_WORD]?: () => void };
+/** What sends the last response of the connection, and ends it. */
+const LAST_RESPONSE = Symbol('last response');
+type Counted = Socket & { [UNANSWERED]?: number; [NEWEST]?: IncomingMessage; [LAST_RESPONSE]?: () => void };
 
-/** How long a connection whose last word is known may still take: its client may read nothing, and yet go on sending. */
-const MAX_LAST_WORD_MS = 60_000;
+/** How long a connection whose last response is known may still take: its client may read nothing, and yet go on sending. */
+const MAX_LAST_RESPONSE_MS = 60_000;
 
 /** Counts a request of a connection until it has been answered. Returns false if too many are unanswered. */
 export function isInTurn(request: IncomingMessage, response: ServerResponse): boolean {
@@ -33,31 +33,32 @@ export function isInTurn(request: IncomingMessage, response: ServerResponse): bo
   socket[NEWEST] = request;
   response.once('close', () => {
     socket[UNANSWERED] = (socket[UNANSWERED] ?? 1) - 1;
-    sayLastWord(socket);
+    sendLastResponse(socket);
   });
   return true;
 }
 
 /**
- * Calls `say`, which ends the connection, once every request that has arrived whole is answered: such a request may have moved
- * money, and its client must not take another answer for its own. Never calls it if the connection closes before, and only the
- * first one of a connection. A minute later the connection is closed, whatever has been said and read until then.
+ * Calls `send`, which sends the last response and ends the connection, once every request that has arrived whole is answered: such a
+ * request may have moved money, and its client must not take another answer for its own. Never calls it if the connection closes
+ * before, and only the first one of a connection. A minute later the connection is closed, whatever has been sent and read until
+ * then.
  */
-export function afterOwedAnswers(socket: Counted, clock: Pick<Clock, 'after'>, say: () => void): void {
-  if (socket[LAST_WORD] !== undefined) return;
-  socket[LAST_WORD] = say;
+export function afterOwedAnswers(socket: Counted, clock: Pick<Clock, 'after'>, send: () => void): void {
+  if (socket[LAST_RESPONSE] !== undefined) return;
+  socket[LAST_RESPONSE] = send;
   socket.once(
     'close',
-    clock.after(MAX_LAST_WORD_MS, () => socket.destroy()),
+    clock.after(MAX_LAST_RESPONSE_MS, () => socket.destroy()),
   );
-  sayLastWord(socket);
+  sendLastResponse(socket);
 }
 
-function sayLastWord(socket: Counted): void {
-  const { [LAST_WORD]: say } = socket;
-  if (say === undefined || unansweredWhole(socket) > 0 || !socket.writable) return;
-  socket[LAST_WORD] = () => undefined;
-  say();
+function sendLastResponse(socket: Counted): void {
+  const { [LAST_RESPONSE]: send } = socket;
+  if (send === undefined || unansweredWhole(socket) > 0 || !socket.writable) return;
+  socket[LAST_RESPONSE] = () => undefined;
+  send();
 }
 
 /** How many requests have arrived whole and are not answered. */

@@ -122,9 +122,9 @@ export function sentenceOf(payment: Pick<Payment, 'status' | 'reason' | 'attempt
  * stands alone: why the payment ended may be that nothing was charged.
  */
 function readSentenceOf(payment: Payment, late: readonly LatePayment[], language: Language): string {
-  const said = lateSentenceOf(payment, late, language);
-  if (said === undefined) return sentenceOf(payment, language);
-  return isAllBack(late) ? joinSentences(language, sentenceOf(payment, language), said) : said;
+  const lateSentence = lateSentenceOf(payment, late, language);
+  if (lateSentence === undefined) return sentenceOf(payment, language);
+  return isAllBack(late) ? joinSentences(language, sentenceOf(payment, language), lateSentence) : lateSentence;
 }
 
 function isAllBack(late: readonly LatePayment[]): boolean {

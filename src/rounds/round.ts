@@ -35,7 +35,7 @@ export function repeat(
   let cancel: () => void = () => undefined;
   let isWaiting = false;
 
-  const tell = (error: unknown): void => {
+  const logFailure = (error: unknown): void => {
     if (!isTransientFailure(error)) deps.log.error('round_failed', { round: name }, error);
     else if (!isWaiting) {
       isWaiting = true;
@@ -53,7 +53,7 @@ export function repeat(
       if (isWaiting) deps.log.info('round_goes_on', { round: name });
       isWaiting = false;
     } catch (error) {
-      tell(error);
+      logFailure(error);
     }
     watch?.(name, { milliseconds: deps.clock.wall() - begun, well });
   };

@@ -188,8 +188,8 @@ function readToken(body: unknown): FetchedToken | undefined {
  */
 function callbackFor(config: MtnMomoConfig, callbackUrl: string): string | undefined {
   if (!URL.canParse(callbackUrl)) return undefined;
-  const told = config.callbackHost === undefined ? callbackUrl : atHost(config.callbackHost, callbackUrl);
-  return config.targetEnvironment === 'sandbox' || told.startsWith('https://') ? told : undefined;
+  const url = config.callbackHost === undefined ? callbackUrl : atHost(config.callbackHost, callbackUrl);
+  return config.targetEnvironment === 'sandbox' || url.startsWith('https://') ? url : undefined;
 }
 
 function atHost(base: string, callbackUrl: string): string {
