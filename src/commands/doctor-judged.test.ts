@@ -31,7 +31,7 @@ describe('conditions that no test can bring about are judged by their numbers', 
     expect(spaceCheck(free, '/data').status).toBe(status);
   });
 
-  test('a clock that is off by a minute and a half', () => {
+  test('a clock that is off by more than a second fails, with the advice to run NTP', () => {
     expect(skewCheck(999).status).toBe('ok');
     expect(skewCheck(90_000)).toMatchObject({
       status: 'fail',
@@ -53,11 +53,11 @@ describe('conditions that no test can bring about are judged by their numbers', 
   test.each([
     [1, '1 commit waits'],
     [3, '3 commits wait'],
-  ])('%i commits that wait for a synchronous standby', (stalled, detail) => {
+  ])('%i commits that wait for a synchronous standby fail', (stalled, detail) => {
     expect(stalledCheck(stalled)).toMatchObject({ status: 'fail', detail: expect.stringContaining(detail) });
   });
 
-  test('replication slots that hold back much write-ahead log', () => {
+  test('a replication slot is a warning from 1 GiB of write-ahead log without a reader on, and from 10 GiB with one', () => {
     const GIB = 1_024 ** 3;
     const slots = [
       { name: 'gone', isActive: false, held: 3.5 * GIB },
@@ -79,7 +79,7 @@ describe('conditions that no test can bring about are judged by their numbers', 
     ]);
   });
 
-  test('a role that may not see what the replication holds up', () => {
+  test('a role that may not see what the replication holds up is a warning that names the grant', () => {
     expect(replicationChecks({ stalled: 0, slots: [] })).toEqual([]);
     expect(replicationChecks({ stalled: undefined, slots: undefined })).toMatchObject([
       {
@@ -92,7 +92,7 @@ describe('conditions that no test can bring about are judged by their numbers', 
     ]);
   });
 
-  test('a database of a newer version', () => {
+  test('a database that a newer version has migrated is a warning', () => {
     expect(migrationCheck(['0001-a.sql'], ['0001-a.sql'])).toMatchObject({ status: 'ok' });
     const newer = migrationCheck(['0001-a.sql', '0002-b.sql'], ['0001-a.sql']);
     expect(newer).toMatchObject({ status: 'warn', detail: expect.stringContaining('0002-b.sql') });
@@ -135,7 +135,7 @@ describe('conditions that no test can bring about are judged by their numbers', 
     expect(check.detail).toContain(status === 'ok' ? '8, none older' : '7 are open');
   });
 
-  test('payouts, refunds and webhooks that have waited for long', () => {
+  test('payouts, refunds and tried webhooks that have waited for more than an hour are a warning', () => {
     const waiting = [
       { kind: 'payout', count: 3, oldest: NOW - 5 * HOUR },
       { kind: 'refund', count: 1, oldest: NOW - 61 * MINUTE },

@@ -128,9 +128,12 @@ test.each<[string, string | Uint8Array, RegExp]>([
   await expect(read(content)).rejects.toMatchObject({ name: 'OperatorError' });
 });
 
-test('a file that does not exist, a folder, and a character cut in two by a chunk', async () => {
+test('a file that does not exist and a folder are refused before anything is read', async () => {
   await expect(requireStatementFile(join(folder, 'none.csv'))).rejects.toThrow(/is not a file that can be read/);
   await expect(requireStatementFile(folder)).rejects.toThrow(/is not a file that can be read/);
+});
+
+test('a character that the end of a chunk cuts in two is read whole', async () => {
   const filler = Array.from({ length: 4_000 }, (_, n) => `é€🙂${n},1.00,usd,paid,,`).join('\n');
   for (const shift of ['', 'x', 'xx', 'xxx']) {
     expect(await read(`${HEAD}\n${shift}${filler}\n`)).toHaveLength(4_000);
