@@ -10,7 +10,7 @@ import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { compareBooks } from '../../src/usecases/audit-books.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { anAnswer, NOON, numbered } from '../support/store-records.ts';
+import { anAnswer, MADE_AT, numbered } from '../support/store-records.ts';
 
 let database: TestDatabase;
 let store: Store;
@@ -29,7 +29,7 @@ const PAGE = 1_000;
 const idOf = (n: number): string => {
   const random = new Uint8Array(16);
   new DataView(random.buffer).setUint32(9, n);
-  return makeId('att', NOON, random, 0);
+  return makeId('att', MADE_AT, random, 0);
 };
 
 /** A carrier that has recorded these debits, each once, and whose book is queried like the real one. */
@@ -57,8 +57,8 @@ test('a page full of payments does not make it forget what it has to look at aga
       payment_id: numbered('txn', n),
       status: 'approved',
       next_inquiry_at: null,
-      created_at: NOON,
-      settled_at: NOON + 1,
+      created_at: MADE_AT,
+      settled_at: MADE_AT + 1,
     }),
   );
   const claims = [{ table: 'idempotency' as const, row: anAnswer('all of them') }];
@@ -66,8 +66,8 @@ test('a page full of payments does not make it forget what it has to look at aga
   // A customer was debited whom nobody here has asked for money.
   const nobody = idOf(9_999);
   const books = bookOf([...paid.map(({ id }) => id), nobody]);
-  const since = { startedAt: 'then', after: PAGE + 2, since: 0, settledFrom: NOON };
-  const clock = manualClock(NOON + 120_000);
+  const since = { startedAt: 'then', after: PAGE + 2, since: 0, settledFrom: MADE_AT };
+  const clock = manualClock(MADE_AT + 120_000);
   let together = 0;
   const watched: Store = {
     ...store,

@@ -7,7 +7,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { aTransfer, moving, NOON } from '../support/store-records.ts';
+import { aTransfer, MADE_AT, moving } from '../support/store-records.ts';
 
 const DAY = 24 * 60 * 60_000;
 const DAYS = 4;
@@ -50,7 +50,7 @@ const move: fc.Arbitrary<Move> = fc
 async function write(moves: readonly Move[], closed: number): Promise<void> {
   const texts = ['truncate account, ledger_transfer, account_day, setting'];
   for (const [n, { day, from, to, minor }] of moves.entries()) {
-    const at = new Date(NOON + day * DAY).toISOString();
+    const at = new Date(MADE_AT + day * DAY).toISOString();
     const sides = `0, '${ACCOUNTS[from]}', 0, '${ACCOUNTS[to]}'`;
     texts.push(
       `insert into ledger_transfer values (0, 'trf_${n}', ${sides}, ${minor}, 'usd', 'test', 'test', '${at}')`,
@@ -72,7 +72,7 @@ async function write(moves: readonly Move[], closed: number): Promise<void> {
 }
 
 function dayOf(day: number): string {
-  return new Date(NOON + day * DAY).toISOString().slice(0, 10);
+  return new Date(MADE_AT + day * DAY).toISOString().slice(0, 10);
 }
 
 test('sound accounts give no finding, and two wrong ones are found, however far the days were closed', async () => {

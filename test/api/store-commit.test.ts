@@ -14,8 +14,8 @@ import {
   aPayment,
   aSession,
   aTransfer,
+  MADE_AT,
   moving,
-  NOON,
   numbered,
 } from '../support/store-records.ts';
 
@@ -78,7 +78,7 @@ test('an update writes its columns and raises the version; a change that relies 
   const payment = aPayment(1);
   await store.commit({ claims: [{ table: 'payment', row: payment }] });
   const update = (version: number, carrier: string | null): Change => ({
-    updates: [{ table: 'payment', shard: 0, id: payment.id, version, row: { carrier, submitted_at: NOON + 5 } }],
+    updates: [{ table: 'payment', shard: 0, id: payment.id, version, row: { carrier, submitted_at: MADE_AT + 5 } }],
   });
   expect(await store.commit(update(1, 'first'))).toBe('won');
   expect(await store.commit(update(1, 'second'))).toBe('lost');
@@ -86,7 +86,7 @@ test('an update writes its columns and raises the version; a change that relies 
     ...payment,
     version: 2,
     carrier: 'first',
-    submitted_at: NOON + 5,
+    submitted_at: MADE_AT + 5,
   });
   expect(await store.commit(update(2, null))).toBe('won');
   expect((await store.payment.get(0, payment.id))?.carrier).toBeNull();
@@ -348,24 +348,24 @@ test('due events go to one caller each, leased, and their version increases', as
     inserts: events.map((row) => ({ table: 'webhook_event' as const, row })),
   });
   const taken = await Promise.all([
-    store.event.leaseDue(NOON, NOON + 30_000, 20),
-    other.event.leaseDue(NOON, NOON + 30_000, 20),
+    store.event.leaseDue(MADE_AT, MADE_AT + 30_000, 20),
+    other.event.leaseDue(MADE_AT, MADE_AT + 30_000, 20),
   ]);
   const ids = taken.flat().map(({ id }) => id);
   expect(new Set(ids).size).toBe(ids.length);
-  for (const event of taken.flat()) expect(event).toMatchObject({ version: 2, next_at: NOON + 30_000 });
-  const rest = await store.event.leaseDue(NOON, NOON + 30_000, 99);
+  for (const event of taken.flat()) expect(event).toMatchObject({ version: 2, next_at: MADE_AT + 30_000 });
+  const rest = await store.event.leaseDue(MADE_AT, MADE_AT + 30_000, 99);
   expect(ids.length + rest.length).toBe(30);
-  expect(await store.event.leaseDue(NOON + 29_999, NOON + 60_000, 99)).toEqual([]);
+  expect(await store.event.leaseDue(MADE_AT + 29_999, MADE_AT + 60_000, 99)).toEqual([]);
 });
 
 test('old rows are removed, a limited number at a time', async () => {
   const inserts = Array.from({ length: 9 }, (_, n) => {
-    const row = { ...anAnswer(`r${n}`, n), created_at: NOON + (n % 3) };
+    const row = { ...anAnswer(`r${n}`, n), created_at: MADE_AT + (n % 3) };
     return { table: 'idempotency' as const, row };
   });
   await store.commit({ ...claimAnswer('young'), inserts });
-  expect(await store.idempotency.reap(NOON + 2, 4)).toBe(4);
-  expect(await store.idempotency.reap(NOON, 99)).toBe(0);
-  expect((await store.idempotency.reap(NOON + 2, 99)) + 4).toBe(7);
+  expect(await store.idempotency.reap(MADE_AT + 2, 4)).toBe(4);
+  expect(await store.idempotency.reap(MADE_AT, 99)).toBe(0);
+  expect((await store.idempotency.reap(MADE_AT + 2, 99)) + 4).toBe(7);
 });

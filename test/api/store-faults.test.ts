@@ -8,7 +8,7 @@ import { openConnection } from '../../src/store/connection.ts';
 import type { Execution } from '../../src/store/pipeline.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { anAnswer, aTransfer, moving, NOON } from '../support/store-records.ts';
+import { anAnswer, aTransfer, MADE_AT, moving } from '../support/store-records.ts';
 import { until } from '../support/waiting.ts';
 import { openWire, type Wire } from '../support/wire.ts';
 
@@ -259,7 +259,7 @@ test('a commit that the database ends for its own reasons may be tried again, an
 
 test('a read that the database ends for its own reasons is tried again, and is never treated as our bug', async () => {
   const store = await open(database.url);
-  const reaped = (): Promise<number | string> => store.idempotency.reap(NOON + 1, 10).catch(nameOf);
+  const reaped = (): Promise<number | string> => store.idempotency.reap(MADE_AT + 1, 10).catch(nameOf);
   await withEndings('delete', async (endings) => {
     for (const code of ['40P01', '26000']) {
       await committed(store, code);

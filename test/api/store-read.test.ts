@@ -14,8 +14,8 @@ import {
   aPayment,
   aSession,
   aTransfer,
+  MADE_AT,
   moving,
-  NOON,
   numbered,
 } from '../support/store-records.ts';
 
@@ -31,10 +31,10 @@ const credential: Credential = {
   merchant_id: numbered('mch', 1),
   secret_hash: 'h',
   status: 'RETIRING',
-  retires_at: NOON + 1,
+  retires_at: MADE_AT + 1,
   expires_at: null,
   allowed_addresses: ['10.0.0.0/8'],
-  created_at: NOON,
+  created_at: MADE_AT,
 };
 
 const ONE = { name: 'one', text: 'select 1' };
@@ -157,7 +157,7 @@ test('a session is read with everything that its caller’s check needs', async 
   expect(await store.session.caller(0, numbered('ses', 1))).toEqual({
     ...aSession(1),
     credential_status: 'RETIRING',
-    credential_retires_at: NOON + 1,
+    credential_retires_at: MADE_AT + 1,
     credential_expires_at: null,
     merchant_status: 'ALLOWED',
     merchant_version: 1,
@@ -194,17 +194,17 @@ test('a merchant is cached until a newer version is asked for', async () => {
 });
 
 test('expired payments are found, and no others', async () => {
-  const due = { ...aPayment(5_001, 9), expires_at: NOON - 1 };
-  const waits = { ...aPayment(5_002, 10), expires_at: NOON, status: 'pending_otp_verification' as const };
-  const paid = { ...aPayment(5_003, 9), expires_at: NOON - 1, status: 'approved' as const, completed_at: NOON };
+  const due = { ...aPayment(5_001, 9), expires_at: MADE_AT - 1 };
+  const waits = { ...aPayment(5_002, 10), expires_at: MADE_AT, status: 'pending_otp_verification' as const };
+  const paid = { ...aPayment(5_003, 9), expires_at: MADE_AT - 1, status: 'approved' as const, completed_at: MADE_AT };
   const claims = [due, waits, paid].map((row) => ({ table: 'payment' as const, row }));
   await store.commit({ claims });
-  const found = await store.payment.toExpire(NOON, 10);
+  const found = await store.payment.toExpire(MADE_AT, 10);
   expect(found.map(({ id }) => id).sort()).toEqual([due.id, waits.id]);
-  expect(await store.payment.toExpire(NOON, 1)).toHaveLength(1);
-  expect(await store.payment.toExpire(NOON - 1, 10)).toEqual([due]);
-  expect(await store.payment.toExpire(NOON - 1, 10, due.expires_at)).toEqual([due]);
-  expect(await store.payment.toExpire(NOON - 1, 10, NOON)).toEqual([]);
+  expect(await store.payment.toExpire(MADE_AT, 1)).toHaveLength(1);
+  expect(await store.payment.toExpire(MADE_AT - 1, 10)).toEqual([due]);
+  expect(await store.payment.toExpire(MADE_AT - 1, 10, due.expires_at)).toEqual([due]);
+  expect(await store.payment.toExpire(MADE_AT - 1, 10, MADE_AT)).toEqual([]);
 });
 
 test('a brief store reads everything over one connection, and opens another only for what it commits', async () => {

@@ -19,7 +19,7 @@ import { openStore } from '../../src/store/store.ts';
 import { columnsOf, TABLES } from '../../src/store/tables.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { schemaText } from '../support/schema-text.ts';
-import { aMerchant, anEvent, NOON, numbered } from '../support/store-records.ts';
+import { aMerchant, anEvent, MADE_AT, numbered } from '../support/store-records.ts';
 
 let database: TestDatabase;
 let client: pg.Client;
@@ -144,12 +144,12 @@ test('every read returns an answer', async () => {
   expect(await store.credential.list(nothing)).toEqual([]);
   expect(await store.credential.list('nobody')).toEqual([]);
   expect(await store.merchant.list()).toEqual([]);
-  expect(await store.payment.toExpire(NOON, 10)).toEqual([]);
+  expect(await store.payment.toExpire(MADE_AT, 10)).toEqual([]);
   expect(await store.attempt.listOpen(10)).toEqual([]);
-  expect(await store.attempt.leaseDue(NOON, NOON, 10)).toEqual([]);
-  expect(await store.event.leaseDue(NOON, NOON, 10)).toEqual([]);
-  expect(await store.idempotency.reap(NOON, 10)).toBe(0);
-  expect(await store.limitCounter.reap(NOON, 10)).toBe(0);
+  expect(await store.attempt.leaseDue(MADE_AT, MADE_AT, 10)).toEqual([]);
+  expect(await store.event.leaseDue(MADE_AT, MADE_AT, 10)).toEqual([]);
+  expect(await store.idempotency.reap(MADE_AT, 10)).toBe(0);
+  expect(await store.limitCounter.reap(MADE_AT, 10)).toBe(0);
   expect(await store.audit()).toEqual([]);
   await store.plan();
   await store.ping();
@@ -161,8 +161,8 @@ test('events are listed by every filter', async () => {
   const merchant = aMerchant(1, 1);
   const events = [1, 2, 3].map((n) => ({
     ...anEvent(n, 1),
-    id: makeId('evt', NOON + n, new Uint8Array(16), 1),
-    created_at: NOON + n,
+    id: makeId('evt', MADE_AT + n, new Uint8Array(16), 1),
+    created_at: MADE_AT + n,
     merchant_id: merchant.id,
   }));
   const inserts = events.map((row) => ({ table: 'webhook_event' as const, row }));
@@ -170,7 +170,7 @@ test('events are listed by every filter', async () => {
   expect(await store.event.list({ limit: 2 })).toEqual(events.slice(0, 2));
   expect(await store.event.list({ merchantId: merchant.id, limit: 9 })).toEqual(events);
   expect(await store.event.list({ merchantId: numbered('mch', 2), limit: 9 })).toEqual([]);
-  expect(await store.event.list({ status: 'waiting', from: NOON + 2, limit: 1 })).toEqual([events[1]]);
+  expect(await store.event.list({ status: 'waiting', from: MADE_AT + 2, limit: 1 })).toEqual([events[1]]);
   expect(await store.event.list({ after: events[1]?.id, limit: 9 })).toEqual([events[2]]);
   expect(await store.merchant.list()).toEqual([merchant]);
 });

@@ -12,7 +12,7 @@ import { openReaders } from '../../src/store/read.ts';
 import { openStore } from '../../src/store/store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { limitConnections } from '../support/limits-in-force.ts';
-import { aMerchant, NOON } from '../support/store-records.ts';
+import { aMerchant, MADE_AT } from '../support/store-records.ts';
 
 let database: TestDatabase;
 const role = `mbongo_test_percent_${Date.now()}`;
@@ -34,7 +34,7 @@ test('options of DATABASE_URL are in force beside the settings of the gateway, a
   });
   try {
     await store.commit({ claims: [{ table: 'merchant', row: aMerchant(1) }] });
-    expect((await store.merchant.get(0, aMerchant(1).id))?.created_at).toBe(NOON);
+    expect((await store.merchant.get(0, aMerchant(1).id))?.created_at).toBe(MADE_AT);
   } finally {
     await store.close();
   }
@@ -56,7 +56,7 @@ test.each([
   const store = await openStore({ url: `${addressOf(new URL(database.url))}options=-clock_timeout=7s` });
   try {
     await store.commit({ claims: [{ table: 'merchant', row: aMerchant(nth) }] });
-    expect((await store.merchant.get(0, aMerchant(nth).id))?.created_at).toBe(NOON);
+    expect((await store.merchant.get(0, aMerchant(nth).id))?.created_at).toBe(MADE_AT);
   } finally {
     await store.close();
   }

@@ -10,7 +10,7 @@ import { migrate } from '../../src/store/migrate.ts';
 import { newStall, type Stall } from '../../src/store/stall.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { type DatabaseDesk, limit, makeFiles, openDatabaseDesk, query } from '../support/database-desk.ts';
-import { anAnswer, aTransfer, moving, NOON } from '../support/store-records.ts';
+import { anAnswer, aTransfer, MADE_AT, moving } from '../support/store-records.ts';
 import { until } from '../support/waiting.ts';
 
 let desk: DatabaseDesk;
@@ -84,7 +84,7 @@ test(
     expect(told).toEqual(['the database waits for a synchronous standby to confirm commits']);
 
     // A round's claim of due work is such a commit, too, and holds up no read.
-    const reap = () => store.idempotency.reap(NOON + 1, 100).catch(nameOf);
+    const reap = () => store.idempotency.reap(MADE_AT + 1, 100).catch(nameOf);
     expect(await reap()).toBe('StoreUnavailable');
     const both = await Promise.all([reap(), store.idempotency.get(0, 'doubtful')]);
     expect(both).toEqual(['StoreUnavailable', undefined]);

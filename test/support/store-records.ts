@@ -8,7 +8,8 @@ import type { Change, Transfer } from '../../src/domain/change.ts';
 import type { IdempotencyRecord, Merchant, Payment, Session } from '../../src/domain/records.ts';
 import type { WebhookEvent } from '../../src/domain/webhook-records.ts';
 
-export const NOON = Date.UTC(2026, 10, 20, 12, 0, 0, 123);
+/** When the records were made: with milliseconds, which the database has to keep. */
+export const MADE_AT = Date.UTC(2026, 10, 20, 12, 0, 0, 123);
 
 /** An id that sorts by its number. */
 export function numbered(prefix: string, n: number): string {
@@ -23,7 +24,7 @@ export function aMerchant(n: number, shard = 0): Merchant {
     name: 'Café Ñandú',
     status: 'ALLOWED',
     settings: { currencies: ['usd'], code_thresholds: { usd: '5000' } },
-    created_at: NOON,
+    created_at: MADE_AT,
   };
 }
 
@@ -44,8 +45,8 @@ export function aSession(n: number, shard = 0): Session {
     device_fingerprint: null,
     payments: 0,
     submitting_payment_id: null,
-    issued_at: NOON,
-    expires_at: NOON + 900_000,
+    issued_at: MADE_AT,
+    expires_at: MADE_AT + 900_000,
   };
 }
 
@@ -80,13 +81,13 @@ export function aPayment(n: number, shard = 0): Payment {
     reason: null,
     events: 0,
     language: 'en',
-    created_at: NOON,
+    created_at: MADE_AT,
     submitted_at: null,
     completed_at: null,
     released_at: null,
     refunded_minor: 0n,
     refunding_minor: 0n,
-    expires_at: NOON + 900_000,
+    expires_at: MADE_AT + 900_000,
   };
 }
 
@@ -104,15 +105,15 @@ export function anEvent(n: number, shard = 0): WebhookEvent {
     status: 'waiting',
     attempts: 0,
     replayed_after: 0,
-    next_at: NOON,
-    created_at: NOON,
+    next_at: MADE_AT,
+    created_at: MADE_AT,
     delivered_at: null,
     last_error: null,
   };
 }
 
 export function anAnswer(id: string, shard = 0): IdempotencyRecord {
-  return { shard, id, version: 1, request_hash: 'h', status: 201, body: 'sealed', created_at: NOON };
+  return { shard, id, version: 1, request_hash: 'h', status: 201, body: 'sealed', created_at: MADE_AT };
 }
 
 /** A transfer in dollars. Accounts whose id begins with `float` may go below zero. */
@@ -127,7 +128,7 @@ export function aTransfer(id: string, from: string, to: string, amount: bigint, 
     currency: 'usd',
     cause: 'payment',
     cause_id: 'txn',
-    at: NOON,
+    at: MADE_AT,
   };
 }
 
