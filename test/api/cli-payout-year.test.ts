@@ -11,7 +11,7 @@ import { type CommandLine, openCommandLine } from '../support/command-line.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { TEST_MASTER_KEY } from '../support/operator-world.ts';
 import { freePort } from '../support/ports.ts';
-import { openReceiver, type Receiver } from '../support/world.ts';
+import { openReceiver, type Receiver } from '../support/receiver.ts';
 
 const HOUR = 60 * 60_000;
 const LOOK_EVERY_MS = 100;

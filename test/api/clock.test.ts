@@ -83,7 +83,7 @@ test('a Retry-After date is relative to the receiver’s clock, which is not mov
 });
 
 test('a receiver that was down gets its event when the retry is due', async () => {
-  const hooks = await openReceiver((response, _hit, number) => response.writeHead(number === 1 ? 503 : 204).end());
+  const hooks = await openReceiver((response, _hook, number) => response.writeHead(number === 1 ? 503 : 204).end());
   const paying = await collect(world, merchant, { body: { notify_url: hooks.url } });
   await payFromWallet(world, paying, await world.wallet());
   await hooks.reached(1);
@@ -97,7 +97,7 @@ test('a receiver that was down gets its event when the retry is due', async () =
   });
   await world.leap(HOUR);
   await hooks.reached(2);
-  expect(hooks.hits[1]?.headers['webhook-id']).toBe(hooks.hits[0]?.headers['webhook-id']);
+  expect(hooks.hooks[1]?.headers['webhook-id']).toBe(hooks.hooks[0]?.headers['webhook-id']);
   await hooks.close();
 });
 

@@ -16,8 +16,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createMerchant, type MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { collect, payByPhone, payFromWallet, untilStatus } from '../support/flows.ts';
 import { settled } from '../support/payout-flows.ts';
+import type { Hook } from '../support/receiver.ts';
 import { untilLater } from '../support/waiting.ts';
-import { type Hook, openWorld, type World } from '../support/world.ts';
+import { openWorld, type World } from '../support/world.ts';
 
 const run = promisify(execFile);
 

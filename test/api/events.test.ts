@@ -16,8 +16,9 @@ import {
   payFromWallet,
   postsAbout,
 } from '../support/flows.ts';
+import { answering, openReceiver } from '../support/receiver.ts';
 import { rowsOf } from '../support/rows.ts';
-import { type Answer, type CallOptions, openReceiver, openWorld, type World } from '../support/world.ts';
+import { type Answer, type CallOptions, openWorld, type World } from '../support/world.ts';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
@@ -115,7 +116,7 @@ describe('the list', () => {
     const merchant = await world.merchant();
     const begun = world.clock.now();
     const [newer = '', older = ''] = await payTimes(merchant, 2);
-    const dead = await openReceiver(500);
+    const dead = await openReceiver(answering(500));
     const failing = await pay(merchant, { notify_url: dead.url });
     await dead.close();
     const detail = await ask('GET', `/${older}`, merchant);
@@ -171,7 +172,7 @@ describe('the list', () => {
 describe('one event', () => {
   test('is read with its body and every try', async () => {
     const merchant = await world.merchant();
-    const failing = await openReceiver(500);
+    const failing = await openReceiver(answering(500));
     const { transaction, event } = await pay(merchant, { notify_url: failing.url });
     await world.pass(6_000);
     await world.gateway.courier.idle();

@@ -83,7 +83,7 @@ describe('a signing secret', () => {
     await desk.post(await desk.commitEvent(receiver.url));
     await move(desk.merchant, mine);
     await desk.post(await desk.commitEvent(receiver.url, mine));
-    const [theirs, moved] = receiver.hits;
+    const [theirs, moved] = receiver.hooks;
     expect(verify(theirs, desk.merchant.webhook_secret)).toBeDefined();
     expect(verify(moved, mine.webhook_secret)).toBeDefined();
     expect(() => verify(moved, desk.merchant.webhook_secret)).toThrow('signature');
@@ -91,7 +91,7 @@ describe('a signing secret', () => {
     await desk.world.clock.advance(1_000);
     const unsigned = await desk.post(await desk.commitEvent(receiver.url));
     expect(unsigned).toMatchObject({ status: 'waiting', last_error: 'no_signing_secret' });
-    expect(receiver.hits).toHaveLength(2);
+    expect(receiver.hooks).toHaveLength(2);
   });
 
   test('of an earlier build signs still, and earlier builds find the key in one that is bound', async () => {
@@ -106,6 +106,6 @@ describe('a signing secret', () => {
     await rowsOf(desk.world, 'update webhook_secret set sealed = $2 where id = $1', [id, early]);
     const receiver = await desk.receiverOf();
     await desk.post(await desk.commitEvent(receiver.url));
-    expect(verify(receiver.hits[0], webhook_secret)).toBeDefined();
+    expect(verify(receiver.hooks[0], webhook_secret)).toBeDefined();
   });
 });

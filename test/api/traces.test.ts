@@ -187,7 +187,7 @@ describe('a caller that names a trace', () => {
 });
 
 test('a webhook that is tried again, by whichever process, is in the same trace', async () => {
-  const receiver = await openReceiver((response, _hit, number) => response.writeHead(number === 1 ? 500 : 204).end());
+  const receiver = await openReceiver((response, _hook, number) => response.writeHead(number === 1 ? 500 : 204).end());
   const paying = await collect(world, merchant, { body: { notify_url: receiver.url } });
   await payFromWallet(world, paying, await world.wallet());
   await receiver.reached(1);

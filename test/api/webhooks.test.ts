@@ -14,7 +14,7 @@ import { offerDue } from '../../src/usecases/webhook-claim.ts';
 import { type Courier, createCourier } from '../../src/usecases/webhook-deliver.ts';
 import { type OperatorWorld, TEST_MASTER_KEY } from '../support/operator-world.ts';
 import { freePort } from '../support/ports.ts';
-import type { Hit } from '../support/receiver.ts';
+import type { Hook } from '../support/receiver.ts';
 import { HOUR, openWebhookDesk, verify, type WebhookDesk } from '../support/webhook-desk.ts';
 
 let desk: WebhookDesk;
@@ -33,10 +33,10 @@ describe('delivery', () => {
     const receiver = await desk.receiverOf();
     const event = await desk.commitEvent(receiver.url);
     const after = await desk.post(event);
-    const [hit] = receiver.hits;
-    expect(hit).toMatchObject({
+    const [hook] = receiver.hooks;
+    expect(hook).toMatchObject({
       method: 'POST',
-      body: event.body,
+      raw: event.body,
       headers: {
         'webhook-id': event.id,
         'webhook-event': 'payment.approved',
@@ -46,8 +46,8 @@ describe('delivery', () => {
         'webhook-timestamp': String(Math.floor(world.clock.now() / 1000)),
       },
     });
-    expect(verify(hit, merchant.webhook_secret)).toEqual(JSON.parse(event.body));
-    expect(() => verify({ ...hit, body: `${event.body} ` } as Hit, merchant.webhook_secret)).toThrow('signature');
+    expect(verify(hook, merchant.webhook_secret)).toEqual(JSON.parse(event.body));
+    expect(() => verify({ ...hook, raw: `${event.body} ` } as Hook, merchant.webhook_secret)).toThrow('signature');
     expect(after).toMatchObject({
       status: 'delivered',
       attempts: 1,
@@ -74,7 +74,7 @@ describe('delivery', () => {
     const event = await desk.commitEvent(receiver.url);
     await world.clock.advance(LEASE_MS - 5_000);
     expect(await desk.post(event)).toMatchObject({ status: 'waiting', attempts: 0 });
-    expect(receiver.hits).toHaveLength(0);
+    expect(receiver.hooks).toHaveLength(0);
     expect(await desk.deliverWhenDue(event)).toMatchObject({ status: 'delivered', attempts: 1 });
   });
 
@@ -92,7 +92,7 @@ describe('delivery', () => {
     });
     expect(slow.offer(event)).toBe(true);
     await slow.close();
-    expect(receiver.hits).toHaveLength(0);
+    expect(receiver.hooks).toHaveLength(0);
     expect(await desk.readEvent(event)).toMatchObject({ status: 'waiting', attempts: 0 });
     expect(await desk.deliverWhenDue(event)).toMatchObject({ status: 'delivered', attempts: 1 });
   });
@@ -110,7 +110,7 @@ describe('delivery', () => {
     }
     await small.close();
     for (const event of events) expect(await desk.readEvent(event)).toMatchObject({ status: 'delivered', attempts: 1 });
-    expect(receiver.hits).toHaveLength(5);
+    expect(receiver.hooks).toHaveLength(5);
   });
 
   it('gives back at once what came up while it was closing, for another process', async () => {
@@ -129,17 +129,17 @@ describe('delivery', () => {
     const cut = await desk.receiverOf((response) => {
       response.writeHead(200, { 'content-length': '99' }).write('half', () => response.destroy());
     });
-    for (const { url, hits } of [endless, cut]) {
+    for (const { url, hooks } of [endless, cut]) {
       const event = await desk.commitEvent(url);
       expect(await desk.post(event)).toMatchObject({ status: 'delivered', attempts: 1, last_error: null });
-      expect(hits).toHaveLength(1);
+      expect(hooks).toHaveLength(1);
     }
   });
 
   it('posts one event after the other over the same connection', async () => {
     const receiver = await desk.receiverOf((response) => response.writeHead(200).end('ok'));
     for (let i = 0; i < 12; i += 1) await desk.post(await desk.commitEvent(receiver.url));
-    expect(receiver.hits).toHaveLength(12);
+    expect(receiver.hooks).toHaveLength(12);
     expect(receiver.connections()).toBe(1);
   });
 
@@ -148,7 +148,7 @@ describe('delivery', () => {
     const receiver = await desk.receiverOf((response) => response.writeHead(301, { location: elsewhere.url }).end());
     const after = await desk.post(await desk.commitEvent(receiver.url));
     expect(after).toMatchObject({ status: 'waiting', attempts: 1, last_error: 'http_301' });
-    expect([receiver.hits.length, elsewhere.hits.length]).toEqual([1, 0]);
+    expect([receiver.hooks.length, elsewhere.hooks.length]).toEqual([1, 0]);
   });
 });
 
@@ -168,10 +168,10 @@ describe('retries', () => {
     expect(after).toMatchObject({ status: 'dead', attempts: 12, last_error: 'http_500' });
     await world.clock.advance(1_000 * HOUR);
     expect(await offerDue(world.deps, courier)).toBe(0);
-    expect(receiver.hits).toHaveLength(12);
-    expect(new Set(receiver.hits.map((hit) => hit.headers['webhook-id']))).toEqual(new Set([event.id]));
-    expect(new Set(receiver.hits.map((hit) => hit.body))).toEqual(new Set([event.body]));
-    expect(new Set(receiver.hits.map((hit) => hit.headers['webhook-signature'])).size).toBe(12);
+    expect(receiver.hooks).toHaveLength(12);
+    expect(new Set(receiver.hooks.map((hook) => hook.headers['webhook-id']))).toEqual(new Set([event.id]));
+    expect(new Set(receiver.hooks.map((hook) => hook.raw))).toEqual(new Set([event.body]));
+    expect(new Set(receiver.hooks.map((hook) => hook.headers['webhook-signature'])).size).toBe(12);
   });
 
   it('reach a receiver that was down for three days', async () => {
@@ -185,7 +185,7 @@ describe('retries', () => {
     const { shard, id, version } = after;
     await world.store.commit({ updates: [{ table: 'webhook_event', shard, id, version, row: { url: receiver.url } }] });
     expect(await desk.deliverWhenDue(event)).toMatchObject({ status: 'delivered' });
-    expect(receiver.hits).toHaveLength(1);
+    expect(receiver.hooks).toHaveLength(1);
   });
 
   it('stop at once at 410', async () => {
@@ -210,15 +210,15 @@ describe('retries', () => {
     const found = await Promise.all(others.map((other) => offerDue(world.deps, other)));
     await Promise.all(others.map((other) => other.idle()));
     expect(found.reduce((sum, count) => sum + count)).toBe(60);
-    expect(new Set(receiver.hits.map((hit) => hit.headers['webhook-id'])).size).toBe(60);
-    expect(receiver.hits).toHaveLength(60);
+    expect(new Set(receiver.hooks.map((hook) => hook.headers['webhook-id'])).size).toBe(60);
+    expect(receiver.hooks).toHaveLength(60);
   });
 });
 
 describe('a receiver that hangs', () => {
   it('delays no other receiver, nor another merchant at the same receiver', async () => {
-    const hanging = await desk.receiverOf((response, hit) => {
-      if (hit.headers['webhook-event'] === 'payment.approved' && hit.body.includes('"slow"')) return;
+    const hanging = await desk.receiverOf((response, hook) => {
+      if (hook.headers['webhook-event'] === 'payment.approved' && hook.raw.includes('"slow"')) return;
       response.writeHead(200).end();
     });
     const living = await desk.receiverOf();
@@ -234,14 +234,14 @@ describe('a receiver that hangs', () => {
     await living.reached(2);
     // One merchant alone may hold four fifths of a receiver's share: the rest is the other's.
     await hanging.reached(53);
-    expect(hanging.hits.at(-1)?.body).not.toContain('slow');
+    expect(hanging.hooks.at(-1)?.raw).not.toContain('slow');
   });
 
   it('is called less often for the merchant that it does not answer, and no less for another at the same host', async () => {
     const held: ServerResponse[] = [];
     let isOver = false;
-    const host = await desk.receiverOf((response, hit, number) => {
-      if (hit.path !== '/hooks/hang' || isOver) response.writeHead(200).end();
+    const host = await desk.receiverOf((response, hook, number) => {
+      if (hook.path !== '/hooks/hang' || isOver) response.writeHead(200).end();
       else if (number <= 60) response.destroy();
       else held.push(response);
     });
@@ -253,7 +253,7 @@ describe('a receiver that hangs', () => {
     const event = await desk.commitEvent(`${host.url}/ok`, other);
     courier.offer(event);
     await host.reached(62);
-    expect(host.hits.map((hit) => hit.path).slice(60)).toEqual(['/hooks/hang', '/hooks/ok']);
+    expect(host.hooks.map((hook) => hook.path).slice(60)).toEqual(['/hooks/hang', '/hooks/ok']);
     expect(held).toHaveLength(1);
     isOver = true;
     for (const response of held) response.writeHead(200).end();
@@ -289,7 +289,7 @@ describe('what finds no room at a receiver that has been silent', () => {
     await world.clock.advance(LEASE_MS);
 
     answer = (response) => void held.push(response);
-    const posted = receiver.hits.length;
+    const posted = receiver.hooks.length;
     expect(await offerDue(world.deps, small)).toBe(5);
     await receiver.reached(posted + 1);
     const waits = await Promise.all(
@@ -371,10 +371,10 @@ describe('a courier that is killed between the post and its record', () => {
     const args = ['--import', 'tsx', script, world.databaseUrl, TEST_MASTER_KEY, event.id];
     child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] });
     await once(child, 'exit');
-    expect(receiver.hits).toHaveLength(1);
+    expect(receiver.hooks).toHaveLength(1);
     expect(await desk.readEvent(event)).toMatchObject({ status: 'waiting', attempts: 0 });
     expect(await desk.deliverWhenDue(event)).toMatchObject({ status: 'delivered', attempts: 1 });
-    expect(receiver.hits.map((hit) => hit.headers['webhook-id'])).toEqual([event.id, event.id]);
-    expect(receiver.hits[0]?.body).toBe(receiver.hits[1]?.body);
+    expect(receiver.hooks.map((hook) => hook.headers['webhook-id'])).toEqual([event.id, event.id]);
+    expect(receiver.hooks[0]?.raw).toBe(receiver.hooks[1]?.raw);
   });
 });

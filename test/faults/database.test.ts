@@ -8,9 +8,9 @@ import { afterAll, beforeAll, expect, onTestFailed, test } from 'vitest';
 import { seededRandom } from '../../src/platform/testing/seeded-random.ts';
 import { openStruckDatabase, type StruckDatabase } from '../support/database-faults.ts';
 import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';
-import { type Hooks, openHooks } from '../support/hooks.ts';
 import { judge } from '../support/invariants.ts';
 import { startGateway } from '../support/processes.ts';
+import { openReceiver, type Receiver } from '../support/receiver.ts';
 import { findSecrets, secretsOf } from '../support/secrets-in-logs.ts';
 import { openShop } from '../support/shop.ts';
 
@@ -25,16 +25,16 @@ const random = seededRandom(seed);
 
 let database: StruckDatabase;
 let world: FaultyWorld;
-let hooks: Hooks;
+let receiver: Receiver;
 
 beforeAll(async () => {
   database = await openStruckDatabase();
   world = await openFaultyWorld(database.url);
-  hooks = await openHooks();
+  receiver = await openReceiver();
 });
 afterAll(async () => {
   await world?.close();
-  await hooks?.close();
+  await receiver?.close();
   await database?.close();
 });
 
@@ -54,7 +54,7 @@ test('the database dies under load', async () => {
   let enough = { at: 0, wake: () => {} };
   const shop = openShop({
     ...world,
-    notifyUrl: hooks.url,
+    notifyUrl: receiver.url,
     random: seededRandom(seed + 1),
     kinds: ['wallet', 'wallet', '01', '02', '05', '07', '08'],
     url: () => url,
@@ -79,7 +79,7 @@ test('the database dies under load', async () => {
   await Promise.race([morePaid(ORDERS_BETWEEN), load]);
   done = true;
   await load;
-  const findings = await judge({ ...world, shop, hooks });
+  const findings = await judge({ ...world, shop, receiver });
   expect(findings, JSON.stringify(Object.fromEntries(shop.seen))).toEqual([]);
   expect(ended, 'the gateway was up all the time').toBe(false);
   // Callers may have noticed none: much is retried on their behalf.

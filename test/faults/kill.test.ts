@@ -8,10 +8,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';
-import { type Hooks, openHooks } from '../support/hooks.ts';
 import { judge } from '../support/invariants.ts';
 import { openMoments, openSeed } from '../support/moments.ts';
 import { type Running, startGateway } from '../support/processes.ts';
+import { answering, openReceiver, type Receiver } from '../support/receiver.ts';
 import { findSecrets, secretsOf } from '../support/secrets-in-logs.ts';
 import { openShop } from '../support/shop.ts';
 
@@ -28,17 +28,17 @@ const moments = openMoments(seed.random, MAX_EVENTS);
 
 let database: TestDatabase;
 let world: FaultyWorld;
-let hooks: Hooks;
+let receiver: Receiver;
 let logs = '';
 
 beforeAll(async () => {
   database = await createTestDatabase();
   world = await openFaultyWorld(database.url);
-  hooks = await openHooks(undefined, moments.happened);
+  receiver = await openReceiver(answering(204, moments.happened));
 });
 afterAll(async () => {
   await world?.close();
-  await hooks?.close();
+  await receiver?.close();
   await database?.drop();
 });
 
@@ -50,7 +50,7 @@ test('kill -9 at random moments under load', { timeout: 300_000 + KILLS * 30_000
   let starting = start();
   const shop = openShop({
     ...world,
-    notifyUrl: hooks.url,
+    notifyUrl: receiver.url,
     random: seed.beside(1),
     kinds: ['wallet', 'wallet', '01', '01', '02', '03', '05', '07', '07', '08'],
     url: () => starting.then(() => url),
@@ -67,7 +67,7 @@ test('kill -9 at random moments under load', { timeout: 300_000 + KILLS * 30_000
   }
   enough = shop.orders.length + ORDERS_AFTER;
   await load;
-  const findings = await judge({ ...world, shop, hooks });
+  const findings = await judge({ ...world, shop, receiver });
   const gateway = await starting;
   await gateway.stop();
   logs += gateway.printed();

@@ -8,9 +8,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { seededRandom } from '../../src/platform/testing/seeded-random.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';
-import { type Hooks, openHooks } from '../support/hooks.ts';
 import { judge } from '../support/invariants.ts';
 import { CLEAN, startGateway } from '../support/processes.ts';
+import { openReceiver, type Receiver } from '../support/receiver.ts';
 import { openShop } from '../support/shop.ts';
 import { openWire, type Wire } from '../support/wire.ts';
 
@@ -24,17 +24,17 @@ const REFUSALS = 4 * CALLERS;
 let database: TestDatabase;
 let wire: Wire;
 let world: FaultyWorld;
-let hooks: Hooks;
+let receiver: Receiver;
 
 beforeAll(async () => {
   database = await createTestDatabase();
   wire = await openWire(database.url);
   world = await openFaultyWorld(database.url);
-  hooks = await openHooks();
+  receiver = await openReceiver();
 });
 afterAll(async () => {
   await world?.close();
-  await hooks?.close();
+  await receiver?.close();
   await wire?.close();
   await database?.drop();
 });
@@ -46,7 +46,7 @@ test('while the database stalls requests are shed, and afterwards every payment 
   let waiting = { isOver: (): boolean => false, wake: () => {} };
   const shop = openShop({
     ...world,
-    notifyUrl: hooks.url,
+    notifyUrl: receiver.url,
     random: seededRandom(7),
     kinds: ['wallet', 'wallet', '01', '02'],
     url: () => url,
@@ -75,7 +75,7 @@ test('while the database stalls requests are shed, and afterwards every payment 
   enough = shop.orders.length + ORDERS_AFTER;
   await load;
 
-  const findings = await judge({ ...world, shop, hooks });
+  const findings = await judge({ ...world, shop, receiver });
   const seen = JSON.stringify(Object.fromEntries(shop.seen));
   expect(findings, seen).toEqual([]);
   const unavailable = [...shop.seen.keys()].filter((what) => / 50\d/.test(what));

@@ -10,9 +10,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { seededRandom } from '../../src/platform/testing/seeded-random.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';
-import { type Hooks, openHooks } from '../support/hooks.ts';
 import { readNumbers } from '../support/invariants.ts';
 import { type Running, startGateway } from '../support/processes.ts';
+import { openReceiver, type Receiver, transactionsOf } from '../support/receiver.ts';
 import { openShop, type Shop } from '../support/shop.ts';
 
 const SPEED = 4;
@@ -24,7 +24,7 @@ let database: TestDatabase;
 let world: FaultyWorld;
 let gateway: Running;
 let url: string;
-let hooks: Hooks;
+let receiver: Receiver;
 const trickles = new Set<NodeJS.Timeout>();
 
 beforeAll(async () => {
@@ -43,25 +43,25 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const trickle of trickles) clearInterval(trickle);
   await gateway.kill();
-  await hooks.close();
+  await receiver.close();
 });
 
 function shopFor(kinds: Parameters<typeof openShop>[0]['kinds'], shop: number): Shop {
-  return openShop({ ...world, notifyUrl: hooks.url, random: seededRandom(shop), kinds, url: () => url, shop });
+  return openShop({ ...world, notifyUrl: receiver.url, random: seededRandom(shop), kinds, url: () => url, shop });
 }
 
 test('with a carrier that answers after a minute, submits are answered as pending, and wallets do not wait', async () => {
-  hooks = await openHooks();
+  receiver = await openReceiver();
   const mobile = shopFor(['01'], 1);
   // The carrier's token has been fetched, so only the answer to the request for money is late.
   await mobile.pay();
-  await hooks.until((caught) => caught.length > 0);
+  await receiver.until((hooks) => hooks.length > 0);
   await world.carrier({ delay_ms: 60_000 });
   const wallets = shopFor(['wallet'], 2);
   const paid = Promise.all(Array.from({ length: SUBMITS }, () => mobile.pay()));
   // The other payments do not wait for the carrier.
   await wallets.run(4, () => wallets.orders.length >= 20);
-  await hooks.until((caught) => new Set(caught.map(({ transactionId }) => transactionId)).size >= 21);
+  await receiver.until((hooks) => transactionsOf(hooks).size >= 21);
   // Each is answered when its own time is over, and then holds nothing any more.
   for (const order of await paid) expect((await mobile.status(order))?.status).toBe('processing');
   expect([...mobile.wrongs, ...wallets.wrongs]).toEqual([]);
@@ -77,16 +77,16 @@ function trickle(response: ServerResponse, write: (byte: string) => void): void 
 
 /** Resolves when fewer than `posts` posts are held open; those that were given up do not count. */
 async function untilLeft(posts: number): Promise<void> {
-  let held = hooks.held();
+  let held = receiver.held();
   for (let looks = 0; looks < LOOKS && held >= posts; looks += 1) {
     await pause(LOOK_EVERY_MS);
-    held = hooks.held();
+    held = receiver.held();
   }
   expect(held, 'posts that were given up do not stand').toBeLessThan(posts);
 }
 
 test('a receiver that trickles its status one byte a second is abandoned when its time is over, and tried again', async () => {
-  hooks = await openHooks((response) => {
+  receiver = await openReceiver((response) => {
     response.socket?.write('HTTP/1.1 200 ');
     trickle(response, (byte) => response.socket?.write(byte));
   });
@@ -94,13 +94,13 @@ test('a receiver that trickles its status one byte a second is abandoned when it
   await shop.run(4, () => shop.orders.length >= 8);
   const first = shop.orders[0]?.transaction_id ?? '';
   // The second try comes although no answer to the first has even begun.
-  await hooks.until((caught) => caught.filter(({ transactionId }) => transactionId === first).length >= 2);
+  await receiver.until((hooks) => hooks.filter(({ body }) => body.transaction_id === first).length >= 2);
   await untilLeft(shop.orders.length);
   expect(shop.wrongs).toEqual([]);
 });
 
 test('a receiver that trickles its body one byte a second has accepted the webhook, and is abandoned in time', async () => {
-  hooks = await openHooks((response) => {
+  receiver = await openReceiver((response) => {
     response.writeHead(200, { 'content-length': 10_000 });
     response.flushHeaders();
     trickle(response, (byte) => response.write(byte));
@@ -112,7 +112,7 @@ test('a receiver that trickles its body one byte a second has accepted the webho
   const undelivered = `select id as name, 1 as value from webhook_event
     where transaction_id = any($1::text[]) and status <> 'delivered'`;
   await expect.poll(async () => (await readNumbers(database.url, undelivered, [ordered])).size).toBe(0);
-  expect(new Set(hooks.caught.map(({ transactionId }) => transactionId)).size).toBe(shop.orders.length);
+  expect(transactionsOf(receiver.hooks).size).toBe(shop.orders.length);
   await untilLeft(1);
   expect(shop.wrongs).toEqual([]);
 });

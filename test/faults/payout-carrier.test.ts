@@ -8,7 +8,6 @@ import { seededRandom } from '../../src/platform/testing/seeded-random.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';
 import { openGate } from '../support/gate.ts';
-import { type Hooks, openHooks } from '../support/hooks.ts';
 import {
   FUNDS_CENTS,
   fund,
@@ -21,6 +20,7 @@ import {
 } from '../support/payroll.ts';
 import { judgePayrolls } from '../support/payroll-judge.ts';
 import { CLEAN, command, startGateway } from '../support/processes.ts';
+import { openReceiver, type Receiver, transactionsOf } from '../support/receiver.ts';
 import type { Merchant } from '../support/shop.ts';
 
 const SPEED = 5;
@@ -46,17 +46,17 @@ afterEach(async () => {
   opened = [];
 });
 
-async function newHooks(): Promise<Hooks> {
-  const hooks = await openHooks();
-  opened.push(() => hooks.close());
-  return hooks;
+async function newReceiver(): Promise<Receiver> {
+  const receiver = await openReceiver();
+  opened.push(() => receiver.close());
+  return receiver;
 }
 
 async function payrollOf(url: () => string, merchant = world.merchant, payroll = 0): Promise<Payroll> {
   return openPayroll({
     ...world,
     merchant,
-    hooks: await newHooks(),
+    receiver: await newReceiver(),
     opening: FUNDS_CENTS,
     random: seededRandom(payroll),
     kinds: ['00', '01', '01', '01', '02', '03', '07', '08'],
@@ -100,7 +100,7 @@ test('lines of a carrier that is down wait, and are sent when it is back; wallet
   await Promise.all([settled(ours, [paid[0]]), settled(theirs, [paid[1]])]);
   // The carrier takes nothing: every line waits, except the one that probes whether it is back.
   await readUntil(ours, late, (statuses) => statuses.filter((status) => status === 'pending').length >= 99);
-  const told = new Set(ours.hooks.caught.filter(isFinalHook).map(({ transactionId }) => transactionId));
+  const told = transactionsOf(ours.receiver.hooks.filter(isFinalHook));
   expect(late.lines.filter(({ transaction_id }) => told.has(transaction_id))).toEqual([]);
   expect(ours.open(), 'the carrier went down in the middle').toBeGreaterThan(late.lines.length);
   await world.carrier({});

@@ -6,10 +6,10 @@ import { afterAll, beforeAll, expect, onTestFailed, test } from 'vitest';
 import { seededRandom } from '../../src/platform/testing/seeded-random.ts';
 import { openStruckDatabase, type StruckDatabase } from '../support/database-faults.ts';
 import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';
-import { type Hooks, openHooks } from '../support/hooks.ts';
 import { FUNDS_CENTS, fund, openPayroll, settled } from '../support/payroll.ts';
 import { judgePayrolls } from '../support/payroll-judge.ts';
 import { CLEAN, startGateway } from '../support/processes.ts';
+import { openReceiver, type Receiver } from '../support/receiver.ts';
 
 const FAULTS = 6;
 const LINES = 100;
@@ -22,17 +22,17 @@ const random = seededRandom(seed);
 
 let database: StruckDatabase;
 let world: FaultyWorld;
-let hooks: Hooks;
+let receiver: Receiver;
 
 beforeAll(async () => {
   database = await openStruckDatabase();
   world = await openFaultyWorld(database.url);
   await fund(world.gatewayEnv(0), world.merchant);
-  hooks = await openHooks();
+  receiver = await openReceiver();
 });
 afterAll(async () => {
   await world?.close();
-  await hooks?.close();
+  await receiver?.close();
   await database?.close();
 });
 
@@ -44,7 +44,7 @@ test('the database dies in the middle of batches', async () => {
   const gateway = await startGateway(world.gatewayEnv(port), { speed: { factor: SPEED, since: Date.now() } });
   const payroll = openPayroll({
     ...world,
-    hooks,
+    receiver,
     opening: FUNDS_CENTS,
     random: seededRandom(seed + 1),
     kinds: ['00', '01', '01', '01', '02', '03', '07', '08'],

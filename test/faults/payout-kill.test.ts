@@ -8,11 +8,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';
-import { type Hooks, openHooks } from '../support/hooks.ts';
 import { openMoments, openSeed } from '../support/moments.ts';
 import { FUNDS_CENTS, fund, openPayroll, secretsInLogs } from '../support/payroll.ts';
 import { judgePayrolls } from '../support/payroll-judge.ts';
 import { type Running, startGateway } from '../support/processes.ts';
+import { answering, openReceiver, type Receiver } from '../support/receiver.ts';
 
 const KILLS = 32;
 const LINES = 100;
@@ -33,7 +33,7 @@ const moments = openMoments(seed.random, MAX_EVENTS);
 
 let database: TestDatabase;
 let world: FaultyWorld;
-let hooks: Hooks;
+let receiver: Receiver;
 let logs = '';
 
 beforeAll(async () => {
@@ -42,11 +42,11 @@ beforeAll(async () => {
   await fund(world.gatewayEnv(0), world.merchant);
   await world.carrierThinks(CARRIER_THINKS_MS);
   await world.carrier(LOST);
-  hooks = await openHooks(undefined, moments.happened);
+  receiver = await openReceiver(answering(204, moments.happened));
 });
 afterAll(async () => {
   await world?.close();
-  await hooks?.close();
+  await receiver?.close();
   await database?.drop();
 });
 
@@ -60,7 +60,7 @@ test('kill -9 at random moments in the middle of batches of a hundred', {
   let starting = start();
   const payroll = openPayroll({
     ...world,
-    hooks,
+    receiver,
     opening: FUNDS_CENTS,
     random: seed.beside(1),
     kinds: ['00', '00', '01', '01', '01', '01', '02', '03', '05', '07', '08'],

@@ -9,12 +9,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';
-import { type Hooks, openHooks } from '../support/hooks.ts';
 import { judge } from '../support/invariants.ts';
 import { openMoments, openSeed } from '../support/moments.ts';
 import { FUNDS_CENTS, fund, openPayroll, type Payroll, secretsInLogs } from '../support/payroll.ts';
 import { judgePayrolls } from '../support/payroll-judge.ts';
 import { CLEAN, command, type Running, startGateway } from '../support/processes.ts';
+import { answering, openReceiver, type Receiver } from '../support/receiver.ts';
 import { findSecrets, secretsOf } from '../support/secrets-in-logs.ts';
 import { type Merchant, openShop, type Shop, type ShopWallet } from '../support/shop.ts';
 
@@ -48,8 +48,8 @@ interface Node {
 
 let database: TestDatabase;
 let world: FaultyWorld;
-let shopHooks: Hooks;
-let payrollHooks: Hooks;
+let shopReceiver: Receiver;
+let payrollReceiver: Receiver;
 let employer: Merchant;
 let payee: ShopWallet;
 let logs = '';
@@ -65,13 +65,13 @@ beforeAll(async () => {
   payee = { number: wallet_number, pin: '40718263' };
   await world.carrierThinks(CARRIER_THINKS_MS);
   await world.carrier(LOST);
-  shopHooks = await openHooks(undefined, moments.happened);
-  payrollHooks = await openHooks(undefined, moments.happened);
+  shopReceiver = await openReceiver(answering(204, moments.happened));
+  payrollReceiver = await openReceiver(answering(204, moments.happened));
 });
 afterAll(async () => {
   await world?.close();
-  await shopHooks?.close();
-  await payrollHooks?.close();
+  await shopReceiver?.close();
+  await payrollReceiver?.close();
   await database?.drop();
 });
 
@@ -140,7 +140,7 @@ test('five processes are killed at random under load, and every invariant holds'
   };
   const shop = openShop({
     ...world,
-    notifyUrl: shopHooks.url,
+    notifyUrl: shopReceiver.url,
     random: seed.beside(1),
     kinds: ['wallet', 'wallet', '01', '01', '02', '03', '05', '07', '08'],
     url,
@@ -149,7 +149,7 @@ test('five processes are killed at random under load, and every invariant holds'
   const payroll = openPayroll({
     ...world,
     merchant: employer,
-    hooks: payrollHooks,
+    receiver: payrollReceiver,
     opening: FUNDS_CENTS,
     wallets: [payee],
     random: seed.beside(2),
@@ -184,7 +184,7 @@ test('five processes are killed at random under load, and every invariant holds'
 async function judgeBoth(shop: Shop, payroll: Payroll): Promise<string[]> {
   const isOfPayroll = (msisdn: string): boolean => msisdn.startsWith(`+24381${PAYROLL}`);
   const findings = await Promise.all([
-    judge({ ...world, shop, hooks: shopHooks, isOthers: isOfPayroll }),
+    judge({ ...world, shop, receiver: shopReceiver, isOthers: isOfPayroll }),
     judgePayrolls({
       ...world,
       payrolls: [payroll],

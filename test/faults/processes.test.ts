@@ -11,9 +11,9 @@ import { watchdog } from '../../src/store/watchdog.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';
 import { openGate } from '../support/gate.ts';
-import { type Hooks, openHooks } from '../support/hooks.ts';
 import { judge } from '../support/invariants.ts';
 import { CLEAN, type Running, startGateway, temporaryFolder } from '../support/processes.ts';
+import { openReceiver, type Receiver } from '../support/receiver.ts';
 import { openShop, type Shop } from '../support/shop.ts';
 
 const CALLERS = 6;
@@ -28,7 +28,7 @@ const ANSWERED_MS = 8_000;
 
 let database: TestDatabase;
 let world: FaultyWorld;
-let hooks: Hooks;
+let receiver: Receiver;
 let gateway: Running;
 let url: string;
 let isOver: boolean;
@@ -36,11 +36,11 @@ let isOver: boolean;
 beforeAll(async () => {
   database = await createTestDatabase();
   world = await openFaultyWorld(database.url);
-  hooks = await openHooks();
+  receiver = await openReceiver();
 });
 afterAll(async () => {
   await world?.close();
-  await hooks?.close();
+  await receiver?.close();
   await database?.drop();
 });
 beforeEach(async () => {
@@ -85,7 +85,7 @@ async function until(done: () => boolean): Promise<void> {
 function newShop(shop: number, kinds: Parameters<typeof openShop>[0]['kinds']): Shop {
   return openShop({
     ...world,
-    notifyUrl: hooks.url,
+    notifyUrl: receiver.url,
     random: seededRandom(5),
     kinds,
     shop,
@@ -176,7 +176,7 @@ test('two processes answer at one port and a third is the worker; they are kille
   expect([old.filter(isAlive), pids().filter(isAlive).length]).toEqual([[], old.length]);
 
   await end();
-  expect(await judge({ ...world, shop, hooks })).toEqual([]);
+  expect(await judge({ ...world, shop, receiver })).toEqual([]);
   expect([...shop.seen.keys()].filter((what) => / 5\d\d /.test(what) && !what.endsWith(' 503 1402'))).toEqual([]);
   expect(await gateway.stop()).toEqual(CLEAN);
   expect(pids().filter(isAlive)).toEqual([]);

@@ -8,9 +8,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { seededRandom } from '../../src/platform/testing/seeded-random.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';
-import { type Hooks, openHooks } from '../support/hooks.ts';
 import { freePort } from '../support/ports.ts';
 import { command, type Running, startGateway } from '../support/processes.ts';
+import { openReceiver, type Receiver, transactionsOf } from '../support/receiver.ts';
 import { type Merchant, openShop, type Shop } from '../support/shop.ts';
 
 const SLOWNESS = 0.1;
@@ -21,7 +21,7 @@ let database: TestDatabase;
 let world: FaultyWorld;
 let gateway: Running;
 let url: string;
-const receivers: Hooks[] = [];
+const receivers: Receiver[] = [];
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -37,8 +37,8 @@ afterAll(async () => {
   await database?.drop();
 });
 
-async function receiver(...given: Parameters<typeof openHooks>): Promise<Hooks> {
-  const opened = await openHooks(...given);
+async function receiver(...given: Parameters<typeof openReceiver>): Promise<Receiver> {
+  const opened = await openReceiver(...given);
   receivers.push(opened);
   return opened;
 }
@@ -69,7 +69,7 @@ test('a receiver that hangs, one that drips and one that does not exist delay no
   await Promise.all(bad.map((shop) => shop.run(4, () => shop.orders.length >= BAD_ORDERS / bad.length)));
   expect(hanging.held()).toBeGreaterThan(0);
   await merchant.run(4, () => merchant.orders.length >= GOOD_ORDERS);
-  await good.until((caught) => new Set(caught.map(({ transactionId }) => transactionId)).size >= GOOD_ORDERS);
-  expect(hanging.held(), 'not one post to the hanging receiver has ended meanwhile').toBe(hanging.caught.length);
+  await good.until((hooks) => transactionsOf(hooks).size >= GOOD_ORDERS);
+  expect(hanging.held(), 'not one post to the hanging receiver has ended meanwhile').toBe(hanging.hooks.length);
   expect([...bad, merchant].flatMap((shop) => shop.wrongs)).toEqual([]);
 });

@@ -8,26 +8,26 @@ import { seededRandom } from '../../src/platform/testing/seeded-random.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';
 import { type Gate, openGate } from '../support/gate.ts';
-import { type Hooks, openHooks } from '../support/hooks.ts';
 import { judge } from '../support/invariants.ts';
 import { CLEAN, startGateway } from '../support/processes.ts';
+import { openReceiver, type Receiver } from '../support/receiver.ts';
 import { findSecrets, secretsOf } from '../support/secrets-in-logs.ts';
 import { openShop, type Shop } from '../support/shop.ts';
 
 let database: TestDatabase;
 let world: FaultyWorld;
-let hooks: Hooks;
+let receiver: Receiver;
 let gate: Gate;
 
 beforeEach(async () => {
   database = await createTestDatabase();
   world = await openFaultyWorld(database.url);
-  hooks = await openHooks();
+  receiver = await openReceiver();
   gate = await openGate(world.sandboxUrl);
 });
 afterEach(async () => {
   await world?.close();
-  await hooks?.close();
+  await receiver?.close();
   await gate?.close();
   await database?.drop();
 });
@@ -57,7 +57,7 @@ async function refusesWhatIsNew(url: string): Promise<void> {
 }
 
 function newShop(kinds: Parameters<typeof openShop>[0]['kinds'], url: () => string): Shop {
-  return openShop({ ...world, notifyUrl: hooks.url, random: seededRandom(3), kinds, url });
+  return openShop({ ...world, notifyUrl: receiver.url, random: seededRandom(3), kinds, url });
 }
 
 test('SIGTERM under load: calls in flight are answered, new ones are refused, exit status 0', async () => {
@@ -79,7 +79,7 @@ test('SIGTERM under load: calls in flight are answered, new ones are refused, ex
   expect(Object.fromEntries(shop.seen)).toMatchObject({ 'POST /payments/submit 200': submits });
   expect([...shop.seen.keys()].filter((what) => what.includes('lost'))).toEqual([]);
   const again = await startGateway(world.gatewayEnv(port));
-  expect(await judge({ ...world, shop, hooks })).toEqual([]);
+  expect(await judge({ ...world, shop, receiver })).toEqual([]);
   expect(await again.stop()).toEqual(CLEAN);
 });
 
@@ -90,7 +90,7 @@ test('a carrier that never answers does not hold up the stop', async () => {
   let next: Promise<unknown> = Promise.resolve();
   const shop = openShop({
     ...world,
-    notifyUrl: hooks.url,
+    notifyUrl: receiver.url,
     random: seededRandom(4),
     kinds: ['05'],
     url: () => next.then(() => url),
@@ -101,7 +101,7 @@ test('a carrier that never answers does not hold up the stop', async () => {
   next = gateway.ended.then(() => startGateway(world.gatewayEnv(port), { speed }));
   expect(await gateway.ended).toEqual(CLEAN);
   await paid;
-  expect(await judge({ ...world, shop, hooks })).toEqual([]);
+  expect(await judge({ ...world, shop, receiver })).toEqual([]);
 });
 
 test('a paused process’s work is taken over, and it finds that out when it resumes', async () => {
@@ -123,7 +123,7 @@ test('a paused process’s work is taken over, and it finds that out when it res
   await readUntil(shop, (statuses) => statuses.every((status) => !open.has(status)));
   paused.signal('SIGCONT');
   await paid;
-  expect(await judge({ ...world, shop, hooks })).toEqual([]);
+  expect(await judge({ ...world, shop, receiver })).toEqual([]);
   expect([await paused.stop(), await awake.stop()]).toEqual([CLEAN, CLEAN]);
 });
 
@@ -149,7 +149,7 @@ test('two api processes and a worker share the work, even while one of them is r
   gateways.push(await startGateway(world.gatewayEnv(one.port), { role: 'api' }));
   urls = [one.url, two.url];
   await load;
-  const findings = await judge({ ...world, shop, hooks });
+  const findings = await judge({ ...world, shop, receiver });
   expect(findings, JSON.stringify(Object.fromEntries(shop.seen))).toEqual([]);
   const ends = await Promise.all(gateways.slice(1).map((gateway) => gateway.stop()));
   expect(ends).toEqual(ends.map(() => CLEAN));

@@ -9,10 +9,10 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { seededRandom } from '../../src/platform/testing/seeded-random.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';
-import { type Hooks, openHooks } from '../support/hooks.ts';
 import { judge } from '../support/invariants.ts';
 import { makeNextBuild } from '../support/next-build.ts';
 import { CLEAN, type Running, startGateway } from '../support/processes.ts';
+import { openReceiver, type Receiver } from '../support/receiver.ts';
 import { openShop, type Shop } from '../support/shop.ts';
 
 const CALLERS = 10;
@@ -22,16 +22,16 @@ const speed = { factor: 5, since: Date.now() };
 
 let database: TestDatabase;
 let world: FaultyWorld;
-let hooks: Hooks;
+let receiver: Receiver;
 
 beforeEach(async () => {
   database = await createTestDatabase();
   world = await openFaultyWorld(database.url);
-  hooks = await openHooks();
+  receiver = await openReceiver();
 });
 afterEach(async () => {
   await world?.close();
-  await hooks?.close();
+  await receiver?.close();
   await database?.drop();
 });
 
@@ -42,7 +42,7 @@ let turn = 0;
 function newShop(seed: number): Shop {
   return openShop({
     ...world,
-    notifyUrl: hooks.url,
+    notifyUrl: receiver.url,
     random: seededRandom(seed),
     kinds: ['wallet', 'wallet', '01', '01', '02', '03', '05', '07', '08'],
     url: () => {
@@ -124,7 +124,7 @@ test('old processes are replaced by new ones under load, and back again', async 
   await ordersMore(shop, PART);
   enough = 0;
   await load;
-  const findings = await judge({ ...world, shop, hooks });
+  const findings = await judge({ ...world, shop, receiver });
   expect(findings, JSON.stringify(Object.fromEntries(shop.seen))).toEqual([]);
   expect(oddAnswers(shop)).toEqual([]);
   // The run was meaningful: requests met processes that were gone.

@@ -7,8 +7,9 @@
 import { expect } from 'vitest';
 import type { BookLine } from '../../sandbox/carriers/book.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import type { Hook } from './receiver.ts';
 import { until, untilLater } from './waiting.ts';
-import { type Answer, collectBody, type Hook, mint, openWorld, type World } from './world.ts';
+import { type Answer, collectBody, mint, openWorld, type World } from './world.ts';
 
 /** A payment that has been collected, and the session that may submit it. */
 export interface Paying {

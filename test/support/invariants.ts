@@ -8,13 +8,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { Webhook } from 'standardwebhooks';
 import { openStore } from '../../src/store/store.ts';
-import type { Caught, Hooks } from './hooks.ts';
+import { type Hook, type Receiver, transactionsOf } from './receiver.ts';
 import type { Merchant, Order, Shop } from './shop.ts';
 
 export interface Judged {
   readonly shop: Shop;
   readonly merchant: Merchant;
-  readonly hooks: Hooks;
+  readonly receiver: Receiver;
   readonly databaseUrl: string;
   readonly sandboxUrl: string;
   /** Each wallet's opening balance, in minor units, by number. */
@@ -60,10 +60,10 @@ export async function judge(judged: Judged): Promise<string[]> {
 }
 
 /** Polls until nothing is open and each final state has been delivered; names what is still open at the deadline. */
-async function settled({ shop, hooks }: Judged, deadline: number): Promise<string[]> {
+async function settled({ shop, receiver }: Judged, deadline: number): Promise<string[]> {
   let open = shop.orders.filter((order) => order.transaction_id !== '');
   for (;;) {
-    const told = new Set(hooks.caught.map(({ transactionId }) => transactionId));
+    const told = transactionsOf(receiver.hooks);
     const reads = await Promise.all(
       open.map(async (order) => {
         const read = await shop.status(order);
@@ -127,28 +127,28 @@ function judgeBook(orders: readonly Order[], finals: ReadonlyMap<string, string>
 }
 
 /** One event for each final state: one id, one body, one status, and the signature verifies. */
-function judgeHooks({ shop, merchant, hooks }: Judged, finals: ReadonlyMap<string, string>): string[] {
+function judgeHooks({ shop, merchant, receiver }: Judged, finals: ReadonlyMap<string, string>): string[] {
   const webhook = new Webhook(merchant.webhook_secret);
-  const byTransaction = groupBy(hooks.caught, ({ transactionId }) => transactionId);
+  const byTransaction = groupBy(receiver.hooks, ({ body }) => body.transaction_id);
   const findings = shop.orders.flatMap((order) => {
-    const caught = byTransaction.get(order.transaction_id) ?? [];
+    const hooks = byTransaction.get(order.transaction_id) ?? [];
     byTransaction.delete(order.transaction_id);
     const status = finals.get(order.transaction_id);
-    const ids = new Set(caught.map(({ headers }) => headers['webhook-id']));
-    const bodies = new Set(caught.map(({ raw }) => raw));
+    const ids = new Set(hooks.map(({ headers }) => headers['webhook-id']));
+    const bodies = new Set(hooks.map(({ raw }) => raw));
     return [
-      ...(caught.length === 0 ? [`${nameOf(order)}: not told by a webhook`] : []),
+      ...(hooks.length === 0 ? [`${nameOf(order)}: not told by a webhook`] : []),
       ...(ids.size > 1 ? [`${nameOf(order)}: ${ids.size} webhook ids`] : []),
       ...(bodies.size > 1 ? [`${nameOf(order)}: ${bodies.size} webhook bodies`] : []),
-      ...(caught.some((one) => one.status !== status) ? [`${nameOf(order)}: a webhook says another status`] : []),
-      ...(caught.some((one) => !isSigned(webhook, one)) ? [`${nameOf(order)}: a webhook's signature is wrong`] : []),
+      ...(hooks.some((one) => one.body.status !== status) ? [`${nameOf(order)}: a webhook says another status`] : []),
+      ...(hooks.some((one) => !isSigned(webhook, one)) ? [`${nameOf(order)}: a webhook's signature is wrong`] : []),
     ];
   });
   return [...findings, ...[...byTransaction.keys()].map((id) => `a webhook about ${id}, which no order is of`)];
 }
 
 /** Checks by signing again with an outside library, whose own check would compare the timestamp with the machine's clock. */
-export function isSigned(webhook: Webhook, { headers, raw }: Caught): boolean {
+export function isSigned(webhook: Webhook, { headers, raw }: Hook): boolean {
   const at = new Date(Number(headers['webhook-timestamp']) * 1000);
   const signature = webhook.sign(String(headers['webhook-id']), at, raw);
   return String(headers['webhook-signature']).split(' ').includes(signature);

@@ -18,9 +18,10 @@ import { creditBalance } from '../../src/usecases/balance-credit.ts';
 import { newId } from '../../src/usecases/deps.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { hooksAbout } from './flows.ts';
+import type { Hook } from './receiver.ts';
 import { rowsOf } from './rows.ts';
 import { until, untilLater } from './waiting.ts';
-import type { Hook, World } from './world.ts';
+import type { World } from './world.ts';
 
 export interface Payee {
   readonly msisdn?: string;

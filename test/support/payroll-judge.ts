@@ -7,9 +7,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import { openStore } from '../../src/store/store.ts';
-import type { Caught } from './hooks.ts';
 import { differences, groupBy, isSigned, minor, readNumbers } from './invariants.ts';
 import { isFinalHook, type PaidLine, type Payday, type Payroll } from './payroll.ts';
+import type { Hook } from './receiver.ts';
 
 export interface JudgedPayrolls {
   readonly payrolls: readonly Payroll[];
@@ -111,29 +111,29 @@ function judgeBook(payrolls: readonly Payroll[], finals: Finals, book: readonly 
   const moved = groupBy(book, ({ msisdn }) => `+${msisdn}`);
   for (const line of payrolls.flatMap(({ paydays }) => linesOf(paydays))) {
     if (line.mode === 'wallet') continue;
-    const credits = moved.get(line.receiver) ?? [];
+    const credits = moved.get(line.beneficiary) ?? [];
     const times = credits.reduce((sum, credit) => sum + credit.times, 0);
     const wanted = finals.get(line.transaction_id) === 'completed' ? 1 : 0;
     if (times !== wanted) findings.push(`${nameOf(line)}: credited ${times} times, and must be ${wanted} times`);
     if (credits.some(({ amount }) => amount !== line.amount)) findings.push(`${nameOf(line)}: another amount credited`);
     if (credits.some(({ kind }) => kind !== 'credit')) findings.push(`${nameOf(line)}: debited`);
-    moved.delete(line.receiver);
+    moved.delete(line.beneficiary);
   }
   return [...findings, ...[...moved.keys()].map(() => 'a number was paid that no line is of')];
 }
 
 /** Two events per line: one that it is in progress, one of its end; each has one id and one body, and is signed. */
-function judgeHooks({ paydays, hooks, merchant }: Payroll, finals: Finals): string[] {
+function judgeHooks({ paydays, receiver, merchant }: Payroll, finals: Finals): string[] {
   const webhook = new Webhook(merchant.webhook_secret);
-  const byTransaction = groupBy(hooks.caught, ({ transactionId }) => transactionId);
+  const byTransaction = groupBy(receiver.hooks, ({ body }) => body.transaction_id);
   const findings: string[] = [];
   for (const payday of paydays) {
     for (const line of payday.lines) {
-      const caught = byTransaction.get(line.transaction_id) ?? [];
+      const hooks = byTransaction.get(line.transaction_id) ?? [];
       byTransaction.delete(line.transaction_id);
-      const unsigned = caught.some((one) => !isSigned(webhook, one));
+      const unsigned = hooks.some((one) => !isSigned(webhook, one));
       findings.push(
-        ...judgeEvents(payday, caught, finals.get(line.transaction_id)).map((found) => `${nameOf(line)}: ${found}`),
+        ...judgeEvents(payday, hooks, finals.get(line.transaction_id)).map((found) => `${nameOf(line)}: ${found}`),
         ...(unsigned ? [`${nameOf(line)}: a webhook's signature is wrong`] : []),
       );
     }
@@ -141,17 +141,19 @@ function judgeHooks({ paydays, hooks, merchant }: Payroll, finals: Finals): stri
   return [...findings, ...[...byTransaction.keys()].map((id) => `a webhook about ${id}, which no line is of`)];
 }
 
-function judgeEvents({ batch_id }: Payday, caught: readonly Caught[], status: string | undefined): string[] {
-  const events = [...groupBy(caught, ({ headers }) => String(headers['webhook-id'])).values()];
+function judgeEvents({ batch_id }: Payday, hooks: readonly Hook[], status: string | undefined): string[] {
+  const events = [...groupBy(hooks, ({ headers }) => String(headers['webhook-id'])).values()];
   const bySequence = new Map(events.map((same) => [String(same[0]?.headers['webhook-sequence']), same[0]]));
   const [first, last] = [bySequence.get('1'), bySequence.get('2')];
   return [
     ...(events.length === 2 && bySequence.size === 2 ? [] : [`${events.length} webhook events, and must be two`]),
     ...(events.some((same) => new Set(same.map(({ raw }) => raw)).size > 1) ? ['one event with two bodies'] : []),
     ...(first === undefined || isFinalHook(first) ? ['the first webhook does not say that it is under way'] : []),
-    ...(last === undefined || last.status !== status ? ['the second webhook says another status'] : []),
-    ...(caught.some((one) => one.headers['webhook-event'] !== `payout.${one.status}`) ? ['a wrong event type'] : []),
-    ...(caught.some(({ raw }) => !raw.includes(`"batch_id":"${batch_id}"`)) ? ['a webhook of another batch'] : []),
+    ...(last === undefined || last.body.status !== status ? ['the second webhook says another status'] : []),
+    ...(hooks.some((one) => one.headers['webhook-event'] !== `payout.${one.body.status}`)
+      ? ['a wrong event type']
+      : []),
+    ...(hooks.some(({ raw }) => !raw.includes(`"batch_id":"${batch_id}"`)) ? ['a webhook of another batch'] : []),
   ];
 }
 
@@ -177,7 +179,8 @@ async function judgeRows({ payrolls, databaseUrl, opening }: JudgedPayrolls, fin
       ['reserved', 0n],
     ]);
     for (const line of completed) {
-      if (line.mode === 'wallet') received.set(line.receiver, (received.get(line.receiver) ?? 0n) + minor(line.amount));
+      if (line.mode === 'wallet')
+        received.set(line.beneficiary, (received.get(line.beneficiary) ?? 0n) + minor(line.amount));
     }
     findings.push(...differences(rows, wanted));
   }
@@ -214,6 +217,6 @@ function linesOf(paydays: readonly Payday[]): PaidLine[] {
   return paydays.flatMap(({ lines }) => lines);
 }
 
-function nameOf({ transaction_id, mode, receiver }: PaidLine): string {
-  return `${transaction_id} (${mode === 'wallet' ? 'a wallet' : `a number ending ${receiver.slice(-2)}`})`;
+function nameOf({ transaction_id, mode, beneficiary }: PaidLine): string {
+  return `${transaction_id} (${mode === 'wallet' ? 'a wallet' : `a number ending ${beneficiary.slice(-2)}`})`;
 }

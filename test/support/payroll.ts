@@ -7,8 +7,8 @@
  */
 import { makeWalletNumber } from '../../src/domain/wallet.ts';
 import type { Random } from '../../src/platform/platform.ts';
-import type { Hooks } from './hooks.ts';
 import { command, type Environment } from './processes.ts';
+import { type Hook, type Receiver, transactionsOf } from './receiver.ts';
 import { findSecrets } from './secrets-in-logs.ts';
 import type { Merchant, ShopWallet } from './shop.ts';
 import { type Answer, type ClientOptions, openClient, type SteadyClient, type Step } from './steady-client.ts';
@@ -17,7 +17,7 @@ export type LineEnding = 'completed' | 'failed';
 
 export interface PaidLine {
   /** The number or the wallet that receives. */
-  readonly receiver: string;
+  readonly beneficiary: string;
   readonly mode: 'mobile_money' | 'wallet';
   readonly amount: string;
   /** How it must end. */
@@ -38,7 +38,7 @@ export interface Payday {
 
 export interface Payroll {
   readonly merchant: Merchant;
-  readonly hooks: Hooks;
+  readonly receiver: Receiver;
   /** The merchant's opening balance, in cents. */
   readonly opening: bigint;
   readonly paydays: readonly Payday[];
@@ -66,7 +66,7 @@ export interface BatchWish {
 
 export interface PayrollOptions extends ClientOptions {
   readonly merchant: Merchant;
-  readonly hooks: Hooks;
+  readonly receiver: Receiver;
   readonly opening: bigint;
   readonly wallets: readonly ShopWallet[];
   readonly random: Random;
@@ -100,7 +100,7 @@ export async function fund(env: Environment, merchant: Merchant): Promise<void> 
 }
 
 export function openPayroll(options: PayrollOptions): Payroll {
-  const { merchant, hooks, opening, sessions = 1 } = options;
+  const { merchant, receiver, opening, sessions = 1 } = options;
   const client = openClient(options);
   const paydays: Payday[] = [];
   const draw = drawLines(options);
@@ -130,7 +130,7 @@ export function openPayroll(options: PayrollOptions): Payroll {
   return {
     ...client,
     merchant,
-    hooks,
+    receiver,
     opening,
     paydays,
     async send(batch) {
@@ -139,7 +139,7 @@ export function openPayroll(options: PayrollOptions): Payroll {
       const lines = draw(batch);
       const tokens = await Promise.all(Array.from({ length: sessions }, (_, session) => mint(reference, session)));
       token = tokens[0] ?? '';
-      const body = sendBody(reference, batch, lines, hooks.url);
+      const body = sendBody(reference, batch, lines, receiver.url);
       const sends = tokens.map((bearer): Step => ({ path: '/payments/send', bearer, key: reference, body }));
       const [answer, ...others] = await Promise.all(sends.map(async (step) => doneOr(step, await client.post(step))));
       const payday: Payday = { reference, lines, sends, batch_id: '' };
@@ -158,23 +158,23 @@ export function openPayroll(options: PayrollOptions): Payroll {
     },
     lines: acknowledged,
     open() {
-      const told = new Set(hooks.caught.filter(isFinalHook).map(({ transactionId }) => transactionId));
+      const told = transactionsOf(receiver.hooks.filter(isFinalHook));
       return acknowledged().filter((line) => !told.has(line.transaction_id)).length;
     },
   };
 }
 
 /** Whether a webhook tells of a line's end. */
-export function isFinalHook({ status }: { readonly status: string }): boolean {
+export function isFinalHook({ body: { status } }: Hook): boolean {
   return status === 'completed' || status === 'failed';
 }
 
 /** Resolves when the merchant has been told the end of `count` of these batches' lines; all of them if absent. */
-export function settled({ hooks }: Payroll, paydays: readonly Payday[], count?: number): Promise<void> {
+export function settled({ receiver }: Payroll, paydays: readonly Payday[], count?: number): Promise<void> {
   const ids = new Set(paydays.flatMap(({ lines }) => lines.map(({ transaction_id }) => transaction_id)));
-  return hooks.until((caught) => {
-    const ended = caught.filter((hook) => isFinalHook(hook) && ids.has(hook.transactionId));
-    return new Set(ended.map(({ transactionId }) => transactionId)).size >= (count ?? ids.size);
+  return receiver.until((hooks) => {
+    const ended = hooks.filter((hook) => isFinalHook(hook) && ids.has(hook.body.transaction_id));
+    return transactionsOf(ended).size >= (count ?? ids.size);
   });
 }
 
@@ -207,8 +207,8 @@ function learn(payday: Payday, answer: SendAnswer, client: SteadyClient): void {
   payday.batch_id = answer.batch_id;
   for (const [position, line] of payday.lines.entries()) {
     const said = answer.beneficiaries[position];
-    const receiver = said?.phone_number ?? said?.wallet_number;
-    if (said === undefined || receiver !== line.receiver || said.amount !== line.amount) {
+    const beneficiary = said?.phone_number ?? said?.wallet_number;
+    if (said === undefined || beneficiary !== line.beneficiary || said.amount !== line.amount) {
       client.wrongs.push(`${payday.reference}: line ${position} is not that of the call`);
       continue;
     }
@@ -221,8 +221,8 @@ function learn(payday: Payday, answer: SendAnswer, client: SteadyClient): void {
 function drawLines({ random, kinds, wallets, payroll = 0 }: PayrollOptions): (batch: BatchWish) => PaidLine[] {
   let numbers = 0;
   const amount = (): string => `${1 + random.below(20)}.${String(random.below(100)).padStart(2, '0')}`;
-  const line = (mode: PaidLine['mode'], receiver: string, ending: LineEnding): PaidLine => {
-    return { mode, receiver, ending, amount: amount(), fee: '0.00', transaction_id: '' };
+  const line = (mode: PaidLine['mode'], beneficiary: string, ending: LineEnding): PaidLine => {
+    return { mode, beneficiary, ending, amount: amount(), fee: '0.00', transaction_id: '' };
   };
   const phone = (): PaidLine => {
     const kind = kinds[random.below(kinds.length)] ?? '01';
@@ -245,7 +245,7 @@ function sendBody(reference: string, { mode }: BatchWish, lines: readonly PaidLi
     currency: 'usd',
     receipt_mode: mode,
     notify_url: notifyUrl,
-    beneficiaries: lines.map(({ receiver, amount }) => ({ [identifier]: receiver, amount })),
+    beneficiaries: lines.map(({ beneficiary, amount }) => ({ [identifier]: beneficiary, amount })),
   });
 }
 

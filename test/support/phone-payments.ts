@@ -10,8 +10,9 @@ import { shardOf } from '../../src/domain/ids.ts';
 import type { Attempt } from '../../src/domain/records.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { collect, type Fields, hooksAbout, numberEnding, type Paying, payByPhone } from './flows.ts';
+import type { Hook } from './receiver.ts';
 import { until, untilLater } from './waiting.ts';
-import type { Hook, World } from './world.ts';
+import type { World } from './world.ts';
 
 /** A submitted payment whose prompt is on the phone. */
 export async function pushed(

@@ -21,9 +21,10 @@ import {
   untilStatus,
 } from './flows.ts';
 import { attemptOf } from './phone-payments.ts';
+import type { Hook } from './receiver.ts';
 import { rowsOf } from './rows.ts';
 import { untilLater } from './waiting.ts';
-import type { Answer, Hook, World } from './world.ts';
+import type { Answer, World } from './world.ts';
 
 export interface Paid extends Paying {
   readonly msisdn: string;

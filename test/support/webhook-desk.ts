@@ -11,7 +11,7 @@ import { createMerchant, type MerchantCreated } from '../../src/usecases/merchan
 import { offerDue } from '../../src/usecases/webhook-claim.ts';
 import { type Courier, createCourier } from '../../src/usecases/webhook-deliver.ts';
 import { type OperatorWorld, openOperatorWorld } from './operator-world.ts';
-import { type Hit, openReceiver, type Receiver } from './receiver.ts';
+import { type Hook, openReceiver, type Receiver } from './receiver.ts';
 
 export const HOUR = 3_600_000;
 
@@ -95,7 +95,7 @@ export async function openWebhookDesk(): Promise<WebhookDesk> {
   };
 }
 
-export function verify(hit: Hit | undefined, secret: string): unknown {
-  const headers = Object.fromEntries(Object.entries(hit?.headers ?? {}).map(([name, value]) => [name, String(value)]));
-  return new Webhook(secret).verify(hit?.body ?? '', headers);
+export function verify(hook: Hook | undefined, secret: string): unknown {
+  const headers = Object.fromEntries(Object.entries(hook?.headers ?? {}).map(([name, value]) => [name, String(value)]));
+  return new Webhook(secret).verify(hook?.raw ?? '', headers);
 }

@@ -6,8 +6,6 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type pg from 'pg';
 import { createSandbox, type Sandbox } from '../../sandbox/app.ts';
 import { assembleGateway, type Gateway, type Role } from '../../src/assemble.ts';
@@ -27,8 +25,8 @@ import { openTraces } from '../../src/platform/traces.ts';
 import { createMerchant, type MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { openWallet } from '../../src/usecases/wallet-open.ts';
 import { createTestDatabase } from './database.ts';
-import { portOf } from './listening.ts';
 import { freePort } from './ports.ts';
+import { answering, openReceiver, type Receiver } from './receiver.ts';
 import { slowDatabase, slowly, slowness } from './slow-world.ts';
 import { type StillClock, stillClock, stillness, working } from './stillness.ts';
 
@@ -43,21 +41,6 @@ export interface Answer {
   readonly headers: Headers;
   readonly text: string;
   readonly json: ReturnType<typeof JSON.parse>;
-}
-
-export interface Hook {
-  readonly headers: IncomingHttpHeaders;
-  readonly raw: string;
-  readonly body: { readonly transaction_id: string; readonly status: string };
-}
-
-/** A merchant's webhook receiver: keeps what it was sent, and notifies waiting tests. */
-export interface Receiver {
-  readonly url: string;
-  readonly hooks: Hook[];
-  /** The first webhook about that transaction, already received or still to come. */
-  about(transactionId: string): Promise<Hook>;
-  close(): Promise<void>;
 }
 
 export interface WorldOptions {
@@ -113,7 +96,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const way = await slowDatabase(database.url);
   const sandbox = await createSandbox({ seed: 'test', now: clock.now, schedule: clock.after });
   const sandboxUrl = await sandbox.app.listen({ port: 0, host: '127.0.0.1' });
-  const receiver = await openReceiver();
+  const receiver = await openReceiver(answering(200));
   const port = await freePort();
   const config = readConfig({
     SANDBOX_PORT: new URL(sandboxUrl).port,
@@ -227,52 +210,6 @@ export async function callAt(url: string, method: string, path: string, options:
   await slowness();
   const json: unknown = text.startsWith('{') ? JSON.parse(text) : undefined;
   return { status: response.status, headers: response.headers, text, json };
-}
-
-export async function openReceiver(answer = 200): Promise<Receiver> {
-  const hooks: Hook[] = [];
-  const waiters = new Set<() => void>();
-  const acknowledge = async (response: ServerResponse): Promise<void> => {
-    await slowness();
-    response.writeHead(answer).end();
-    for (const wake of waiters) wake();
-  };
-  const server = createServer((request, response) => {
-    let raw = '';
-    request.setEncoding('utf8');
-    request.on('data', (chunk: string) => {
-      raw += chunk;
-    });
-    request.on('end', () => {
-      hooks.push({ headers: request.headers, raw, body: JSON.parse(raw) });
-      void acknowledge(response);
-    });
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const about = async (transactionId: string): Promise<Hook> => {
-    for (;;) {
-      const found = hooks.find((hook) => hook.body.transaction_id === transactionId);
-      if (found !== undefined) return found;
-      await new Promise<void>((wake) => {
-        const once = (): void => {
-          waiters.delete(once);
-          wake();
-        };
-        waiters.add(once);
-      });
-    }
-  };
-  return {
-    url: `http://127.0.0.1:${portOf(server)}/hook`,
-    hooks,
-    about,
-    close: () =>
-      new Promise((done) => {
-        server.close(() => done());
-        server.closeAllConnections();
-      }),
-  };
 }
 
 /** A session of that merchant, as a merchant's backend mints it. */
