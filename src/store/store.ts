@@ -21,7 +21,7 @@ import {
 } from './archive-months.ts';
 import { type Archiver, openArchiver } from './archive-move.ts';
 import { type ArchiveReads, openArchiveReads } from './archive-reads.ts';
-import { type Audited, type AuditFinding, auditAll, auditRecent } from './audit.ts';
+import { type Audited, auditAll, auditRecent } from './audit.ts';
 import { columnList, NO_COLUMNS } from './columns.ts';
 import { openCommitter } from './commit.ts';
 import { type Connection, type ConnectionOptions, openConnection, ping } from './connection.ts';
@@ -72,9 +72,7 @@ export interface Store extends Nouns {
   ping(): Promise<void>;
   /** The database's own time in milliseconds, to compare clocks with; nothing that is stored comes from it. */
   time(): Promise<number>;
-  /** Whatever does not add up in the ledger; empty if all is well. Reads every transfer. */
-  audit(): Promise<readonly AuditFinding[]>;
-  /** What `audit` finds, with the number of accounts and transfers that were checked. */
+  /** Whatever does not add up in the ledger, and how many accounts and transfers were checked. Reads every transfer. */
   auditAll(): Promise<Audited>;
   /**
    * Audits the accounts that moved since the last closed day, and one shard's other accounts; cheap enough to run often.
@@ -217,7 +215,6 @@ export async function openStore({ url, onError = () => undefined, brief = false 
       const [row] = await readers.query(TIME, TIME_COLUMNS, []);
       return Number(row?.at);
     },
-    audit: async () => (await auditAll(patient)).findings,
     auditAll: () => auditAll(patient),
     auditRecent: (shard) => auditRecent(patient, shard),
     upstreamSpan: (question) => readUpstreamSpan(patient, question),

@@ -63,7 +63,7 @@ test('a callback that overtakes the record of the carrier’s answer is decided 
   expect(await calling).toBe(200);
   expect(await statusOf(world, paying)).toBe('approved');
   expect(world.gateway.store.stats().commit).toMatchObject({ lostInBatch: 0, lostAtDatabase: 0 });
-  expect(await world.gateway.store.audit()).toEqual([]);
+  expect((await world.gateway.store.auditAll()).findings).toEqual([]);
 });
 
 test('“not found” for a callback’s inquiry that began before our own call was answered proves nothing', async () => {

@@ -123,7 +123,7 @@ describe('mbongo attempt settle', () => {
     expect(
       await rowsOf(world, 'select type from webhook_event where transaction_id = $1', [paying.transaction_id]),
     ).toEqual([{ type: 'payment.approved' }]);
-    expect(await world.gateway.store.audit()).toEqual([]);
+    expect((await world.gateway.store.auditAll()).findings).toEqual([]);
   });
 
   test('in another process: the webhook is sent at once, not when a lease expires', async () => {
@@ -230,7 +230,7 @@ describe('an operator’s decision beside the upstream’s answer', () => {
     for (const one of said.filter((other) => other !== 'settled')) expect(one).toContain('is closed: it is approved');
     expect(await statusOf(world, paying)).toBe('approved');
     await onlyHook(world, paying);
-    expect(await world.gateway.store.audit()).toEqual([]);
+    expect((await world.gateway.store.auditAll()).findings).toEqual([]);
   });
 
   test('is refused while the carrier is being called; later it also ends an attempt that never got an answer', async () => {

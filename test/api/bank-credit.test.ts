@@ -14,7 +14,7 @@ beforeAll(async () => {
   world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
 });
 afterAll(async () => {
-  expect(await world.gateway.store.audit()).toEqual([]);
+  expect((await world.gateway.store.auditAll()).findings).toEqual([]);
   await world.close();
 });
 

@@ -110,7 +110,7 @@ describe('an earlier attempt that was believed not to be sent', () => {
     );
     expect(told).toContain(paying.transaction_id);
     expectRefusal(await submitCard(world, paying), 401, '1001', 'SESSION_CONSUMED');
-    expect(await world.gateway.store.audit()).toEqual([]);
+    expect((await world.gateway.store.auditAll()).findings).toEqual([]);
   });
 
   test.each(['callback', 'round'] as const)(
@@ -394,6 +394,6 @@ describe('an earlier attempt that was believed not to be sent', () => {
     expect((await onlyHook(world, paying)).body.status).toBe('approved');
     expectRefusal(await submitCard(world, paying), 401, '1001', 'SESSION_CONSUMED');
     expect(network.count('pay')).toBe(pays);
-    expect(await world.gateway.store.audit()).toEqual([]);
+    expect((await world.gateway.store.auditAll()).findings).toEqual([]);
   });
 });

@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterEach(() => world.sandbox.faults.clear());
 afterAll(async () => {
-  expect(await world.gateway.store.audit()).toEqual([]);
+  expect((await world.gateway.store.auditAll()).findings).toEqual([]);
   await world.close();
 });
 

@@ -68,7 +68,7 @@ describe('balance credit', () => {
     expect(await document(wordsFor(merchant, '1.00', '--reference', 'ACME 12'))).toMatchObject({ available: '101.00' });
     const francs = `balance credit --merchant ${merchant.merchant.id} --currency cdf --amount 5`.split(' ');
     expect(await document([...francs, ...reference])).toMatchObject({ available: '5.00' });
-    expect(await world.gateway.store.audit()).toEqual([]);
+    expect((await world.gateway.store.auditAll()).findings).toEqual([]);
   });
 
   test('without a reference credits each time, and says so', async () => {

@@ -84,7 +84,7 @@ describe('settle', () => {
     expect(await linesOf(merchant)).toMatchObject([
       { amount: '-40.00', balance: 'available', reference, transaction_id: null, refund_id: null },
     ]);
-    expect(await world.gateway.store.audit()).toEqual([]);
+    expect((await world.gateway.store.auditAll()).findings).toEqual([]);
   });
 
   test('shows no other merchant’s customer reference, whatever the settlement is called', async () => {

@@ -220,7 +220,7 @@ test.each([
     carrier.say(tried?.reference ?? '', 'SUCCESSFUL');
     await world.pass(60_000, 2);
     expect(await lineNow(world, line)).toMatchObject({ status: 'completed', tries: 1 });
-    expect(await world.gateway.store.audit()).toEqual([]);
+    expect((await world.gateway.store.auditAll()).findings).toEqual([]);
   },
 );
 

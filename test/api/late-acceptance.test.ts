@@ -124,7 +124,7 @@ describe('a refund', () => {
       ['approved', 'late_success'],
       ['approved', null],
     ]);
-    expect(await world.gateway.store.audit()).toEqual([]);
+    expect((await world.gateway.store.auditAll()).findings).toEqual([]);
   });
 });
 

@@ -96,7 +96,7 @@ test('a month is not dropped while late money of its time waits, but can be once
   await book(attempt, 'payer');
   expect(await drop(month)).toMatchObject({ month });
   expect(await placesOf(payer)).toEqual([]);
-  expect(await world.gateway.store.audit()).toEqual([]);
+  expect((await world.gateway.store.auditAll()).findings).toEqual([]);
 });
 
 test('money that comes after a month of its time has been dropped goes to the payer', async () => {
@@ -118,7 +118,7 @@ test('money that comes after a month of its time has been dropped goes to the pa
     /have been dropped.*: return the money to the payer and use --to payer$/,
   );
   expect((await book(attempt, 'payer')).attempt.reason).toBe('late_success_given_back');
-  expect(await world.gateway.store.audit()).toEqual([]);
+  expect((await world.gateway.store.auditAll()).findings).toEqual([]);
 });
 
 test('the payment stays while money of an earlier attempt waits: it can still be the merchant’s', async () => {
@@ -138,7 +138,7 @@ test('the payment stays while money of an earlier attempt waits: it can still be
   expect((await book(attempt, 'merchant')).attempt.reason).toBe('late_success_kept');
   await archive(world);
   expect(await placesOf(paying.transaction_id)).toEqual([{ place: 'archive' }]);
-  expect(await world.gateway.store.audit()).toEqual([]);
+  expect((await world.gateway.store.auditAll()).findings).toEqual([]);
 });
 
 test.each([

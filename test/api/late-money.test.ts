@@ -61,7 +61,7 @@ async function movedBy(act: () => Promise<unknown>): Promise<Record<string, bigi
 }
 
 async function expectSoundBooks(): Promise<void> {
-  expect(await world.gateway.store.audit()).toEqual([]);
+  expect((await world.gateway.store.auditAll()).findings).toEqual([]);
   expect((await world.gateway.store.suspenseSums({})).differences).toEqual([]);
 }
 

@@ -160,7 +160,7 @@ test('money that comes after a refusal goes to suspense, and a person is called'
     await other.receiver.about(paying.transaction_id);
     await other.gateway.courier.idle();
     expect(hooksAbout(other, paying.transaction_id).map(({ body }) => body.status)).toEqual(['failed']);
-    expect(await other.gateway.store.audit()).toEqual([]);
+    expect((await other.gateway.store.auditAll()).findings).toEqual([]);
   } finally {
     await other.close();
     await carrier.close();

@@ -251,7 +251,7 @@ describe('wallets', () => {
     expect(ends.map(({ reason }) => reason)).toEqual(['wallet_unknown', 'wallet_currency']);
     // What the line to the phone costs is still reserved.
     expect(await availableOf(world, payer)).toBe(89_90n);
-    expect(await world.gateway.store.audit()).toEqual([]);
+    expect((await world.gateway.store.auditAll()).findings).toEqual([]);
   });
 
   test('of a dated occurrence: reserved and paid in one step', async () => {

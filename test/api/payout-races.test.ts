@@ -47,7 +47,7 @@ test('of batches that race for one balance, those that it covers win, and it is 
   }
   for (const { json } of made) await settled(world, merchant, json.batch_id);
   expect(await balances(world, merchant)).toEqual({ available: 1_00n, reserved: 0n });
-  expect(await world.gateway.store.audit()).toEqual([]);
+  expect((await world.gateway.store.auditAll()).findings).toEqual([]);
 });
 
 test('a session that collects and sends at once does one of the two, or sends first', async () => {

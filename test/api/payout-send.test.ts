@@ -108,7 +108,7 @@ describe('an immediate payout', () => {
     }
     const after = await balances(world, merchant);
     expect(after).toEqual({ available: before.available - 15_00n - 30n, reserved: 0n });
-    expect(await world.gateway.store.audit()).toEqual([]);
+    expect((await world.gateway.store.auditAll()).findings).toEqual([]);
   });
 
   test('goes to wallets, with the fee for wallets; an unknown one fails alone', async () => {
@@ -169,7 +169,7 @@ describe('an immediate payout', () => {
     const sent = await createPayout(world, merchant, { beneficiaries: lines(100) });
     expect([sent.status, sent.json.total_fee], sent.text).toEqual([200, '99999999999999999.00']);
     await settled(world, merchant, sent.json.batch_id);
-    expect(await world.gateway.store.audit()).toEqual([]);
+    expect((await world.gateway.store.auditAll()).findings).toEqual([]);
   });
 });
 

@@ -295,7 +295,7 @@ describe('a decision', () => {
       status: 'approved',
       amount: '12.50',
     });
-    expect(await world.gateway.store.audit()).toEqual([]);
+    expect((await world.gateway.store.auditAll()).findings).toEqual([]);
   });
 
   test('declines: no money, and the customer reads why', async () => {
@@ -355,5 +355,5 @@ describe('a decision', () => {
 });
 
 test('the books balance after all of this', async () => {
-  expect(await world.gateway.store.audit()).toEqual([]);
+  expect((await world.gateway.store.auditAll()).findings).toEqual([]);
 });

@@ -69,7 +69,7 @@ describe('mbongo suspense list', () => {
     const twice = await paidTwice();
     const payer = await openPayer(desk.world, 100_00n);
     const sent = await desk.paidLate(payer);
-    expect(await desk.world.gateway.store.audit(), 'the auditor knows that money').toEqual([]);
+    expect((await desk.world.gateway.store.auditAll()).findings, 'the auditor knows that money').toEqual([]);
     const listed = await list();
     expect(listed).toMatchObject({
       suspense: [

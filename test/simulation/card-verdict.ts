@@ -48,7 +48,7 @@ export async function judgeCards(world: World, told: Told): Promise<string[]> {
     refunds: await rowsIn<Refunded>('refund'),
   };
   const book = groupBy(world.sandbox.book.lines({ carrier: 'cardnet' }), ({ reference }) => reference);
-  const audit = await world.gateway.store.audit();
+  const audit = (await world.gateway.store.auditAll()).findings;
   return [
     ...rows.payments.flatMap((payment) => judgePayment(world, payment, rows, book.get(payment.id) ?? [], told)),
     ...judgeSessions(rows, book, told),

@@ -52,7 +52,7 @@ export async function judgePhones(world: World, told: Told): Promise<string[]> {
     lines: await rowsIn<OutRow>('payout_line'),
     book: groupBy(world.sandbox.book.lines({ carrier: 'mtn' }), ({ reference }) => reference),
   };
-  const audit = await world.gateway.store.audit();
+  const audit = (await world.gateway.store.auditAll()).findings;
   const suspense = await world.gateway.store.suspenseSums({});
   return [
     ...rows.payments.flatMap((payment) => judgePayment(world, payment, rows, told)),

@@ -42,7 +42,7 @@ export async function openFickleDesk(): Promise<FickleDesk> {
       }
     },
     close: async () => {
-      expect(await world.gateway.store.audit()).toEqual([]);
+      expect((await world.gateway.store.auditAll()).findings).toEqual([]);
       await world.close();
       await network.close();
     },

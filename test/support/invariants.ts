@@ -172,7 +172,9 @@ async function judgeRows(judged: Judged, finals: ReadonlyMap<string, string>): P
     wanted.set(number, first - sum(approved.filter(({ wallet }) => wallet?.number === number)));
   }
   const store = await openStore({ url: databaseUrl });
-  const [audit, suspense] = await Promise.all([store.audit(), store.suspenseSums({})]).finally(() => store.close());
+  const [{ findings: audit }, suspense] = await Promise.all([store.auditAll(), store.suspenseSums({})]).finally(() =>
+    store.close(),
+  );
   return [
     ...audit.map((found) => `audit: ${found.kind} of ${found.currency} does not add up`),
     ...suspense.differences.map(({ currency }) => `suspense: what waits in ${currency} is not what the ledger holds`),

@@ -132,7 +132,7 @@ export async function openOutDesk(): Promise<OutDesk> {
       return (attempts as { attempt_id: string }[]).map(({ attempt_id }) => attempt_id);
     },
     async expectSoundBooks() {
-      expect(await world.gateway.store.audit()).toEqual([]);
+      expect((await world.gateway.store.auditAll()).findings).toEqual([]);
       expect((await world.gateway.store.suspenseSums({})).differences).toEqual([]);
     },
     async close() {

@@ -121,7 +121,7 @@ export function toldOf(world: World, line: PayoutLine): string[] {
 
 /** Expects that the books balance, and that the reserved amount is what open lines hold. */
 export async function expectSound(world: World, merchant: MerchantCreated): Promise<void> {
-  expect(await world.gateway.store.audit()).toEqual([]);
+  expect((await world.gateway.store.auditAll()).findings).toEqual([]);
   const [row] = await rowsOf<{ held: string }>(
     world,
     `select coalesce(sum(amount_minor + fee_minor), 0)::text as held from payout_line

@@ -177,7 +177,7 @@ export async function availableOf(world: World, { merchant }: MerchantCreated): 
  */
 export async function expectPayoutBooksAgree(world: World, { merchant }: MerchantCreated): Promise<void> {
   await world.gateway.dispatcher.idle();
-  expect(await world.gateway.store.audit()).toEqual([]);
+  expect((await world.gateway.store.auditAll()).findings).toEqual([]);
   const rows = await rowsOf<{ reference: string; amount: string }>(
     world,
     `select a.reference, l.amount from payout_line l join attempt a on a.id = l.attempt_id

@@ -160,7 +160,7 @@ function judgeEvents({ batch_id }: Payday, hooks: readonly Hook[], status: strin
 /** The rows: the ledger adds up, every balance is what was paid, nothing was made twice, nothing is left open. */
 async function judgeRows({ payrolls, databaseUrl, opening }: JudgedPayrolls, finals: Finals): Promise<string[]> {
   const store = await openStore({ url: databaseUrl });
-  const audit = await store.audit().finally(() => store.close());
+  const audit = (await store.auditAll().finally(() => store.close())).findings;
   const findings = audit.map((found) => `audit: ${found.kind} of ${found.currency} does not add up`);
   const received = new Map(opening);
   for (const { merchant, opening: first, paydays } of payrolls) {
