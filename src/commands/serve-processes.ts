@@ -8,8 +8,8 @@ import { availableParallelism } from 'node:os';
 import { InvalidArgumentError } from 'commander';
 import type { Role } from '../assemble.ts';
 
-/** The place of one of a supervisor's processes; the name identifies it in logs and metrics. */
-export interface Place {
+/** The slot of one of a supervisor's processes; the name identifies it in logs and metrics. */
+export interface Slot {
   readonly name: string;
   readonly role: 'api' | 'worker';
 }
@@ -24,9 +24,9 @@ export function readProcesses(text: string): number {
   throw new InvalidArgumentError(`write a whole number from 1 to ${MAX}, or auto for one per core.`);
 }
 
-/** `processes` places of the role; for `all`, that many API processes, and one worker for the background work. */
-export function placesOf(role: Role, processes: number): readonly Place[] {
-  const several = (kind: Place['role']): Place[] =>
+/** `processes` slots of the role; for `all`, that many API processes, and one worker for the background work. */
+export function slotsOf(role: Role, processes: number): readonly Slot[] {
+  const several = (kind: Slot['role']): Slot[] =>
     Array.from({ length: processes }, (_, index) => ({ name: `${kind}-${index + 1}`, role: kind }));
   return role === 'all' ? [...several('api'), { name: 'worker-1', role: 'worker' }] : several(role);
 }

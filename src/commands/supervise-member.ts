@@ -6,16 +6,16 @@
 import cluster, { type Worker } from 'node:cluster';
 import type { OpenLog } from '../platform/log.ts';
 import { NODE_FLAGS } from '../platform/node-flags.ts';
-import type { Place } from './serve-processes.ts';
+import type { Slot } from './serve-processes.ts';
 import { wholeLines } from './supervise-lines.ts';
 import { isProcessMessage, PROCESS_NAME, type ProcessMessage, type SupervisorMessage } from './supervise-messages.ts';
 
 /** How a start went: where it listens once it serves (`url` is undefined for a worker), or why it did not start. */
 export type Started = { readonly url: string | undefined } | { readonly failed: string };
 
-/** A process in a place, as its supervisor sees it. */
+/** A process in a slot, as its supervisor sees it. */
 export interface Member {
-  readonly place: Place;
+  readonly slot: Slot;
   readonly started: Promise<Started>;
   readonly ended: Promise<void>;
   /** Resolves when it has ended, and everything that it printed has been passed on. */
@@ -33,20 +33,20 @@ export interface MemberOptions {
   readonly heard: (member: Member, message: ProcessMessage) => void;
 }
 
-/** Starts this program as a child process, in the place's role. */
-export function launch(place: Place, { log, writeError, heard }: MemberOptions): Member {
+/** Starts this program as a child process, in the slot's role. */
+export function launch(slot: Slot, { log, writeError, heard }: MemberOptions): Member {
   cluster.setupPrimary({
-    args: ['serve', '--role', place.role],
+    args: ['serve', '--role', slot.role],
     execArgv: [...NODE_FLAGS, ...process.execArgv],
     // Inherited streams would become blocking for all processes that share them as soon as the first one ends.
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
-  const worker = cluster.fork({ [PROCESS_NAME]: place.name });
+  const worker = cluster.fork({ [PROCESS_NAME]: slot.name });
   closeWhatIsLost(worker);
   worker.process.stdout?.setEncoding('utf8').on('data', wholeLines(log.pass));
   worker.process.stderr?.setEncoding('utf8').on('data', writeError);
   const printed = new Promise<void>((resolve) => worker.process.once('close', () => resolve()));
-  const { name } = place;
+  const { name } = slot;
   const pid = worker.process.pid ?? null;
   log.info('process_starting', { process: name, pid });
   const ended = new Promise<void>((resolve) => {
@@ -65,7 +65,7 @@ export function launch(place: Place, { log, writeError, heard }: MemberOptions):
   });
   void ended.then(() => tellStarted({ failed: `the process ${name} ended before it was ready` }));
   const member: Member = {
-    place,
+    slot,
     started,
     ended,
     printed,

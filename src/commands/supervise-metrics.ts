@@ -7,7 +7,7 @@ import type { Clock } from '../platform/platform.ts';
 import { joinMetrics, type ProcessMetrics } from './metrics-page.ts';
 import type { Member } from './supervise-member.ts';
 import type { ProcessMessage } from './supervise-messages.ts';
-import type { Places } from './supervise-places.ts';
+import type { Slots } from './supervise-slots.ts';
 
 /** 4 s, twice as long as a process waits for a slow database before it answers without it (`watch/database-metrics.ts`). */
 const MAX_ANSWER_MS = 4_000;
@@ -17,8 +17,8 @@ export interface MetricsOfAll {
   heard(member: Member, message: ProcessMessage): void;
 }
 
-/** `places` is called for every request. */
-export function collectMetrics(clock: Pick<Clock, 'after'>, places: () => Places): MetricsOfAll {
+/** `slots` is called for every request. */
+export function collectMetrics(clock: Pick<Clock, 'after'>, slots: () => Slots): MetricsOfAll {
   const answers = new Map<number, (text: string) => void>();
   let asks = 0;
 
@@ -29,13 +29,13 @@ export function collectMetrics(clock: Pick<Clock, 'after'>, places: () => Places
       const cancel = clock.after(MAX_ANSWER_MS, () => resolve(undefined));
       answers.set(ask, (text) => {
         cancel();
-        resolve({ process: member.place.name, text });
+        resolve({ process: member.slot.name, text });
       });
       member.tell({ type: 'numbers_wanted', ask });
     }).finally(() => answers.delete(ask));
   };
   const answer = async (asker: Member, ask: number): Promise<void> => {
-    const { members, restarts } = places();
+    const { members, restarts } = slots();
     const asked = members().filter((member) => member.isConnected());
     const pages = (await Promise.all(asked.map(askOne))).filter((page) => page !== undefined);
     asker.tell({ type: 'numbers_of_all', ask, text: `${joinMetrics(pages)}\n${restartsPage(restarts)}` });

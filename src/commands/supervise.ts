@@ -12,11 +12,11 @@ import { systemClock } from '../platform/clock.ts';
 import { announce } from './announce.ts';
 import { type Io, messageOf, printError } from './output.ts';
 import { openSandbox } from './serve-demo.ts';
-import { type Place, placesOf } from './serve-processes.ts';
+import { type Slot, slotsOf } from './serve-processes.ts';
 import { MAX_STOP_MS, openUnlessTold, STOP_MARGIN_MS, whenToldToStop } from './serve-told.ts';
 import type { Member } from './supervise-member.ts';
 import { collectMetrics } from './supervise-metrics.ts';
-import { openPlaces, type Places } from './supervise-places.ts';
+import { openSlots, type Slots } from './supervise-slots.ts';
 import { openWorld, type World } from './world.ts';
 
 /** Returns the exit status, once all processes have ended. */
@@ -28,7 +28,7 @@ export async function supervise(io: Io, role: Role, processes: number, json: boo
     const world = await openUnlessTold(openWorld(io, json ? 'beside' : 'output'), stopping);
     if (world === undefined) return 0;
     try {
-      await runPlaces(world, placesOf(role, processes), { io, json, stopping, onReplace });
+      await runSlots(world, slotsOf(role, processes), { io, json, stopping, onReplace });
     } finally {
       await world.close();
     }
@@ -40,15 +40,15 @@ export async function supervise(io: Io, role: Role, processes: number, json: boo
   }
 }
 
-interface Told {
+interface RunOptions {
   readonly io: Io;
   readonly json: boolean;
   readonly stopping: Promise<string>;
   readonly onReplace: (replace: () => void) => void;
 }
 
-async function runPlaces(world: World, list: readonly Place[], told: Told): Promise<void> {
-  const { io, json, stopping, onReplace } = told;
+async function runSlots(world: World, list: readonly Slot[], options: RunOptions): Promise<void> {
+  const { io, json, stopping, onReplace } = options;
   const { config, log } = world;
   for (const { about, detail } of warningsOf(config)) log.warn('configuration', { about, detail });
   // The processes open their own stores; only a sandbox needs this one, to seed the demo once they serve.
@@ -57,19 +57,19 @@ async function runPlaces(world: World, list: readonly Place[], told: Told): Prom
   cluster.schedulingPolicy = cluster.SCHED_RR;
   // The machine's clock, not the test clock, which has nothing to do with how long a process lives.
   const clock = systemClock();
-  const metricsOfAll = collectMetrics(clock, () => places);
-  const places = openPlaces(list, { clock, log, writeError: passError, heard: metricsOfAll.heard });
+  const metricsOfAll = collectMetrics(clock, () => slots);
+  const slots = openSlots(list, { clock, log, writeError: passError, heard: metricsOfAll.heard });
   try {
-    const url = await Promise.race([allStarted(places), stopping.then(() => 'stopping' as const)]);
+    const url = await Promise.race([allStarted(slots), stopping.then(() => 'stopping' as const)]);
     if (url === 'stopping') return;
     const opening = url.url === undefined ? undefined : await openDemoOf(world, url.url);
     await world.store.close();
     announce(io, json, url.url, opening?.notes ?? []);
-    onReplace(replacer(places, world));
+    onReplace(replacer(slots, world));
     log.info('stopping', { reason: await stopping });
     await opening?.close();
   } finally {
-    await places.stop(config.drainMs + MAX_STOP_MS + STOP_MARGIN_MS);
+    await slots.stop(config.drainMs + MAX_STOP_MS + STOP_MARGIN_MS);
   }
 }
 
@@ -84,8 +84,8 @@ function passError(text: string): void {
 }
 
 /** Where the processes listen, once all serve. @throws Error with the message of the first that could not start. */
-async function allStarted(places: Places): Promise<{ readonly url: string | undefined }> {
-  const urls = await Promise.all(places.members().map(urlOf));
+async function allStarted(slots: Slots): Promise<{ readonly url: string | undefined }> {
+  const urls = await Promise.all(slots.members().map(urlOf));
   return { url: urls.find((url) => url !== undefined) };
 }
 
@@ -111,12 +111,12 @@ function whenToldToReplace(): (replace: () => void) => void {
   };
 }
 
-/** Returns a function that puts new processes into all places, one after the other: a new build without downtime. */
-function replacer(places: Places, { log }: World): () => void {
+/** Returns a function that puts new processes into all slots, one after the other: a new build without downtime. */
+function replacer(slots: Slots, { log }: World): () => void {
   let last: Promise<void> = Promise.resolve();
   return () => {
     last = last
-      .then(() => places.replaceAll())
+      .then(() => slots.replaceAll())
       .catch((error: unknown) => log.error('replacing_failed', { reason: messageOf(error) }));
   };
 }

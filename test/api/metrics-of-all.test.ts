@@ -38,7 +38,7 @@ test('a process that waits for the database in vain is on the page, and reports 
         metricsOfAll.heard(member, { type: 'numbers', ask, text: (await metrics.page()).body });
       };
       const member: Member = {
-        place: { name: 'api-1', role: 'api' },
+        slot: { name: 'api-1', role: 'api' },
         started: Promise.resolve({ url: undefined }),
         ended: Promise.resolve(),
         printed: Promise.resolve(),

@@ -1,4 +1,4 @@
-/** Places with real processes, whose program refuses to end in the way that a test needs. */
+/** Slots with real processes, whose program refuses to end in the way that a test needs. */
 import cluster from 'node:cluster';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { manualClock } from '../platform/testing/manual-clock.ts';
 import { memoryLog } from '../platform/testing/memory-log.ts';
-import { openPlaces, type Places, pauseBefore } from './supervise-places.ts';
+import { openSlots, pauseBefore, type Slots } from './supervise-slots.ts';
 
 /** A program that sends `message`, and then can only be killed. */
 const stubborn = (message: object) => `
@@ -18,32 +18,32 @@ process.send(${JSON.stringify(message)});`;
 let folder: string;
 let clock: ReturnType<typeof manualClock>;
 let log: ReturnType<typeof memoryLog>;
-let places: Places | undefined;
+let slots: Slots | undefined;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'mbongo-places-'));
+  folder = mkdtempSync(join(tmpdir(), 'mbongo-slots-'));
   clock = manualClock(0);
   log = memoryLog(clock);
 });
 afterEach(async () => {
-  const stopped = places?.stop(0);
+  const stopped = slots?.stop(0);
   await clock.advance(0);
   await stopped;
   delete cluster.settings.exec;
   rmSync(folder, { recursive: true, force: true });
 });
 
-function run(program: string): Places {
+function run(program: string): Slots {
   const exec = join(folder, 'program.cjs');
   writeFileSync(exec, program);
   cluster.setupPrimary({ exec });
-  places = openPlaces([{ name: 'api-1', role: 'api' }], {
+  slots = openSlots([{ name: 'api-1', role: 'api' }], {
     clock,
     log: { ...log, pass: () => undefined },
     writeError: () => undefined,
     heard: () => undefined,
   });
-  return places;
+  return slots;
 }
 
 function happened(event: string): number {

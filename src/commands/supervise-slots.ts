@@ -1,25 +1,25 @@
 /**
- * Keeps a process running in each place: starts them, restarts those that end, and replaces them one by one.
+ * Keeps a process running in each slot: starts them, restarts those that end, and replaces them one by one.
  *
- * Invariant: a place has one current process, or is waiting to start one; after a stop, none of the processes is left.
+ * Invariant: a slot has one current process, or is waiting to start one; after a stop, none of the processes is left.
  */
 import type { Clock } from '../platform/platform.ts';
-import type { Place } from './serve-processes.ts';
+import type { Slot } from './serve-processes.ts';
 import { MAX_STOP_MS, REPLACED_MS, STOP_MARGIN_MS } from './serve-told.ts';
 import { launch, type Member, type MemberOptions, type Started } from './supervise-member.ts';
 
-export interface Places {
-  /** The current process of each place that has one. */
+export interface Slots {
+  /** The current process of each slot that has one. */
   members(): readonly Member[];
-  /** How often a process had to be restarted, by the place's name. */
+  /** How often a process had to be restarted, by the slot's name. */
   readonly restarts: ReadonlyMap<string, number>;
-  /** Puts a new process into each place, one place after the other, each new process before the old one leaves. */
+  /** Puts a new process into each slot, one slot after the other, each new process before the old one leaves. */
   replaceAll(): Promise<void>;
   /** Stops all processes and starts no more. Resolves when all have ended; those that take longer than `limitMs` are killed. */
   stop(limitMs: number): Promise<void>;
 }
 
-export interface PlacesOptions extends MemberOptions {
+export interface SlotsOptions extends MemberOptions {
   readonly clock: Pick<Clock, 'after' | 'wall'>;
 }
 
@@ -41,8 +41,8 @@ export function pauseBefore(failures: number): number {
   return PAUSES_MS[failures] ?? MAX_PAUSE_MS;
 }
 
-interface Slot {
-  readonly place: Place;
+interface SlotState {
+  readonly slot: Slot;
   member: Member | undefined;
   /** How many starts in a row have failed. */
   failures: number;
@@ -50,22 +50,22 @@ interface Slot {
   isReplacing: boolean;
 }
 
-/** Starts a process in each place. */
-export function openPlaces(places: readonly Place[], options: PlacesOptions): Places {
+/** Starts a process in each slot. */
+export function openSlots(slots: readonly Slot[], options: SlotsOptions): Slots {
   const { clock, log } = options;
   const live = new Set<Member>();
   const printing = new Set<Promise<void>>();
-  const restarts = new Map(places.map(({ name }) => [name, 0]));
+  const restarts = new Map(slots.map(({ name }) => [name, 0]));
   const pauses = new Set<() => void>();
   let stopped = false;
 
-  /** Kills a process that stays too long, since its place cannot be filled before it has ended. */
+  /** Kills a process that stays too long, since its slot cannot be filled before it has ended. */
   const endWithin = (member: Member, limitMs: number): void => {
     const cancel = clock.after(limitMs, () => member.signal('SIGKILL'));
     void member.ended.then(cancel);
   };
-  const start = (slot: Slot): Member => {
-    const member = launch(slot.place, options);
+  const start = (state: SlotState): Member => {
+    const member = launch(state.slot, options);
     live.add(member);
     printing.add(member.printed);
     void member.printed.then(() => printing.delete(member.printed));
@@ -73,56 +73,56 @@ export function openPlaces(places: readonly Place[], options: PlacesOptions): Pl
     void member.started.then((outcome) => {
       if ('failed' in outcome) {
         // A process that is stopped while it starts has not failed.
-        if (!stopped) log.error('process_not_started', { process: slot.place.name, reason: outcome.failed });
+        if (!stopped) log.error('process_not_started', { process: state.slot.name, reason: outcome.failed });
         endWithin(member, MAX_FAILED_MS);
       } else {
         readyAt = clock.wall();
-        log.info('process_ready', { process: slot.place.name });
+        log.info('process_ready', { process: state.slot.name });
       }
     });
     void member.ended.then(() => {
       live.delete(member);
-      if (slot.member !== member || slot.isReplacing) return;
-      slot.member = undefined;
+      if (state.member !== member || state.isReplacing) return;
+      state.member = undefined;
       const steady = readyAt !== undefined && clock.wall() - readyAt >= STEADY_MS;
-      if (steady) slot.failures = 0;
-      startAnew(slot);
-      slot.failures += 1;
+      if (steady) state.failures = 0;
+      startAnew(state);
+      state.failures += 1;
     });
     return member;
   };
-  const startAnew = (slot: Slot): void => {
+  const startAnew = (state: SlotState): void => {
     if (stopped) return;
-    const { name } = slot.place;
-    const pause = pauseBefore(slot.failures);
+    const { name } = state.slot;
+    const pause = pauseBefore(state.failures);
     restarts.set(name, (restarts.get(name) ?? 0) + 1);
     log.warn('process_restarting', { process: name, pause_ms: pause });
     const cancel = clock.after(pause, () => {
       pauses.delete(cancel);
-      slot.member = start(slot);
+      state.member = start(state);
     });
     pauses.add(cancel);
   };
-  const slots = places.map((place): Slot => ({ place, member: undefined, failures: 0, isReplacing: false }));
-  for (const slot of slots) slot.member = start(slot);
+  const states = slots.map((slot): SlotState => ({ slot, member: undefined, failures: 0, isReplacing: false }));
+  for (const state of states) state.member = start(state);
 
-  /** Replaces a place's process. Returns whether that succeeded. */
-  const replace = async (slot: Slot): Promise<boolean> => {
-    const old = slot.member;
+  /** Replaces a slot's process. Returns whether that succeeded. */
+  const replace = async (state: SlotState): Promise<boolean> => {
+    const old = state.member;
     if (old === undefined) return true; // It is being restarted anyway, and from the present build.
-    slot.isReplacing = true;
-    const next = start(slot);
+    state.isReplacing = true;
+    const next = start(state);
     const outcome = await startedInTime(next, clock);
-    slot.isReplacing = false;
+    state.isReplacing = false;
     if ('failed' in outcome) {
       next.signal('SIGKILL');
       if (!live.has(old)) {
-        slot.member = undefined;
-        startAnew(slot);
+        state.member = undefined;
+        startAnew(state);
       }
       return false;
     }
-    slot.member = next;
+    state.member = next;
     old.tell({ type: 'replaced' });
     endWithin(old, REPLACED_MS + MAX_STOP_MS + STOP_MARGIN_MS);
     await old.ended;
@@ -130,14 +130,14 @@ export function openPlaces(places: readonly Place[], options: PlacesOptions): Pl
   };
 
   return {
-    members: () => slots.flatMap(({ member }) => (member === undefined ? [] : [member])),
+    members: () => states.flatMap(({ member }) => (member === undefined ? [] : [member])),
     restarts,
     async replaceAll() {
-      for (const slot of slots) {
+      for (const state of states) {
         if (stopped) return;
-        if (await replace(slot)) log.info('process_replaced', { process: slot.place.name });
+        if (await replace(state)) log.info('process_replaced', { process: state.slot.name });
         else if (stopped) return;
-        else return log.error('process_not_replaced', { process: slot.place.name });
+        else return log.error('process_not_replaced', { process: state.slot.name });
       }
     },
     async stop(limitMs) {
