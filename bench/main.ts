@@ -1,5 +1,6 @@
 /**
- * `npm run bench [-- payouts|statement|overload …]`: measures every promise about payments, or one of the other three.
+ * `npm run bench`: measures every promise about payments, or, with `-- payouts`, `-- statement` or `-- overload`,
+ * those of that name.
  *
  * `--help` names every option (`help.ts`). Invariant: however it ends, no process that it started is left running.
  */

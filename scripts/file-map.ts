@@ -8,7 +8,7 @@ import { basename, dirname, join } from 'node:path';
 import { ROOT } from './build.ts';
 
 /** Every file of these folders is listed, and of the folders in them. */
-const SHOWN = ['src', 'sandbox', 'test/support'];
+const SHOWN = ['src', 'sandbox', 'bench', 'scripts', 'test/simulation', 'test/support'];
 
 /** Files that show together how a payment is made, and what each shows. */
 const TOUR: readonly (readonly [path: string, what: string])[] = [
