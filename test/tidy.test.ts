@@ -83,6 +83,11 @@ const LARGE_LINES = 400;
 /** Words that are forbidden in code, and the files in which they are allowed. */
 const FORBIDDEN: { pattern: RegExp; why: string; allowed?: RegExp }[] = [
   { pattern: /\bparseFloat\b/, why: 'amounts are integers in minor units' },
+  {
+    pattern: /\.to(Fixed|Precision|Exponential)\(/,
+    why: 'amounts are written from minor units; only sizes of disks are rounded',
+    allowed: /^src\/commands\/doctor-/,
+  },
   { pattern: /:\s*any\b|\bas any\b|<any>/, why: 'say what it is' },
   {
     pattern: /\bDate\.now\(|\bnew Date\(\)/,

@@ -5,6 +5,7 @@
  */
 
 import { CURRENCIES, exponentOf } from '../../domain/currency.ts';
+import { formatMinor } from '../../domain/money.ts';
 import { mobileMoneyStatus } from '../../domain/payment.ts';
 import type { PaymentStatus } from '../../domain/records.ts';
 import { html } from '../../messages/html.ts';
@@ -88,15 +89,14 @@ const STATUS_TABLE = table(
 const DECIMALS = table(
   'Decimals of each currency',
   ['Decimals', 'Currencies', 'An amount'],
-  [...new Set(CURRENCIES.map(exponentOf))]
-    .sort()
-    .reverse()
-    .map((digits) => [
+  [...new Map(CURRENCIES.map((currency) => [exponentOf(currency), currency]))]
+    .sort(([one], [other]) => other - one)
+    .map(([digits, example]) => [
       String(digits),
       CURRENCIES.filter((currency) => exponentOf(currency) === digits)
         .map((currency) => `\`${currency}\``)
         .join(', '),
-      `\`"${(1250 / 10 ** digits).toFixed(digits)}"\``,
+      `\`"${formatMinor(1_250n, example)}"\``,
     ]),
 );
 
