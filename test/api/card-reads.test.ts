@@ -12,8 +12,8 @@ import {
   submitCard,
 } from '../support/card-payments.ts';
 import { expectRefusal } from '../support/envelope.ts';
-import { collect, collectWith, payFromWallet } from '../support/flows.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { collect, collectWith, neighbourOf, payFromWallet } from '../support/flows.ts';
+import { mint, openWorld, type World } from '../support/world.ts';
 
 let world: World;
 let merchant: MerchantCreated;
@@ -70,6 +70,15 @@ describe('reads', () => {
       });
     },
   );
+
+  test('check-status knows no payment of another merchant, not even of the same shard, by any of its names', async () => {
+    const paying = await challenged(world, merchant);
+    for (const other of [await neighbourOf(world, merchant), await world.merchant()]) {
+      const { token: bearer } = await mint(world, other);
+      for (const name of [paying.transaction_id, paying.reference])
+        expectRefusal(await world.call('GET', `/payments/check-status/${name}`, { bearer }), 404, '1204');
+    }
+  });
 
   test('check-status inquires at the network again, under each of its names, and settles the answer', async () => {
     const paying = await challenged(world, merchant);
