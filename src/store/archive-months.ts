@@ -110,8 +110,8 @@ async function examine(client: pg.ClientBase, wanted: string): Promise<Droppable
   const next = startAfter(wanted);
   const begins = instantParameter(next);
   // Lines leave the live table only once their days are closed, so this comes first: archiving again would not help.
-  for (const place of ['ledger_transfer', 'archive.ledger_transfer']) {
-    const open = `select from ${place}
+  for (const table of ['ledger_transfer', 'archive.ledger_transfer']) {
+    const open = `select from ${table}
     where at < $1::timestamptz and at >= coalesce(${CLOSED_UNTIL}, '-infinity') limit 1`;
     if ((await client.query(open, [begins])).rowCount !== 0) return { kind: 'open_days' };
   }

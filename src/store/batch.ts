@@ -244,7 +244,7 @@ function shapeOf(verb: 'remove' | 'lock' | 'claim' | 'insert', table: TableName)
   return shape;
 }
 
-/** Columns are told by their place in the catalogue, so that the same set is the same shape in whatever order it is given. */
+/** Columns are told apart by their position in the catalogue, so that the same set is the same shape in whatever order it is given. */
 function updateShapeOf(table: TableName, record: object): Shape {
   const row = asRow(record);
   const columns = weightsOf(table);
@@ -270,7 +270,7 @@ const weights = new Map<TableName, ReadonlyMap<string, number>>();
 function weightsOf(table: TableName): ReadonlyMap<string, number> {
   const known = weights.get(table);
   if (known !== undefined) return known;
-  const made = new Map(columnsOf(table).map(({ name }, place) => [name, 2 ** place]));
+  const made = new Map(columnsOf(table).map(({ name }, position) => [name, 2 ** position]));
   weights.set(table, made);
   return made;
 }

@@ -19,13 +19,13 @@ export interface Asked {
 export function asked(all: readonly Condition[], before = 0): Asked {
   const conditions: string[] = [];
   const values: string[] = [];
-  // One bit for each condition, by its place in the list.
+  // One bit for each condition, by its position in the list.
   let inUse = 0;
-  for (const [place, [condition, value]] of all.entries()) {
+  for (const [position, [condition, value]] of all.entries()) {
     if (value === undefined) continue;
     const parameter = `$${before + values.push(value)}`;
     conditions.push(condition.replaceAll('?', () => parameter));
-    inUse += 2 ** place;
+    inUse += 2 ** position;
   }
   return { conditions, values, name: String(inUse) };
 }

@@ -15,11 +15,11 @@ import { type Execution, runPipeline, type Statement } from './pipeline.ts';
 export interface Stall {
   /** A server fell silent after something was sent: before the next commit, it is asked whether earlier ones wait. */
   suspected: boolean;
-  /** It has been reported. */
-  told: boolean;
+  /** The commits that wait have been reported. */
+  isReported: boolean;
 }
 
-export const newStall = (): Stall => ({ suspected: false, told: false });
+export const newStall = (): Stall => ({ suspected: false, isReported: false });
 
 /** SQL that follows a list of columns: the commits of ours that have waited for longer than the least time that a commit gets. */
 export const STALLED = `from pg_stat_activity where datname = current_database() and usename = session_user
@@ -39,12 +39,12 @@ export async function requireNoStall(
 ): Promise<void> {
   if (!(await doCommitsWait(connection, deadline))) {
     stall.suspected = false;
-    stall.told = false;
+    stall.isReported = false;
     return;
   }
   const error = new CommitsStalled();
-  if (!stall.told) onError(error);
-  stall.told = true;
+  if (!stall.isReported) onError(error);
+  stall.isReported = true;
   throw error;
 }
 

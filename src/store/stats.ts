@@ -4,7 +4,7 @@
  * Invariant: counting only adds numbers, and nothing waits for it; a reader sees the numbers as they are at that moment.
  */
 
-/** A histogram: `counts` has one place more than `bounds`, for values above the last bound. */
+/** A histogram: `counts` has one entry more than `bounds`, for values above the last bound. */
 export interface Tally {
   readonly bounds: readonly number[];
   readonly counts: number[];

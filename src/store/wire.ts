@@ -23,7 +23,7 @@ export interface Field {
   readonly lead: string;
 }
 
-/** How to write rows of a type of which only some columns are given: an empty place is null. */
+/** How to write rows of a type of which only some columns are given: an empty position is null. */
 export interface Layout {
   readonly fields: readonly Field[];
   /** The commas after the last field, and what closes the row. */
@@ -31,18 +31,18 @@ export interface Layout {
 }
 
 /**
- * The layout for the `written` columns of a type's `columns`, in their order. `from` is the first place that this layout may
- * write: the places before it belong to another layout.
+ * The layout for the `written` columns of a type's `columns`, in their order. `from` is the first position that this layout
+ * may write: the positions before it belong to another layout.
  */
 export function layoutOf(columns: readonly Column[], written: ReadonlySet<string>, from = 0): Layout {
-  let place = Math.max(0, from - 1);
+  let position = Math.max(0, from - 1);
   const fields: Field[] = [];
   for (const [at, { name, type }] of columns.entries()) {
     if (at < from || !written.has(name)) continue;
-    fields.push({ name, type, lead: ','.repeat(at - place) });
-    place = at;
+    fields.push({ name, type, lead: ','.repeat(at - position) });
+    position = at;
   }
-  return { fields, end: `${','.repeat(columns.length - 1 - place)})"` };
+  return { fields, end: `${','.repeat(columns.length - 1 - position)})"` };
 }
 
 /** What opens a row. */
@@ -97,7 +97,7 @@ function encodeText(text: string): string {
   return `\\"${text.replace(/["\\]/g, (sign) => (sign === '"' ? '\\"\\"' : '\\\\\\\\'))}\\"`;
 }
 
-/** The latest instants and their texts, each at the place given by its lowest bits. */
+/** The latest instants and their texts, each at the position given by its lowest bits. */
 const INSTANTS = 64;
 const instants = new Float64Array(INSTANTS).fill(Number.NaN);
 const instantTexts = Array.from({ length: INSTANTS }, () => '');
@@ -105,12 +105,12 @@ const instantTexts = Array.from({ length: INSTANTS }, () => '');
 /** The rows of a batch share few instants, so the texts of the latest ones are cached: a new one takes 0.8 µs. */
 export function instantText(value: unknown, name: string): string {
   if (typeof value !== 'number') return nothing(value, name, 'timestamptz');
-  const place = value & (INSTANTS - 1);
-  const known = instantTexts[place];
-  if (known !== undefined && value === instants[place]) return known;
+  const position = value & (INSTANTS - 1);
+  const known = instantTexts[position];
+  if (known !== undefined && value === instants[position]) return known;
   const text = new Date(value).toISOString();
-  instants[place] = value;
-  instantTexts[place] = text;
+  instants[position] = value;
+  instantTexts[position] = text;
   return text;
 }
 

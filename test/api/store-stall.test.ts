@@ -119,7 +119,7 @@ test('a role that may not look for commits that wait is refused none after a sil
 });
 
 test('a silence before anything was sent is no doubt, and ends no suspicion of commits that wait', async () => {
-  const stall = { suspected: true, told: false };
+  const stall = { suspected: true, isReported: false };
   const line = openConnection({ url: wire.url, name: 'read', onError: () => undefined, limitMs: MAX_RUN_MS, stall });
   lines.push(line);
   await line.run([{ statement: PING, values: () => [] }]);
@@ -127,7 +127,7 @@ test('a silence before anything was sent is no doubt, and ends no suspicion of c
   const unknown = { name: 'unknown', text: 'select 1' };
   const failed = await line.run([{ statement: unknown, values: () => [] }]).catch((error: unknown) => error);
   expect(failed).toMatchObject({ name: 'ConnectionLost', sent: false });
-  expect(stall).toEqual({ suspected: true, told: false });
+  expect(stall).toEqual({ suspected: true, isReported: false });
 });
 
 test('closing does not wait for a silent server', async () => {
