@@ -9,7 +9,7 @@ const ordered = {
   currency: 'usd',
 } as const;
 
-const said = (body: object, status = 200) => ({ kind: 'said', status, body }) as const;
+const answered = (body: object, status = 200) => ({ kind: 'answered', status, body }) as const;
 
 /** An answer about what was ordered, with that status of authentication and recommendation. */
 function bodyOf(status: string, gatewayRecommendation?: string) {
@@ -20,7 +20,7 @@ function bodyOf(status: string, gatewayRecommendation?: string) {
   };
 }
 
-const kindOf = (body: object, status = 200) => readAuthentication(said(body, status), ordered).answer.kind;
+const kindOf = (body: object, status = 200) => readAuthentication(answered(body, status), ordered).answer.kind;
 
 describe('what the issuer said counts only with the network’s recommendation', () => {
   test.each([
@@ -46,7 +46,7 @@ describe('what the issuer said counts only with the network’s recommendation',
 
   test('a customer can be authenticated only if the network recommends to go on', () => {
     const begun = (recommendation?: string) =>
-      readInitiation(said(bodyOf('AUTHENTICATION_AVAILABLE', recommendation)), 'txn_1');
+      readInitiation(answered(bodyOf('AUTHENTICATION_AVAILABLE', recommendation)), 'txn_1');
     expect(begun('PROCEED')).toBe('available');
     expect(begun()).toMatchObject({ answer: { kind: 'unknown' } });
     expect(begun('DO_NOT_PROCEED')).toMatchObject({ answer: { kind: 'rejected' } });
@@ -62,14 +62,14 @@ describe('an answer about something else authenticates nobody', () => {
     ['transaction.currency', { ...right, transaction: { ...right.transaction, currency: 'CDF' } }],
   ])('another %s', (what, body) => {
     const mismatch = { answer: { kind: 'unknown' }, alarm: { kind: 'mismatch', what } };
-    expect(readAuthentication(said(body), ordered)).toMatchObject(mismatch);
+    expect(readAuthentication(answered(body), ordered)).toMatchObject(mismatch);
   });
 
   test('another order, as it begins', () => {
     const alarm = { kind: 'mismatch', what: 'order.id' };
     const body = bodyOf('AUTHENTICATION_AVAILABLE', 'PROCEED');
-    expect(readInitiation(said(body), 'txn_2')).toMatchObject({ answer: { kind: 'unknown' }, alarm });
-    expect(readInitiation(said({ ...body, order: {} }), 'txn_2')).toBe('available');
+    expect(readInitiation(answered(body), 'txn_2')).toMatchObject({ answer: { kind: 'unknown' }, alarm });
+    expect(readInitiation(answered({ ...body, order: {} }), 'txn_2')).toBe('available');
   });
 
   test('and so does one beside a status that is none', () => {
@@ -90,7 +90,7 @@ describe('a form', () => {
     order: { id: 'txn_1', amount: '12.50', currency: 'USD' },
     sourceOfFunds: { provided: { card: {} } },
   };
-  const answerOf = (body: object, status = 200) => readForm(said(body, status), order)?.answer;
+  const answerOf = (body: object, status = 200) => readForm(answered(body, status), order)?.answer;
 
   test('is usable only as it was bound: this session, order, amount and currency, with a card', () => {
     expect(answerOf(filled)).toBeUndefined();
@@ -106,7 +106,7 @@ describe('a form', () => {
   test('that has paid is told from a request that is wrong otherwise', () => {
     const refused = (field: string, explanation: string) =>
       readAuthentication(
-        said({ result: 'ERROR', error: { cause: 'INVALID_REQUEST', field, explanation } }, 400),
+        answered({ result: 'ERROR', error: { cause: 'INVALID_REQUEST', field, explanation } }, 400),
         ordered,
       );
     const used = { kind: 'unusable', fault: 'used' };

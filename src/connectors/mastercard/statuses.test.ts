@@ -16,24 +16,24 @@ const paid = {
   result: 'SUCCESS',
 };
 
-const said = (status: number, body: object) => ({ kind: 'said', status, body }) as const;
+const answered = (status: number, body: object) => ({ kind: 'answered', status, body }) as const;
 const refused = (cause: string, explanation = 'x', result = 'ERROR') => ({ error: { cause, explanation }, result });
 
 test('an approval counts only beside a status of success, which a proxy may have replaced', () => {
   const read = (status: number) => [
-    readOperation(said(status, paid), ordered).answer.kind,
-    readInquiry(said(status, paid), ordered).answer.kind,
+    readOperation(answered(status, paid), ordered).answer.kind,
+    readInquiry(answered(status, paid), ordered).answer.kind,
   ];
   for (const status of [200, 201]) expect(read(status)).toEqual(['approved', 'approved']);
   for (const status of [302, 404, 500, 503]) expect(read(status)).toEqual(['unknown', 'unknown']);
 });
 
 test('nothing was done only if the network refuses in its own form, for a cause that we know', () => {
-  const kindOf = (status: number, body: object) => readOperation(said(status, body), ordered).answer.kind;
+  const kindOf = (status: number, body: object) => readOperation(answered(status, body), ordered).answer.kind;
   expect(kindOf(400, refused('INVALID_REQUEST'))).toBe('not_sent');
   expect(kindOf(200, refused('INVALID_REQUEST'))).toBe('unknown');
   expect(kindOf(400, refused('INVALID_REQUEST', 'x', 'FAILURE'))).toBe('unknown');
-  expect(readOperation(said(400, refused('NEW_CAUSE')), ordered)).toMatchObject({
+  expect(readOperation(answered(400, refused('NEW_CAUSE')), ordered)).toMatchObject({
     answer: { kind: 'unknown' },
     alarm: { kind: 'unfamiliar', what: 'NEW_CAUSE' },
   });
@@ -41,7 +41,7 @@ test('nothing was done only if the network refuses in its own form, for a cause 
 
 test('it knows no such thing only if that is what it says, of the thing itself, and of a request that it has read', () => {
   const kindOf = (cause: string, explanation: string, status = 400) =>
-    readInquiry(said(status, refused(cause, explanation)), ordered).answer.kind;
+    readInquiry(answered(status, refused(cause, explanation)), ordered).answer.kind;
   for (const words of ['Unable to find transaction [att_1]', 'unable to find the order', 'Order not found'])
     expect(kindOf('INVALID_REQUEST', words)).toBe('not_found');
   for (const words of ['The acquirer was unable to find transaction routes', 'Unable to find transactional rights'])

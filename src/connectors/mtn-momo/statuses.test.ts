@@ -56,7 +56,7 @@ describe.each([COLLECTION, DISBURSEMENT])('a code counts only with its status ($
   test('an order has a status only if the answer is 200: a body beside a failure of theirs is no answer', () => {
     const ordered = { reference: 'r', attemptId: 'att_1', amountMinor: 100n, currency: 'usd' } as const;
     const body = { status: 'SUCCESSFUL', amount: '1', currency: 'USD', externalId: 'att_1' };
-    const read = (status: number) => readStatus({ kind: 'said', status, body }, ordered, product).answer.kind;
+    const read = (status: number) => readStatus({ kind: 'answered', status, body }, ordered, product).answer.kind;
     expect([200, 202, 404, 500].map(read)).toEqual(['approved', 'unknown', 'unknown', 'unknown']);
   });
 
