@@ -89,9 +89,9 @@ export const testCards: readonly TestCard[] = [
     ...usual,
     number: '2223000000000023',
     authentication: 'not_supported',
-    about: 'has no 3-D Secure; the expiry decides',
+    about: 'has no 3‑D Secure; the expiry decides',
   },
-  { ...usual, number: '4012000033330026', authentication: 'rejected', about: 'rejected by 3-D Secure' },
+  { ...usual, number: '4012000033330026', authentication: 'rejected', about: 'rejected by 3‑D Secure' },
   { ...usual, number: '5200000000000007', payment: 'INSUFFICIENT_FUNDS', about: 'insufficient funds' },
   { ...usual, number: '5200000000000015', payment: 'EXPIRED_CARD', about: 'the card has expired' },
 ];

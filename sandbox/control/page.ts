@@ -51,16 +51,22 @@ function faultForm(upstream: Upstream, plan: FaultPlan): SafeHtml {
     <div class="buttons"><button class="main">Apply to ${titles[upstream]}</button></div></form>`;
 }
 
+/** Roles are given explicitly, because on a narrow screen the style makes a list of it, which browsers take for no table. */
 function bookTable(lines: readonly BookLine[]): SafeHtml {
   const rows = lines.map(
     (
       line,
-    ) => html`<tr><td class="figure">${formatMoment('en', Date.parse(line.at))}</td><td>${line.carrier}</td><td>${line.kind}</td>
-      <td class="figure">${line.msisdn === '' ? 'a card' : `+${line.msisdn}`}</td><td class="figure right">${formatAmount('en', line.amount, line.currency)}</td>
-      <td class="figure right">${line.times}</td><td class="address">${line.reference}</td></tr>`,
+    ) => html`<tr role="row"><th scope="row" role="rowheader" class="figure">${formatMoment('en', Date.parse(line.at))}</th>
+      <td role="cell" data-head="Carrier">${line.carrier}</td><td role="cell" data-head="Kind">${line.kind}</td>
+      <td role="cell" data-head="Number" class="figure">${line.msisdn === '' ? 'a card' : `+${line.msisdn}`}</td>
+      <td role="cell" data-head="Amount" class="figure right">${formatAmount('en', line.amount, line.currency)}</td>
+      <td role="cell" data-head="Times" class="figure right">${line.times}</td>
+      <td role="cell" data-head="Reference" class="address">${line.reference}</td></tr>`,
   );
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="The carriers' books"><table><thead><tr><th scope="col">When</th><th scope="col">Carrier</th><th scope="col">Kind</th><th scope="col">Number</th>
-    <th scope="col" class="right">Amount</th><th scope="col" class="right">Times</th><th scope="col">Reference</th></tr></thead><tbody>${rows}</tbody></table></div>`;
+  const head = (title: string, look = '') => html`<th scope="col" role="columnheader" class="${look}">${title}</th>`;
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="The carriers’ books"><table class="stacked" role="table" aria-label="The newest movements">
+    <thead role="rowgroup"><tr role="row">${head('When')}${head('Carrier')}${head('Kind')}${head('Number')}${head('Amount', 'right')}${head('Times', 'right')}${head('Reference')}</tr></thead>
+    <tbody role="rowgroup">${rows}</tbody></table></div>`;
 }
 
 function controlMain({ book, settings, faults }: ControlParts, refused: boolean): SafeHtml {
@@ -79,9 +85,9 @@ function controlMain({ book, settings, faults }: ControlParts, refused: boolean)
     <form class="card stack" method="post" action="/control/form/settings"><h2>Pace, in milliseconds</h2><div class="fields">
       <label>Paying by itself<input name="auto_approve_ms" type="number" min="0" max="86400000" value="${settings.auto_approve_ms}"></label>
       <label>Failing by itself<input name="decline_ms" type="number" min="0" max="86400000" value="${settings.decline_ms}"></label>
-      <label>A prompt's life<input name="prompt_life_ms" type="number" min="0" max="86400000" value="${settings.prompt_life_ms}"></label></div>
+      <label>A prompt’s life<input name="prompt_life_ms" type="number" min="0" max="86400000" value="${settings.prompt_life_ms}"></label></div>
       <div class="buttons"><button class="main">Apply the pace</button></div></form>
-    <section class="card stack"><div class="head"><h2>The carriers' books</h2><a href="/control/books">JSON, all ${book.size()}</a></div>
+    <section class="card stack"><div class="head"><h2>The carriers’ books</h2><a href="/control/books">JSON, all ${book.size()}</a></div>
       <p class="soft">Every movement of money that a carrier really made. <em>Times</em> above 1 would mean that one reference was paid twice.</p>
       ${newest.length > 0 ? bookTable(newest) : html`<p>No money has moved yet. Pay with a number that ends in <code>01</code>.</p>`}</section>
     <section class="card stack"><h2>For programs</h2><pre tabindex="0">curl -X POST $SANDBOX/control/faults -H 'Content-Type: application/json' \\

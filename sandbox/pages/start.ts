@@ -35,10 +35,13 @@ const payouts: Readonly<Record<(typeof endings)[number] | 'other', string>> = {
 
 const outcomes = ['The carrier', 'A payment from it ends', 'A payout to it ends'] as const;
 
+function head(title: string): SafeHtml {
+  return html`<th scope="col" role="columnheader">${title}</th>`;
+}
+
 /** Roles are given explicitly, because on a narrow screen the style makes a list of it, which browsers take for no table. */
 function numbers(): SafeHtml {
   const words = phoneWords.en;
-  const head = (title: string) => html`<th scope="col" role="columnheader">${title}</th>`;
   const cell = (text: string, place: number) => html`<td role="cell" data-head="${outcomes[place] ?? ''}">${text}</td>`;
   const row = (address: string, number: string, cells: readonly string[]) =>
     html`<tr role="row"><th scope="row" role="rowheader"><a class="figure" href="/phone/${address}">${number}</a></th>${cells.map(cell)}</tr>`;
@@ -54,19 +57,20 @@ function grouped(number: string): string {
 }
 
 function cards(): SafeHtml {
-  const row = ({ number, about }: TestCard) => html`<tr><th scope="row">${grouped(number)}</th><td>${about}</td></tr>`;
+  const row = ({ number, about }: TestCard) =>
+    html`<tr role="row"><th scope="row" role="rowheader">${grouped(number)}</th><td role="cell" data-head="What happens">${about}</td></tr>`;
   const dates = Object.entries(expiries).map(
     ([date, code]) => html`<tr><th scope="row">${date}</th><td><code>${code}</code></td></tr>`,
   );
-  return html`<div class="columns">
-    <div class="scroll" tabindex="0" role="region" aria-label="Card numbers"><table class="numbers"><thead><tr><th scope="col">Card</th><th scope="col">What happens</th></tr></thead><tbody>${testCards.map(row)}</tbody></table></div>
+  return html`<div class="columns broad">
+    <table class="numbers stacked" role="table" aria-label="Card numbers"><thead role="rowgroup"><tr role="row">${head('Card')}${head('What happens')}</tr></thead><tbody role="rowgroup">${testCards.map(row)}</tbody></table>
     <div class="scroll" tabindex="0" role="region" aria-label="Expiry dates"><table class="numbers"><thead><tr><th scope="col">Expiry</th><th scope="col">The acquirer answers</th></tr></thead><tbody>${dates}</tbody></table></div></div>
     <p class="soft">Security code 100 matches, 101 is not processed, 102 does not match. Google Pay and Apple Pay: <code>tok_approved</code>, <code>tok_declined</code>, <code>tok_unavailable</code>, <code>tok_timeout</code>.</p>`;
 }
 
 function commands(gateway: string, sandbox: string): SafeHtml {
   return html`<ol class="steps">
-    <li><p>Mint a session with the merchant's credential, and keep its <code>session_token</code> as <code>$SESSION</code>.</p>
+    <li><p>Mint a session with the merchant’s credential, and keep its <code>session_token</code> as <code>$SESSION</code>.</p>
       <pre tabindex="0">curl -X POST ${gateway}/api/v1/internal/sessions/create \\
   -H "Authorization: Bearer $CREDENTIAL" -H 'Content-Type: application/json' \\
   -d '{"amount":"45.90","currency":"usd","customer_reference":"order-2041",
@@ -95,7 +99,7 @@ export function startPage(app: FastifyInstance, gateway: string): void {
     const main = html`<div class="sheetless"><h1>The pretend outside world</h1>
       <p class="lead">Carriers, <a href="#cards">cards</a>, phones and webhook receivers that behave like the real ones, on your own machine. Nothing here moves money, and everything here can go wrong on request.</p>
       <a class="card tile" href="/shop"><strong>Shop</strong><span class="soft">Start here: buy something as a customer would. The shop mints a session, sends you to the payment page and believes only what the gateway answers or signs.</span></a>
-      <div class="columns">
+      <div class="columns tiles">
         <a class="card tile" href="/phone/243810000042"><strong>Phone</strong><span class="soft">Approve or reject what a carrier pushes. The PIN is 0000.</span></a>
         <a class="card tile" href="/inbox/demo"><strong>Inbox</strong><span class="soft">Catch webhooks, read them live, see whether they verify.</span></a>
         <a class="card tile" href="/control"><strong>Control</strong><span class="soft">Delays, lost answers, duplicates; repeatable from a seed.</span></a></div>

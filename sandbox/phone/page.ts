@@ -159,7 +159,7 @@ export function phoneScreen(view: PhoneView): SafeHtml {
 function numbersTable(words: PhoneWords): SafeHtml {
   return html`<table class="numbers"><thead><tr><th scope="col">${words.ending}</th><th scope="col">${words.behaviour}</th></tr></thead>
     <tbody>${endings.map((ending) => html`<tr><th scope="row">… ${ending}</th><td>${words.endings[ending]}</td></tr>`)}
-    <tr><th scope="row">…</th><td>${words.other}</td></tr></tbody></table>`;
+    <tr><th scope="row" class="other">${words.anyOther}</th><td>${words.other}</td></tr></tbody></table>`;
 }
 
 /** Links to the same page in each language. */

@@ -22,6 +22,8 @@ export type PhoneWords = {
   readonly ending: string;
   readonly behaviour: string;
   readonly endings: Readonly<Record<Ending, string>>;
+  /** Stands in the place of an ending, for all that are not listed. */
+  readonly anyOther: string;
   readonly other: string;
   readonly payTo: string;
   readonly expiresIn: string;
@@ -54,7 +56,7 @@ export const phoneWords: Readonly<Record<Language, PhoneWords>> = {
     links: ['Start', 'Phone', 'Inboxes', 'Control'],
     language: 'Language',
     title: 'Sandbox phone',
-    about: "This is the customer's handset. Prompts and codes that the carriers would push appear here at once.",
+    about: 'This is the customer’s handset. Prompts and codes that the carriers would push appear here at once.',
     pinIs: 'The PIN is',
     tryTitle: 'Try',
     tries: [
@@ -78,6 +80,7 @@ export const phoneWords: Readonly<Record<Language, PhoneWords>> = {
       '07': 'callback three times, out of order',
       '08': 'no callback, only polling finds it',
     },
+    anyOther: 'any other',
     other: 'waits for this phone',
     payTo: 'Pay',
     expiresIn: 'Time left',
@@ -128,6 +131,7 @@ export const phoneWords: Readonly<Record<Language, PhoneWords>> = {
       '07': 'trois rappels, dans le désordre',
       '08': 'aucun rappel : il faut interroger',
     },
+    anyOther: 'toute autre',
     other: 'attend ce téléphone',
     payTo: 'Payer à',
     expiresIn: 'Temps restant',
@@ -178,6 +182,7 @@ export const phoneWords: Readonly<Record<Language, PhoneWords>> = {
       '07': 'tres avisos, en desorden',
       '08': 'sin aviso: hay que consultar',
     },
+    anyOther: 'otro',
     other: 'espera a este teléfono',
     payTo: 'Pagar a',
     expiresIn: 'Tiempo restante',
@@ -233,6 +238,7 @@ export const phoneWords: Readonly<Record<Language, PhoneWords>> = {
       '07': 'три уведомления не по порядку',
       '08': 'без уведомления, только опрос',
     },
+    anyOther: 'другой',
     other: 'ждёт этот телефон',
     payTo: 'Оплатить:',
     expiresIn: 'Осталось',
@@ -284,6 +290,7 @@ export const phoneWords: Readonly<Record<Language, PhoneWords>> = {
       '07': '三次回调，顺序错乱',
       '08': '无回调，只能查询',
     },
+    anyOther: '其他',
     other: '等待这部手机',
     payTo: '付款给',
     expiresIn: '剩余时间',
@@ -329,6 +336,7 @@ export const phoneWords: Readonly<Record<Language, PhoneWords>> = {
       '07': 'biyano misato, na molongo te',
       '08': 'eyano te, kaka kotuna',
     },
+    anyOther: 'mosusu',
     other: 'ezelaka telefone oyo',
     payTo: 'Kofuta na',
     expiresIn: 'Ntango etikali',

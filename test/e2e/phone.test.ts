@@ -255,6 +255,15 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     },
   );
 
+  test('in a narrow window no table of the start page scrolls sideways, and no number is cut off', async () => {
+    const page = await open('narrow', '/');
+    const wide = '({ scrollWidth, parentElement }) => scrollWidth > parentElement.clientWidth';
+    expect(await page.evaluate(`[...document.querySelectorAll('table')].some(${wide})`)).toBe(false);
+    const phones = await open('phone', '/phone');
+    const cut = "(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)(document.querySelector('#number'))";
+    expect(await phones.evaluate(cut)).toBe(false);
+  });
+
   test('the logs contain no secret', async () => {
     expect(shop.wrongs).toEqual([]);
     await gateway.stop();
