@@ -158,6 +158,21 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     expect(await page.evaluate(ring)).toBe(await page.evaluate(fault));
   });
 
+  test('a number that the shop has given is marked if it is at fault, and the other choice is not', async () => {
+    const { number, pin } = await world.wallet({ currency: 'cdf' });
+    const page = await open('phone', (await host(world, merchant, { body: { wallet_number: number } })).url);
+    desk.excuse(/^400 for .*\/pay$|status of 400/);
+    await page.locator('label[for=m-wallet]').click();
+    await page.fill('#wallet-pin', pin);
+    await page.keyboard.press('Enter');
+    await page.locator('#wallet-given-fault').waitFor();
+    const fault = await page.evaluate("getComputedStyle(document.querySelector('#wallet-given-fault')).color");
+    const edgeOf = (source: string): Promise<unknown> =>
+      page.evaluate(`getComputedStyle(document.querySelector('.source:has(> #wallet-${source})')).borderTopColor`);
+    expect(await edgeOf('given')).toBe(fault);
+    expect(await edgeOf('other')).not.toBe(fault);
+  });
+
   test('a shop’s name that is written from right to left leaves the amount beside it in one piece', async () => {
     const arabic = await world.merchant('متجر كيفو');
     const page = await open('phone', (await host(world, arabic)).url, { locale: 'fr-FR' });
