@@ -46,7 +46,9 @@ function nearest(found: Parts, now: number): number | undefined {
 
 function instantOf(found: Parts, year: number): number | undefined {
   const [day, hour, minute, second] = [found.day, found.hour, found.minute, found.second].map(Number);
-  const midnight = new Date(Date.UTC(year, MONTHS.indexOf(found.month ?? ''), day));
+  const midnight = new Date(0);
+  // Date.UTC would take a year below 100 for one of the twentieth century.
+  midnight.setUTCFullYear(year, MONTHS.indexOf(found.month ?? ''), day);
   // A day that its month lacks has become one of the next month.
   if (midnight.getUTCDate() !== day) return undefined;
   return midnight.setUTCHours(hour ?? 0, minute, second);
