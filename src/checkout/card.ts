@@ -8,7 +8,7 @@
 import { type Html, html } from '../messages/html.ts';
 import type { ChallengeView } from '../usecases/card-challenge.ts';
 import type { Deps } from '../usecases/deps.ts';
-import { orderOf } from './choose.ts';
+import { orderSectionOf } from './choose.ts';
 import { faultPlace, money, noticeOf, pathOf, returnLink, type Shown, text, totalField } from './shown.ts';
 
 const FIELDS = [
@@ -28,7 +28,7 @@ export function cardMain(shown: Shown, network: string): Html {
     expiry: text(shown, 'card_check_expiry'),
     securityCode: text(shown, 'card_check_code'),
   };
-  return html`${orderOf('card', shown)}<section class="card">${noticeOf(shown)}<h1>${text(shown, 'card_title')}</h1>
+  return html`${orderSectionOf('card', shown)}<section class="card">${noticeOf(shown)}<h1>${text(shown, 'card_title')}</h1>
 <noscript><p class="notice bad">${text(shown, 'card_noscript')}</p></noscript>
 <form method="post" action="${pathOf(shown, 'pay')}" data-card="${payment.hosted_session_id ?? ''}" data-words="${JSON.stringify(words)}" hidden>
 <input type="hidden" name="method" value="card">${totalField(cardTotal(shown))}

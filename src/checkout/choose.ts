@@ -196,8 +196,8 @@ function feesDiffer({ view: { offers, payment } }: Shown): boolean {
   return payment.fee_covered_by === 'buyer' && offers.some(({ feeMinor }) => feeMinor !== offers[0]?.feeMinor);
 }
 
-/** The order as `orderSection`, where its customer has chosen a way to pay on another page: what that way costs. */
-export function orderOf(method: SubmittedMethod, shown: Shown): Html {
+/** The order section of a page that comes after the choice of a way to pay: with what that way costs. */
+export function orderSectionOf(method: SubmittedMethod, shown: Shown): Html {
   const offers = shown.view.offers.filter((offer) => offer.method === method);
   return orderSection({ ...shown, view: { ...shown.view, offers } });
 }

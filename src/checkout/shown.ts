@@ -124,7 +124,7 @@ export function faultLine(id: string, fault: string): Html {
   return html`<p class="fault" id="${id}">${sign()}<span>${fault}</span></p>`;
 }
 
-/** An empty place for a fault that the script finds. */
+/** An empty place, hidden until the page's script has found a fault to say there. */
 export function faultPlace(id: string): Html {
   return html`<p class="fault" id="${id}" role="alert" hidden>${sign()}<span></span></p>`;
 }
