@@ -194,10 +194,10 @@ function joinGateway(
   return { ...parts, deps, store, app, courier, dispatcher, rounds, refreshMetrics, drain, listen, stop };
 }
 
-/** What a process that only works answers: its health and its metrics alone, which every server has. */
+/** A worker answers nothing but what every server does: its health, its metrics. */
 const NO_ANSWERS = { routes: [] };
 
-/** The server of a process, with what it needs of the configuration and of the use cases. `own`: what only this process has. */
+/** The server of a process, with what it needs of the configuration and the use cases. `own`: what its role and its state decide. */
 function openServer(
   config: Config,
   platform: Platform,

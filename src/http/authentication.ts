@@ -175,7 +175,7 @@ async function merchantOf(parts: AuthenticationParts, shard: number, id: string,
 }
 
 const MAX_MATCHERS = 1_000;
-/** Of allow-lists that have been parsed, by their text. */
+/** The matchers of allow-lists, by the list's text: making one takes longer than asking it. */
 const matchers = new Map<string, (address: string) => boolean>();
 
 function isAllowed(list: readonly string[], address: string): boolean {

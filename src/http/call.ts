@@ -1,7 +1,8 @@
 /**
  * What a route's own code is given of a call, and how it answers.
  *
- * Invariant: what is rendered here is what is sent and remembered, byte for byte.
+ * Invariant: an answer is rendered once. The bytes that are sent are those that are remembered, unless the route adapts both to the
+ * caller's Accept header (`sendTo`).
  */
 
 import type { FastifyReply, FastifyRequest } from 'fastify';

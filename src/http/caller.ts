@@ -65,7 +65,7 @@ export async function withDevice(parts: CallerParts, caller: Caller): Promise<Ca
   return { ...caller, session: await parts.bindDevice(caller.session, caller.fingerprint) };
 }
 
-/** The caller as of now, on its device. */
+/** The caller, looked up again if what is known of it is no longer fresh, and its session bound to its device. */
 export async function currentCaller(parts: CallerParts, route: Route, request: FastifyRequest): Promise<Caller> {
   return withDevice(parts, await callerOf(parts, route, request));
 }

@@ -12,7 +12,7 @@ export interface Background {
   idle(): Promise<void>;
 }
 
-/** Makes a keeper of such work. A failure goes to `log`, and to no one else. */
+/** Makes a keeper of work that nobody waits for. Its failures go to `log`, and to no one else. */
 export function createBackground(log: Pick<Log, 'error'>): Background {
   const underWay = new Set<Promise<unknown>>();
   return {

@@ -196,7 +196,7 @@ function exchange(parts: Exchange): void {
   if (leaveQueue === undefined) settle(notSent('too many requests wait for this address'));
 }
 
-/** Calls `giveUp` when a request has had its time, in milliseconds. Returns the function that cancels that. */
+/** Calls `giveUp` once a request has had its `timeout`, in milliseconds. Returns the function that cancels the deadline. */
 function startDeadline(clock: Clock, timeout: number, isSent: () => boolean, giveUp: () => void): () => void {
   let reading: NodeJS.Immediate | undefined;
   const cancel = clock.after(timeout, () => {
@@ -222,7 +222,7 @@ function dispatchOptions(origin: string, path: string, request: OutboundRequest)
 }
 
 interface AnswerReader {
-  /** A response's head has come, or an interim one's. False once there are too many of these. */
+  /** Takes the status and headers of a response, interim or final. False once there have been too many interim ones. */
   start(status: number, headers: { readonly [name: string]: string | string[] | undefined }): boolean;
   /** False once the limit is exceeded, or the answer comes in too many pieces: what has come is kept, and no more is wanted. */
   data(chunk: Buffer): boolean;

@@ -94,7 +94,7 @@ const DISBURSEMENT_REASONS = {
   RESOURCE_ALREADY_EXIST: 'carrier_failed',
 } as const satisfies { readonly [term in ReasonTerm]: DeclineReason };
 
-/** How customers are asked for money: their words for it, and what each refusal means. */
+/** How customers are asked for money: MTN's terms for it, and what each reason and refusal means. */
 export const COLLECTION: Product = {
   name: 'collection',
   resource: 'requesttopay',
@@ -123,7 +123,7 @@ export const COLLECTION: Product = {
   ours: new Set(['PAYEE_NOT_FOUND', 'PAYEE_NOT_ALLOWED_TO_RECEIVE', 'PAYEE_LIMIT_REACHED']),
 };
 
-/** How money is sent out: their words for it, and what each refusal means. */
+/** How money is sent out: MTN's terms for it, and what each reason and refusal means. */
 export const DISBURSEMENT: Product = {
   name: 'disbursement',
   resource: 'transfer',
