@@ -9,8 +9,10 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import { ARCHIVED_TABLES } from './archive-tables.ts';
 import { codeOf, DEADLOCK, LOCKED } from './errors.ts';
 import { createRowType, ROW_TYPES } from './row-types.ts';
+import { TABLES } from './tables.ts';
 import { inTransaction } from './transaction.ts';
 
 /**
@@ -33,7 +35,7 @@ export type Migration = { name: string; sql: string; checksum: string };
  * left as it is: during a deployment both versions run.
  *
  * @param url connection string of the database. Its role must own the database if anything is missing in it; otherwise it is
- *   enough that it may write to the tables
+ *   enough that it may add to the tables, and read the archive's
  * @throws Error when the server is too old, the database's encoding cannot hold every text, or its tables lie in another schema;
  *   Error that names the file when one is missing and this role may not create tables, was edited after it was applied, comes too
  *   late, or fails
@@ -124,22 +126,32 @@ async function requireSchema(client: pg.Client): Promise<void> {
     `select current_schema() as schema, to_regclass('archive.payment') is not null and not ${BEGUN} as elsewhere`,
   );
   if (rows[0]?.elsewhere !== true) return;
-  const schema = rows[0].schema === null ? 'no schema' : `the schema ${rows[0].schema}`;
+  const { schema } = rows[0];
+  if (schema === null) {
+    throw new Error(
+      "the search_path of the database's role leads to no schema that this role may use: grant it usage on that of the gateway's tables, and begin the search_path with it",
+    );
+  }
   throw new Error(
-    `the search_path of the database's role leads to ${schema}, but the gateway's tables lie in another one: set the search_path so that it begins with that one`,
+    `the search_path of the database's role leads to the schema ${schema}, but the gateway's tables lie in another one: set the search_path so that it begins with that one`,
   );
 }
 
+/** SQL: whether this role may read, and add to, each of the tables `$1` that exist, and may read the archive's tables `$2`. */
+const MAY_USE_TABLES = `(select bool_and(has_table_privilege(to_regclass(name), 'select')
+    and has_table_privilege(to_regclass(name), 'insert')) from unnest($1::text[]) name)
+  and (select bool_and(has_table_privilege(to_regclass('archive.' || name), 'select')) is not false from unnest($2::text[]) name)`;
+
 /**
  * The migrations that are recorded, with their checksums, read without the lock: a record never changes. One that is not found here
- * is looked for again under the lock. On a standby, or for a role that may not write to the tables, this returns nothing, so that
+ * is looked for again under the lock. On a standby, or for a role that may not use one of the tables, this returns nothing, so that
  * the first migration fails at once and says why, even if none is missing.
  */
 async function appliedBefore(client: pg.Client): Promise<ReadonlyMap<string, string>> {
   const { rows: looks } = await client.query<{ knows: boolean }>(
     `select ${BEGUN} and current_setting('transaction_read_only') = 'off'
-       and has_table_privilege(to_regclass('schema_migration'), 'select')
-       and has_table_privilege(to_regclass('payment'), 'insert') as knows`,
+       and has_table_privilege(to_regclass('schema_migration'), 'select') and ${MAY_USE_TABLES} as knows`,
+    [[...Object.keys(TABLES), 'account_day'], ARCHIVED_TABLES],
   );
   if (looks[0]?.knows !== true) return new Map();
   const { rows } = await client.query<{ name: string; checksum: string }>(
@@ -150,12 +162,12 @@ async function appliedBefore(client: pg.Client): Promise<ReadonlyMap<string, str
 
 /** Refuses a role that cannot make what is missing, so that a gateway can run as a role that owns nothing. */
 async function requireCreator(client: pg.Client, what: string): Promise<void> {
-  const { rows } = await client.query<{ may_create: boolean }>(
-    "select has_schema_privilege(current_schema(), 'create') as may_create",
+  const { rows } = await client.query<{ schema: string; may_create: boolean }>(
+    "select current_schema() as schema, has_schema_privilege(current_schema(), 'create') as may_create",
   );
   if (rows[0]?.may_create === true) return;
   throw new Error(
-    `the database lacks ${what}, and this role may not create anything: run \`mbongo migrate\` of this version first, as the role that owns the database`,
+    `the database lacks ${what}, and this role may not create anything in the schema ${rows[0]?.schema}: run \`mbongo migrate\` of this version first, as the role that owns the database`,
   );
 }
 

@@ -88,7 +88,7 @@ test('it cannot migrate: its processes and commands wait for the owner to have d
   const next = { name: '9999-next.sql', sql: 'alter table journal add column next_one text', checksum: 'next' };
   const runUrl = urlOf(RUN, 'another one');
   await expect(migrate(runUrl, [...readMigrations(), next])).rejects.toThrow(
-    'the database lacks migration 9999-next.sql, and this role may not create anything',
+    'the database lacks migration 9999-next.sql, and this role may not create anything in the schema public',
   );
   expect(await migrate(runUrl)).toEqual([]);
 });
@@ -100,6 +100,27 @@ test('it is told of a migration that was edited, not that one is missing', async
   await expect(migrate(urlOf(RUN, 'another one'), edited)).rejects.toThrow(
     `${first.name} was edited after it was applied`,
   );
+});
+
+test.each([
+  ['insert on refund', { code: '42501' }],
+  ['select on merchant_logo', { code: '42501' }],
+  ['select on archive.payment', { code: '42501' }],
+  ['usage on schema archive', { code: '42501' }],
+  [
+    'usage on schema public',
+    { message: expect.stringMatching(/^the search_path .* no schema that this role may use/) },
+  ],
+])('without %s it does not start', async (right, error) => {
+  const asOwner = new pg.Client({ connectionString: urlOf(OWNER, 'x') });
+  await asOwner.connect();
+  await asOwner.query(`revoke ${right} from ${RUN}, public`);
+  try {
+    await expect(migrate(urlOf(RUN, 'another one'))).rejects.toMatchObject(error);
+  } finally {
+    await asOwner.query(`grant ${right} to ${RUN}`);
+    await asOwner.end();
+  }
 });
 
 test('the owner archives, and drops a month; it reads what was archived, and the entry', async () => {
