@@ -214,8 +214,8 @@ test('what a room offers to others has a docstring, if it is a function or a cla
       const lines = text.split('\n');
       return lines.flatMap((line, at) => {
         const name = /^export (?:async )?(?:function\*?|class) (\w+)/.exec(line)?.[1];
-        // The implementation of an overloaded function follows its signatures.
-        const before = lines[at - 1] ?? '';
+        // A comment to a tool may stand between; the implementation of an overloaded function follows its signatures.
+        const before = lines.slice(0, at).findLast((one) => !one.startsWith('//')) ?? '';
         return name === undefined || /\*\/\s*$/.test(before) || before.includes(` ${name}(`)
           ? []
           : [`${path}: ${name}`];

@@ -1,6 +1,6 @@
 /**
- * What `doctor` checks of the work: what is overdue, what has been open for too long, and which receivers webhooks do not reach,
- * and which webhooks are dead.
+ * What `doctor` checks of the work: what is overdue, what has been open for too long, which receivers webhooks do not reach, and
+ * which webhooks are dead.
  *
  * Invariant: it reads the same numbers as monitoring does, once.
  */

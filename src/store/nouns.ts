@@ -130,7 +130,7 @@ export interface Nouns {
   };
   readonly limitCounter: {
     get(shard: number, id: string): Promise<LimitCounter | undefined>;
-    /** Deletes counters whose `pin_failed_at` is before this instant; returns how many. */
+    /** Deletes counters that last counted something before this instant; returns how many. */
     reap(before: number, limit: number): Promise<number>;
   };
   readonly account: { get(shard: number, id: string): Promise<Account | undefined> };

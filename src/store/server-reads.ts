@@ -1,8 +1,7 @@
 /**
- * The reads of `doctor`: the database itself, receivers that do not acknowledge their webhooks, and dead
- * webhooks.
+ * The reads of `doctor`: the database itself, receivers that do not acknowledge their webhooks, and dead webhooks.
  *
- * Invariant: it reads a bounded number of rows, by the indexes that the rounds use.
+ * Invariant: it reads a bounded number of rows, by indexes that the rounds and lists use.
  */
 
 import { columnList } from './columns.ts';
