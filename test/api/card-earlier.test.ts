@@ -3,8 +3,6 @@
  * taken pays the payment, and while that is uncertain, no customer is told to pay again.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { shardOf } from '../../src/domain/ids.ts';
-import type { Attempt, Session } from '../../src/domain/records.ts';
 import { bookLateMoney } from '../../src/usecases/attempt-book.ts';
 import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
 import { inquireAttempt } from '../../src/usecases/attempt-inquire.ts';
@@ -16,15 +14,18 @@ import { type FickleNetwork, refusal } from '../support/fickle-network.ts';
 import { collect, freshKey, numberEnding, payByPhone, statusOf, untilStatus } from '../support/flows.ts';
 import { attemptOf, onlyHook } from '../support/phone-payments.ts';
 import { rowsOf } from '../support/rows.ts';
+import { openTurnedAwayDesk, type TurnedAwayDesk } from '../support/turned-away.ts';
 import type { World } from '../support/world.ts';
 
 let desk: FickleDesk;
+let earlier: TurnedAwayDesk;
 let network: FickleNetwork;
 let world: World;
 let merchant: MerchantCreated;
 
 beforeAll(async () => {
   desk = await openFickleDesk();
+  earlier = openTurnedAwayDesk(desk);
   ({ network, world, merchant } = desk);
 });
 afterEach(() => desk.reset());
@@ -36,59 +37,8 @@ async function upstreamStatusOf({ token, transaction_id }: CardPaying): Promise<
 }
 
 describe('an earlier attempt that was believed not to be sent', () => {
-  interface Tried {
-    readonly paying: CardPaying;
-    /** Its first attempt. */
-    readonly first: string;
-    /** How often PAY had been sent by then. */
-    readonly pays: number;
-  }
-
-  /** Expects that its first attempt pays it, that it is told once, and that the money was not asked for again. */
-  async function expectPaidBy({ paying, first, pays }: Tried): Promise<void> {
-    expect(network.count('pay')).toBe(pays);
-    expect(await attemptOf(world, paying)).toMatchObject({ id: first, status: 'approved' });
-    expect((await onlyHook(world, paying)).body.status).toBe('approved');
-  }
-
-  /** A payment whose first PAY was turned away. */
-  async function turnedAway(): Promise<Tried> {
-    const paying = await desk.collected();
-    const first = await turnAway(paying);
-    return { paying, first, pays: network.count('pay') };
-  }
-
-  /** Has the payment's PAY turned away; returns the attempt. */
-  async function turnAway(paying: CardPaying): Promise<string> {
-    network.issuer = 'SUCCESSFUL';
-    network.instead('pay', refusal('SERVER_BUSY'));
-    expectRefusal(await submitCard(world, paying), 502, '1404');
-    expect(await statusOf(world, paying)).toBe('pending');
-    network.instead('pay', undefined);
-    const [attempt] = await rowsOf<{ id: string }>(world, 'select id from attempt where payment_id = $1', [
-      paying.transaction_id,
-    ]);
-    return attempt?.id ?? '';
-  }
-
-  async function triedFirst(id: string): Promise<Attempt> {
-    const attempt = await world.gateway.store.attempt.get(shardOf(id), id);
-    if (attempt === undefined) throw new Error('the row is there');
-    return attempt;
-  }
-
-  async function setSession({ transaction_id }: CardPaying, status: Session['status']): Promise<void> {
-    const { store } = world.gateway;
-    const payment = await store.payment.get(shardOf(transaction_id), transaction_id);
-    const session = await store.session.caller(shardOf(transaction_id), payment?.session_id ?? '');
-    if (session === undefined) throw new Error('the row is there');
-    const { shard, id, version } = session;
-    const row = { status, submitting_payment_id: status === 'ACTIVE' ? null : transaction_id };
-    expect(await store.commit({ updates: [{ table: 'session', shard, id, version, row }] })).toBe('won');
-  }
-
   test('has taken nothing: the next one pays', async () => {
-    const { paying, pays } = await turnedAway();
+    const { paying, pays } = await earlier.turnedAway();
     expect((await submitCard(world, paying)).json).toMatchObject({ status: 'approved' });
     expect(network.count('pay')).toBe(pays + 1);
   });
@@ -98,13 +48,13 @@ describe('an earlier attempt that was believed not to be sent', () => {
     ['the form has paid', 'initiate', refusal('INVALID_REQUEST', 'The session was used', 'session.id')],
     ['the form has ended', 'form', refusal('INVALID_REQUEST', 'Unable to find session.')],
   ] as const)('has paid, and %s: it pays the payment, and nothing is asked for again', async (_name, asked, reply) => {
-    const tried = await turnedAway();
+    const tried = await earlier.turnedAway();
     const { paying, first } = tried;
     network.took(first);
     network.instead(asked, reply);
     const paid = await submitCard(world, paying);
     expect(paid.json, paid.text).toMatchObject({ success: true, status: 'approved' });
-    await expectPaidBy(tried);
+    await earlier.expectPaidBy(tried);
     const told = world.log.lines.find(
       (line) => line.includes('"event":"earlier_attempt_paid"') && line.includes(first),
     );
@@ -116,7 +66,7 @@ describe('an earlier attempt that was believed not to be sent', () => {
   test.each(['callback', 'round'] as const)(
     'has paid while the customer was at the issuer: found by the %s',
     async (by) => {
-      const tried = await turnedAway();
+      const tried = await earlier.turnedAway();
       const { paying, first } = tried;
       network.issuer = 'PENDING';
       expect((await submitCard(world, paying)).status).toBe(202);
@@ -124,26 +74,26 @@ describe('an earlier attempt that was believed not to be sent', () => {
       network.issuer = 'SUCCESSFUL';
       if (by === 'round') await untilStatus(world, paying, 'approved', 5_000);
       else expect((await postCallback(world, callbackFor(world, paying))).json).toMatchObject({ status: 'approved' });
-      await expectPaidBy(tried);
+      await earlier.expectPaidBy(tried);
     },
   );
 
   test('has paid, and the round learns of it while the next one is calling: nothing goes to suspense', async () => {
-    const { paying, first, pays } = await turnedAway();
+    const { paying, first, pays } = await earlier.turnedAway();
     network.took(first);
     const held = network.hold('order');
     const next = submitCard(world, paying);
     await held.asked;
-    await inquireAttempt(world.gateway.deps, await triedFirst(first), 'due');
+    await inquireAttempt(world.gateway.deps, await earlier.attempt(first), 'due');
     held.answer();
     expect((await next).json).toMatchObject({ status: 'approved' });
     expect(network.count('pay')).toBe(pays);
-    expect(await triedFirst(first)).toMatchObject({ status: 'approved', reason: null });
+    expect(await earlier.attempt(first)).toMatchObject({ status: 'approved', reason: null });
     await onlyHook(world, paying);
   });
 
   test('has paid, and check-status learns of it while the next one begins: nothing goes to suspense', async () => {
-    const { paying, first, pays } = await turnedAway();
+    const { paying, first, pays } = await earlier.turnedAway();
     network.took(first);
     const heard = network.hold('inquire');
     const reading = upstreamStatusOf(paying);
@@ -160,12 +110,12 @@ describe('an earlier attempt that was believed not to be sent', () => {
   });
 
   test('has paid, and its money went to suspense: no merchant is told to collect again', async () => {
-    const { paying, first, pays } = await turnedAway();
+    const { paying, first, pays } = await earlier.turnedAway();
     network.took(first);
     // As if the session had been over when that was learned.
-    await setSession(paying, 'CONSUMED');
-    await inquireAttempt(world.gateway.deps, await triedFirst(first), 'due');
-    await setSession(paying, 'ACTIVE');
+    await earlier.setSession(paying, 'CONSUMED');
+    await inquireAttempt(world.gateway.deps, await earlier.attempt(first), 'due');
+    await earlier.setSession(paying, 'ACTIVE');
     const headers = freshKey();
     expectRefusal(await submitCard(world, paying, { headers }), 400, '1110', 'PAID_BEFORE');
     expect(await statusOf(world, paying)).toBe('pending');
@@ -173,7 +123,7 @@ describe('an earlier attempt that was believed not to be sent', () => {
     network.instead('initiate', refusal('SERVER_BUSY'));
     expectRefusal(await submitCard(world, paying, { headers }), 400, '1110', 'PAID_BEFORE');
     expect(network.count('pay')).toBe(pays);
-    expect(await triedFirst(first)).toMatchObject({ reason: 'late_success' });
+    expect(await earlier.attempt(first)).toMatchObject({ reason: 'late_success' });
     await bookLateMoney(world.gateway.deps, first, { to: 'payer', by: 'amina', why: 'given back at the portal' });
     expectRefusal(await submitCard(world, paying, { headers }), 502, '1404', 'CARRIER_DOWN');
   });
@@ -184,14 +134,14 @@ describe('an earlier attempt that was believed not to be sent', () => {
   ] as const)(
     'has paid, and an operator books that while the next one %s: no merchant is told to collect again',
     async (_name, asked, reply) => {
-      const { paying, first, pays } = await turnedAway();
+      const { paying, first, pays } = await earlier.turnedAway();
       network.took(first);
       const heard = network.hold(asked);
       const next = submitCard(world, paying);
       await heard.asked;
       const seen = { paid: true, providerReference: 'P-1', by: 'amina', why: 'seen at the portal' };
       await decideAttempt(world.gateway.deps, first, seen);
-      expect(await triedFirst(first)).toMatchObject({ status: 'approved', reason: 'late_success' });
+      expect(await earlier.attempt(first)).toMatchObject({ status: 'approved', reason: 'late_success' });
       heard.answer(reply);
       expectRefusal(await next, 400, '1110', 'PAID_BEFORE');
       expect(network.count('pay')).toBe(pays);
@@ -229,17 +179,17 @@ describe('an earlier attempt that was believed not to be sent', () => {
     expect((await payByPhone(world, await collect(world, merchant), numberEnding('42'))).status).toBe(200);
     const paying = await collect(world, merchant);
     const form = await openFormOf(world, paying);
-    const first = await turnAway({ ...paying, form });
+    const first = await earlier.turnAway({ ...paying, form });
     network.took(first);
     world.sandbox.faults.set('mtn', { answer_lost_rate: 1 });
     expect((await payByPhone(world, paying, numberEnding('42'))).json).toMatchObject({ status: 'processing' });
-    await inquireAttempt(world.gateway.deps, await triedFirst(first), 'due');
-    expect(await triedFirst(first)).toMatchObject({ status: 'approved', reason: 'late_success' });
+    await inquireAttempt(world.gateway.deps, await earlier.attempt(first), 'due');
+    expect(await earlier.attempt(first)).toMatchObject({ status: 'approved', reason: 'late_success' });
     expect(await statusOf(world, paying)).toBe('processing');
   });
 
   test('may have paid when the challenge of the next one has failed: that is waited for', async () => {
-    const tried = await turnedAway();
+    const tried = await earlier.turnedAway();
     const { paying, first } = tried;
     network.issuer = 'PENDING';
     expect((await submitCard(world, paying)).status).toBe(202);
@@ -250,11 +200,11 @@ describe('an earlier attempt that was believed not to be sent', () => {
     expect(await statusOf(world, paying)).toBe('processing');
     network.instead('inquire', undefined);
     await untilStatus(world, paying, 'approved', 5_000);
-    await expectPaidBy(tried);
+    await earlier.expectPaidBy(tried);
   });
 
   test('has paid, and the customer does not come back: it is inquired about soon, and pays the payment', async () => {
-    const { paying, first } = await turnedAway();
+    const { paying, first } = await earlier.turnedAway();
     network.instead('inquire', 'cuts');
     expectRefusal(await submitCard(world, paying), 502, '1404', 'EARLIER_TRY_OPEN');
     network.instead('inquire', undefined);
@@ -266,7 +216,7 @@ describe('an earlier attempt that was believed not to be sent', () => {
   test.each(['FAILED', 'PENDING'] as const)(
     'has paid, and the challenge of the next one ends as %s',
     async (issuer) => {
-      const tried = await turnedAway();
+      const tried = await earlier.turnedAway();
       const { paying, first } = tried;
       network.issuer = 'PENDING';
       expect((await submitCard(world, paying)).status).toBe(202);
@@ -275,12 +225,12 @@ describe('an earlier attempt that was believed not to be sent', () => {
       if (issuer === 'FAILED') await postCallback(world, callbackFor(world, paying));
       else await untilStatus(world, paying, 'approved', 60_000);
       expect(await statusOf(world, paying)).toBe('approved');
-      await expectPaidBy(tried);
+      await earlier.expectPaidBy(tried);
     },
   );
 
   test('may have paid, and nobody can say: 1404, and nothing is asked for', async () => {
-    const { paying, pays } = await turnedAway();
+    const { paying, pays } = await earlier.turnedAway();
     network.instead('inquire', 'cuts');
     expectRefusal(await submitCard(world, paying), 502, '1404', 'EARLIER_TRY_OPEN');
     network.instead('inquire', undefined);
@@ -291,44 +241,13 @@ describe('an earlier attempt that was believed not to be sent', () => {
   });
 
   test('may have paid, one of two, and nobody can say of that one: 1404, and nothing is asked for', async () => {
-    const { paying, pays } = await turnedAway();
-    await turnAway(paying);
+    const { paying, pays } = await earlier.turnedAway();
+    await earlier.turnAway(paying);
     const one = network.hold('inquire');
     const submitted = submitCard(world, paying);
     await one.asked.then(() => one.answer('cuts'));
     expectRefusal(await submitted, 502, '1404', 'EARLIER_TRY_OPEN');
     expect(network.count('pay')).toBe(pays + 1);
-  });
-
-  test('the order was captured, and nobody can say yet by which try: no merchant is told to collect again', async () => {
-    const { paying, first, pays } = await turnedAway();
-    network.took(first);
-    network.status = 'CAPTURED';
-    network.instead('inquire', 'cuts');
-    expectRefusal(await submitCard(world, paying), 502, '1404', 'EARLIER_TRY_OPEN');
-    network.instead('inquire', undefined);
-    expect((await submitCard(world, paying)).json).toMatchObject({ status: 'approved' });
-    expect(network.count('pay')).toBe(pays);
-    expect(await attemptOf(world, paying)).toMatchObject({ id: first, status: 'approved' });
-  });
-
-  test('the order was captured by none of our tries: 1404, and a person is called', async () => {
-    const { paying, pays } = await turnedAway();
-    network.status = 'CAPTURED';
-    expectRefusal(await submitCard(world, paying), 502, '1404', 'EARLIER_TRY_OPEN');
-    expect(network.count('pay')).toBe(pays);
-    const alarms = world.log.lines.filter(
-      (line) => line.includes('attempt_alarm') && line.includes(paying.transaction_id),
-    );
-    expect(alarms.map((line) => JSON.parse(line).alarm)).toEqual(['contradiction']);
-    expect(await upstreamStatusOf(paying)).toBe('CAPTURED');
-  });
-
-  test('the network does not know the order for which it has just taken a try: 1404', async () => {
-    const { paying, pays } = await turnedAway();
-    network.instead('order', refusal('INVALID_REQUEST', 'Unable to find order.'));
-    expectRefusal(await submitCard(world, paying), 502, '1404', 'EARLIER_TRY_OPEN');
-    expect(network.count('pay')).toBe(pays);
   });
 
   test.each([
@@ -344,7 +263,7 @@ describe('an earlier attempt that was believed not to be sent', () => {
   ] as const)(
     'while nobody can say, and %s: no customer is told to pay another way',
     async (_name, asked, reply, issuer) => {
-      const { paying, first, pays } = await turnedAway();
+      const { paying, first, pays } = await earlier.turnedAway();
       network.took(first);
       network.instead('inquire', 'cuts');
       network.instead(asked, reply);
@@ -358,42 +277,4 @@ describe('an earlier attempt that was believed not to be sent', () => {
       expect(network.count('pay')).toBe(pays);
     },
   );
-
-  test('has paid a payment whose method is still open: check-status finds that, too', async () => {
-    const paying = await collect(world, merchant);
-    const tried = { ...paying, form: await openFormOf(world, paying) };
-    network.took(await turnAway(tried));
-    await upstreamStatusOf(tried);
-    expect(await statusOf(world, paying)).toBe('approved');
-  });
-
-  test('is one of many: check-status inquires about the newest four', async () => {
-    const { paying } = await turnedAway();
-    for (let tries = 1; tries < 6; tries += 1) {
-      // Ids made at the same instant have no order.
-      await world.clock.advance(1);
-      await turnAway(paying);
-    }
-    const of = 'select id from attempt where payment_id = $1 order by id';
-    const tries = await rowsOf<{ id: string }>(world, of, [paying.transaction_id]);
-    network.took(tries.at(-1)?.id ?? '');
-    const before = network.count('inquire');
-    await upstreamStatusOf(paying);
-    expect([tries.length, network.count('inquire') - before]).toEqual([6, 4]);
-    expect(await statusOf(world, paying)).toBe('approved');
-  });
-
-  test.each(['check-status', 'the round'] as const)('has paid, and %s finds it: it pays the payment', async (by) => {
-    const { paying, first, pays } = await turnedAway();
-    network.took(first);
-    network.status = 'CAPTURED';
-    if (by === 'check-status') expect(await upstreamStatusOf(paying)).toBe('CAPTURED');
-    else await untilStatus(world, paying, 'approved', 60_000);
-    expect(await statusOf(world, paying)).toBe('approved');
-    expect(await attemptOf(world, paying)).toMatchObject({ id: first, status: 'approved' });
-    expect((await onlyHook(world, paying)).body.status).toBe('approved');
-    expectRefusal(await submitCard(world, paying), 401, '1001', 'SESSION_CONSUMED');
-    expect(network.count('pay')).toBe(pays);
-    expect((await world.gateway.store.auditAll()).findings).toEqual([]);
-  });
 });
