@@ -11,6 +11,9 @@ import { listFiles, readSources, readText } from './support/sources.ts';
 /** A record's parts, in this order; CONTRIBUTING.md asks for them. */
 const PARTS = ['Context', 'Decision', 'Rejected', 'Consequence'];
 
+/** Licences that ask for no more than to be named; of several that a library offers, one is enough. */
+const FREE = new Set(['MIT', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', '0BSD']);
+
 const documents = listFiles('.md');
 const records = documents.filter((path) => /^docs\/decisions\/\d/.test(path));
 
@@ -69,6 +72,18 @@ test('every source that a comment names is listed in docs/sources.md', () => {
   expect(cited.length).toBeGreaterThan(100);
   expect([...new Set(cited)].filter((one) => !told.has(one))).toEqual([]);
 });
+
+test('every library in production may be used by anybody, for anything', () => {
+  const { packages } = JSON.parse(readText('package-lock.json')) as Lockfile;
+  const used = Object.entries(packages).filter(([path, { dev }]) => path !== '' && dev !== true);
+  expect(used.length).toBeGreaterThan(80);
+  const isFree = (license = ''): boolean => license.split(/ or /i).some((one) => FREE.has(one.replace(/[()]/g, '')));
+  expect(used.filter(([, { license }]) => !isFree(license)).map(([path]) => path)).toEqual([]);
+});
+
+interface Lockfile {
+  readonly packages: { readonly [path: string]: { readonly dev?: boolean; readonly license?: string } };
+}
 
 type Packages = Record<'dependencies' | 'devDependencies' | 'optionalDependencies', Record<string, string>>;
 
