@@ -26,12 +26,14 @@ import type { Deps } from '../usecases/deps.ts';
 import { GIVEN } from './given.ts';
 import { readPhone } from './phone.ts';
 
+/** A form that was sent, and the payment that it is about, as it was then. */
 export interface Step {
   readonly request: PageRequest;
   readonly view: PageView;
   readonly language: Language;
 }
 
+/** How a form that was carried out is answered: by a redirect to a page, or as JSON to a script of ours. */
 export type Done =
   /** The page as it is now, or a part of it. */
   | { readonly kind: 'page'; readonly path: '' | '/card' | '?sent=1' }

@@ -21,6 +21,7 @@ interface Asset {
   gzip?: Buffer;
 }
 
+/** The files of the pages, by the addresses at which they are served. */
 export interface Assets {
   /** A file's address; undefined when there is none of that name (scripts, before the first build). */
   address(name: 'page.css' | 'icon.svg' | 'page.js' | 'card.js'): string | undefined;
@@ -35,6 +36,11 @@ const SHEETS = ['page.css', 'page-ways.css', 'page-states.css'];
 
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
+/**
+ * Reads the files, once for the process. The scripts may be missing, as before the first build.
+ *
+ * @throws Error when a stylesheet is missing.
+ */
 export function openAssets(): Assets {
   const here = dirname(fileURLToPath(import.meta.url));
   const byFile = new Map<string, Asset>();

@@ -19,6 +19,10 @@ import type { Assets } from './assets.ts';
 import { documentAnswer, type Frame } from './document.ts';
 import { amountLine } from './shown.ts';
 
+/**
+ * Why no payment is shown. `used`: the link has been opened before; `over`: nobody opened it in time; `foreign`: the form came
+ * from elsewhere; `large`: it is too large; `trouble`: a fault of ours; `busy`: one that passes.
+ */
 export type Closed = 'used' | 'unknown' | 'over' | 'foreign' | 'large' | 'refused' | 'trouble' | 'busy';
 
 interface ClosedPage {
@@ -48,6 +52,10 @@ function isClosed(kind: string): kind is Closed {
 /** Where the language menu of such a page leads: to the same words, and never to an address with a ticket in it. */
 const CLOSED_PATH = '/checkout/closed';
 
+/**
+ * The page of that kind, in the reader's language. It has the status for a browser, and the refusal that a program gets instead
+ * (contract §2).
+ */
 export function closedPage(assets: Assets, language: Language, kind: Closed): PageAnswer {
   const { status, code, title, text } = PAGES[kind];
   const page = wordsPage(assets, language, checkoutText(language, title), checkoutText(language, text), {

@@ -25,6 +25,7 @@ function resendsLeft({ merchant, code, isCodeOutdated }: CodeView): number {
   return isCodeOutdated ? 0 : mostResends(merchant) - (code?.resends ?? 0);
 }
 
+/** What the page for the one-time code shows. If no code can pay any more, it says why, and asks for nothing. */
 export function codeMain(shown: Shown): Html {
   const title = codeTitle(shown.view);
   if (title === 'paid_before') return asideMain(shown);

@@ -12,6 +12,7 @@ import { LANGUAGE_NAMES, LANGUAGES, type Language } from '../messages/messages.t
 import type { PageAnswer } from '../messages/page.ts';
 import type { Assets } from './assets.ts';
 
+/** One page: what it shows, and how the frame around it is drawn. */
 export interface Frame {
   readonly language: Language;
   readonly title: string;
@@ -35,6 +36,9 @@ export interface Frame {
   readonly foreignScript?: string;
 }
 
+/**
+ * In what the answer's head differs from that of most pages: they have status 200, and load, frame and post to nothing but ours.
+ */
 export interface Headers {
   /** The card network's origin: its script, frames and requests. */
   readonly network?: string | undefined;
@@ -46,6 +50,7 @@ export interface Headers {
   readonly status?: number;
 }
 
+/** A whole page as HTML, with the headers that guard it. Its status is 200 unless `headers` says otherwise. */
 export function documentAnswer(assets: Assets, frame: Frame, headers: Headers = {}): PageAnswer {
   const { goes, cookies = [], status = 200 } = headers;
   return {

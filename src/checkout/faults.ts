@@ -17,6 +17,7 @@ import { amountText, spanText } from './amounts.ts';
 /** A form's field, by the name that it has on the page. */
 export type FieldName = 'phone' | 'number' | 'pin' | 'code' | 'account' | 'file';
 
+/** What is wrong with a form that was sent, in sentences in the reader's language. */
 export interface Faults {
   /** About the form as a whole. */
   readonly general?: string;

@@ -35,6 +35,9 @@ interface Parts {
   readonly assets: Assets;
 }
 
+/**
+ * All addresses of the hosted page, for `http` to serve: the link's own, the forms, the state that its script polls, the files.
+ */
 export function checkoutPages(deps: Deps): Pages {
   const parts: Parts = { deps, assets: openAssets() };
   const { assets } = parts;

@@ -12,6 +12,7 @@ import type { PageView } from '../usecases/checkout-read.ts';
 import { amountText, momentText } from './amounts.ts';
 import type { Faults } from './faults.ts';
 
+/** What a payment's page is drawn from: the payment as it is now, its reader, and what became of the form that was sent. */
 export interface Shown {
   readonly language: Language;
   readonly view: PageView;
@@ -30,6 +31,7 @@ export function pathOf({ view }: Shown, step = ''): string {
   return `/checkout/${view.checkout.id}${step === '' ? '' : `/${step}`}`;
 }
 
+/** A sentence of the pages in the reader's language. `values`: what stands for its placeholders, by their names. */
 export function text({ language }: Shown, word: CheckoutWord, values?: Readonly<Record<string, string>>): string {
   return checkoutText(language, word, values);
 }
@@ -47,6 +49,7 @@ export function textAround(
   return [before, after];
 }
 
+/** An amount, in minor units of the payment's currency, as the reader's language writes it. */
 export function money({ language, view }: Shown, minor: bigint): string {
   return amountText(language, minor, view.payment.currency);
 }
@@ -120,6 +123,7 @@ export function totalField(totalMinor: bigint): Html {
   return html`<input type="hidden" name="total" value="${String(totalMinor)}">`;
 }
 
+/** The line that says what is wrong with a field. The field names the line's `id` in its `aria-describedby`. */
 export function faultLine(id: string, fault: string): Html {
   return html`<p class="fault" id="${id}">${sign()}<span>${fault}</span></p>`;
 }

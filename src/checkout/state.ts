@@ -6,6 +6,7 @@
 
 import type { PageView } from '../usecases/checkout-read.ts';
 
+/** The pages of a payment. `choose`: how to pay; `challenge`: the way to the issuer; `ended`: declined, failed or cancelled. */
 export type PageState =
   | 'choose'
   /** A carrier has been asked and the customer confirms on the phone. */
@@ -21,6 +22,10 @@ export type PageState =
   | 'ended'
   | 'expired';
 
+/**
+ * The page that shows a payment as it is now. A payment with which its customer can no longer go on is `expired`, even before it
+ * has that status.
+ */
 export function stateOf({ payment, attempt, isOpen, now }: PageView): PageState {
   switch (payment.status) {
     case 'pending':

@@ -22,6 +22,7 @@ import { about, pathOf, returnLink, type Shown, text } from './shown.ts';
 import { type PageState, stateOf, versionOf } from './state.ts';
 import { askedMain, phoneMain, phoneTitle, proofSentMain } from './wait.ts';
 
+/** What the address asks for besides the payment itself. */
 export interface Wish {
   /**
    * `card`: the card form, on a page of its own, the only one that loads something of the network's. `renewal`: the form that was
@@ -49,6 +50,10 @@ const TITLES = {
 const LIVE: readonly PageState[] = ['choose', 'phone', 'asked', 'challenge', 'code', 'proof', 'proof_sent'];
 const RELOADED: readonly PageState[] = ['phone', 'asked', 'proof_sent'];
 
+/**
+ * The page of a payment in its present state. A receipt sends the browser back to the shop after some seconds, if the shop gave
+ * an address, unless the customer wishes to stay.
+ */
 export function showPage(deps: Deps, assets: Assets, shown: Shown, wish: Wish): PageAnswer {
   const { language, view } = shown;
   const state = stateOf(view);

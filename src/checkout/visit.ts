@@ -25,6 +25,7 @@ function cookieName(id: string): string {
   return PAGE_COOKIES + id.slice(-12);
 }
 
+/** The key that this browser shows for the page of that id, not verified; undefined if none of its cookies is for that page. */
 export function keyOf(request: Pick<PageRequest, 'cookie'>, id: string): string | undefined {
   return request.cookie(cookieName(id));
 }

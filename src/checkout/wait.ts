@@ -79,6 +79,7 @@ export function askedMain(shown: Shown): Html {
   return html`<section class="card calm">${spinner()}<h1>${text(shown, 'bank_asked_title')}</h1><p>${text(shown, 'bank_asked_text')}</p>${about(shown)}${refresh(shown)}${leave(shown)}</section>`;
 }
 
+/** The proof of a bank transfer has arrived: an operator checks the transfer, and the customer has nothing to do. */
 export function proofSentMain(shown: Shown): Html {
   return html`<section class="card calm"><span class="seal" aria-hidden="true">✓</span><h1>${text(shown, 'proof_wait_title')}</h1><p>${text(shown, 'proof_wait_text')}</p>${about(shown)}${refresh(shown)}${returnLink(shown, 'main', { mayBePaid: true })}</section>`;
 }

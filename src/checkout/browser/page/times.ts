@@ -16,6 +16,10 @@ function stopwatch(): () => number {
   return () => Math.max(performance.now() - started, Date.now() - date);
 }
 
+/**
+ * Starts the countdowns that the page has, if any: once a second each is written anew from the milliseconds that the server has
+ * put into it. Once a time in `data-left` is over, the page is loaded.
+ */
 export function countDown(): void {
   const sinceShown = stopwatch();
   const ring = document.querySelector<HTMLElement>('[data-ring]');
