@@ -52,6 +52,7 @@ const AvailabilityAnswer = Type.Object(
   named('AvailabilityAnswer'),
 );
 
+/** `GET /internal/availability`, for a merchant's backend. */
 export function availabilityRoutes(deps: Deps): Route[] {
   const availability = openAvailability(deps);
   return [

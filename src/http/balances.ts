@@ -8,6 +8,7 @@ import type { Deps } from '../usecases/deps.ts';
 import { BalancesAnswer } from './books-schemas.ts';
 import { defineRoute, type Route } from './route.ts';
 
+/** `GET /internal/balances`, for a merchant's backend. */
 export function balanceRoutes(deps: Deps): Route[] {
   return [
     defineRoute({

@@ -11,6 +11,7 @@ import type { Bank } from '../usecases/bank-config.ts';
 import type { ProofUploaded } from '../usecases/proof-upload.ts';
 import { presentPayment, type SealPaymentId, timestamp } from './present.ts';
 
+/** The answer of `get-config-bank`: the banks in the order given, each with its accounts. */
 export function presentBanks(banks: readonly Bank[]) {
   return {
     success: true,
@@ -23,6 +24,7 @@ export function presentBanks(banks: readonly Bank[]) {
   };
 }
 
+/** The answer to an uploaded proof: the payment, and the proof's facts. `seal` makes the `payment_id`. */
 export function presentProof({ payment, proof }: ProofUploaded, seal: SealPaymentId, language: Language) {
   return {
     ...presentPayment(payment, seal, say(language, 'done.proof_received')),

@@ -14,6 +14,7 @@ import type { UploadedFile } from './multipart.ts';
 import { defineRoute, type Route } from './route.ts';
 import { BanksAnswer, ProofAnswer, ProofBody } from './schemas.ts';
 
+/** `GET /payments/get-config-bank` and `POST /payments/bank-transfer/proof`, both by a session, a consumed one too. */
 export function bankRoutes(deps: Deps): Route[] {
   const seal = deps.secrets.sealPaymentId;
   return [

@@ -20,6 +20,7 @@ const BUDGET_BYTES = 32 * 1024 * 1024;
 const ADDRESS_BYTES = BUDGET_BYTES / 4;
 const RETRY_SECONDS = 2;
 
+/** How much of request bodies this process may still take in. */
 export interface BodyBudget {
   /**
    * The refusal for a request whose body has no room; undefined if there is room, which is reserved until the body has arrived.
@@ -28,6 +29,10 @@ export interface BodyBudget {
   refusalFor(request: Pick<FastifyRequest, 'raw' | 'routeOptions'>, addressOf: () => string): Refusal | undefined;
 }
 
+/**
+ * A budget of which nothing is taken. A process has one. What finds no room is refused with 1402, to be sent again after two
+ * seconds.
+ */
 export function createBodyBudget(): BodyBudget {
   let taken = 0;
   /** Bytes by address; an address with none has no entry. */

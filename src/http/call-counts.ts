@@ -33,6 +33,7 @@ export type GuardedCalls = SlidingWindow;
  */
 const GUARDED_CALLS: Guard = { name: 'calls', calls: 120, seconds: 60 };
 
+/** Counts the calls of one guarded route, in this process: 120 a minute of each sender are let through. */
 export function countGuardedCalls(clock: Pick<Clock, 'now'>): GuardedCalls {
   return slidingWindow(clock, GUARDED_CALLS);
 }

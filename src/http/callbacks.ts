@@ -16,6 +16,10 @@ const Params = Type.Object({
   segment: Type.String({ maxLength: 256 }),
 });
 
+/**
+ * The routes of upstreams' callbacks, one for each method. They are no part of the API: they stand at the root, and take no
+ * credential.
+ */
 export function callbackRoutes(deps: Deps): Route[] {
   return (['PUT', 'POST'] as const).map((method) =>
     defineRoute({

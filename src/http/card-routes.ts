@@ -22,6 +22,10 @@ import { type Call, defineRoute, type Route } from './route.ts';
 import { TransactionParams } from './schemas.ts';
 import { StatusAnswer } from './status-schemas.ts';
 
+/**
+ * `POST /payments/card/3ds-callback`, and by a session `check-status`, `cardnet/status` and its other name `mastercard/status`
+ * (contract §4).
+ */
 export function cardRoutes(deps: Deps): Route[] {
   return [
     callbackRoute(deps),

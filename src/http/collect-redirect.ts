@@ -16,6 +16,7 @@ import { presentCollected } from './present.ts';
 import { defineRoute, type Route } from './route.ts';
 import { CollectRedirectAnswer, CollectRedirectBody } from './schemas.ts';
 
+/** `POST /payments/collect-redirect`, by a session. The address that it returns is served by the `checkout` room. */
 export function collectRedirectRoutes(deps: Deps): Route[] {
   return [
     defineRoute({

@@ -9,6 +9,7 @@ import { presentReleased } from './present.ts';
 import { defineRoute, type Route } from './route.ts';
 import { ReleasedAnswer, TransactionParams } from './schemas.ts';
 
+/** `POST /internal/deliveries/{transaction_id}/release`, for a merchant's backend. */
 export function deliveryRoutes(deps: Deps): Route[] {
   return [
     defineRoute({

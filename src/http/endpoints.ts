@@ -26,6 +26,7 @@ export interface Endpoint {
   readonly isPage: boolean;
 }
 
+/** The table, as it is read for a request. */
 export interface Endpoints {
   /** The endpoint that a request is for; a HEAD is treated as a GET. */
   at(request: { readonly method?: string | undefined; readonly url?: string | undefined }): Endpoint | undefined;
@@ -39,6 +40,7 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT'] as const;
 /** A parameter that does not fit into the header limit never comes here; so a long id is an unknown id, not an unknown path. */
 export const MAX_PARAMETER_LENGTH = 20_000;
 
+/** Fills the table. @throws Error when two endpoints have the same method and path. */
 export function createEndpoints(endpoints: readonly Endpoint[]): Endpoints {
   const router = createRouter({ maxParamLength: MAX_PARAMETER_LENGTH, querystringParser: () => ({}) });
   for (const endpoint of endpoints) {

@@ -9,6 +9,7 @@ import type { EventDetail } from '../usecases/events-read.ts';
 import type { RangeReplayed } from '../usecases/events-replay.ts';
 import { timestamp } from './present.ts';
 
+/** An event without its body. `next_at` is null unless a try is due, and `delivered_at` until one has succeeded. */
 export function presentEvent(event: WebhookEvent) {
   const { id, type, transaction_id, sequence, url, status, attempts, last_error } = event;
   return {
@@ -26,11 +27,16 @@ export function presentEvent(event: WebhookEvent) {
   };
 }
 
+/** The answer to the read of one event: the event, its body, and its tries in the order given. */
 export function presentEventDetail({ event, tries }: EventDetail) {
   const body: unknown = JSON.parse(event.body);
   return { success: true, ...presentEvent(event), body, tries: tries.map(presentTry) };
 }
 
+/**
+ * The answer to the replay of a time span: how many events are sent again, and up to which instant, itself included. With a
+ * `next_cursor` there are more.
+ */
 export function presentRange({ replayed, until, next }: RangeReplayed) {
   return { success: true, replayed, to: timestamp(until - 1), next_cursor: next ?? null };
 }

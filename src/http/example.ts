@@ -4,6 +4,7 @@
  * Invariant: none of it exists. Tokens and ids have the form of real ones and open nothing.
  */
 
+/** An example of one call and its answer, as a route's documentation shows it. */
 export interface Example {
   /** Path parameters, by name. */
   readonly params?: Readonly<Record<string, string>>;

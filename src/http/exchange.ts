@@ -43,6 +43,7 @@ declare module 'fastify' {
   }
 }
 
+/** What answering a request takes. `publicUrl`: the gateway's own address, without a slash at the end. */
 export interface ExchangeParts {
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Log;
@@ -60,6 +61,7 @@ export function requestIds(random: Random): () => string {
   };
 }
 
+/** The exchange of a request of which nothing has been read. `startedAt`: milliseconds since 1970. */
 export function newExchange(requestId: string, startedAt: number): Exchange {
   return {
     requestId,
@@ -91,6 +93,7 @@ export function exchangeOf(request: FastifyRequest): Exchange {
   return request.exchange;
 }
 
+/** The language of the answer, by the request's `Accept-Language`; the default one if it names none that we have. */
 export function languageOfRequest(request: FastifyRequest): Language {
   return negotiate(request.headers['accept-language']);
 }

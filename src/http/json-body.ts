@@ -9,6 +9,7 @@ import { isUtf8 } from 'node:buffer';
 import { type DetailCode, type Refusal, refuseField } from '../domain/refusal.ts';
 import { holdsCardNumber, isCardField, isCardName, isExpiryField } from './card-data.ts';
 
+/** A JSON object of which nothing has been checked yet. */
 export type JsonObject = { [name: string]: unknown };
 
 /** A body, or why it is refused. */
@@ -19,6 +20,10 @@ export type JsonBody =
 /** How deep objects and arrays may nest, the body itself included. */
 const DEEPEST = 16;
 
+/**
+ * Reads UTF-8 text as one JSON object (RFC 8259). Refused with 1110: any other value or text, more than 16 levels, a repeated
+ * key, and card data. The refusal names the field that is at fault, or else `body`.
+ */
 export function readJsonBody(bytes: Buffer): JsonBody {
   const text = bytes.toString('utf8');
   // Invalid UTF-8 decodes to the replacement character, which may also have been sent as such.

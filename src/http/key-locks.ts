@@ -8,6 +8,7 @@
 import { Refusal } from '../domain/refusal.ts';
 import type { Clock } from '../platform/platform.ts';
 
+/** Locks of Idempotency-Keys: calls of this process that bring the same key take turns. */
 export interface KeyLocks {
   /**
    * Waits for the lock of the key of that id, and returns the function that releases it.

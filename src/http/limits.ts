@@ -18,8 +18,10 @@ import {
 import type { Clock } from '../platform/platform.ts';
 import { type SlidingWindow, type Standing, slidingWindow } from './sliding-window.ts';
 
+/** The traffic limit of a route, or none. */
 export type LimitName = TrafficLimit | 'none';
 
+/** The traffic limits of this process. */
 export interface Limits {
   /**
    * Counts a call under a limit; undefined when the limit is switched off. `calls`: the merchant's own number. `weight`: as how many

@@ -16,6 +16,7 @@ export interface LoadShedderParts {
   readonly log: Log;
 }
 
+/** Decides about each request by its class alone. */
 export interface LoadShedder {
   /** The refusal for a request of that class; undefined if it is admitted. */
   refusalFor(loadClass: LoadClass): Refusal | undefined;
@@ -27,6 +28,10 @@ const RETRY_SECONDS = [1, 2, 3, 4, 5] as const;
 /** Made once: capturing an error's stack takes as long as all the rest of a refusal. */
 const REFUSALS = RETRY_SECONDS.map((retryAfter) => new Refusal(1402, { retryAfter }));
 
+/**
+ * Registers its counter and the overload level with `metrics`, so a process makes only one. Its refusals are 1402, with one to
+ * five seconds to wait.
+ */
 export function createLoadShedder({ limiter, metrics, random, log }: LoadShedderParts): LoadShedder {
   const count = metrics.counter(
     'mbongo_http_shed_total',

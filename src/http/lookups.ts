@@ -7,6 +7,7 @@
 import type { CredentialWithStanding, SessionWithStanding } from '../domain/credential.ts';
 import type { IdempotencyRecord, Merchant } from '../domain/records.ts';
 
+/** Reads by the shard and the id. Undefined: there is no such record. */
 export interface Lookups {
   sessionCaller(shard: number, id: string): Promise<SessionWithStanding | undefined>;
   credentialCaller(shard: number, id: string): Promise<CredentialWithStanding | undefined>;

@@ -28,6 +28,7 @@ export interface UploadedFile {
   readonly bytes: Uint8Array;
 }
 
+/** A form that was sent with a file: its other fields as text, and the file's bytes. */
 export interface Form {
   readonly fields: { readonly [name: string]: string };
   /** Undefined when there is no such part. */

@@ -26,6 +26,7 @@ export interface RoomMade {
   readonly over_share: number;
 }
 
+/** The connections of a server, and which of them may be closed. */
 export interface OpenConnections {
   /**
    * Closes idle connections. If one address (of IPv6, one /64) still has more than `share`, what it has too many is closed, the

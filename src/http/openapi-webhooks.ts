@@ -33,6 +33,7 @@ function headersOf(about: About): readonly (readonly [name: string, schema: Json
   ];
 }
 
+/** The `webhooks` of the document, by name: `payment`, of payments and their refunds, and `payout`, of a payout's lines. */
 export function webhookDescriptions(): Json {
   return {
     payment: posted('payment', 'A payment is final, or has been refunded', PaymentEvent, WEBHOOK_BODY),

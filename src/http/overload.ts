@@ -70,6 +70,7 @@ export interface Backlog {
   pending(): number;
 }
 
+/** What a process decides load shedding by: the work that waits, and the classes that are admitted meanwhile. */
 export interface Limiter {
   /** Changes under way: the group commit. */
   readonly commits: Backlog;
@@ -88,6 +89,7 @@ export interface LimiterParts {
   afterTurn(task: () => void): void;
 }
 
+/** A limiter that has seen no work yet. A process has one: all its requests share the store. */
 export function createLimiter({ now, afterTurn }: LimiterParts): Limiter {
   const turns = watchTurns(now, afterTurn);
   const [commits, reads] = [createBacklog(now), createBacklog(now)];

@@ -33,6 +33,10 @@ export interface PageParts extends ExchangeParts, ClockCheck {
 /** Many times any form of ours: it is read before the browser has proved that the page is its own. A file has its own limit. */
 const MAX_FORM_BYTES = 16 * 1024;
 
+/**
+ * Adds a route for each page. What goes wrong on a page is answered by a page, or for a script in the envelope. A form has at
+ * most 16 KiB.
+ */
 export function addPages(app: FastifyInstance, parts: PageParts, pages: Pages): void {
   for (const page of pages.list) {
     app.route({

@@ -51,6 +51,7 @@ import {
 } from './schemas.ts';
 import { MobileMoneyAnswer, StatusAnswer } from './status-schemas.ts';
 
+/** Below `/payments`, all by a session: collect, submit, verify-otp, resend-otp, and the reads of a payment. */
 export function paymentRoutes(deps: Deps): Route[] {
   return [...payingRoutes(deps), ...codeRoutes(deps), ...readingRoutes(deps)];
 }

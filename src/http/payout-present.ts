@@ -115,10 +115,15 @@ function presentLine(line: PayoutLine, { approval }: PayoutBatch, language: Lang
   };
 }
 
+/** A page of the list of batches, without their lines. `next_cursor` is null on the last one. */
 export function presentBatches({ batches, nextCursor }: BatchPage) {
   return { success: true, payouts: batches.map(presentStanding), next_cursor: nextCursor ?? null };
 }
 
+/**
+ * One batch in full: its schedule, its runs, and the lines of the occurrence that was read. It shows receivers' whole numbers, so
+ * only the merchant's own backend may get it.
+ */
 export function presentBatch(detail: BatchDetail, language: Language) {
   const { batch, runs, occurrence, lines } = detail;
   return {

@@ -38,6 +38,7 @@ import {
 } from './payout-schemas.ts';
 import { type Call, defineRoute, type Route } from './route.ts';
 
+/** The routes of payouts: `POST /payments/send` by a session, and those below `/internal/payouts` for a merchant's backend. */
 export function payoutRoutes(deps: Deps): Route[] {
   return [...sendingRoutes(deps), ...batchRoutes(deps)];
 }

@@ -62,6 +62,7 @@ interface Handling {
   readonly reply: FastifyReply;
 }
 
+/** The two halves of a call: before its body has arrived, and after. */
 export interface Pipeline {
   /** Runs once the headers have arrived: refuses a body of the wrong type, and starts to look the caller up. */
   begin(request: FastifyRequest): void;
@@ -69,6 +70,7 @@ export interface Pipeline {
   handle(request: FastifyRequest, reply: FastifyReply): Promise<string | Readable>;
 }
 
+/** The pipeline of one route. What it counts and locks from call to call is this process's only. */
 export function createPipeline(parts: PipelineParts, route: Route): Pipeline {
   const kept: Kept = {
     body: route.body === undefined ? undefined : createBodyShape(route.body, route.codes),

@@ -31,6 +31,7 @@ export function timestamp(at: number | null): string | null {
   return at === null ? null : new Date(at).toISOString();
 }
 
+/** The answer to a mint. It is the only answer that has the session's token. */
 export function presentSession({ session, token }: SessionCreated, language: Language) {
   return {
     success: true,
@@ -74,6 +75,9 @@ export function presentCollected({ payment, pageUrl }: Collected, seal: SealPaym
   };
 }
 
+/**
+ * The answer to a right code: the payment, what the wallet was debited, and what is left in it. `seal` makes the `payment_id`.
+ */
 export function presentVerified(verified: CodeVerified, seal: SealPaymentId, language: Language) {
   const { payment } = verified;
   return {
@@ -85,6 +89,7 @@ export function presentVerified(verified: CodeVerified, seal: SealPaymentId, lan
   };
 }
 
+/** The answer to a resend: the payment, and to which phone, masked, a new code was sent and until when it is valid. */
 export function presentResent(resent: CodeResent, seal: SealPaymentId, language: Language) {
   const sentTo = maskPhone(resent.sentTo);
   const minutes = Math.round((resent.expiresAt - resent.resentAt) / 60_000);
@@ -98,6 +103,7 @@ export function presentResent(resent: CodeResent, seal: SealPaymentId, language:
   };
 }
 
+/** The answer to a release. `amount`: what the merchant receives; `released_at`: when it was first released. */
 export function presentReleased({ payment, amountMinor, releasedAt }: Released, language: Language) {
   return {
     success: true,
@@ -146,6 +152,7 @@ function isPaying({ status, attempt_id }: Pick<Payment, 'status' | 'attempt_id'>
   return status === 'pending' && attempt_id !== null;
 }
 
+/** The status read of the specification. `completed_at` is left out as long as the status is not final. */
 export function presentStatus(payment: Payment | PayoutLine) {
   return {
     transaction_id: payment.id,
@@ -157,6 +164,7 @@ export function presentStatus(payment: Payment | PayoutLine) {
   };
 }
 
+/** A payment in full (contract §4). `seal` makes the `payment_id`; `publicUrl` is where the icons of the methods are found. */
 export function presentDetail(detail: PaymentDetail, seal: SealPaymentId, language: Language, publicUrl: string) {
   const { payment, timeline, late } = detail;
   return {

@@ -16,6 +16,7 @@ import { MAX_REFUNDS, REFUNDS, RefundAnswer, RefundBody, RefundsAnswer, RefundsQ
 import { defineRoute, type Route } from './route.ts';
 import { idParams } from './schema-words.ts';
 
+/** `POST /internal/refunds`, and the reads of one refund and of all, for a merchant's backend. */
 export function refundRoutes(deps: Deps): Route[] {
   return [
     defineRoute({

@@ -9,6 +9,7 @@ import type { MerchantCaller, SessionCaller } from '../usecases/callers.ts';
 import { hasFields, isText } from '../usecases/stored-json.ts';
 import type { Route } from './route.ts';
 
+/** Finds out which payment a refused call was about. */
 export interface PaymentsKnown {
   /** The transaction behind an id that a caller has named; undefined if it is none of its merchant's payments. */
   transactionOf(caller: MerchantCaller | SessionCaller, id: string): Promise<string | undefined>;

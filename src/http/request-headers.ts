@@ -8,6 +8,7 @@
 import type { IncomingMessage } from 'node:http';
 import { refuseField } from '../domain/refusal.ts';
 
+/** The headers of a call that its route's pipeline acts on. */
 export interface PipelineHeaders {
   readonly authorization: string | undefined;
   readonly idempotencyKey: string | undefined;
@@ -21,6 +22,10 @@ export interface PipelineHeaders {
 const IDEMPOTENCY_KEY = 'Idempotency-Key';
 const FINGERPRINT = 'X-Device-Fingerprint';
 
+/**
+ * Reads the three headers, as they were sent; undefined if one is absent. Of one that came twice the value must not be used: see
+ * `twoCredentials` and `duplicate`.
+ */
 export function readPipelineHeaders(request: Pick<IncomingMessage, 'rawHeaders'>): PipelineHeaders {
   const { rawHeaders } = request;
   let authorization: string | undefined;
@@ -65,6 +70,7 @@ export function readFingerprint(value: string | undefined): string | undefined {
   return value.toLowerCase();
 }
 
+/** Whether the content type says JSON in UTF-8; false if there is none. */
 export function isPlainJson(headers: IncomingMessage['headers']): boolean {
   const type = headers['content-type'];
   return type === 'application/json' || isOf('application/json', type);

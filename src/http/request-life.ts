@@ -52,6 +52,9 @@ declare module 'fastify' {
   }
 }
 
+/**
+ * Adds to `app` the hooks that every request passes, and the answers to unknown paths and to errors that no handler has answered.
+ */
 export function addRequestLife(app: FastifyInstance, parts: LifeParts): void {
   app.decorateRequest('exchange', undefined);
   if (parts.traces !== undefined) addTraces(app, parts.traces);

@@ -13,6 +13,10 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 /** Called for every answer once it has been sent, with the route's pattern and how many milliseconds it took. */
 export type CountAnswer = (method: string, route: string, status: number, milliseconds: number) => void;
 
+/**
+ * Registers both metrics of answers with `metrics`, and returns the function that counts one. Unusual methods count as `other`,
+ * and statuses by their class.
+ */
 export function requestMetrics(metrics: Metrics): CountAnswer {
   const count = metrics.counter('mbongo_http_requests_total', 'Answers by route and class of status.', [
     'method',

@@ -9,6 +9,7 @@ import type { TracedRequest, Traces } from '../platform/platform.ts';
 import { type Exchange, exchangeOf } from './exchange.ts';
 import { PROBES } from './service-page.ts';
 
+/** Adds the hooks that begin and end a span. A `traceparent` (W3C Trace Context) is continued; probes get no span. */
 export function addTraces(app: FastifyInstance, traces: Traces): void {
   const traced = new WeakMap<FastifyRequest, TracedRequest>();
   app.addHook('onRequest', (request, _reply, done) => {

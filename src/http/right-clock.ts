@@ -7,6 +7,7 @@
 
 import { Refusal } from '../domain/refusal.ts';
 
+/** Compares this process's clock with the database's. */
 export interface ClockCheck {
   /** Whether this process's clock can be believed. The promise rejects while the database, which is asked, cannot be reached. */
   isClockRight(): Promise<boolean>;

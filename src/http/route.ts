@@ -17,6 +17,7 @@ import type { LimitName } from './limits.ts';
 import type { FileRule } from './multipart.ts';
 import type { LoadClass } from './overload.ts';
 
+/** Who may call a route: a merchant's backend by its credential, a client by a session's token, or anybody. */
 export type CredentialKind = 'merchant' | 'session' | 'none';
 
 /** An answer before it is serialised: the HTTP status, and the JSON document. */

@@ -29,6 +29,10 @@ export interface PageParts {
   refreshMetrics(): Promise<void>;
 }
 
+/**
+ * The pages `/health` (`/api/v1/health` too), `/health/ready`, `/metrics`, `/openapi.json`, `/openapi.yaml`, and those below
+ * `/docs` (contract §9).
+ */
 export function servicePages(parts: PageParts): ServicePage[] {
   return [...healthPages(parts), metricsPage(parts), ...apiPages(parts)];
 }

@@ -8,6 +8,7 @@ import { presentSession } from './present.ts';
 import { defineRoute, type Route } from './route.ts';
 import { SessionAnswer, SessionBody } from './schemas.ts';
 
+/** `POST /internal/sessions/create`, for a merchant's backend. */
 export function sessionRoutes(deps: Deps): Route[] {
   return [
     defineRoute({

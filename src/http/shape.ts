@@ -11,6 +11,7 @@ import { Check } from 'typebox/value';
 import { type DetailCode, Refusal, type RefusalCode, type RefusalDetail, type Words } from '../domain/refusal.ts';
 import { type JsonObject, joinPath } from './json-body.ts';
 
+/** A compiled schema of parameters. */
 export interface Shape {
   /** Returns when the value fits. @throws Refusal with every bad field. */
   require(value: unknown): void;
@@ -22,6 +23,7 @@ export interface Shape {
  */
 export type FieldCheck = (readable: JsonObject, unreadable: ReadonlySet<string>) => readonly RefusalDetail[];
 
+/** A compiled schema of a body or a query, which the route can add checks of its own to. */
 export interface BodyShape {
   /** Returns when the body fits and its route finds no fault. @throws Refusal with every bad field of both. */
   require(body: unknown, check: FieldCheck | undefined): void;

@@ -22,6 +22,7 @@ export interface Standing {
   readonly retryAfter: number;
 }
 
+/** Counts calls by key under one rule, over the seconds that have just passed. */
 export interface SlidingWindow {
   /**
    * Counts a call if it is allowed. `calls` replaces the rule's own number. `weight`: as how many calls it counts, at most as many

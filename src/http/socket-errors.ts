@@ -32,6 +32,10 @@ interface EndParts extends ExchangeParts {
   readonly clock: Pick<Clock, 'now' | 'after'>;
 }
 
+/**
+ * Answers what Node.js reports as a `clientError`: 431 for headers that are too large, 408 for a client too slow, otherwise 400.
+ * Closes the connection. A client that is gone gets nothing.
+ */
 export function answerClientError(
   parts: EndParts,
   requestId: string,

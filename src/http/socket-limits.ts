@@ -8,6 +8,7 @@ import type { Server } from 'node:http';
 import type { Clock, Metrics } from '../platform/platform.ts';
 import type { OpenConnections, RoomMade } from './open-connections.ts';
 
+/** How many connections a server holds, and how long it waits on each. All times are milliseconds. */
 export interface SocketLimits {
   /** Connections at once; more are closed as they come. */
   readonly connections: number;

@@ -28,6 +28,10 @@ const COLUMNS = [
 /** Amounts stay minor units until they are written: so their minus sign is not escaped as a formula, as a text's is. */
 type Cell = string | bigint | null;
 
+/**
+ * The whole span as CSV: a row of names, the opening balances, a row for each line, the closing balances. `begun`: the span and
+ * its opening balances; `pages`: its lines, read as they are sent.
+ */
 export function statementCsv(begun: StatementPosition, pages: AsyncIterable<StatementPage>): Streamed {
   const { currency, from, until } = begun.order;
   const dayOf = (at: number): string => timestamp(at).slice(0, 'yyyy-mm-dd'.length);

@@ -11,6 +11,10 @@ import { formatMinor } from '../domain/money.ts';
 import type { Standing, StatementLine, StatementPage } from '../usecases/statement-read.ts';
 import { timestamp } from './present.ts';
 
+/**
+ * A page of a statement, with the balances at both ends of the span, and of this page. `to` is the span's last millisecond.
+ * `nextCursor`: null on the last page.
+ */
 export function presentStatement({ begun, lines, closing }: StatementPage, nextCursor: string | null) {
   const { currency, balances, from, until } = begun.order;
   return {

@@ -23,6 +23,7 @@ import { refuseShape } from './shape.ts';
 import { statementCsv } from './statement-csv.ts';
 import { presentStatement } from './statement-present.ts';
 
+/** `GET /internal/statement`, for a merchant's backend. */
 export function statementRoutes(deps: Deps): Route[] {
   return [
     defineRoute({

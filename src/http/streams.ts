@@ -13,6 +13,7 @@ import { type ExchangeParts, exchangeOf } from './exchange.ts';
 import { ConcurrencyExceeded } from './limits.ts';
 import type { Streamed } from './route.ts';
 
+/** The answers of this process that are being made while they are read. */
 export interface Streams {
   /** @throws Refusal 1301 when the merchant has its share of streams, 1402 when the process has all it may. */
   send(request: FastifyRequest, reply: FastifyReply, answer: Streamed): Readable;
@@ -28,6 +29,7 @@ const STOP_MS = 5_000;
 /** Bytes of text that are made ahead of what the client has taken. */
 const AHEAD_BYTES = 64 * 1024;
 
+/** Keeps the streams of one process: at most 16 at once, and four of one merchant. */
 export function createStreams(parts: ExchangeParts & { readonly clock: Pick<Clock, 'after'> }): Streams {
   const open = new Map<Readable, string>();
   let stopping = false;

@@ -32,6 +32,7 @@ const TransactionParams = Type.Object({
   }),
 });
 
+/** `GET /internal/transactions` and `GET /internal/transactions/{transaction_id}`, for a merchant's backend. */
 export function transactionRoutes(deps: Deps): Route[] {
   return [
     defineRoute({

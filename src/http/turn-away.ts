@@ -47,6 +47,7 @@ export interface Admission {
   readonly refusal: Refusal | undefined;
 }
 
+/** Decides about requests before the framework sees them. */
 export interface TurnAway {
   /** Turns a request away, by an answer or by closing its connection. False: the framework has to handle it. Never throws. */
   turnsAway(request: IncomingMessage, response: ServerResponse): boolean;
@@ -61,6 +62,10 @@ type Decided = IncomingMessage & { [ADMISSION]?: Admission };
 /** For a request about which nothing could be decided: the framework handles it, and what goes wrong with it. */
 const ADMITTED: Admission = { isInTurn: true, refusal: undefined };
 
+/**
+ * Decides by the shedder, and answers as the framework would. A request for a page, or with a long body still to come, is only
+ * decided about, and left to the framework.
+ */
 export function createTurnAway(parts: TurnAwayParts): TurnAway {
   const { endpoints } = parts;
   const answer = answerer(parts);

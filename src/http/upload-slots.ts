@@ -10,6 +10,7 @@ import { Refusal } from '../domain/refusal.ts';
 import type { Clock } from '../platform/platform.ts';
 import { ConcurrencyExceeded } from './limits.ts';
 
+/** The places for files that are being received, and for those that are being stored. */
 export interface UploadSlots {
   /**
    * Takes a slot for a sender (a session's id, or a credential's) of a merchant. Returns the function that gives it back.
@@ -46,6 +47,7 @@ interface Waiter {
   admit(giveBack: () => void): void;
 }
 
+/** Keeps the 24 slots of one process. `after` ends the wait for one. */
 export function createUploadSlots({ after }: Pick<Clock, 'after'>): UploadSlots {
   const taken = new Map<string, number>();
   let all = 0;

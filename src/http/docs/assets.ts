@@ -11,6 +11,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Content, compressed } from './content.ts';
 
+/** The addresses of the files, and the files themselves. */
 export interface DocsAssets {
   readonly style: string;
   readonly icon: string;
@@ -32,6 +33,11 @@ interface Asset {
 const SCRIPT = 'text/javascript; charset=utf-8';
 const STYLE = 'text/css; charset=utf-8';
 
+/**
+ * Finds the files, and reads those of our own.
+ *
+ * @throws Error when one of them, or the package of the explorer's library, is missing.
+ */
 export function openDocsAssets(): DocsAssets {
   const here = dirname(fileURLToPath(import.meta.url));
   const files = new Map<string, Asset>();

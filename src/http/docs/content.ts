@@ -10,6 +10,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import { codingFor } from '../../messages/accept.ts';
 import type { PageReply } from '../service-page.ts';
 
+/** A page or a file in every coding in which it can be sent. `tag` is its entity tag (RFC 9110 §8.8.3), a weak one. */
 export interface Content {
   readonly type: string;
   readonly tag: string;

@@ -16,6 +16,7 @@ export const EXPLORER_HEADERS = {
     "default-src 'none'; style-src 'self' 'unsafe-inline'; script-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 };
 
+/** The explorer's page as HTML, in English; it is sent with `EXPLORER_HEADERS`. */
 export function renderExplorer(assets: DocsAssets): string {
   return html`<!doctype html>
 <html lang="en">

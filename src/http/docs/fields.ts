@@ -7,6 +7,7 @@
 
 import { at, entriesAt, listAt, numberAt, textAt } from './json.ts';
 
+/** What a person has to know of one field. `limits`, `meaning` and the lists are empty where the schema says nothing. */
 export interface Field {
   readonly name: string;
   readonly required: boolean;
@@ -26,6 +27,10 @@ export interface Shape {
   readonly fields: readonly Field[];
 }
 
+/**
+ * The forms that a schema allows, in its order, each named by its description. Alternatives without fields, such as null, are
+ * left out.
+ */
 export function shapesOf(schema: unknown): Shape[] {
   const kinds = kindsOf(schema).filter((kind) => entriesAt(kind, 'properties').length > 0);
   return kinds.map((kind) => ({ name: textAt(kind, 'description'), fields: fieldsOf(kind) }));

@@ -8,6 +8,7 @@ import { type Html, html, type Piece } from '../../messages/html.ts';
 import { LANGUAGE_NAMES, LANGUAGES, type Language } from '../../messages/messages.ts';
 import type { DocsAssets } from './assets.ts';
 
+/** One page of the documentation. */
 export interface DocsPage {
   readonly path: string;
   readonly title: string;
@@ -21,6 +22,7 @@ export interface DocsPage {
   readonly skip: string;
 }
 
+/** A part of a page that can be linked to, for the contents. `id`: the anchor. */
 export interface Section {
   readonly id: string;
   readonly title: string;
@@ -54,6 +56,7 @@ const PAGES = [
   { path: '/docs/reference', title: 'Reference' },
 ] as const;
 
+/** A whole page of the documentation as HTML; it is sent with `DOCS_HEADERS`. */
 export function renderDocument(assets: DocsAssets, page: DocsPage): string {
   const { language, title, main, skip } = page;
   const contents = contentsOf(page);

@@ -39,6 +39,7 @@ const UPSTREAMS = table(
   ],
 );
 
+/** The page `/docs/going-live`, the same for every installation. */
 export function goingLiveGuide(): Guide {
   const main = html`<h1>Going live</h1>
 <p class="lead">What to configure, check and keep safe before real money moves. <code>mbongo doctor</code> checks most of it, and says what to do. Write <code>npx mbongo</code> in the project’s folder; in the image, <code>mbongo</code> is the entry point.</p>

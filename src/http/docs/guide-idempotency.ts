@@ -15,6 +15,7 @@ const TWICE = `for attempt in 1 2; do
     -d '{"amount":"45.90","currency":"usd","customer_reference":"order-1"}'
 done`;
 
+/** The page `/docs/idempotency`, the same for every installation. */
 export function idempotencyGuide(): Guide {
   const main = html`<h1>Idempotency</h1>
 <p class="lead">Networks lose answers. Send every POST with an <code>Idempotency-Key</code> that names the operation, and repeat it with the same key until you have an answer: the operation is carried out once.</p>

@@ -100,6 +100,7 @@ const DECIMALS = table(
     ]),
 );
 
+/** The page `/docs/payments`, the same for every installation. */
 export function paymentsGuide(): Guide {
   const main = html`<h1>Ways to pay</h1>
 <p class="lead">One session, one amount, one payment. The methods differ in which party is asked for the money, and in when the result is known.</p>

@@ -79,6 +79,7 @@ function send(sandbox: string): string {
 echo "$BATCH"`;
 }
 
+/** The page `/docs/payouts`. Its commands have their webhooks sent to the inbox of the sandbox. */
 export function payoutsGuide({ sandbox }: Installation): Guide {
   const main = html`<h1>Pay people</h1>
 <p class="lead">One call pays up to ${MAX_BENEFICIARIES} people: at once, on dates, or repeatedly; by mobile money or into wallets. The gateway reserves amounts and fees before it sends anything, and pays each person once.</p>

@@ -67,6 +67,7 @@ const CAUSE_TABLE = table(
   Object.entries(CAUSES).map(([cause, [moved, balances]]) => [`\`${cause}\``, moved, balances]),
 );
 
+/** The page `/docs/reconcile`, the same for every installation. */
 export function reconcileGuide(): Guide {
   const main = html`<h1>Reconcile</h1>
 <p class="lead">Compare your own records with the gateway’s books once a day. The statement is the book: it has every amount that moved on your balances, when it moved, and what for.</p>

@@ -46,6 +46,7 @@ const STATUSES = table(
   ],
 );
 
+/** The page `/docs/refunds`, the same for every installation. */
 export function refundsGuide(): Guide {
   const main = html`<h1>Give money back</h1>
 <p class="lead">A refund returns the money of an approved payment, in whole or in part, to the payer, by the method that paid. The money comes from your balance, and is reserved before anything is sent.</p>

@@ -43,6 +43,7 @@ CREDENTIAL="$(demo key_id):$(demo secret)"
 echo "$CREDENTIAL"`;
 }
 
+/** The page `/docs`. Of a gateway in production it says that the commands are for another one, in sandbox mode. */
 export function startGuide(installation: Installation): Guide {
   const { sandbox, isSandbox } = installation;
   const main = html`<h1>Take a payment in five minutes</h1>

@@ -20,6 +20,7 @@ function commandFor(demoFile: string): string {
   return folder === DEFAULT_FOLDER ? 'npx mbongo' : `DATA_DIR=${quoted(folder)} npx mbongo`;
 }
 
+/** The page `/docs/test-numbers`. It links to the tools of the sandbox, by its address. */
 export function testNumbersGuide({ sandbox, demoFile }: Installation): Guide {
   const command = commandFor(demoFile);
   const main = html`<h1>Test numbers</h1>

@@ -62,6 +62,7 @@ const HEADERS = table(
   ],
 );
 
+/** The page `/docs/webhooks`. Of a gateway with a sandbox it says where the secret of the demo merchant is kept. */
 export function webhooksGuide({ isSandbox, demoFile }: Pick<Installation, 'isSandbox' | 'demoFile'>): Guide {
   const seconds = DELIVERY_TIMEOUT_MS / 1_000;
   const main = html`<h1>Webhooks</h1>

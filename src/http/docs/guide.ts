@@ -7,6 +7,7 @@
 import type { Html } from '../../messages/html.ts';
 import type { Section } from './frame.ts';
 
+/** A page of the guide, without the frame around it. */
 export interface Guide {
   readonly title: string;
   readonly main: Html;

@@ -14,16 +14,19 @@ export function at(value: unknown, ...path: readonly string[]): unknown {
   return found;
 }
 
+/** The text at a path; empty if none is there. */
 export function textAt(value: unknown, ...path: readonly string[]): string {
   const found = at(value, ...path);
   return typeof found === 'string' ? found : '';
 }
 
+/** The number of that name; undefined if there is none. */
 export function numberAt(value: unknown, name: string): number | undefined {
   const found = at(value, name);
   return typeof found === 'number' ? found : undefined;
 }
 
+/** The list at a path; empty if none is there. */
 export function listAt(value: unknown, ...path: readonly string[]): readonly unknown[] {
   const found = at(value, ...path);
   return Array.isArray(found) ? found : [];

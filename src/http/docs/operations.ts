@@ -7,12 +7,14 @@
 import { type Field, fieldOf, type Shape, shapesOf } from './fields.ts';
 import { at, entriesAt, listAt, textAt } from './json.ts';
 
+/** The calls under one tag. */
 export interface Group {
   readonly name: string;
   readonly description: string;
   readonly operations: readonly Operation[];
 }
 
+/** One call, as the document describes it. */
 export interface Operation {
   /** The operationId, which is also its anchor. */
   readonly id: string;
@@ -28,6 +30,7 @@ export interface Operation {
   readonly refusals: readonly Refusals[];
 }
 
+/** What a call takes besides its body. */
 export interface Parameter {
   /** Where a request has it: `in` of the document. */
   readonly location: 'path' | 'query' | 'header';
@@ -36,6 +39,7 @@ export interface Parameter {
   readonly example: string | undefined;
 }
 
+/** What a call takes as its body. */
 export interface Body {
   /** Content types, the usual one first. */
   readonly types: readonly string[];
@@ -43,6 +47,7 @@ export interface Body {
   readonly example: unknown;
 }
 
+/** A success: any status below 400. */
 export interface Answer {
   /** One or several that look alike. */
   readonly statuses: readonly string[];
@@ -58,6 +63,10 @@ export interface Refusals {
   readonly codes: readonly { readonly code: string; readonly name: string }[];
 }
 
+/**
+ * The document's calls by tag: its tags in their order, the calls of each in the order of their paths. A tag without calls is an
+ * empty group.
+ */
 export function groupsOf(document: unknown): Group[] {
   const operations = entriesAt(document, 'paths').flatMap(([path, methods]) =>
     entriesAt(methods).map(([method, operation]) => ({

@@ -55,6 +55,10 @@ const NOTHING_HERE: Guide = {
 <p><a class="back" href="/docs">To the first page</a></p>`,
 };
 
+/**
+ * The pages below `/docs`, and the files that they load. Pages of errors are in the reader's language, all others in English. An
+ * address that no page has is 404: to a browser as a page, to a program in the envelope.
+ */
 export function docsPages(parts: DocsParts): ServicePage[] {
   const assets = openDocsAssets();
   const made = new Map<string, Promise<Content>>();

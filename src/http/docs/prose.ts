@@ -36,6 +36,7 @@ export function heading(id: string, title: string): Html {
   return html`<h2 id="${id}">${title}${anchor(id, title)}</h2>`;
 }
 
+/** The link beside a heading that leads to itself. `id` is the heading's; `title` names the link for those who do not see it. */
 export function anchor(id: string, title: string): Html {
   return html`<a class="anchor" href="#${id}" aria-label="Link to ${title}">#</a>`;
 }

@@ -12,6 +12,7 @@ import { textAt } from './json.ts';
 import { type Answer, groupsOf, type Operation } from './operations.ts';
 import { anchor, code, prose } from './prose.ts';
 
+/** The text of the reference, and its sections for the contents. */
 export interface Reference {
   readonly main: Html;
   readonly sections: readonly Section[];
