@@ -7,6 +7,10 @@
 import type { Command } from 'commander';
 import type { AddVerb } from './verb.ts';
 
+/**
+ * Adds `mbongo archive`, which is a verb itself, with the verbs `list` and `drop`. From then on the program reads an option behind
+ * a verb as that verb's.
+ */
 export function addArchiveCommands(program: Command, addVerb: AddVerb): void {
   const load = () => import('./archive.ts');
   // Options after `list` and `drop` belong to these verbs, `--json` too.

@@ -11,6 +11,7 @@ import { pause } from '../usecases/patience.ts';
 import { type Output, table, timeOf } from './output.ts';
 import type { Tools } from './tools.ts';
 
+/** The options of `mbongo archive`. `olderThan`: an age in whole months or years, `13m` or `2y`, which must be given. */
 export interface ArchiveOptions {
   readonly olderThan?: string;
   readonly dryRun?: true;
@@ -19,6 +20,13 @@ export interface ArchiveOptions {
 /** 5 ms at least between steps. Otherwise it pauses for as long as a step took, which leaves the gateway half of the time. */
 const MIN_REST_MS = 5;
 
+/**
+ * Moves records that became final longer ago than `olderThan` into the archive, or with --dry-run only counts them:
+ * `{final_before, dry_run, rows, busy_steps}`. `rows` counts by table; `busy_steps` is how many steps were left out because their
+ * rows are in use.
+ *
+ * @throws UsageError when the age is missing, malformed or out of range.
+ */
 export async function archiveRun({ deps }: Tools, options: ArchiveOptions): Promise<Output> {
   const dry = options.dryRun === true;
   const rest = (took: number): Promise<void> => pause(deps.clock, dry ? 0 : Math.max(MIN_REST_MS, took));
@@ -37,6 +45,10 @@ export async function archiveRun({ deps }: Tools, options: ArchiveOptions): Prom
   };
 }
 
+/**
+ * The months in the archive as `{ledger_begins, months: [{month, rows, bytes}]}`. `ledger_begins`: the first day (UTC) whose ledger
+ * lines are kept; null if none have been dropped. `bytes` is text, since it may be larger than a JSON number.
+ */
 export async function archiveList({ deps }: Tools): Promise<Output> {
   const months = await listArchive(deps);
   const ledgerBegins = (await deps.store.archive.ledgerBegins()) ?? null;
@@ -50,11 +62,17 @@ export async function archiveList({ deps }: Tools): Promise<Output> {
   };
 }
 
+/** The options of `mbongo archive drop`. `month`: the oldest month of the archive, as `2024-05`. */
 export interface DropOptions {
   readonly month: string;
   readonly yes?: true;
 }
 
+/**
+ * Deletes the oldest month of the archive for ever, and returns `{dropped: {month, rows, bytes}}`.
+ *
+ * @throws OperatorError when the month cannot be dropped, and, without --yes, with the number of rows that would be deleted.
+ */
 export async function archiveDrop({ deps }: Tools, { month, yes }: DropOptions): Promise<Output> {
   if (yes !== true) {
     const found = await requireDroppable(deps, month);

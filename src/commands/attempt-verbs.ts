@@ -8,6 +8,7 @@ import { type Command, Option } from 'commander';
 import type { LateTarget } from '../domain/late-money.ts';
 import type { AddVerb, AddVerbOf } from './verb.ts';
 
+/** Adds `mbongo attempt` with the verbs `list`, `settle` and `book`. */
 export function addAttemptCommands(program: Command, addVerb: AddVerb, addVerbOf: AddVerbOf): void {
   const attempt = program
     .command('attempt')

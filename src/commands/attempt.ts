@@ -19,6 +19,12 @@ import { endOfPage, type Output, table, timeOf } from './output.ts';
 import { attributionOf, type ConfirmedOptions } from './this-user.ts';
 import type { Tools } from './tools.ts';
 
+/**
+ * A page of open attempts, the oldest first, as `{attempts, next}`; with --late, of those whose money is in suspense, each with
+ * `came_at`. `next` is the id for --after; null: the page was not full.
+ *
+ * @throws UsageError for a malformed id or limit.
+ */
 export async function attemptList(
   { deps }: Tools,
   options: { readonly late?: true; readonly after?: string; readonly limit: string },
@@ -106,12 +112,23 @@ function lateList(attempts: readonly Attempt[]): Output {
   };
 }
 
+/**
+ * The options of `mbongo attempt settle`: exactly one of `paid` and `notPaid` must be given. `providerReference`: the upstream's
+ * reference, the evidence that it has paid.
+ */
 export interface AttemptSettleOptions extends ConfirmedOptions {
   readonly paid?: true;
   readonly notPaid?: true;
   readonly providerReference?: string;
 }
 
+/**
+ * Closes an open attempt as if its upstream had answered, and returns it with its order's status as `payment_status`, `reason` and
+ * `settled_at`.
+ *
+ * @throws UsageError when the outcome or its evidence is missing; OperatorError when the attempt cannot be decided on now, and,
+ *   without --yes, with what would be closed.
+ */
 export async function attemptSettle(
   { deps }: Tools,
   attemptId: string,
@@ -148,11 +165,19 @@ export async function attemptSettle(
   };
 }
 
+/** The options of `mbongo attempt book`. `to`: whose the late money is. `why`: the reason, for the journal. */
 export interface AttemptBookOptions extends ConfirmedOptions {
   readonly to: LateTarget;
   readonly why: string;
 }
 
+/**
+ * Books an attempt's money out of suspense, and returns the attempt with `booked_to`, `reason` and its order's `payment_status`,
+ * which stays as it was.
+ *
+ * @throws OperatorError when none of its money is in suspense, or it cannot go to `to`, and, without --yes, with what would be
+ *   booked.
+ */
 export async function attemptBook({ deps }: Tools, attemptId: string, options: AttemptBookOptions): Promise<Output> {
   const { to, why, yes } = options;
   if (yes !== true) {

@@ -10,6 +10,13 @@ import { toldOfCredit } from './credited.ts';
 import { type Output, table } from './output.ts';
 import type { Tools } from './tools.ts';
 
+/**
+ * Puts money into a merchant's available balance: `{merchant_id, currency, available}` (contract §10), and what `toldOfCredit` adds
+ * for a reference. Under one reference the amount is credited once.
+ *
+ * @throws OperatorError when there is no such merchant, a value is not usable, or another amount was credited under the
+ *   reference.
+ */
 export async function balanceCredit(
   { deps }: Tools,
   options: {
@@ -30,6 +37,12 @@ export async function balanceCredit(
   };
 }
 
+/**
+ * The merchant's balances as `{merchant_id, balances: [{currency, available, reserved, held}]}`, in decimal text. A currency is
+ * listed once the merchant has had an account in it.
+ *
+ * @throws OperatorError when there is no such merchant.
+ */
 export async function balanceShow({ deps }: Tools, options: { readonly merchant: string }): Promise<Output> {
   const merchant = await requireMerchant(deps, options.merchant);
   const balances = (await readBalances(deps, merchant)).map(({ currency, available, reserved, held }) => ({

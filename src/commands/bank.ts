@@ -10,6 +10,10 @@ import { requireCurrency, requireMerchant } from '../usecases/operator-input.ts'
 import { type Output, table, timeOf } from './output.ts';
 import type { Tools } from './tools.ts';
 
+/**
+ * The options of `mbongo bank add`. `bankId`: the same for all accounts at one bank, by default derived from its name. `country`:
+ * its two-letter code. `iban` is checked by its check digits, `swift` by its form.
+ */
 export interface BankAddOptions {
   readonly merchant: string;
   readonly bank: string;
@@ -23,6 +27,11 @@ export interface BankAddOptions {
   readonly branchCity?: string;
 }
 
+/**
+ * Adds an account that the merchant's customers may transfer to (contract §4), and returns it, with its id as `bank_account_id`.
+ *
+ * @throws OperatorError when there is no such merchant, a value is not usable, or the account has been added already.
+ */
 export async function bankAdd({ deps }: Tools, options: BankAddOptions): Promise<Output> {
   const account = await addBankAccount(deps, {
     merchantId: options.merchant,
@@ -39,6 +48,11 @@ export async function bankAdd({ deps }: Tools, options: BankAddOptions): Promise
   return outputOf(account);
 }
 
+/**
+ * The bank accounts of one merchant or of all, closed ones too, as `{accounts}`.
+ *
+ * @throws OperatorError when there is no such merchant.
+ */
 export async function bankList({ deps }: Tools, options: { readonly merchant?: string }): Promise<Output> {
   const { merchant } = options;
   const merchants = merchant === undefined ? await deps.store.merchant.list() : [await requireMerchant(deps, merchant)];
@@ -59,6 +73,11 @@ export async function bankList({ deps }: Tools, options: { readonly merchant?: s
   };
 }
 
+/**
+ * Closes an account, so that no further customer is asked to transfer to it, and returns it. A closed one stays as it is.
+ *
+ * @throws OperatorError when there is no such account.
+ */
 export async function bankClose({ deps }: Tools, accountId: string): Promise<Output> {
   return outputOf(await closeBankAccount(deps, accountId));
 }

@@ -16,6 +16,12 @@ import type { Tools } from './tools.ts';
 /** 250 ms by the machine's clock between two checks whether the test clock was moved. */
 const LOOK_EVERY_MS = 250;
 
+/**
+ * The time of the test clock as `{now, shift_ms, machine_time}`: by how many milliseconds it is ahead of the machine's clock; 0 if
+ * it was never moved.
+ *
+ * @throws OperatorError in production.
+ */
 export async function clockShow({ deps }: Tools): Promise<Output> {
   requireSandbox(deps);
   const shift = await readClockShift(deps);
@@ -28,6 +34,11 @@ export async function clockShow({ deps }: Tools): Promise<Output> {
   };
 }
 
+/**
+ * Sets the test clock forward by a duration such as `30d`, and returns the document of `clockShow`.
+ *
+ * @throws UsageError for what is no duration above zero; OperatorError in production, and beyond ten years in all.
+ */
 export async function clockAdvance({ deps }: Tools, duration: string): Promise<Output> {
   const shift = await advanceClock(deps, readDuration(duration));
   const document = documentOf(shift, deps.clock.wall());

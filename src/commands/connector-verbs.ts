@@ -7,6 +7,7 @@
 import type { Command } from 'commander';
 import type { AddVerb, AddVerbOf } from './verb.ts';
 
+/** Adds `mbongo connector` with the verbs `list`, `hold` and `resume`. */
 export function addConnectorCommands(program: Command, addVerb: AddVerb, addVerbOf: AddVerbOf): void {
   const connector = program.command('connector').description('connectors: hold what is sent out through one');
   const load = () => import('./connector.ts');

@@ -10,6 +10,10 @@ import { type Output, table, timeOf } from './output.ts';
 import { type AttributionOptions, attributionOf } from './this-user.ts';
 import type { Tools } from './tools.ts';
 
+/**
+ * The connectors that send money out as `{connectors: [{connector, held, since, by, why}]}`; the last three are null for one that
+ * is not held.
+ */
 export async function connectorList({ deps }: Tools): Promise<Output> {
   const standings = await readHolds(deps, SENDERS);
   return {
@@ -23,6 +27,11 @@ export async function connectorList({ deps }: Tools): Promise<Output> {
   };
 }
 
+/**
+ * Lets payouts and refunds through a connector wait from now on, and returns the connector as `connectorList` does.
+ *
+ * @throws UsageError when it sends no money out; OperatorError when it is held already.
+ */
 export async function connectorHold({ deps }: Tools, name: string, options: AttributionOptions): Promise<Output> {
   requireSender(name);
   const hold = await holdConnector(deps, name, attributionOf(options));
@@ -35,6 +44,12 @@ export async function connectorHold({ deps }: Tools, name: string, options: Attr
   };
 }
 
+/**
+ * Ends a hold, so that what waits is sent, and returns the connector as `connectorList` does.
+ *
+ * @throws UsageError when it sends no money out; OperatorError when it is not held, and, without --yes, with who holds it and
+ *   why.
+ */
 export async function connectorResume(
   { deps }: Tools,
   name: string,

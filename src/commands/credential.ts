@@ -17,6 +17,12 @@ import type { Tools } from './tools.ts';
 
 const ONCE = 'The secret is shown only this once: keep it on your backend.';
 
+/**
+ * Issues a further credential: `{merchant_id, key_id, secret}`. The secret is shown only this once. `addresses`: the addresses and
+ * networks it may be used from, between commas, or `any`.
+ *
+ * @throws OperatorError when there is no such merchant, or an address is malformed.
+ */
 export async function credentialIssue(
   { deps }: Tools,
   options: { readonly merchant: string; readonly addresses: string },
@@ -25,6 +31,12 @@ export async function credentialIssue(
   return { document: { ...made }, lines: [`credential  ${made.key_id}:${made.secret}`, ONCE] };
 }
 
+/**
+ * Replaces a credential: the new one's `merchant_id`, `key_id` and `secret`, which is shown only this once, with `old_key_id` and
+ * `old_retires_at`; null: the old one is no longer accepted. `grace`: 0 to 30 days.
+ *
+ * @throws OperatorError when the credential has been replaced or revoked, or the grace is not usable.
+ */
 export async function credentialRotate(
   { deps }: Tools,
   options: { readonly key: string; readonly grace: string },
@@ -38,6 +50,13 @@ export async function credentialRotate(
   };
 }
 
+/**
+ * Revokes a credential and the sessions that it minted, at once. The document is the credential, with at most `MAX_GOING` payouts
+ * that it made and that go on, whether there are more (`more_payouts`), and how many go on of an unknown credential
+ * (`unknown_count`).
+ *
+ * @throws OperatorError when there is no such credential.
+ */
 export async function credentialRevoke({ deps }: Tools, options: { readonly key: string }): Promise<Output> {
   const credential = await revokeCredential(deps, options.key);
   const { id, merchant_id: merchantId } = credential;
@@ -87,6 +106,11 @@ async function goingOf({ deps }: Tools, merchantId: string, credentialId: string
 const MAX_GOING = 50;
 const MAX_COUNTED = 500;
 
+/**
+ * A merchant's credentials without their secrets, as `{credentials}`, each with the status that counts now.
+ *
+ * @throws OperatorError when there is no such merchant.
+ */
 export async function credentialList({ deps }: Tools, options: { readonly merchant: string }): Promise<Output> {
   const { id } = await requireMerchant(deps, options.merchant);
   const now = deps.clock.now();

@@ -7,6 +7,12 @@ import { releaseForOperator } from '../usecases/delivery-release.ts';
 import { type Output, timeOf } from './output.ts';
 import type { Tools } from './tools.ts';
 
+/**
+ * Makes the held money of a payment available to its merchant (contract §4):
+ * `{transaction_id, status, amount, currency, released_at}`. A repeated release answers as the first did.
+ *
+ * @throws OperatorError when there is no such payment, or nothing of it is held.
+ */
 export async function deliveryRelease({ deps }: Tools, transactionId: string): Promise<Output> {
   const { payment, amountMinor, releasedAt } = await releaseForOperator(deps, transactionId);
   const { id, status, currency } = payment;

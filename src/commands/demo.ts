@@ -18,6 +18,10 @@ import { createMerchant, type MerchantCreated } from '../usecases/merchant-creat
 import { openWallet } from '../usecases/wallet-open.ts';
 import { openWebhookSecret } from '../usecases/webhook-sign.ts';
 
+/**
+ * The demo merchant as `demo.json` holds it. `secret` and `webhook_secret` are those of the start that made it; they may have been
+ * rotated since.
+ */
 export interface Demo {
   readonly merchant_id: string;
   readonly key_id: string;

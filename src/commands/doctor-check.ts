@@ -9,6 +9,7 @@ import { messageOf } from './output.ts';
 /** `warn`: it works, but should be looked at. `fail`: it does not work, or money may be wrong. */
 export type Standing = 'ok' | 'warn' | 'fail';
 
+/** The result of one check. `detail` is one line, which says what to do unless the status is `ok`. */
 export interface Check {
   readonly name: string;
   readonly status: Standing;
@@ -17,14 +18,19 @@ export interface Check {
   readonly findings?: readonly { readonly [field: string]: string }[];
 }
 
+/** A check that found nothing to do; `detail` is what it saw. */
 export function ok(name: string, detail: string): Check {
   return { name, status: 'ok', detail };
 }
 
+/** A check of what works but should be looked at; `detail` says how. */
 export function warn(name: string, detail: string): Check {
   return { name, status: 'warn', detail };
 }
 
+/**
+ * A check of what does not work, or of money that may be wrong; `detail` says what to do. One such check makes the exit status 1.
+ */
 export function fail(name: string, detail: string): Check {
   return { name, status: 'fail', detail };
 }

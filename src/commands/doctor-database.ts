@@ -127,6 +127,9 @@ export function migrationCheck(applied: readonly string[], ours: readonly string
   return warn('migrations', detail);
 }
 
+/**
+ * Whether this machine's clock is as the database's, within `MAX_CLOCK_SKEW_MS`. It is the machine's own clock, not the test clock.
+ */
 export function checkClock(world: World, store: Store): Promise<readonly Check[]> {
   return looking('clock', async () => {
     const { clockDifference } = await import('../usecases/clock-difference.ts');

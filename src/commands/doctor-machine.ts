@@ -15,6 +15,7 @@ const GIB = 1_024 ** 3;
 const MIN_FREE_BYTES = GIB / 4;
 const LITTLE_FREE_BYTES = 2 * GIB;
 
+/** Whether Node.js is new enough to be safe. `version`: as `process.versions.node` writes it, `20.19.4`. */
 export function checkNode(version = process.versions.node): Check {
   const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);
   // Before 20.19.4, a header with a blank before its colon could make Node.js read one request as two.

@@ -38,6 +38,7 @@ const WORK: { readonly [kind in DueKind]: string } = {
 /** Due work of these kinds is left waiting on purpose while its upstream does not answer. */
 const OF_UPSTREAMS = new Set<DueKind>(['payout', 'payout_run', 'inquiry']);
 
+/** The five checks of work, holds, open attempts, late money and what waits. What waits behind a hold is not overdue. */
 export function checkWork(world: World, store: Store): Promise<readonly Check[]> {
   return looking('work', async () => {
     const now = world.clock.now();
@@ -56,6 +57,10 @@ export function checkWork(world: World, store: Store): Promise<readonly Check[]>
   });
 }
 
+/**
+ * Work that should have been done by `now` (milliseconds): a warning if some has been due for longer than `LATE_MS`, a failure if
+ * longer than `STUCK_MS`.
+ */
 export function overdueCheck({ overdue }: Pick<Watched, 'overdue'>, now: number): Check {
   const late = overdue.filter(({ since }) => now - since > LATE_MS).toSorted((a, b) => a.since - b.since);
   const [worst] = late;
@@ -81,6 +86,7 @@ function holdsCheck(held: readonly { readonly sender: Sender; readonly hold: Hol
   return warn(name, each.join('. '));
 }
 
+/** Attempts whose outcome is unknown: a warning if some have been open for more than an hour, a failure if for more than a day. */
 export function attemptsCheck({ attempts }: Pick<Watched, 'attempts'>): Check {
   const countOf = (age: number): number =>
     attempts.filter((one) => one.age >= age).reduce((sum, { count }) => sum + count, 0);
@@ -128,6 +134,10 @@ const WAITS: { readonly [kind in Exclude<Waiting['kind'], Elsewhere>]: readonly 
   refund: ['refunds', 'check whether the upstream answers, or is held (mbongo refund list, mbongo connector list)'],
 };
 
+/**
+ * Webhooks that receivers do not accept, payout lines and refunds: a warning for those that have waited for more than an hour at
+ * `now` (milliseconds).
+ */
 export function waitingCheck({ waiting }: Pick<Watched, 'waiting'>, now: number): Check {
   const found = waiting.flatMap(({ kind, count, oldest }) => {
     if (isElsewhere(kind) || now - oldest <= HOUR_MS) return [];
@@ -161,6 +171,7 @@ function receiverCheck({ origin, count, lastError }: FailingReceiver, why: strin
   return warn('webhook reach', `${what}; ${wayOut}. They are retried for three days`);
 }
 
+/** Whether webhooks were given up, and the newest of them lately. */
 export function checkDead(world: World, store: Store): Promise<readonly Check[]> {
   return looking('dead webhooks', async () => [deadCheck(await store.deadEvents(), world.clock.now())]);
 }

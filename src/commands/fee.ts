@@ -11,6 +11,10 @@ import { requireFeeMethod } from './options.ts';
 import { type Output, table } from './output.ts';
 import type { Tools } from './tools.ts';
 
+/**
+ * The options of `mbongo fee set` (contract §4). `method`: a payment or payout method; undefined: every payment method without a
+ * fee of its own. `rate` is in per cent, the amounts in `currency`. `remove` excludes the rate and the amounts.
+ */
 export interface FeeSetOptions {
   readonly merchant: string;
   readonly method?: string;
@@ -25,6 +29,13 @@ export interface FeeSetOptions {
 /** What `--max 0` may have been meant as. */
 const NO_MAXIMUM = ' (leave out --max for no maximum, or set --rate 0 for no fee)';
 
+/**
+ * Sets or removes one of a merchant's fees, and returns all of them as `feeList` does. A fee of 0 is a fee: it overrides the one
+ * for every method.
+ *
+ * @throws UsageError when a value is malformed or missing; OperatorError when there is no such merchant, or no such fee to
+ *   remove.
+ */
 export async function feeSet({ deps }: Tools, options: FeeSetOptions): Promise<Output> {
   const currency = requireCurrency(options.currency);
   const method = options.method === undefined ? undefined : requireFeeMethod(options.method);
@@ -50,6 +61,12 @@ export async function feeSet({ deps }: Tools, options: FeeSetOptions): Promise<O
   return outputOf(merchant);
 }
 
+/**
+ * A merchant's fees as `{merchant_id, fees: [{method, currency, rate, fixed, min, max}]}`: `method` is `all` where it is for every
+ * payment method, `rate` is in per cent, the rest are decimal amounts; null: no bound.
+ *
+ * @throws OperatorError when there is no such merchant.
+ */
 export async function feeList({ deps }: Tools, options: { readonly merchant: string }): Promise<Output> {
   return outputOf(await requireMerchant(deps, options.merchant));
 }

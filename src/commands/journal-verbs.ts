@@ -5,6 +5,7 @@
 import type { Command } from 'commander';
 import type { AddVerb } from './verb.ts';
 
+/** Adds `mbongo journal` with its only verb, `list`. */
 export function addJournalCommands(program: Command, addVerb: AddVerb): void {
   const journal = program.command('journal').description("what operators' commands did, by whom, and why");
   addVerb(journal, 'list', 'list entries, the oldest first', async () => (await import('./journal.ts')).journalList)

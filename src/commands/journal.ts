@@ -9,6 +9,7 @@ import { readLimit, readTime } from './options.ts';
 import { endOfPage, type Output, table, timeOf } from './output.ts';
 import type { Tools } from './tools.ts';
 
+/** The options of `mbongo journal list`. `about`: an id that entries name. `from`: a time or date as `readTime` reads it. */
 export interface JournalListOptions {
   readonly about?: string;
   readonly from?: string;
@@ -16,6 +17,12 @@ export interface JournalListOptions {
   readonly limit: string;
 }
 
+/**
+ * A page of the journal, the oldest entry first, as `{next, entries: [{entry_id, at, command, by, why, about}]}`. `next` is the id
+ * for --after; null: the page was not full.
+ *
+ * @throws UsageError when an option is malformed.
+ */
 export async function journalList({ deps }: Tools, options: JournalListOptions): Promise<Output> {
   const { about, from, after } = options;
   const limit = readLimit(options.limit);

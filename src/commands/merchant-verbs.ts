@@ -10,6 +10,7 @@ import type { AddVerb } from './verb.ts';
 
 const loadMerchant = () => import('./merchant.ts');
 
+/** Adds `mbongo merchant` with the verbs `create`, `list`, `show`, `suspend`, `allow`, `set`, `payouts` and `brand`. */
 export function addMerchantCommands(program: Command, addVerb: AddVerb): void {
   const merchant = program.command('merchant').description('merchants and their settings');
   addVerb(
@@ -104,6 +105,7 @@ function addSettingCommands(merchant: Command, addVerb: AddVerb): void {
     .option('--no-logo', 'remove the logo');
 }
 
+/** Adds `mbongo credential` with the verbs `issue`, `rotate`, `revoke` and `list`. */
 export function addCredentialCommands(program: Command, addVerb: AddVerb): void {
   const credential = program.command('credential').description("merchants' credentials");
   const load = () => import('./credential.ts');

@@ -26,6 +26,12 @@ import {
 import { endOfPage, type Output, table, timeOf } from './output.ts';
 import type { Tools } from './tools.ts';
 
+/**
+ * Makes a merchant with a credential and a webhook secret: `{merchant_id, key_id, secret, webhook_secret}`. Both secrets are shown
+ * only this once (contract §10). `float` false: no initial money and no bank accounts, which only a sandbox gives.
+ *
+ * @throws UsageError when the name is not one line that customers can read.
+ */
 export async function merchantCreate(
   { deps }: Tools,
   options: { readonly name: string; readonly float: boolean },
@@ -43,6 +49,12 @@ export async function merchantCreate(
   };
 }
 
+/**
+ * Merchants, the oldest first, as `{merchants, next}`; without a limit all of them. `next` is the id for --after; null: the page
+ * was not full.
+ *
+ * @throws UsageError for a malformed id or limit.
+ */
 export async function merchantList(
   { deps }: Tools,
   options: { readonly after?: string; readonly limit?: string },
@@ -59,6 +71,12 @@ export async function merchantList(
   };
 }
 
+/**
+ * A merchant as `{merchant_id, name, status, settings, created_at}`, with the settings that were set, amounts in decimal text, and
+ * without fees, which `feeList` has.
+ *
+ * @throws OperatorError when there is no such merchant.
+ */
 export async function merchantShow({ deps }: Tools, options: { readonly merchant: string }): Promise<Output> {
   const document = documentOf(await requireMerchant(deps, options.merchant));
   const { merchant_id, name, status, created_at, settings } = document;
@@ -72,14 +90,28 @@ export async function merchantShow({ deps }: Tools, options: { readonly merchant
   };
 }
 
+/**
+ * Has every call of a merchant refused from now on (contract §2, 1004), and returns the document of `merchantShow`.
+ *
+ * @throws OperatorError when there is no such merchant.
+ */
 export async function merchantSuspend({ deps }: Tools, options: { readonly merchant: string }): Promise<Output> {
   return outputOf(await setMerchantStatus(deps, options.merchant, 'SUSPENDED'));
 }
 
+/**
+ * Ends a merchant's suspension, and returns the document of `merchantShow`.
+ *
+ * @throws OperatorError when there is no such merchant.
+ */
 export async function merchantAllow({ deps }: Tools, options: { readonly merchant: string }): Promise<Output> {
   return outputOf(await setMerchantStatus(deps, options.merchant, 'ALLOWED'));
 }
 
+/**
+ * The options of `mbongo merchant set`, lists between commas. Undefined leaves a setting as it is; `all`, `any`, `none` or
+ * `default`, whichever the help names for it, resets it.
+ */
 export interface MerchantSetOptions {
   readonly merchant: string;
   readonly currencies?: string;
@@ -94,12 +126,21 @@ export interface MerchantSetOptions {
   readonly urlHosts?: string;
 }
 
+/**
+ * Changes the settings that are named, and returns the document of `merchantShow`.
+ *
+ * @throws UsageError when nothing is named or a value is malformed; OperatorError when there is no such merchant.
+ */
 export async function merchantSet({ deps }: Tools, options: MerchantSetOptions): Promise<Output> {
   const wanted = readChange(options);
   if (Object.keys(wanted).length === 0) throw new UsageError('nothing to set: see `mbongo merchant set --help`');
   return outputOf(await setMerchant(deps, options.merchant, wanted));
 }
 
+/**
+ * The options of `mbongo merchant payouts` (contract §5). `approvalFrom` is the total of a batch, in `currency`, from which it
+ * needs approval; `default` resets each but `currency`.
+ */
 export interface MerchantPayoutsOptions {
   readonly merchant: string;
   readonly hour?: string;
@@ -142,6 +183,7 @@ async function requireZone(text: string): Promise<string> {
   throw new UsageError(`${JSON.stringify(text)} is not a time zone: write it like Africa/Kinshasa, or UTC`);
 }
 
+/** The options of `mbongo merchant brand`. `colour`: like `#0b6e4f`, or `default`. */
 export interface MerchantBrandOptions {
   readonly merchant: string;
   readonly colour?: string;
@@ -149,6 +191,12 @@ export interface MerchantBrandOptions {
   readonly logo?: string | false;
 }
 
+/**
+ * Sets the colour and logo of a merchant's hosted page, and returns the document of `merchantShow`.
+ *
+ * @throws UsageError when nothing is to be set; OperatorError when the file cannot be read, or the colour or picture is not
+ *   usable.
+ */
 export async function merchantBrand({ deps }: Tools, options: MerchantBrandOptions): Promise<Output> {
   const { colour, logo } = options;
   if (colour === undefined && logo === undefined) {

@@ -9,6 +9,11 @@ import { usingDatabaseUrl } from './database-url.ts';
 import type { Io, Output } from './output.ts';
 import { openDatabase } from './world.ts';
 
+/**
+ * Applies the migrations that the database lacks: `{applied}`, their names; empty if there were none.
+ *
+ * @throws ConfigError; Error that names DATABASE_URL or DATA_DIR when the database cannot be used.
+ */
 export async function migrateDatabase(io: Io): Promise<Output> {
   const log = createLog({ level: 'warn', destination: { write: io.writeError } });
   const config = readConfig(io.env);

@@ -10,6 +10,7 @@ import type { AddVerb, AddVerbOf } from './verb.ts';
 const CREDITED_ONCE =
   "a receipt's or a bank's; under one reference money is credited once, however often this is given";
 
+/** Adds `mbongo wallet`, `mbongo balance`, `mbongo settle` and `mbongo fee` with their verbs. */
 export function addMoneyCommands(program: Command, addVerb: AddVerb, addVerbOf: AddVerbOf): void {
   const wallet = program.command('wallet').description("customers' wallets and flash accounts");
   const loadWallet = () => import('./wallet.ts');

@@ -13,6 +13,11 @@ import { readLimit, readPhone, readTime } from './options.ts';
 import { endOfPage, timeOf } from './output.ts';
 import type { Tools } from './tools.ts';
 
+/**
+ * The options of `mbongo payment list` and `mbongo payout lines`, as they were written. `reference`: the merchant's, the
+ * customer_reference. `wallet`: a wallet's or flash account's number. `upstreamReference`: ours or the upstream's, for the movement
+ * of the money. `from` is included, `to` is not.
+ */
 export interface OrderOptions {
   readonly merchant?: string;
   readonly currency?: string;

@@ -29,6 +29,10 @@ export interface Io {
 /** The exit status of wrong usage: a command that could not be carried out whatever the database holds. */
 const WRONGLY_ASKED = 2;
 
+/**
+ * Writes a result to standard output: with `json` its document in one line, otherwise its lines, in which invisible characters are
+ * written as code points.
+ */
 export function printOutput(io: Io, output: Output, json: boolean): void {
   if (json) io.write(`${jsonLine(output.document)}\n`);
   else io.write(output.lines.map((line) => `${visible(line)}\n`).join(''));
@@ -114,9 +118,11 @@ export function endOfPage(
     : { next, lines: [`There may be more: list them with --after ${next}`] };
 }
 
-/** An instant as the wire writes it; null stays null. */
+/** An instant, in milliseconds since 1970, as the wire writes it: ISO 8601 in UTC. */
 export function timeOf(instant: number): string;
+/** The same of an instant that may be missing: null stays null. */
 export function timeOf(instant: number | null): string | null;
+/** An instant as the wire writes it; null stays null. */
 export function timeOf(instant: number | null): string | null {
   return instant === null ? null : new Date(instant).toISOString();
 }

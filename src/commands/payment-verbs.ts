@@ -5,6 +5,7 @@
 import type { Command } from 'commander';
 import { type AddVerb, type AddVerbOf, addSearchOptions } from './verb.ts';
 
+/** Adds `mbongo payment` with the verbs `list` and `show`. */
 export function addPaymentCommands(program: Command, addVerb: AddVerb, addVerbOf: AddVerbOf): void {
   const payment = program.command('payment').description('payments: find one, and see everything that happened to it');
   const load = () => import('./payment.ts');

@@ -18,11 +18,18 @@ import { endOfSearch, type OrderOptions, partyOf, readSearch } from './orders.ts
 import { fieldLines, type Output, table, timeOf } from './output.ts';
 import type { Tools } from './tools.ts';
 
+/** The options of `mbongo payment list`. `status` and `method`: as the API names them. */
 export interface PaymentListOptions extends OrderOptions {
   readonly status?: string;
   readonly method?: string;
 }
 
+/**
+ * A page of payments, the newest first, as `{payments, next, searched_from}`; without a merchant or --from those of the last 30
+ * days. `searched_from`: since when was searched; null: since the first payment.
+ *
+ * @throws OperatorError when an option is wrong, or there is no such merchant.
+ */
 export async function paymentList({ deps }: Tools, options: PaymentListOptions): Promise<Output> {
   const { status, method } = options;
   const search = await readSearch({ deps }, options);
@@ -52,6 +59,13 @@ export async function paymentList({ deps }: Tools, options: PaymentListOptions):
   };
 }
 
+/**
+ * A payment, found by its transaction_id, its payment_id or an attempt's id, with everything that happened to it: its one-time code
+ * (null: none was sent), and its timeline, attempts, transfers, refunds, events, proofs and the session's other payments, the
+ * oldest of each first.
+ *
+ * @throws OperatorError when there is none.
+ */
 export async function paymentShow({ deps }: Tools, id: string): Promise<Output> {
   const story = await seePayment(deps, id);
   const { payment } = story;

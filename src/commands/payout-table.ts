@@ -11,6 +11,7 @@ import { findCounts } from '../usecases/archive-find.ts';
 import { table, timeOf } from './output.ts';
 import type { Tools } from './tools.ts';
 
+/** How many lines of a batch are in each status, over all occurrences made so far, also of an archived batch. */
 export async function countsOf({ deps }: Tools, batch: PayoutBatch): Promise<PayoutCounts> {
   return sumOfCounts(await findCounts(deps, batch));
 }

@@ -7,6 +7,7 @@
 import type { Command } from 'commander';
 import { type AddVerb, type AddVerbOf, addSearchOptions } from './verb.ts';
 
+/** Adds `mbongo payout` with the verbs `list`, `show`, `lines`, `approve`, `reject`, `cancel`, `pause` and `resume`. */
 export function addPayoutCommands(program: Command, addVerb: AddVerb, addVerbOf: AddVerbOf): void {
   const payout = program.command('payout').description('batches of payouts: approve, pause and cancel them');
   const load = () => import('./payout.ts');

@@ -30,6 +30,10 @@ import { countsOf, documentOf, tableOf } from './payout-table.ts';
 import { attributionOf, type ConfirmedOptions } from './this-user.ts';
 import type { Tools } from './tools.ts';
 
+/**
+ * The options of `mbongo payout list`. `status`: a state of `BATCH_STATES`. `credential`: a key id; only batches made with it, or
+ * by a session that it minted.
+ */
 export interface PayoutListOptions {
   readonly merchant?: string;
   readonly status?: string;
@@ -38,6 +42,12 @@ export interface PayoutListOptions {
   readonly limit: string;
 }
 
+/**
+ * A page of batches, the oldest first, as `{payouts, next}`, each as `payout-table.ts` writes it. `next` is the id for --after;
+ * null: the page was not full.
+ *
+ * @throws OperatorError when an option is wrong, or there is no such merchant or credential.
+ */
 export async function payoutList({ deps }: Tools, options: PayoutListOptions): Promise<Output> {
   const { merchant, status, credential, after } = options;
   if (after !== undefined) requireId('batch', after, 'batch');
@@ -55,6 +65,12 @@ export async function payoutList({ deps }: Tools, options: PayoutListOptions): P
   return { document: { payouts, next: end.next }, lines: [...lines, ...end.lines] };
 }
 
+/**
+ * A batch, live or archived, with its `runs` (the counts of each occurrence), its `beneficiaries`, and the `lines` of one
+ * `occurrence`: the one that was asked for, or the newest that has any.
+ *
+ * @throws OperatorError when there is no such batch or occurrence.
+ */
 export async function payoutShow(
   { deps }: Tools,
   batchId: string,
@@ -114,6 +130,7 @@ function lineTable(occurrence: number, lines: readonly ReturnType<typeof lineOf>
   );
 }
 
+/** The options of `mbongo payout lines`. `status`: a line's, not a batch's. */
 export interface PayoutLinesOptions extends OrderOptions {
   readonly status?: string;
 }
@@ -158,6 +175,13 @@ export async function payoutLines({ deps }: Tools, options: PayoutLinesOptions):
   };
 }
 
+/**
+ * Approves a batch, which is then paid when it is due (contract §5), and returns it with the counts of its lines. Dates that passed
+ * while it waited are paid at once.
+ *
+ * @throws OperatorError when it does not wait for approval, or is to be paid at once and its merchant's funds do not suffice;
+ *   and, without --yes, with what would be paid.
+ */
 export async function payoutApprove({ deps }: Tools, batchId: string, options: ConfirmedOptions): Promise<Output> {
   if (options.yes !== true) {
     const batch = await requireApprovable(operating({ deps }), batchId);
@@ -176,6 +200,11 @@ export async function payoutApprove({ deps }: Tools, batchId: string, options: C
   return { document, lines: [...lines, held] };
 }
 
+/**
+ * Rejects a batch that waits for approval, so that nothing of it is ever paid, and returns it with the counts of its lines.
+ *
+ * @throws OperatorError when it does not wait for approval, and, without --yes, with what would be rejected.
+ */
 export async function payoutReject({ deps }: Tools, batchId: string, options: ConfirmedOptions): Promise<Output> {
   if (options.yes !== true) {
     const batch = await requireBatch(deps, batchId);
@@ -185,6 +214,13 @@ export async function payoutReject({ deps }: Tools, batchId: string, options: Co
   return outputOf({ deps }, await rejectPayout(operating({ deps }), batchId, attributionOf(options)));
 }
 
+/**
+ * Cancels a batch's remaining dates and the lines that have not been sent, and returns it with the counts of its lines. `notTaken`:
+ * the operator has checked that the carriers did not pay the lines that they turned away, which are then cancelled too.
+ *
+ * @throws OperatorError when nothing of it is open, or another operator cancels it at the same moment; and, without --yes, with
+ *   what would be cancelled.
+ */
 export async function payoutCancel(
   { deps }: Tools,
   batchId: string,
@@ -205,10 +241,22 @@ export async function payoutCancel(
   return { document, lines: document.pending_count === 0 ? lines : [...lines, waits] };
 }
 
+/**
+ * Holds a batch's dates until it is resumed, and returns it with the counts of its lines. Lines of dates that have run are still
+ * paid.
+ *
+ * @throws OperatorError when there is no such batch, or none of its dates is to come.
+ */
 export async function payoutPause({ deps }: Tools, batchId: string, options: ConfirmedOptions): Promise<Output> {
   return outputOf({ deps }, await pausePayout(operating({ deps }), batchId, attributionOf(options)));
 }
 
+/**
+ * Runs a paused batch's dates again, and returns it with the counts of its lines and, as `left_out`, how many dates were skipped
+ * because they passed during the pause. `catchUp`: those are paid now instead.
+ *
+ * @throws OperatorError when it is not paused, and, without --yes, when dates have passed, with what becomes of them.
+ */
 export async function payoutResume(
   { deps }: Tools,
   batchId: string,

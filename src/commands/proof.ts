@@ -14,6 +14,7 @@ import { readLimit, readStatus } from './options.ts';
 import { endOfPage, fieldLines, type Output, table, timeOf } from './output.ts';
 import type { Tools } from './tools.ts';
 
+/** The options of `mbongo proof list`. `status`: waiting, approved or declined; undefined: any. */
 export interface ProofListOptions {
   readonly merchant?: string;
   readonly status?: string;
@@ -21,6 +22,12 @@ export interface ProofListOptions {
   readonly limit: string;
 }
 
+/**
+ * A page of proofs, the oldest first, as `{proofs, next}`. `duplicate_of`: other payments with the same file. `paid_aside_by`: an
+ * attempt that paid the order too late; null: none is known.
+ *
+ * @throws OperatorError when an option is wrong, or there is no such merchant.
+ */
 export async function proofList({ deps }: Tools, options: ProofListOptions): Promise<Output> {
   const { merchant, status, after } = options;
   if (after !== undefined) requireId('prf', after, 'proof');
@@ -58,6 +65,11 @@ export async function proofList({ deps }: Tools, options: ProofListOptions): Pro
   };
 }
 
+/**
+ * A proof as `proofList` has it. `out`: a new file to save the upload in, whose path is then in the document as `file`.
+ *
+ * @throws OperatorError when there is no such proof, the upload cannot be opened, or the file exists or cannot be written.
+ */
 export async function proofShow({ deps }: Tools, proofId: string, options: { readonly out?: string }): Promise<Output> {
   const seen = await readProof(deps, proofId);
   const { out } = options;
@@ -66,6 +78,13 @@ export async function proofShow({ deps }: Tools, proofId: string, options: { rea
   return { document, lines: fieldLines(document) };
 }
 
+/**
+ * Approves a proof: the transfer has arrived, and the payment is approved (contract §4). `bankReference`: how the bank's statement
+ * names the transfer, which then pays only once. The document is the decision, with `same_file_paid`: other payments that the very
+ * same file has paid.
+ *
+ * @throws OperatorError when the proof cannot be approved, or the transfer has paid for another payment.
+ */
 export async function proofApprove(
   { deps }: Tools,
   proofId: string,
@@ -81,6 +100,12 @@ export async function proofApprove(
   return { document: { ...document, same_file_paid: before }, lines: [...lines, ...warned] };
 }
 
+/**
+ * Declines a proof: the transfer has not arrived, or the file proves nothing (contract §4). `reason` is for operators, and is kept
+ * as `note`.
+ *
+ * @throws OperatorError when there is no such proof, or it has been decided already.
+ */
 export async function proofDecline(
   { deps }: Tools,
   proofId: string,
@@ -89,6 +114,12 @@ export async function proofDecline(
   return outputOf(await declineProof(deps, proofId, options.reason));
 }
 
+/**
+ * Names the transfer of a proof that was approved without its reference, so that it pays no second time. No money moves.
+ *
+ * @throws OperatorError when the proof is not approved, its transfer has another name, or that transfer has paid for another
+ *   payment.
+ */
 export async function proofName(
   { deps }: Tools,
   proofId: string,

@@ -19,6 +19,10 @@ import { type Output, table, timeOf } from './output.ts';
 import { readStatement, requireStatementFile } from './statement-file.ts';
 import type { Tools } from './tools.ts';
 
+/**
+ * The options of `mbongo reconcile`. `from` and `to`: the span of the statement, by default its first and last date; `to` is not
+ * included. `report`: a new CSV file for every verdict.
+ */
 export interface ReconcileOptions {
   readonly connector: string;
   readonly from?: string;
@@ -44,6 +48,14 @@ const COLUMNS = [
 ] as const;
 type Row = Readonly<Record<(typeof COLUMNS)[number], string>>;
 
+/**
+ * Compares the statement in `file` with our attempts and the ledger:
+ * `{agrees, file, connector, from, to, lines, verdicts, totals, differences, report}`. `verdicts` counts each verdict,
+ * `differences` are the first `MAX_SHOWN`. The output has `failed` if something does not match.
+ *
+ * @throws UsageError for an unknown connector or a malformed time; OperatorError when the file is no statement, or the report
+ *   exists or cannot be written.
+ */
 export async function reconcileFile({ deps }: Tools, file: string, options: ReconcileOptions): Promise<Output> {
   const { connector, from, to, report } = options;
   if (!CONNECTORS.includes(connector)) {

@@ -9,6 +9,7 @@ import type { AddVerb, AddVerbOf } from './verb.ts';
 
 const NOT_TAKEN = 'you have checked with the upstream: it did not make the refund that it turned away';
 
+/** Adds `mbongo refund` with the verbs `list`, `show`, `execute` and `fail`. */
 export function addRefundCommands(program: Command, addVerb: AddVerb, addVerbOf: AddVerbOf): void {
   const refund = program.command('refund').description('refunds, including those that a person carries out');
   const load = () => import('./refund.ts');

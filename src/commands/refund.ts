@@ -18,6 +18,7 @@ import { endOfPage, fieldLines, type Output, table, timeOf } from './output.ts';
 import { attributionOf, type ConfirmedOptions } from './this-user.ts';
 import type { Tools } from './tools.ts';
 
+/** The options of `mbongo refund list`. `status`: pending, processing, completed or failed; undefined: any. */
 export interface RefundListOptions {
   readonly merchant?: string;
   readonly status?: string;
@@ -25,6 +26,12 @@ export interface RefundListOptions {
   readonly limit: string;
 }
 
+/**
+ * A page of refunds, the oldest first, as `{refunds, next}`. `by_hand`: a person carries it out, no upstream. `reason` is the
+ * merchant's; `why` says why it failed.
+ *
+ * @throws OperatorError when an option is wrong, or there is no such merchant.
+ */
 export async function refundList({ deps }: Tools, options: RefundListOptions): Promise<Output> {
   const { merchant, status, after } = options;
   if (after !== undefined) requireId('rfd', after, 'refund');
@@ -56,6 +63,11 @@ export async function refundList({ deps }: Tools, options: RefundListOptions): P
   };
 }
 
+/**
+ * A refund, live or archived, with its attempt's id, and its payment's status, amount and total refunded.
+ *
+ * @throws OperatorError when there is no such refund.
+ */
 export async function refundShow({ deps }: Tools, refundId: string): Promise<Output> {
   const { refund, payment } = await seeRefund(deps, refundId);
   const document = {
@@ -70,6 +82,12 @@ export async function refundShow({ deps }: Tools, refundId: string): Promise<Out
   return { document, lines: fieldLines(document) };
 }
 
+/**
+ * Records that an operator has given the money back by hand; `reference` is the bank's or the upstream's for it. Returns the refund
+ * with its payment's status. `notTaken`: the operator has checked that the upstream did not make the refund that it turned away.
+ *
+ * @throws OperatorError when an upstream has paid it, or may have, and, without --yes, with what would be recorded.
+ */
 export async function refundExecute(
   { deps }: Tools,
   refundId: string,
@@ -83,6 +101,12 @@ export async function refundExecute(
   return outputOf(await executeRefund(deps, refundId, { reference, notTaken }, attributionOf(options)));
 }
 
+/**
+ * Calls a refund off, so that its money goes back to the merchant, and returns it with its payment's status. `notTaken`: as for
+ * `refundExecute`.
+ *
+ * @throws OperatorError when an upstream may have paid it, and, without --yes, with what would be called off.
+ */
 export async function refundFail(
   { deps }: Tools,
   refundId: string,

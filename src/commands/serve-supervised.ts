@@ -8,6 +8,7 @@ import type { Server, Socket } from 'node:net';
 import type { Metrics } from '../platform/platform.ts';
 import { isSupervisorMessage, type ProcessMessage, type SupervisorMessage } from './supervise-messages.ts';
 
+/** A process's link to the supervisor that started it. */
 export interface Supervised {
   /** Tells the supervisor that this process serves. */
   ready(url: string | undefined): void;

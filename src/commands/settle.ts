@@ -12,6 +12,10 @@ import { type Output, timeOf } from './output.ts';
 import { attributionOf, type ConfirmedOptions } from './this-user.ts';
 import type { Tools } from './tools.ts';
 
+/**
+ * The options of `mbongo settle`. `reference`: the bank transfer's, under which the amount is paid out once; undefined: every call
+ * pays.
+ */
 export interface SettleOptions extends ConfirmedOptions {
   readonly merchant: string;
   readonly currency: string;
@@ -19,6 +23,14 @@ export interface SettleOptions extends ConfirmedOptions {
   readonly reference?: string;
 }
 
+/**
+ * Takes money out of a merchant's available balance, to be paid to its bank:
+ * `{merchant_id, currency, amount, reference, available, settled_at, repeated}`. `repeated`: it was taken before under that
+ * reference, which is answered without --yes too.
+ *
+ * @throws OperatorError when there is no such merchant, a value is not usable, too little is available, or another amount was
+ *   settled under the reference; and, without --yes, with what would be paid.
+ */
 export async function settle({ deps }: Tools, options: SettleOptions): Promise<Output> {
   const currency = requireCurrency(options.currency);
   const amountMinor = requireAmount(options.amount, currency);

@@ -25,6 +25,7 @@ export interface Member {
   signal(name: NodeJS.Signals): void;
 }
 
+/** Where a process's output and messages go. */
 export interface MemberOptions {
   /** The log that all processes write through: lines of several writers to one pipe would be mixed up. */
   readonly log: Omit<OpenLog, 'close'>;

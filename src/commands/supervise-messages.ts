@@ -46,10 +46,12 @@ const FROM_SUPERVISOR = new Set<string>([
   'replaced',
 ] satisfies SupervisorMessage['type'][]);
 
+/** Whether a message from the channel is one of ours from a process, by its `type`; the fields are not checked. */
 export function isProcessMessage(message: unknown): message is ProcessMessage {
   return isMessageOf(FROM_PROCESS, message);
 }
 
+/** Whether a message from the channel is one of ours from the supervisor, by its `type`; the fields are not checked. */
 export function isSupervisorMessage(message: unknown): message is SupervisorMessage {
   return isMessageOf(FROM_SUPERVISOR, message);
 }

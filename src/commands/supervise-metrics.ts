@@ -12,6 +12,7 @@ import type { Slots } from './supervise-slots.ts';
 /** 4 s, twice as long as a process waits for a slow database before it answers without it (`watch/database-metrics.ts`). */
 const MAX_ANSWER_MS = 4_000;
 
+/** The supervisor's part in a scrape: it asks all processes, and hands their joined metrics to the one that was scraped. */
 export interface MetricsOfAll {
   /** Takes a message from a process. */
   heard(member: Member, message: ProcessMessage): void;

@@ -8,6 +8,7 @@ import type { Slot } from './serve-processes.ts';
 import { MAX_STOP_MS, REPLACED_MS, STOP_MARGIN_MS } from './serve-told.ts';
 import { launch, type Member, type MemberOptions, type Started } from './supervise-member.ts';
 
+/** All slots of a supervisor, with the processes in them. */
 export interface Slots {
   /** The current process of each slot that has one. */
   members(): readonly Member[];
@@ -19,6 +20,7 @@ export interface Slots {
   stop(limitMs: number): Promise<void>;
 }
 
+/** What each slot's processes get, and the clock for backoff and limits: the machine's, not the test clock. */
 export interface SlotsOptions extends MemberOptions {
   readonly clock: Pick<Clock, 'after' | 'wall'>;
 }

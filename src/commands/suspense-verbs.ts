@@ -5,6 +5,7 @@
 import type { Command } from 'commander';
 import type { AddVerb, AddVerbOf } from './verb.ts';
 
+/** Adds `mbongo suspense` with the verbs `list` and `show`; both only read. */
 export function addSuspenseCommands(program: Command, addVerb: AddVerb, addVerbOf: AddVerbOf): void {
   const suspense = program.command('suspense').description('money that belongs to nothing that is open');
   const load = () => import('./suspense.ts');

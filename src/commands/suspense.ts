@@ -22,6 +22,7 @@ import { readDuration, readLimit } from './options.ts';
 import { counted, endOfPage, fieldLines, type Output, table, timeOf } from './output.ts';
 import type { Tools } from './tools.ts';
 
+/** The options of `mbongo suspense list`. `olderThan`: a duration such as `24h`; only what has been in suspense for longer. */
 export interface SuspenseListOptions {
   readonly merchant?: string;
   readonly currency?: string;
@@ -41,6 +42,13 @@ const WHY: { readonly [why in WhyInSuspense]: string } = {
   order_open: 'its order is open',
 };
 
+/**
+ * A page of attempts whose money is in suspense, with the sums of all that the filter finds:
+ * `{suspense, next, sums, ledger, undecided}`. `undecided` counts what is not in suspense but waits for a person. The output has
+ * `failed` if the ledger's suspense accounts do not hold what the attempts moved.
+ *
+ * @throws OperatorError when an option is wrong, or there is no such merchant.
+ */
 export async function suspenseList({ deps }: Tools, options: SuspenseListOptions): Promise<Output> {
   const { after } = options;
   if (after !== undefined) requireId('att', after, 'attempt');
@@ -115,6 +123,12 @@ function listed(
   };
 }
 
+/**
+ * One attempt's money in suspense, with `choices`: to whom it can be booked (`to`), what has to be done `first`, and the `command`;
+ * or, where it cannot be booked now, `why_not`.
+ *
+ * @throws OperatorError when none of its money is in suspense.
+ */
 export async function suspenseShow({ deps }: Tools, attemptId: string): Promise<Output> {
   const seen = await seeSuspense(deps, attemptId);
   const { name } = await requireMerchant(deps, seen.attempt.merchant_id);

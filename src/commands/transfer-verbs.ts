@@ -7,6 +7,7 @@
 import type { Command } from 'commander';
 import type { AddVerb, AddVerbOf } from './verb.ts';
 
+/** Adds `mbongo bank`, `mbongo proof` and `mbongo delivery` with their verbs. */
 export function addTransferCommands(program: Command, addVerb: AddVerb, addVerbOf: AddVerbOf): void {
   const bank = program.command('bank').description('bank accounts that customers transfer to');
   const loadBank = () => import('./bank.ts');

@@ -20,6 +20,10 @@ import type { Tools } from './tools.ts';
 /** What stands in place of a PIN when none opens the account. */
 const NO_PIN = 'none';
 
+/**
+ * The options of `mbongo wallet open`. `number`: `auto` has the gateway choose one. `pin`: `-` is the first line of the input.
+ * `balance`: decimal, in `currency`. `phone`: where one-time codes go.
+ */
 export interface WalletOpenOptions {
   readonly number: string;
   readonly pin: string;
@@ -29,6 +33,11 @@ export interface WalletOpenOptions {
   readonly kind: WalletKind;
 }
 
+/**
+ * Opens a wallet or a flash account: `{wallet_number, currency, balance}` (contract §10).
+ *
+ * @throws OperatorError when a value is not usable, or the number is taken.
+ */
 export async function walletOpen({ deps, input }: Tools, options: WalletOpenOptions): Promise<Output> {
   const currency = requireCurrency(options.currency);
   const { wallet, balance } = await openWallet(deps, {
@@ -42,6 +51,12 @@ export async function walletOpen({ deps, input }: Tools, options: WalletOpenOpti
   return outputOf(wallet.id, currency, formatMinor(balance, currency));
 }
 
+/**
+ * Puts money into a wallet or flash account, in its currency: the document of `walletOpen`, and what `toldOfCredit` adds. Under one
+ * reference the amount is credited once.
+ *
+ * @throws OperatorError when there is no such account, a value is not usable, or another amount was credited under the reference.
+ */
 export async function walletCredit(
   { deps }: Tools,
   options: { readonly number: string; readonly amount: string; readonly reference?: string },
@@ -52,6 +67,12 @@ export async function walletCredit(
   return { document: { ...document, ...told.document }, lines: [...lines, ...told.lines] };
 }
 
+/**
+ * Changes an account's PIN or phone: `{wallet_number, kind, currency, phone_number, created_at, pin}`, where `pin` is `new`, `none`
+ * or `unchanged`. `pin`: the digits, `-` for the first line of the input, or `none`, with which no PIN opens the account.
+ *
+ * @throws OperatorError when there is no such account; UsageError when a value is not usable, or nothing is to be changed.
+ */
 export async function walletSet(
   { deps, input }: Tools,
   number: string,
@@ -66,6 +87,7 @@ export async function walletSet(
   return { document, lines: fieldLines(document) };
 }
 
+/** The options of `mbongo wallet list`. `phone`: the one that codes go to. `after`: the last number of the page before. */
 export interface WalletListOptions {
   readonly phone?: string;
   readonly currency?: string;
@@ -73,6 +95,12 @@ export interface WalletListOptions {
   readonly limit: string;
 }
 
+/**
+ * A page of wallets and flash accounts, in the order of their numbers, as `{wallets, next}`, with masked phones and without
+ * balances. `next` is the number for --after; null: the page was not full.
+ *
+ * @throws UsageError when an option is malformed.
+ */
 export async function walletList({ deps }: Tools, options: WalletListOptions): Promise<Output> {
   const { phone, currency, after } = options;
   const limit = readLimit(options.limit);
@@ -91,6 +119,12 @@ export async function walletList({ deps }: Tools, options: WalletListOptions): P
   };
 }
 
+/**
+ * An account as `walletList` has it, with its `balance`, whether a PIN is `set` or `none`, and until when its PIN and its codes are
+ * locked; null: not locked.
+ *
+ * @throws OperatorError when there is no such account.
+ */
 export async function walletShow({ deps }: Tools, number: string): Promise<Output> {
   const { wallet, balance, pinLockedUntil, codesLockedUntil } = await seeWallet(deps, number);
   const document = {

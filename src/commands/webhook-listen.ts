@@ -23,6 +23,10 @@ const MAX_BYTES = 256 * 1024;
 /** 15 s for a whole request, from its first byte to its last. */
 const MAX_REQUEST_MS = 15_000;
 
+/**
+ * The options of `mbongo webhook listen`. `port`: 0 takes any free one. `secret`: the signing secret to verify with, or `-` for the
+ * first line of the input; undefined: nothing is verified.
+ */
 export interface WebhookListenOptions {
   readonly port: string;
   readonly secret?: string;

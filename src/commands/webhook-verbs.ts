@@ -9,6 +9,10 @@ import type { Io } from './output.ts';
 import type { AddVerb, AddVerbOf, Ended } from './verb.ts';
 import type { WebhookListenOptions } from './webhook-listen.ts';
 
+/**
+ * Adds `mbongo webhook` with the verbs `list`, `show`, `replay` and `listen`, and `secret rotate`. `listen` needs no database: it
+ * runs with `io` alone, and reports its exit status to `ended`.
+ */
 export function addWebhookCommands(
   program: Command,
   addVerb: AddVerb,

@@ -16,6 +16,10 @@ import { readDuration, readLimit, readStatus, readTime } from './options.ts';
 import { counted, endOfPage, fieldLines, type Output, table, timeOf } from './output.ts';
 import type { Tools } from './tools.ts';
 
+/**
+ * The options of `mbongo webhook list`. `status`: waiting, delivered, dead, gone or no_target; undefined: any. `from` is included,
+ * `to` is not.
+ */
 export interface WebhookListOptions {
   readonly merchant?: string;
   readonly status?: string;
@@ -25,6 +29,12 @@ export interface WebhookListOptions {
   readonly limit: string;
 }
 
+/**
+ * A page of webhook events, the oldest first, as `{events, next}`, without their bodies. `next_at`: when the event is posted next;
+ * null: it is not.
+ *
+ * @throws OperatorError when an option is wrong, or there is no such merchant.
+ */
 export async function webhookList({ deps }: Tools, options: WebhookListOptions): Promise<Output> {
   const { merchant, status, after } = options;
   if (after !== undefined) requireId('evt', after, 'event');
@@ -104,6 +114,7 @@ function hostOf(url: string | null): string {
   return url === null ? '' : new URL(url).host;
 }
 
+/** The options of `mbongo webhook replay`: either `event`, or `from` for a span, which `to`, `status` and `merchant` narrow. */
 export interface WebhookReplayOptions {
   readonly event?: string;
   readonly merchant?: string;
@@ -176,6 +187,12 @@ async function whatReplays({ deps }: Tools, range: EventRange): Promise<string |
   return `this sends ${counted(sum('events'), 'webhook')} again, ${span}, ${before} of them delivered before: ${whose}`;
 }
 
+/**
+ * Replaces a merchant's signing secret: `{merchant_id, webhook_secret, old_retires_at}`. The secret is shown only this once.
+ * `grace`: how long webhooks are signed with the old one too (contract §6); `old_retires_at` null: they no longer are.
+ *
+ * @throws OperatorError when there is no such merchant, or the grace is not usable.
+ */
 export async function webhookSecretRotate(
   { deps }: Tools,
   options: { readonly merchant: string; readonly grace: string },

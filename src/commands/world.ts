@@ -42,6 +42,12 @@ export interface World {
  */
 export type LogTo = 'output' | 'beside' | 'errors';
 
+/**
+ * Opens the world of a command, migrating the database if it is older than this program.
+ *
+ * @throws ConfigError; OperatorError when the database belongs to another mode or master key; Error that names DATABASE_URL or
+ *   DATA_DIR when the database or the folder cannot be used.
+ */
 export async function openWorld(io: Io, logTo: LogTo): Promise<World> {
   const config = readConfig(io.env);
   const log = openLog(io, logTo, config.logLevel);
