@@ -56,6 +56,10 @@ import { databaseErrors, storeMetrics } from './watch/store-metrics.ts';
 import { watchUpstreams } from './watch/upstream-watch.ts';
 import { openWatch, type Watch } from './watch/watch.ts';
 
+/**
+ * What a process does (contract §10): `api` answers requests, `worker` does the background work and answers only for its health and
+ * metrics, `all` does both.
+ */
 export type Role = 'all' | 'api' | 'worker';
 
 interface Parts {
@@ -66,6 +70,10 @@ interface Parts {
   close(): Promise<void>;
 }
 
+/**
+ * A process of the gateway with all its parts. The background work of its role begins when it is assembled; it answers requests
+ * after `listen`.
+ */
 export interface Gateway extends Parts {
   readonly app: FastifyInstance;
   readonly courier: Courier;
@@ -128,6 +136,7 @@ async function assembleParts(config: Config, platform: Platform, databaseUrl: st
   return { store, deps, background, close };
 }
 
+/** What the configuration does not say: the database, which may be the embedded one, and the role. */
 export interface GatewayOptions {
   readonly databaseUrl: string;
   readonly role: Role;

@@ -7,6 +7,10 @@
 import { CURRENCIES, type Currency, isCurrency } from './domain/currency.ts';
 import type { EnvironmentReader, UrlRules } from './platform/environment.ts';
 
+/**
+ * `sandbox`: simulated upstreams, and money that does not exist. `production`: real ones; the sandbox's public credentials are
+ * refused (contract §10).
+ */
 export type GatewayMode = 'sandbox' | 'production';
 
 /** The MTN MoMo connector's credentials for one product, from MTN's developer portal. */
@@ -167,6 +171,10 @@ const CARRIERS = { mtnMomo: true, mtnMomoDisbursement: true } satisfies {
   readonly [part in keyof CarriersConfig]: true;
 };
 
+/**
+ * The configured carriers; in sandbox mode all of them, at the simulator on `sandboxPort` where nothing else is set. What is wrong
+ * with a variable is noted in `env`, not thrown.
+ */
 export function readCarriers(env: EnvironmentReader, mode: GatewayMode, sandboxPort: number): CarriersConfig {
   return { ...readMtnMomo(env, mode, sandboxPort) };
 }
@@ -179,6 +187,10 @@ export function hasCarrier(config: CarriersConfig): boolean {
 /** The network supports versions 57 to 100; before 72 its answers have other names for what is read here. */
 const CARDNET_VERSIONS = { from: 72, to: 100 } as const;
 
+/**
+ * The card network; undefined: cards are off, because its credentials are not set, or not all of them, which is noted in `env`. In
+ * sandbox mode the simulator on `sandboxPort` stands in for what is not set.
+ */
 export function readCardnet(env: EnvironmentReader, mode: GatewayMode, sandboxPort: number): CardnetConfig | undefined {
   const block = readBlock(env, {
     baseUrl: upstreamUrl(env, 'CARDNET_BASE_URL', mode, {
@@ -216,6 +228,10 @@ function readCurrencies(env: EnvironmentReader, name: string): readonly Currency
   return undefined;
 }
 
+/**
+ * The service for text messages; undefined: it is not set, or only half of it, which is noted in `env`. In sandbox mode the
+ * simulator on `sandboxPort` stands in for what is not set.
+ */
 export function readSms(env: EnvironmentReader, mode: GatewayMode, sandboxPort: number): SmsConfig | undefined {
   return readBlock(env, {
     url: upstreamUrl(env, 'SMS_URL', mode, {

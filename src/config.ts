@@ -36,6 +36,7 @@ const DEFAULT_DATA_DIR = '.data';
 /** The file in the data folder that holds the demo merchant's credential. */
 export const DEMO_FILE = 'demo.json';
 
+/** The settings of the gateway by the variables that set them (contract §10), each checked, with its default where it has one. */
 export interface Config extends CarriersConfig {
   /** `GATEWAY_MODE`. */
   readonly mode: GatewayMode;
