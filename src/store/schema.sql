@@ -588,8 +588,9 @@ create table webhook_event (
   constraint webhook_event_series_check CHECK (((replayed_after >= 0) AND (replayed_after <= attempts))),
   constraint webhook_event_status_check CHECK ((status = ANY (ARRAY['waiting'::text, 'delivered'::text, 'dead'::text, 'gone'::text, 'no_target'::text])))
 ) with (fillfactor=70, autovacuum_vacuum_scale_factor=0.05);
+CREATE INDEX webhook_event_dead ON public.webhook_event USING btree (shard, id) WHERE (status = 'dead'::text);
 CREATE INDEX webhook_event_due ON public.webhook_event USING btree (shard, next_at) WHERE (status = 'waiting'::text);
-CREATE INDEX webhook_event_given_up ON public.webhook_event USING btree (shard, id) WHERE (status = ANY (ARRAY['dead'::text, 'gone'::text]));
+CREATE INDEX webhook_event_gone ON public.webhook_event USING btree (shard, id) WHERE (status = 'gone'::text);
 CREATE INDEX webhook_event_of_merchant ON public.webhook_event USING btree (merchant_id, id, shard);
 CREATE INDEX webhook_event_of_transaction ON public.webhook_event USING btree (merchant_id, transaction_id, id, shard);
 

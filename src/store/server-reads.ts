@@ -158,14 +158,13 @@ export interface DeadEvents {
   readonly newest: number | null;
 }
 
-/** Of each shard's newest events that are no longer tried; those whose receiver answered 410 are not counted. */
+/** Each shard's newest dead events. Those whose receiver answered 410 have another status. */
 export const DEAD_EVENTS: Statement = {
   name: 'dead_events',
   text: `select count(*)::int4, max(created_at)
 ${IN_EACH_SHARD} (
-  select status, created_at from webhook_event
-  where shard = s.shard::int2 and status in ('dead', 'gone') order by id desc limit ${MAX_WATCHED}) d
-where status = 'dead'`,
+  select created_at from webhook_event
+  where shard = s.shard::int2 and status = 'dead' order by id desc limit ${MAX_WATCHED}) d`,
 };
 
 const DEAD_COLUMNS = columnList<DeadEvents>({ count: 'int4', newest: 'timestamptz' });

@@ -1,6 +1,5 @@
 /**
- * `mbongo doctor`: each finding, brought about in a real database, a real sandbox and real sockets; and that each says
- * what to do.
+ * `mbongo doctor`: each finding, brought about in a real database, a real sandbox and real sockets, says what to do.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -303,8 +302,10 @@ describe('in a database', () => {
     expect(reach.join('\n')).not.toContain('secret');
   });
 
-  it('webhooks that were given up, but not those whose receiver has asked to stop', async () => {
-    for (const id of ['evt_a', 'evt_b']) await event(id, 'http://127.0.0.1:9/hook');
+  it('webhooks that were given up, but not those whose receiver has asked to stop, however many', async () => {
+    await event('evt_a', 'http://127.0.0.1:9/hook');
+    await change(`insert into webhook_event select (jsonb_populate_record(e, jsonb_build_object('id', 'evt_b' || n))).*
+      from webhook_event e, generate_series(1, 300) n`);
     await change("update webhook_event set status = case id when 'evt_a' then 'dead' else 'gone' end");
     expect((await examined()).of('dead webhooks')).toMatchObject([
       { status: 'warn', detail: expect.stringMatching(/^1 webhook was given up, the newest made 3 h ago: see mbongo/) },

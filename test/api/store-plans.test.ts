@@ -288,8 +288,8 @@ test.each<[string, (nouns: Nouns) => Promise<unknown>]>([
   ['webhook_event_pkey', ({ event }) => event.list({ limit: 50 })],
   ['webhook_event_pkey', ({ event }) => event.list({ status: 'delivered', from: 0, after: 'evt_7', limit: 50 })],
   ['webhook_event_pkey', ({ event }) => event.list({ from: 0, until: NOW, limit: 50 })],
-  ['webhook_event_given_up', ({ event }) => event.list({ status: 'dead', limit: 50 })],
-  ['webhook_event_given_up', ({ event }) => event.list({ status: 'gone', merchantId: MERCHANT, from: 0, limit: 50 })],
+  ['webhook_event_dead', ({ event }) => event.list({ status: 'dead', limit: 50 })],
+  ['webhook_event_gone', ({ event }) => event.list({ status: 'gone', merchantId: MERCHANT, from: 0, limit: 50 })],
   ['webhook_event_due', ({ event }) => event.list({ status: 'waiting', limit: 50 })],
   ['webhook_event_due', ({ event }) => event.list({ status: 'waiting', merchantId: MERCHANT, after: 'x', limit: 50 })],
   ['webhook_event_of_merchant', ({ event }) => event.list({ merchantId: MERCHANT, after: 'evt_7', limit: 50 })],
@@ -358,7 +358,7 @@ test('open and overdue rows are found by the indexes of the rounds', async () =>
   for (const [{ text, name }, values, indexes] of [
     [WAITING, `(${now})`, ['webhook_event_due', 'payout_line_to_start', 'refund_to_start', 'attempt_late_money']],
     [FAILING_RECEIVERS, '', ['webhook_event_due']],
-    [DEAD_EVENTS, '', ['webhook_event_given_up']],
+    [DEAD_EVENTS, '', ['webhook_event_dead']],
   ] as const) {
     await client.query(`prepare ${name} as ${text}`);
     const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain execute ${name}${values}`);
