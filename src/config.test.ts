@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { DISBURSEMENT, KEY, MTN, PRODUCTION, problemOf } from '../test/support/environments.ts';
-import { readConfig, warningsOf } from './config.ts';
+import { readConfig, readDatabaseConfig, warningsOf } from './config.ts';
 import type { Environment } from './platform/environment.ts';
 
 const OLDER = Buffer.alloc(32, 8).toString('base64');
@@ -18,6 +18,14 @@ test('traces are exported only if a collector is named', () => {
   });
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SERVICE_NAME: 'pay', OTEL_TRACES_SAMPLER_ARG: '0.25' };
   expect(readConfig(env).traces).toEqual({ endpoint, serviceName: 'pay', share: 0.25 });
+});
+
+test('where the database is can be read without any other secret', () => {
+  const databaseUrl = 'postgresql://owner@db.example/mbongo';
+  const env = { GATEWAY_MODE: 'production', DATABASE_URL: databaseUrl };
+  expect(() => readConfig(env)).toThrow('MASTER_KEY is missing');
+  expect(readDatabaseConfig(env)).toEqual({ databaseUrl, dataDir: resolve('.data') });
+  expect(() => readDatabaseConfig({ ...env, DATABASE_URL: '' })).toThrow(/^DATABASE_URL is empty: /);
 });
 
 test('an empty environment is a working sandbox', () => {

@@ -95,6 +95,9 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
+/** Where the database is: all that `mbongo migrate` needs to know. */
+export type DatabaseConfig = Pick<Config, 'databaseUrl' | 'dataDir'>;
+
 const PUBLIC_URL_EXAMPLE = 'https://pay.example.com';
 
 /**
@@ -104,7 +107,7 @@ const PUBLIC_URL_EXAMPLE = 'https://pay.example.com';
  */
 export function readConfig(environment: Environment): Config {
   const env = readEnvironment(environment);
-  const mode = env.word<GatewayMode>('GATEWAY_MODE', ['sandbox', 'production'], 'sandbox');
+  const mode = readMode(env);
   const port = env.whole('PORT', { from: 0, to: 65_535 }, 8080);
   const host = readHost(env);
   const sandboxPort = env.whole('SANDBOX_PORT', { from: 1, to: 65_535 }, 8090);
@@ -116,8 +119,7 @@ export function readConfig(environment: Environment): Config {
   }
   const config = {
     mode,
-    ...present('databaseUrl', readDatabaseUrl(env, mode, environment.DATABASE_URL)),
-    dataDir: resolve(env.text('DATA_DIR') ?? DEFAULT_DATA_DIR),
+    ...readDatabase(env, mode, environment),
     demoFile: join(env.text('DATA_DIR') ?? DEFAULT_DATA_DIR, DEMO_FILE),
     host,
     port,
@@ -139,9 +141,35 @@ export function readConfig(environment: Environment): Config {
     ...present('cardnet', readCardnet(env, mode, sandboxPort)),
     ...present('sms', readSms(env, mode, sandboxPort)),
   };
+  return checked(env, config);
+}
+
+/**
+ * Reads where the database is, and nothing else: what migrates a production's database needs no secret but its address.
+ *
+ * @throws ConfigError, one line for all problems.
+ */
+export function readDatabaseConfig(environment: Environment): DatabaseConfig {
+  const env = readEnvironment(environment);
+  return checked(env, readDatabase(env, readMode(env), environment));
+}
+
+/** @throws ConfigError if the reader has found a problem. */
+function checked<C extends object>(env: EnvironmentReader, config: C): C {
   const problems = env.problems();
   if (problems !== undefined) throw new ConfigError(problems);
   return freeze(config);
+}
+
+function readMode(env: EnvironmentReader): GatewayMode {
+  return env.word<GatewayMode>('GATEWAY_MODE', ['sandbox', 'production'], 'sandbox');
+}
+
+function readDatabase(env: EnvironmentReader, mode: GatewayMode, environment: Environment): DatabaseConfig {
+  return {
+    ...present('databaseUrl', readDatabaseUrl(env, mode, environment.DATABASE_URL)),
+    dataDir: resolve(env.text('DATA_DIR') ?? DEFAULT_DATA_DIR),
+  };
 }
 
 /**
@@ -316,7 +344,7 @@ function readFilePath(env: EnvironmentReader, name: string, example: string): st
   return path;
 }
 
-function freeze(config: Config): Config {
+function freeze<C extends object>(config: C): C {
   for (const value of Object.values(config)) Object.freeze(value);
   return Object.freeze(config);
 }

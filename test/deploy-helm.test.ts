@@ -145,14 +145,16 @@ describe('templates', () => {
     expect(job).not.toMatch(/configMapRef|configMap:|serviceAccountName/);
   });
 
-  test('what creates tables has the owner’s address, if there is one, and nothing else has', () => {
+  test('what creates tables has the owner’s address, and no variables that it has no use for', () => {
     for (const [name, text] of templates.filter(([one]) => one.endsWith('.yaml'))) {
       const isOwner = ['archive.yaml', 'migrate.yaml'].includes(name);
-      expect(text.includes('env:\n') && text.includes('include "mbongo.ownerAddress"')).toBe(isOwner);
+      expect(text.includes('env:\n') && text.includes('include "mbongo.ownerEnvironment"')).toBe(isOwner);
+      expect(isOwner && /envFrom:|Values\.config/.test(text)).toBe(false);
     }
     const helpers = readText(`${CHART}/templates/_helpers.tpl`);
-    const [, address = ''] = /ownerAddress" -\}\}\n([\s\S]*?)\{\{- end/.exec(helpers) ?? [];
-    expect(parse(skeleton(address))).toEqual([
+    const [, environment = ''] = /ownerEnvironment" -\}\}\n([\s\S]*?)\{\{- end/.exec(helpers) ?? [];
+    expect(parse(skeleton(environment))).toEqual([
+      { name: 'GATEWAY_MODE', value: 'word' },
       { name: 'DATABASE_URL', valueFrom: { secretKeyRef: { name: 'word', key: 'DATABASE_URL' } } },
     ]);
     expect(valid.Check(filled({ ownerSecret: 'mbongo-owner' }))).toBe(true);

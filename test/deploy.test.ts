@@ -173,6 +173,23 @@ test('every variable of the configuration and of the exporter reaches the gatewa
   }
 });
 
+test('what creates tables gets no secret but the database’s, and to archive also the master key', () => {
+  const { migrate, archive } = compose.services;
+  expect(Object.keys(migrate?.environment ?? {})).toEqual(['GATEWAY_MODE', 'DATABASE_URL']);
+  expect(Object.keys(archive?.environment ?? {}).sort()).toEqual(['DATABASE_URL', 'GATEWAY_MODE', 'MASTER_KEY']);
+  const unneeded = [...new Set([...VARIABLES, ...EXPORTER])].filter(
+    (name) => UPSTREAM_VARIABLES.test(name) || /HEADERS$/.test(name) || name === 'MASTER_KEY',
+  );
+  for (const [role, kept] of [
+    ['migrate', []],
+    ['archive', ['MASTER_KEY']],
+  ] as const) {
+    const unit = readText(`deploy/systemd/mbongo-${role}.service`);
+    const unset = [...unit.matchAll(/^UnsetEnvironment=(.*)$/gm)].flatMap(([, names = '']) => names.split(' '));
+    expect([...unset, ...kept].sort()).toEqual(unneeded.sort());
+  }
+});
+
 test('the file of carrier routes is where the gateway of the compose file looks for it', () => {
   const { api, worker } = compose.services;
   for (const service of [api, worker]) {
@@ -212,7 +229,7 @@ test('the compose file refers to what .env.example names, and no secret has a de
   }
 });
 
-test.each(services)('%s runs confined', (name, service) => {
+test.each(services)('%s runs confined', (_name, service) => {
   expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
   expect(service.privileged).toBeUndefined();
   expect(service.image).toMatch(/:[^:]+$/);
@@ -223,7 +240,7 @@ test.each(services)('%s runs confined', (name, service) => {
   expect(files.filter((volume) => !existsSync(`deploy/${volume.split(':')[0]}`))).toEqual([]);
   expect(files.every((volume) => volume.endsWith(':ro'))).toBe(true);
   const ofImage = service.build !== undefined;
-  if (name !== 'migrate' && !ofImage) expect(service.healthcheck).toBeDefined();
+  if (!ofImage) expect(service.healthcheck).toBeDefined();
 });
 
 test('the ports agree', () => {
@@ -252,7 +269,7 @@ test('whatever stops a process waits longer than its stop may take', () => {
       .filter(([, text]) => !text.includes('Type=oneshot'))
       .map(([, text]) => `${/^TimeoutStopSec=(\d+)$/m.exec(text)?.[1]}s`),
   ];
-  expect(graces.length).toBe(6);
+  expect(graces.length).toBe(7);
   expect(graces.filter((grace) => !(Number.parseInt(grace, 10) * 1_000 >= 2 * MAX_STOP_MS))).toEqual([]);
 });
 

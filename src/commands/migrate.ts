@@ -2,7 +2,7 @@
  * `mbongo migrate`: brings the database to this version's schema, for deployments that do so before they start the gateway.
  */
 
-import { readConfig } from '../config.ts';
+import { readDatabaseConfig } from '../config.ts';
 import { createLog } from '../platform/log.ts';
 import { migrate } from '../store/migrate.ts';
 import { usingDatabaseUrl } from './database-url.ts';
@@ -16,7 +16,7 @@ import { openDatabase } from './world.ts';
  */
 export async function migrateDatabase(io: Io): Promise<Output> {
   const log = createLog({ level: 'warn', destination: { write: io.writeError } });
-  const config = readConfig(io.env);
+  const config = readDatabaseConfig(io.env);
   const database = await openDatabase(config, log, 'output');
   try {
     const applied = await usingDatabaseUrl(config.databaseUrl, () => migrate(database.url));

@@ -6,7 +6,7 @@
  */
 
 import { join, sep } from 'node:path';
-import { type Config, readConfig } from '../config.ts';
+import { type Config, type DatabaseConfig, readConfig } from '../config.ts';
 import { bytesOfId, idOfBytes } from '../domain/ids.ts';
 import { type ShiftableClock, shiftableClock, systemClock } from '../platform/clock.ts';
 import { createLog, type LogLevel, type OpenLog } from '../platform/log.ts';
@@ -119,7 +119,7 @@ interface OpenDatabase {
  * The database of DATABASE_URL, or the embedded one of the data folder, started here unless its server is already running. A
  * command that creates one says so, because an operator in the wrong folder would take it for theirs.
  */
-export async function openDatabase(config: Config, log: Log, logTo: LogTo): Promise<OpenDatabase> {
+export async function openDatabase(config: DatabaseConfig, log: Log, logTo: LogTo): Promise<OpenDatabase> {
   if (config.databaseUrl !== undefined) return { url: config.databaseUrl, close: () => Promise.resolve() };
   const { openEmbeddedDatabase } = await import('../platform/embedded-database.ts');
   const { dataDir } = config;

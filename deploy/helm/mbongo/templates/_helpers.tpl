@@ -38,15 +38,15 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- required "existingSecret is required: the name of a Secret with DATABASE_URL and MASTER_KEY (see the chart's README)" .Values.existingSecret }}
 {{- end }}
 
-{{/* For what creates and drops tables: the database's owner in place of the role that the pods have. */}}
-{{- define "mbongo.ownerAddress" -}}
-{{- with .Values.ownerSecret -}}
+{{/* All that the Jobs that create and drop tables get: the database, as its owner if that is another role than the pods'. */}}
+{{- define "mbongo.ownerEnvironment" -}}
+- name: GATEWAY_MODE
+  value: {{ .Values.config.GATEWAY_MODE | quote }}
 - name: DATABASE_URL
   valueFrom:
     secretKeyRef:
-      name: {{ . }}
+      name: {{ default (include "mbongo.secret" .) .Values.ownerSecret }}
       key: DATABASE_URL
-{{- end }}
 {{- end }}
 
 {{- define "mbongo.serviceAccount" -}}
