@@ -41,7 +41,8 @@ export async function runWithTools(
     ]);
     // Before anything else, so that a preview does not pass over what would be refused with --yes.
     requireAttribution(name);
-    const world = await openWorld(io, 'errors');
+    // What only reads or stops has nothing to do in a database that it would have to make: the folder is the wrong one.
+    const world = await openWorld(io, 'errors', changes);
     try {
       const { payoutText } = await import('../messages/payout-text.ts');
       const { clock, random, secrets, log, config, store } = world;

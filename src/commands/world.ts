@@ -43,27 +43,31 @@ export interface World {
 export type LogTo = 'output' | 'beside' | 'errors';
 
 /**
- * Opens the world of a command, migrating the database if it is older than this program.
+ * Opens the world of a command, migrating the database if it is older than this program. `mayCreate`: whether an embedded database
+ * may be made where there is none.
  *
  * @throws ConfigError; OperatorError when the database belongs to another mode or master key; Error that names DATABASE_URL or
  *   DATA_DIR when the database or the folder cannot be used.
  */
-export async function openWorld(io: Io, logTo: LogTo): Promise<World> {
+export async function openWorld(io: Io, logTo: LogTo, mayCreate = true): Promise<World> {
   const config = readConfig(io.env);
+  if (!mayCreate) await requireDatabase(config);
   const log = openLog(io, logTo, config.logLevel);
-  const database = await openDatabase(config, log, logTo);
+  let database: OpenDatabase | undefined;
   let store: Store | undefined;
   const close = async (): Promise<void> => {
     await store?.close();
-    await database.close();
+    await database?.close();
     await log.close();
   };
   try {
+    database = await openDatabase(config, log, logTo);
+    const { url } = database;
     const [{ migrate }, { openStore }] = await Promise.all([
       import('../store/migrate.ts'),
       import('../store/store.ts'),
     ]);
-    const applied = await usingDatabaseUrl(config.databaseUrl, () => migrate(database.url));
+    const applied = await usingDatabaseUrl(config.databaseUrl, () => migrate(url));
     for (const name of applied) log.info('migration_applied', { name });
     const random = systemRandom();
     const { dataDir, masterKeys: configured, mode } = config;
@@ -75,11 +79,11 @@ export async function openWorld(io: Io, logTo: LogTo): Promise<World> {
     const testClock = config.mode === 'sandbox' ? shiftableClock() : undefined;
     const clock = testClock ?? systemClock();
     const opened = await usingDatabaseUrl(config.databaseUrl, async () => {
-      store = await openStore({ url: database.url, brief: true });
+      store = await openStore({ url, brief: true });
       await claim({ clock, secrets, mode: config.mode, store }, testClock);
       return store;
     });
-    return { config, databaseUrl: database.url, clock, testClock, random, secrets, log, store: opened, close };
+    return { config, databaseUrl: url, clock, testClock, random, secrets, log, store: opened, close };
   } catch (error) {
     await close();
     throw error;
@@ -132,6 +136,15 @@ export async function openDatabase(config: DatabaseConfig, log: Log, logTo: LogT
       },
     }),
   );
+}
+
+/** @throws Error that names DATA_DIR when the database would be the embedded one, and there is none: nothing is made to find out. */
+async function requireDatabase({ databaseUrl, dataDir }: DatabaseConfig): Promise<void> {
+  if (databaseUrl !== undefined) return;
+  const { findCluster } = await import('../platform/embedded-database-cluster.ts');
+  if ((await usingDataDir(dataDir, async () => findCluster(dataDir))) !== undefined) return;
+  const wayOut = "set DATA_DIR to the gateway's folder, or DATABASE_URL to its database";
+  throw new Error(`there is no database in ${dataDir}: ${wayOut}`);
 }
 
 /** Runs work on the data folder; a system error about it, a folder above or a file in it is rethrown naming DATA_DIR. */

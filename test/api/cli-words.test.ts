@@ -1,6 +1,8 @@
 /**
  * What the command line says to people: the words that are true, and the way out.
  */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -35,6 +37,20 @@ describe('an operator who mistyped', () => {
   ])('%s is told what to write', async (words, line) => {
     expect(await cli.run(words)).toEqual({ status: 2, out: '', err: expect.stringMatching(line) });
   });
+
+  it.each(['payment list', 'connector hold mtn-momo --why outage --json'])(
+    'the folder of the data is told so, and none is made: %s',
+    async (words) => {
+      const folder = join(cli.dataDir, 'mistyped');
+      const { status, out, err } = await cli.run(words, { DATABASE_URL: '', DATA_DIR: folder });
+      expect([status, out, err]).toEqual([
+        1,
+        '',
+        expect.stringContaining(`there is no database in ${folder}: set DATA_DIR`),
+      ]);
+      expect(existsSync(folder)).toBe(false);
+    },
+  );
 
   it.each([
     ['approve', '--note'],
