@@ -73,6 +73,7 @@ export type KeyPurpose =
   | 'proof'
   | 'proof_digest'
   | 'cursor'
+  | 'trace'
   | 'master_key_check';
 
 export interface Secrets {

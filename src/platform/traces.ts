@@ -30,7 +30,7 @@ import {
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace-base';
 import { createCache } from './cache.ts';
-import type { Clock, Log, Random, TraceAttributes, TracedRequest, TraceStep, Traces } from './platform.ts';
+import type { Clock, Log, Random, Secrets, TraceAttributes, TracedRequest, TraceStep, Traces } from './platform.ts';
 import { contextOfTransaction, readTraceparent, type TraceContext, writeTraceparent } from './trace-context.ts';
 import { VERSION } from './version.ts';
 
@@ -43,7 +43,12 @@ export interface TracesOptions {
   readonly share: number;
 }
 
-type Doors = { readonly clock: Pick<Clock, 'after'>; readonly log: Log; readonly random: Random };
+interface Doors {
+  readonly clock: Pick<Clock, 'after'>;
+  readonly log: Log;
+  readonly random: Random;
+  readonly secrets: Pick<Secrets, 'mac'>;
+}
 
 /** Milliseconds that closing waits at most: a collector that does not answer must not hold up a stop. */
 const GOODBYE_MS = 2_000;
@@ -91,19 +96,22 @@ interface Tracer {
   start(name: string, kind: SpanKind, parent: SpanContext | undefined, startTime: number): Span;
   /** The beginning of a transaction's trace, which every process derives alike. */
   derived(transactionId: string): SpanContext;
+  /** A caller's span, which is recorded only if the caller records it and our own share allows it. */
+  named(caller: TraceContext): SpanContext;
   /** Makes the span that is that beginning. */
   first(own: SpanContext, name: string, links: Link[]): Span;
   shutdown(): Promise<void>;
 }
 
-function openTracer({ endpoint, serviceName, share }: TracesOptions, { log, random }: Doors): Tracer {
+function openTracer({ endpoint, serviceName, share }: TracesOptions, { log, random, secrets }: Doors): Tracer {
   const ids = presetIds(random);
   const sampler = new TraceIdRatioBasedSampler(share);
+  const isSampled = (traceId: string): boolean =>
+    sampler.shouldSample(ROOT_CONTEXT, traceId).decision === SamplingDecision.RECORD_AND_SAMPLED;
   const exporter = loggingFailures(new OTLPTraceExporter({ url: `${endpoint}/v1/traces` }), log);
   const provider = new BasicTracerProvider({
     resource: resourceFromAttributes({ 'service.name': serviceName, 'service.version': VERSION }),
-    // A caller's claim that its trace is recorded counts for no more than our own share.
-    sampler: new ParentBasedSampler({ root: sampler, remoteParentSampled: sampler }),
+    sampler: new ParentBasedSampler({ root: sampler }),
     idGenerator: ids,
     spanProcessors: [new BatchSpanProcessor(exporter)],
   });
@@ -115,8 +123,12 @@ function openTracer({ endpoint, serviceName, share }: TracesOptions, { log, rand
     },
     derived(transactionId) {
       const own = contextOfTransaction(transactionId);
-      const { decision } = sampler.shouldSample(ROOT_CONTEXT, own.traceId);
-      return spanContextOf({ ...own, sampled: decision === SamplingDecision.RECORD_AND_SAMPLED });
+      return spanContextOf({ ...own, sampled: isSampled(own.traceId) });
+    },
+    named(caller) {
+      // Callers choose their ids: by the id itself they could choose to be recorded. All processes of one key decide alike.
+      const drawn = Buffer.from(secrets.mac('trace', caller.traceId), 'base64url').toString('hex', 0, 16);
+      return spanContextOf({ ...caller, sampled: caller.sampled && isSampled(drawn) });
     },
     first: (own, name, links) => ids.within(own, () => tracer.startSpan(name, { root: true, links }, ROOT_CONTEXT)),
     shutdown: () => provider.shutdown(),
@@ -157,14 +169,14 @@ function attach(scope: Scope, span: Span): void {
 }
 
 function beginRequest(
-  { start }: Tracer,
+  { start, named }: Tracer,
   current: AsyncLocalStorage<Scope>,
   traceparent: string | undefined,
 ): TracedRequest {
   const startedAt = performance.now();
   const scope: Scope = { span: undefined, transactionId: undefined, startedAt, early: [], ended: false };
   const caller = readTraceparent(traceparent);
-  if (caller !== undefined) scope.span = start('request', SpanKind.SERVER, spanContextOf(caller), startedAt);
+  if (caller !== undefined) scope.span = start('request', SpanKind.SERVER, named(caller), startedAt);
   return {
     within: (run) => current.run(scope, run),
     end(name, attributes) {

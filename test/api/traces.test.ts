@@ -278,6 +278,19 @@ test('a caller cannot have more recorded than the operator wants', async () => {
   expect(hook.headers.traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
 });
 
+test('a caller cannot choose a trace that is recorded whatever the share', async () => {
+  await world.close();
+  await open({ OTEL_TRACES_SAMPLER_ARG: '0.001' });
+  const paying = await collect(world, merchant);
+  // Among numbers drawn at random, the smallest are those that the share lets through.
+  const smallest = ['1', '2', '3'].map((digit) => digit.padStart(32, '0'));
+  for (const id of smallest) {
+    const headers = { traceparent: `00-${id}-00f067aa0ba902b7-01` };
+    await world.call('GET', `/payments/status/${paying.transaction_id}`, { bearer: paying.token, headers });
+  }
+  expect((await recorded()).filter(({ traceId }) => smallest.includes(traceId))).toEqual([]);
+});
+
 test('of a sampled share, each transaction is recorded completely or not at all', async () => {
   await world.close();
   await open({ OTEL_TRACES_SAMPLER_ARG: '0.5' });

@@ -107,7 +107,12 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   });
   const random = systemRandom();
   const outbound = slowly(createOutbound({ allowLoopback: true, requireHttps: false }));
-  const traces = config.traces && openTraces(config.traces, { clock, log, random });
+  const secrets = openSecrets({
+    masterKeys: [WORLD_MASTER_KEY],
+    random,
+    transactionIds: { bytesOf: bytesOfId, idOf: (bytes) => idOfBytes('txn', bytes) },
+  });
+  const traces = config.traces && openTraces(config.traces, { clock, log, random, secrets });
   const platform = {
     ...(traces === undefined ? {} : { traces }),
     clock: testClock,
@@ -116,13 +121,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     log,
     metrics: openMetrics({ ofProcess: false }),
     outbound,
-    secrets: withPinsSeen(
-      openSecrets({
-        masterKeys: [WORLD_MASTER_KEY],
-        random,
-        transactionIds: { bytesOf: bytesOfId, idOf: (bytes) => idOfBytes('txn', bytes) },
-      }),
-    ),
+    secrets: withPinsSeen(secrets),
   };
   const gateway = await assembleGateway(config, platform, {
     databaseUrl: way.url,
