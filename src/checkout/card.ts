@@ -9,7 +9,7 @@ import { type Html, html } from '../messages/html.ts';
 import type { ChallengeView } from '../usecases/card-challenge.ts';
 import type { Deps } from '../usecases/deps.ts';
 import { orderSectionOf } from './choose.ts';
-import { faultPlace, money, noticeOf, pathOf, returnLink, type Shown, text, totalField } from './shown.ts';
+import { faultPlace, noticeOf, pathOf, payButton, returnLink, type Shown, text, totalField } from './shown.ts';
 
 const FIELDS = [
   ['number', 'card_number', 'cc-number'],
@@ -38,7 +38,7 @@ export function cardMain(shown: Shown, network: string): Html {
   )}</div>
 ${faultPlace('card-fault')}
 <p class="help">${text(shown, 'card_note', { network })}</p>
-<button class="button" disabled>${text(shown, 'pay', { amount: money(shown, cardTotal(shown)) })}</button></form>
+${payButton(shown, cardTotal(shown), { isDisabled: true })}</form>
 <p class="soft" role="status" data-card-status data-loading="${text(shown, 'card_loading')}" data-failed="${text(shown, 'card_failed')}"></p>
 ${renewal(shown)}
 ${otherWay(shown)}</section>`;

@@ -21,6 +21,7 @@ import {
   money,
   noticeOf,
   pathOf,
+  payButton,
   returnLink,
   type Shown,
   text,
@@ -81,13 +82,13 @@ function panel(shown: Shown, offer: Offer): Html {
   const step = offer.method === 'card' ? 'card' : 'pay';
   return html`<form method="post" action="${pathOf(shown, step)}" data-once novalidate>
 <input type="hidden" name="method" value="${offer.method}">${totalField(offer.totalMinor)}${fieldsOf(shown, offer)}
-<button class="button">${buttonText(shown, offer)}</button></form>`;
+${button(shown, offer)}</form>`;
 }
 
-function buttonText(shown: Shown, { method, totalMinor }: Offer): string {
-  if (method === 'card') return text(shown, 'go_card');
-  if (method === 'bank_transfer') return text(shown, 'go_bank');
-  return text(shown, 'pay', { amount: money(shown, totalMinor) });
+function button(shown: Shown, { method, totalMinor }: Offer): Html {
+  if (method === 'card') return html`<button class="button">${text(shown, 'go_card')}</button>`;
+  if (method === 'bank_transfer') return html`<button class="button">${text(shown, 'go_bank')}</button>`;
+  return payButton(shown, totalMinor);
 }
 
 function fieldsOf(shown: Shown, offer: Offer): Piece {

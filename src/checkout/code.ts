@@ -10,7 +10,7 @@ import { joinSentences } from '../messages/messages.ts';
 import { leftText } from './amounts.ts';
 import { orderSection } from './choose.ts';
 import { maskedPhone } from './phone.ts';
-import { about, field, money, noticeOf, pathOf, returnLink, type Shown, text, textAround } from './shown.ts';
+import { about, field, noticeOf, pathOf, payButton, returnLink, type Shown, text, textAround } from './shown.ts';
 import { isCodeOver } from './state.ts';
 
 type CodeView = Shown['view'];
@@ -59,7 +59,7 @@ function codeForm(shown: Shown, left: number): Html {
     autocomplete: 'one-time-code',
     maxlength: 7,
     wide: true,
-  })}<button class="button">${text(shown, 'pay', { amount: money(shown, shown.view.payment.total_minor) })}</button></form>`;
+  })}${payButton(shown, shown.view.payment.total_minor)}</form>`;
 }
 
 /** Once money has come in another way: no code is asked for, because none would be accepted. */

@@ -123,6 +123,16 @@ export function totalField(totalMinor: bigint): Html {
   return html`<input type="hidden" name="total" value="${String(totalMinor)}">`;
 }
 
+/** A button breaks an amount of more characters in two on a narrow screen, in its usual type. */
+const MAX_BUTTON_AMOUNT = 17;
+
+/** The button that pays that amount. `isDisabled`: until a script can submit its form. */
+export function payButton(shown: Shown, minor: bigint, { isDisabled = false } = {}): Html {
+  const amount = money(shown, minor);
+  const size = amount.length > MAX_BUTTON_AMOUNT ? ' dense' : '';
+  return html`<button class="button${size}"${isDisabled ? html` disabled` : undefined}>${text(shown, 'pay', { amount })}</button>`;
+}
+
 /** The line that says what is wrong with a field. The field names the line's `id` in its `aria-describedby`. */
 export function faultLine(id: string, fault: string): Html {
   return html`<p class="fault" id="${id}">${sign()}<span>${fault}</span></p>`;

@@ -44,6 +44,27 @@ const AMOUNT_LINES = `(() => {
   return new Set([...range.getClientRects()].map(({ top }) => top)).size;
 })()`;
 
+/** On how many lines an amount stands: as the largest text of its page, and in the button that pays. */
+const LINES_OF_AMOUNTS = `(() => {
+  const linesOf = (element) => {
+    const { firstChild: text } = element;
+    const { index, 0: amount } = /[^ ]*[0-9].*/.exec(text.data);
+    const range = document.createRange();
+    range.setStart(text, index);
+    range.setEnd(text, index + amount.trimEnd().length);
+    return new Set([...range.getClientRects()].map(({ top }) => top)).size;
+  };
+  const button = document.querySelector('form:has(#wallet-pin) button');
+  return { amount: linesOf(document.querySelector('.amount')), button: linesOf(button) };
+})()`;
+
+/** Enlarges the text alone to twice its size, as a browser's own setting does. */
+async function enlargeText(page: Page): Promise<void> {
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send('Page.enable');
+  await devtools.send('Page.setFontSizes', { fontSizes: { standard: 32 } });
+}
+
 describe.runIf(browserPath !== undefined)('in a browser', () => {
   beforeAll(async () => {
     desk = await openPageDesk(browserPath ?? '');
@@ -64,6 +85,72 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
       expect(await page.evaluate(AMOUNT_LINES), language).toBe(1);
     }
     await expectUsable(page);
+  });
+
+  test('the largest amounts are broken nowhere: not as the amount, and not in a button', async () => {
+    const large = await world.merchant();
+    for (const [currency, amount] of [
+      ['xof', '999999999999999'],
+      ['cdf', '999999999999999.99'],
+    ] as const) {
+      await addAccount(world, large, { currency });
+      const { url } = await host(world, large, { minted: { amount, currency } });
+      const page = await open('narrow', url);
+      await page.locator('label[for=m-wallet]').click();
+      const address = page.url();
+      for (const language of LANGUAGES) {
+        await page.goto(`${address}&lang=${language}`);
+        await page.locator('label[for=m-wallet]').click();
+        const lines = await page.evaluate(LINES_OF_AMOUNTS);
+        expect(lines, `${currency} ${language}`).toEqual({ amount: 1, button: 1 });
+      }
+      await keepPicture(page, `largest-${currency}`);
+      await expectUsable(page);
+    }
+  });
+
+  test('in text of twice the size a shop’s name is not cut, and a long one has three lines beside the languages', async () => {
+    const shown = (page: Page): Promise<{ name: number; seen: number; row: number; menu: number }> =>
+      page.evaluate(`(() => {
+        const name = document.querySelector('.shop .name');
+        const menu = document.querySelector('.languages').getBoundingClientRect();
+        const { top } = document.querySelector('.shop').getBoundingClientRect();
+        return { name: name.scrollHeight, seen: name.clientHeight, row: top, menu: menu.top };
+      })()`);
+    const page = await open('narrow', (await host(world, merchant)).url, { locale: 'fr-FR' });
+    await enlargeText(page);
+    const enlarged = await shown(page);
+    expect(enlarged.name).toBe(enlarged.seen);
+    await page.locator('.languages summary').click();
+    expect((await page.locator('.languages ul').boundingBox())?.x).toBeGreaterThan(0);
+    await keepPicture(page, 'enlarged-name');
+
+    const long = await world.merchant('Établissements Mutombo-Kabongo et Fils, Matériaux de Construction');
+    const beside = await open('narrow', (await host(world, long)).url, { locale: 'fr-FR' });
+    const { seen, row, menu } = await shown(beside);
+    expect(menu, 'the languages stand beside the name').toBeLessThan(row + seen);
+    expect(seen, 'three lines of the name').toBe(72);
+    await keepPicture(beside, 'long-name');
+  });
+
+  test('in colours that the system sets, what turns is seen to turn, and the present step is marked', async () => {
+    const page = await open('phone', (await host(world, merchant)).url);
+    await page.emulateMedia({ forcedColors: 'active' });
+    await page.locator('label[for=m-mobile_money]').click();
+    await page.fill('#mobile_money-phone', numberEnding('04'));
+    await page.keyboard.press('Enter');
+    await page.locator('.ring').waitFor();
+    const borderOf = (selector: string, side: 'Top' | 'Left'): Promise<string> =>
+      page.evaluate(`(({ border${side}Color, border${side}Width }) => border${side}Width + ' ' + border${side}Color)(
+        getComputedStyle(document.querySelector('${selector}')))`);
+    expect(await borderOf('.now .step', 'Top')).toBe(
+      `2px ${await page.evaluate('getComputedStyle(document.body).color')}`,
+    );
+    expect(await borderOf('.later .step', 'Top')).toContain('0px');
+    await keepPicture(page, 'forced-steps');
+    await page.evaluate("document.querySelector('.ring').outerHTML = '<span class=spinner></span>'");
+    expect(await borderOf('.spinner', 'Top')).not.toBe(await borderOf('.spinner', 'Left'));
+    await keepPicture(page, 'forced-spinner');
   });
 
   test('a transfer to none of several accounts focuses them, and its fault disappears once one is chosen', async () => {
