@@ -40,7 +40,9 @@ function run(box: HTMLInputElement, { field = '', form = '', origin = '', target
   box.addEventListener('keydown', ({ key }) => {
     if (key === 'Enter') tellPage('enter');
   });
+  box.addEventListener('change', () => tellPage('change'));
   box.addEventListener('input', () => {
+    box.removeAttribute('aria-invalid');
     if (field === 'cardNumber') groupByFour(box);
     else if (field !== 'nameOnCard') box.value = box.value.replace(/\D/g, '');
   });

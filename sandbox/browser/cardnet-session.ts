@@ -8,13 +8,20 @@
   type Role = 'number' | 'securityCode' | 'expiryMonth' | 'expiryYear' | 'nameOnCard';
   type Answer = { readonly status: string; readonly [field: string]: unknown };
   type Callback = (answer: Answer) => void;
+  type ChangeCallback = (selector: string) => void;
   type Configuration = {
     readonly session?: string;
     readonly fields?: { readonly card?: Partial<Record<Role, string>> };
     readonly frameEmbeddingMitigation?: readonly string[];
     readonly callbacks?: { readonly initialized?: Callback; readonly formSessionUpdate?: Callback };
   };
-  type Field = { readonly role: Role; readonly proxy: HTMLElement; readonly frame: HTMLIFrameElement; ready: boolean };
+  type Field = {
+    readonly role: Role;
+    readonly selector: string;
+    readonly proxy: HTMLElement;
+    readonly frame: HTMLIFrameElement;
+    ready: boolean;
+  };
   type Form = {
     readonly id: string;
     readonly session: string;
@@ -58,6 +65,8 @@
   ];
   const roles = Object.keys(errorNames).filter((name): name is Role => name in errorNames);
   let form: Form | undefined;
+  /** Whom to tell that a field was changed, by the field's name for the page. */
+  const changeCallbacks = new Map<string, ChangeCallback>();
 
   function randomId(): string {
     const bytes = crypto.getRandomValues(new Uint8Array(16));
@@ -109,7 +118,7 @@
     });
     proxy.after(frame);
     proxy.style.setProperty('display', 'none', 'important');
-    return { role, proxy, frame, ready: false };
+    return { role, selector, proxy, frame, ready: false };
   }
 
   function focus(field: Field | undefined, id: string): void {
@@ -139,6 +148,8 @@
       if (made.fields.every(({ ready }) => ready)) made.initialized({ status: 'ok', session: { id: made.session } });
     } else if (type === 'focus' || type === 'blur') {
       field.frame.toggleAttribute('data-focused', type === 'focus');
+    } else if (type === 'change') {
+      changeCallbacks.get(`card.${field.role}`)?.(field.selector);
     } else if (type === 'enter') {
       const around = field.proxy.closest('form');
       if (around !== null) around.requestSubmit();
@@ -230,5 +241,10 @@
       );
   }
 
-  Object.assign(window, { PaymentSession: { configure, updateSessionFromForm, setFocus } });
+  /** Calls back once a field was changed and left, as a browser's own `change` event does. */
+  function onChange(names: readonly string[], callback: ChangeCallback): void {
+    for (const name of names) changeCallbacks.set(name, callback);
+  }
+
+  Object.assign(window, { PaymentSession: { configure, updateSessionFromForm, setFocus, onChange } });
 }

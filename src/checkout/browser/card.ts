@@ -13,6 +13,8 @@ interface PaymentSession {
   configure(settings: object): void;
   updateSessionFromForm(kind: 'card'): void;
   setFocus(field: string): void;
+  /** Calls back with a field's selector, once its content was changed and the field left. */
+  onChange(fields: readonly string[], callback: (selector: string) => void): void;
 }
 
 /** The network's script, once it has been loaded. */
@@ -90,6 +92,15 @@ function start(form: HTMLFormElement): void {
     network.setFocus(first.field);
     return true;
   };
+  /** Removes what was said about a changed field, or about the date that it is a part of: it has not been checked. */
+  const forget = (selector: string): void => {
+    const word = FIELDS.find(({ id }) => `#card-${id}` === selector)?.word;
+    for (const { id } of FIELDS.filter((one) => one.word === word)) {
+      const place = form.querySelector(`#card-${id}-fault`);
+      if (place !== null) complain(place, '');
+      form.querySelector(`#card-${id}`)?.removeAttribute('aria-invalid');
+    }
+  };
   network.configure({
     session: form.dataset.card,
     fields: {
@@ -105,6 +116,10 @@ function start(form: HTMLFormElement): void {
       initialized: ({ status: outcome }: { readonly status: string }) => {
         if (outcome !== 'ok') return fail();
         release();
+        network.onChange(
+          FIELDS.map(({ field }) => field),
+          forget,
+        );
       },
       formSessionUpdate: (update: FormUpdate) => {
         if (update.status === 'ok') {
