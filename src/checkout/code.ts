@@ -15,6 +15,9 @@ import { isCodeOver } from './state.ts';
 
 type CodeView = Shown['view'];
 
+/** Characters that the field takes: a pasted code may be grouped, and have blanks around it. */
+const MAX_TYPED = 12;
+
 /** The title; any other than `code_title` belongs to a page that asks for nothing any more. */
 export function codeTitle(view: CodeView): 'code_title' | 'paid_before' | 'code_dead' {
   if (view.isPaidAside) return 'paid_before';
@@ -57,7 +60,7 @@ function codeForm(shown: Shown, left: number): Html {
     fault: shown.faults.fields.code,
     inputmode: 'numeric',
     autocomplete: 'one-time-code',
-    maxlength: 7,
+    maxlength: MAX_TYPED,
     wide: true,
   })}${payButton(shown, shown.view.payment.total_minor)}</form>`;
 }

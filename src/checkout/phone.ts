@@ -23,13 +23,18 @@ export function readPhone(text: string, country: string): string | undefined {
   return parsed?.isValid() === true ? parsed.number : undefined;
 }
 
-/** The number without what address books and messengers put around and into it: marks of direction, other spaces and hyphens. */
+/**
+ * The number without what address books, messengers and keyboards put around and into it: marks of direction, other spaces and
+ * hyphens, wide digits, and brackets around what it begins with.
+ */
 function plain(text: string): string {
   return text
+    .normalize('NFKC')
     .replaceAll(/\p{Cf}/gu, '')
     .replaceAll(/\p{Zs}/gu, ' ')
     .replaceAll(/\p{Pd}/gu, '-')
-    .trim();
+    .trim()
+    .replace(/^\(([^()]*)\)/, '$1 ');
 }
 
 /** The masked number without a place to break the line. */

@@ -11,7 +11,7 @@ import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { findBrowser, keepPicture, mayLeaveOut } from '../support/browser.ts';
 import { networkOrigin } from '../support/card-form.ts';
 import { host } from '../support/checkout-flows.ts';
-import { numberEnding } from '../support/flows.ts';
+import { codeOn, numberEnding } from '../support/flows.ts';
 import { expectUsable, openPageDesk, type PageDesk } from '../support/page-desk.ts';
 import { addAccount, pngFile } from '../support/transfer-flows.ts';
 import type { World } from '../support/world.ts';
@@ -172,7 +172,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await page.locator('#file').waitFor();
   });
 
-  test('that another code was sent is read out, and the next key press leads to its field', async () => {
+  test('that another code was sent is read out, and the next key press leads to its field, which takes a pasted code', async () => {
     const wallet = await world.wallet({ balance: 500_00n });
     const page = await open('phone', (await host(world, merchant, { minted: { amount: '150.00' } })).url);
     await page.locator('label[for=m-wallet]').click();
@@ -185,6 +185,10 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await expectUsable(page);
     await page.keyboard.press('Tab');
     await page.locator('#otp-code:focus').waitFor();
+    // As a messenger copies it: grouped, and with blanks around it.
+    await page.keyboard.insertText((await codeOn(world, wallet.phone)).replace(/(...)(...)/, ' $1 $2 '));
+    await page.keyboard.press('Enter');
+    await page.locator('.receipt').waitFor();
   });
 
   test('what can only be pressed is not printed', async () => {
