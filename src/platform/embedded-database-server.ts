@@ -107,8 +107,17 @@ export async function startServer(cluster: Cluster, binaries: string): Promise<S
 
 /** Requests a fast shutdown; the server writes a checkpoint and ends. */
 export function stopServer(pid: number): void {
+  tell(pid, 'SIGINT');
+}
+
+/** Requests an immediate shutdown; the server ends as in a crash, and the next start replays its log. */
+export function quitServer(pid: number): void {
+  tell(pid, 'SIGQUIT');
+}
+
+function tell(pid: number, signal: NodeJS.Signals): void {
   try {
-    process.kill(pid, 'SIGINT');
+    process.kill(pid, signal);
   } catch {
     // It has ended already.
   }
@@ -188,9 +197,17 @@ function rotateLog(cluster: Cluster): void {
   if (size > MAX_LOG_BYTES) renameSync(cluster.logFile, `${cluster.logFile}.1`);
 }
 
-/** The line that says why the server ended, from what it wrote since `start` (bytes); its folder may be gone by then. */
+/** Why the server ended, from what it wrote since `start` (bytes); its folder may be gone by then. */
 function lastLogLine(cluster: Cluster, start: number): string | undefined {
-  const written = Buffer.from(readIfPresent(cluster.logFile, cluster)).subarray(start);
-  const lines = written.toString('utf8').trim().split('\n');
-  return lines.findLast((line) => line.includes('FATAL') || line.includes('PANIC')) ?? (lines.at(-1) || undefined);
+  return whyEnded(Buffer.from(readIfPresent(cluster.logFile, cluster)).subarray(start).toString('utf8'));
+}
+
+/** What a server tells those who connect too early or too late: never why it ended. */
+const TURNED_AWAY = /FATAL: +the database system is /;
+
+/** The line of a server's log that says why the server ended; undefined for an empty log. */
+export function whyEnded(log: string): string | undefined {
+  const lines = log.trim().split('\n');
+  const reasons = lines.filter((line) => /FATAL|PANIC/.test(line) && !TURNED_AWAY.test(line));
+  return reasons.at(-1) ?? (lines.at(-1) || undefined);
 }

@@ -1,6 +1,17 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  constants,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import {
@@ -17,7 +28,7 @@ import {
 import { openEmbeddedDatabase } from './embedded-database.ts';
 import { NOBODY, prepareBinaries, reachableBy } from './embedded-database-binaries.ts';
 import { createCluster, newServerUser } from './embedded-database-cluster.ts';
-import { findServer } from './embedded-database-server.ts';
+import { findServer, whyEnded } from './embedded-database-server.ts';
 
 /** Only root can act as another user, who cannot run a program in a folder closed to that user. */
 const isRoot = process.getuid?.() === 0;
@@ -203,6 +214,52 @@ test(
   },
   limit,
 );
+
+/** Resolves when a process waits to read from the named pipe, and writes to it. */
+async function writeToReader(pipe: string, bytes: string): Promise<void> {
+  const writer = await vi.waitFor(() => openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK), limit);
+  // The next server that starts there does not find it.
+  rmSync(pipe);
+  writeSync(writer, bytes);
+  closeSync(writer);
+}
+
+test(
+  'a server that does not get past its recovery is replaced',
+  async () => {
+    desk.takeMade();
+    const warned: string[] = [];
+    const log = { making: () => undefined, warn: (message: string) => void warned.push(message) };
+    const database = await openEmbeddedDatabase({ dataDir: desk.dataDir, log, recoveryLimitMs: 1_000 });
+    await query(database.url, 'create table kept as select 7 as n');
+    const hung = desk.serverPid();
+    // After a crash the server reads this file before it replays its log. What it reads ends the process that would replay it, and
+    // PostgreSQL 18 starts no other one.
+    const label = join(desk.cluster().data, 'backup_label');
+    execFileSync('mkfifo', ['-m', '666', label]);
+    const [backend] = (await query(
+      database.url,
+      "select pid from pg_stat_activity where pid <> pg_backend_pid() and backend_type = 'client backend'",
+    )) as { pid: number }[];
+    process.kill(backend?.pid ?? 0, 'SIGKILL');
+    await writeToReader(label, 'no label\n');
+    await vi.waitFor(async () => expect(await query(database.url, 'select n from kept')).toEqual([{ n: 7 }]), limit);
+    expect(desk.serverPid()).not.toBe(hung);
+    expect(warned).toContain('the embedded database does not get past its recovery: starting it again');
+    await database.close();
+  },
+  limit,
+);
+
+test('why a server ended is what it said of itself, not what it told those who connected meanwhile', () => {
+  const full =
+    '2026-11-30 02:13:57 UTC [12] FATAL:  could not write to file "pg_wal/xlogtemp.12": No space left on device';
+  const early = '2026-11-30 02:13:57 UTC [13] FATAL:  the database system is in recovery mode';
+  const last = '2026-11-30 02:13:57 UTC [11] LOG:  database system is shut down';
+  expect(whyEnded([early, full, early, last, ''].join('\n'))).toBe(full);
+  expect(whyEnded([early, last].join('\n'))).toBe(last);
+  expect(whyEnded('')).toBeUndefined();
+});
 
 test.runIf(isRoot)(
   'below a folder closed to others, root keeps the files where the server’s user can reach them',

@@ -21,6 +21,7 @@ import {
   findServer,
   isServerOf,
   type LiveServer,
+  quitServer,
   type StartedServer,
   startServer,
   stopServer,
@@ -52,6 +53,14 @@ const SILENT = 'timeout expired';
 /** Unanswered connections in a row after which the server counts as suspended (SIGSTOP): it would be waited for in vain. */
 const MAX_SILENT = 2;
 
+/**
+ * A server says this from the crash of one of its processes until it replays its log, which takes a moment. If the process that
+ * would replay it dies before, PostgreSQL 18 says it for ever, and does not obey a fast shutdown either.
+ */
+const RECOVERING = 'the database system is in recovery mode';
+/** 60 000 ms: before it replays its log a server flushes every file, which takes long on a slow disk. */
+const MAX_RECOVERING_MS = 60_000;
+
 /** Transient trouble: another opener won, or the backends of a killed server have yet to leave its shared memory. */
 const PASSING = /lock file .* already exists|shared memory|has ended/;
 const PRESENT = 'mbongo presence';
@@ -63,6 +72,9 @@ const COUNTING = `hashtext('${LEAVING}')`;
 type Presence = pg.Client & { ref(): void; unref(): void };
 type Joined = { presence: Presence; cluster: Cluster; port: number; pid: number; started: boolean };
 
+/** Limits of how long to wait, milliseconds. */
+type Limits = { readonly connectLimitMs: number; readonly recoveryLimitMs: number };
+
 /**
  * Opens the database of `dataDir`: joins its server or starts it, making the cluster when there is none. While it is
  * open, a server that dies is started again on the same port.
@@ -73,10 +85,12 @@ export async function openEmbeddedDatabase(options: {
   dataDir: string;
   log: EmbeddedDatabaseLog;
   connectLimitMs?: number;
+  recoveryLimitMs?: number;
 }): Promise<EmbeddedDatabase> {
-  const { log, connectLimitMs = MAX_CONNECT_MS } = options;
+  const { log, connectLimitMs = MAX_CONNECT_MS, recoveryLimitMs = MAX_RECOVERING_MS } = options;
+  const limits = { connectLimitMs, recoveryLimitMs };
   const dataDir = prepareDataDir(options.dataDir);
-  let joined = await join(dataDir, log, connectLimitMs);
+  let joined = await join(dataDir, log, limits);
   let leaving = false;
   let rejoining: Promise<void> | undefined;
   try {
@@ -97,7 +111,7 @@ export async function openEmbeddedDatabase(options: {
     log.warn('the embedded database ended unexpectedly: starting it again');
     while (!leaving) {
       try {
-        joined = await join(dataDir, log, connectLimitMs);
+        joined = await join(dataDir, log, limits);
         break;
       } catch (error) {
         log.warn(`the embedded database did not start again: ${String(error)}`);
@@ -123,7 +137,7 @@ export async function openEmbeddedDatabase(options: {
 }
 
 /** Joins the live server of the folder or starts one, until a connection is established. */
-async function join(dataDir: string, log: EmbeddedDatabaseLog, connectLimitMs: number): Promise<Joined> {
+async function join(dataDir: string, log: EmbeddedDatabaseLog, limits: Limits): Promise<Joined> {
   let cluster = findCluster(dataDir);
   if (cluster === undefined) {
     log.making(`making an embedded database in ${dataDir}`);
@@ -134,7 +148,7 @@ async function join(dataDir: string, log: EmbeddedDatabaseLog, connectLimitMs: n
   for (let attempt = 0; attempt < ATTEMPTS && Date.now() < deadline; ) {
     const live = findServer(cluster);
     const server = live ?? (await startServer(cluster, prepareBinaries(cluster.user, dataDir)));
-    const outcome = await connectUntil(cluster, server, { deadline, connectLimitMs });
+    const outcome = await connectUntil(cluster, server, { ...limits, deadline, log });
     if (typeof outcome !== 'string') {
       // Openers that raced have each recorded the port they tried; the one that serves is the one to remember.
       if (readPort(cluster) !== outcome.port) writePort(cluster, outcome.port);
@@ -148,14 +162,20 @@ async function join(dataDir: string, log: EmbeddedDatabaseLog, connectLimitMs: n
 }
 
 /**
- * Tries to connect until that succeeds or the server has ended; in the latter case resolves with the reason.
+ * Tries to connect until that succeeds or the server has ended; in the latter case resolves with the reason. A server that does not
+ * get past its recovery is ended.
  *
  * @throws Error when the server accepts connections but answers none.
  */
 async function connectUntil(
   cluster: Cluster,
   server: LiveServer | StartedServer,
-  { deadline, connectLimitMs }: { readonly deadline: number; readonly connectLimitMs: number },
+  {
+    deadline,
+    log,
+    connectLimitMs,
+    recoveryLimitMs,
+  }: Limits & { readonly deadline: number; readonly log: EmbeddedDatabaseLog },
 ): Promise<{ presence: Presence; port: number } | string> {
   const { pid } = server;
   const end = (): string | undefined => {
@@ -164,6 +184,7 @@ async function connectUntil(
   };
   let trouble = 'no answer in time';
   let silent = 0;
+  let recoveringSince: number | undefined;
   while (end() === undefined && Date.now() < deadline) {
     // Only the port in the server's own file counts: the one that we chose may be another program's by now.
     const live = findServer(cluster);
@@ -173,6 +194,12 @@ async function connectUntil(
       trouble = presence;
       silent = presence === SILENT ? silent + 1 : 0;
       if (silent === MAX_SILENT) throw new Error(silentServer(pid));
+      recoveringSince = presence === RECOVERING ? (recoveringSince ?? Date.now()) : undefined;
+      if (recoveringSince !== undefined && Date.now() - recoveringSince > recoveryLimitMs) {
+        log.warn('the embedded database does not get past its recovery: starting it again');
+        quitServer(pid);
+        recoveringSince = undefined;
+      }
       if (trouble.includes('password authentication failed')) return trouble;
     }
     await pause(20);
