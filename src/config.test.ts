@@ -217,6 +217,11 @@ describe('a bad value is reported in one line with an example', () => {
       'DATABASE_URL names several hosts, but only one can be used',
     ],
     [
+      'several hosts in a parameter',
+      { DATABASE_URL: 'postgresql://u:p@a/mbongo?sslmode=require&host=a%2Cb' },
+      'DATABASE_URL names several hosts, but only one can be used',
+    ],
+    [
       'key of zeros',
       { ...PRODUCTION, MASTER_KEY: `${KEY},${Buffer.alloc(32).toString('base64')}` },
       'MASTER_KEY contains a key that is all zeros, which anybody can guess: generate one',

@@ -202,8 +202,8 @@ function readHost(env: EnvironmentReader): string {
   return host === 'localhost' ? '127.0.0.1' : host;
 }
 
-/** Matches a comma among the hosts, but not one in a password. */
-const SEVERAL_HOSTS = /^postgres(ql)?:\/\/(?:[^/?]*@)?[^@/?]*,[^@/?]*(?:[/?]|$)/;
+/** Match a comma among the hosts, in either place where an address may name them, but not one in a password. */
+const SEVERAL_HOSTS = [/^postgres(ql)?:\/\/(?:[^/?]*@)?[^@/?]*,[^@/?]*(?:[/?]|$)/, /[?&]host=[^&]*(?:,|%2c)/i];
 
 /** `given`: the variable as it is, which may be empty. */
 function readDatabaseUrl(env: EnvironmentReader, mode: GatewayMode, given: string | undefined): string | undefined {
@@ -213,7 +213,7 @@ function readDatabaseUrl(env: EnvironmentReader, mode: GatewayMode, given: strin
     env.problem('DATABASE_URL', 'is empty: set it, or unset it for an embedded database in DATA_DIR');
   }
   // Not parsed: the driver reports any other fault, without the password.
-  if (value !== undefined && SEVERAL_HOSTS.test(value)) {
+  if (value !== undefined && SEVERAL_HOSTS.some((form) => form.test(value))) {
     const one = 'name one that always leads to the primary: a DNS name, a virtual address or a pooler';
     env.problem('DATABASE_URL', `names several hosts, but only one can be used: ${one}`);
     return undefined;
