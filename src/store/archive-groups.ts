@@ -93,7 +93,7 @@ const CHECKOUTS: Group = {
 const EARLIER_ATTEMPTS: Group = {
   root: 'attempt',
   prefix: 'att',
-  finalSql: `t.settled_at < ${CUTOFF} and t.next_inquiry_at is null and ${lateSql('t')} is not true
+  finalSql: `t.settled_at < ${CUTOFF} and ${lateSql('t')} is not true
     and not (t.payment_id = any(${ASKED_ABOUT}))
     and not exists (select from payment o where o.shard = t.shard and o.id = t.payment_id
       and (o.completed_at is null or o.completed_at >= ${CUTOFF} or o.attempt_id = t.id or t.method = 'card'
@@ -175,7 +175,7 @@ const PAYOUT_LINES: Group = {
 const PAYOUT_BATCHES: Group = {
   root: 'payout_batch',
   prefix: 'batch',
-  finalSql: `t.created_at < ${CUTOFF} and t.next_run_at is null
+  finalSql: `t.created_at < ${CUTOFF}
     and (t.approval <> 'waiting' or t.cancelled_at is not null)
     and (t.next_occurrence > t.occurrences or t.approval = 'rejected' or t.cancelled_at is not null)
     and (t.cancelled_at is null or t.closed_at < ${CUTOFF})

@@ -1,10 +1,20 @@
-/** One run of the archive takes all of a payout that may leave: lines retried again and again, and a cancelled batch. */
+/**
+ * One run of the archive takes all of a payout that may leave: lines retried again and again, and a cancelled batch. What keeps a
+ * payout live.
+ */
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Insert } from '../../src/domain/change.ts';
+import type { PayoutBatch } from '../../src/domain/outgoing-records.ts';
+import { LATE_WAITS } from '../../src/domain/reason.ts';
+import type { Attempt } from '../../src/domain/records.ts';
+import { attemptWith } from '../../src/domain/testing/attempts.ts';
+import { line } from '../../src/domain/testing/payout-world.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchant } from '../../src/usecases/merchant-set.ts';
 import { cancelPayout } from '../../src/usecases/payout-cancel.ts';
-import { archive, growOld } from '../support/archive-scenes.ts';
+import { id, write } from '../support/archive-past.ts';
+import { archive, DAY, growOld } from '../support/archive-scenes.ts';
 import { bearerOf, numberEnding } from '../support/flows.ts';
 import { createPayout, lines, settled } from '../support/payout-flows.ts';
 import { openPayer } from '../support/payout-lines.ts';
@@ -78,3 +88,107 @@ test('a dry run counts a payout once that is examined in two steps, and not the 
   expect(rows).toMatchObject({ payout_line: 180, payout_batch: 2 });
   expect(said.rows).toEqual(rows);
 });
+
+describe('of payouts that ended long ago', () => {
+  const at = (): number => world.clock.now() - 500 * DAY;
+  const lately = (): number => world.clock.now() - 100 * DAY;
+  /** What is in the live tables of these payouts, by their names. */
+  let live: Map<string, string>;
+  beforeEach(() => {
+    live = new Map();
+  });
+
+  function paidLine(name: string, attempt: Partial<Attempt> = {}, isLate = false): Insert[] {
+    const [shard, batch_id] = [line.shard, id('batch', at(), line.shard)];
+    const of = { ...line, id: id('txn', at(), shard), batch_id, status: 'completed', created_at: at() } as const;
+    const { merchant_id, id: payment_id } = of;
+    const made = { shard, id: id('att', at(), shard), merchant_id, payment_id, created_at: at(), settled_at: at() };
+    const tried = { purpose: 'payout', status: 'approved', next_inquiry_at: null } as const;
+    live.set(of.id, name);
+    return [
+      { table: 'attempt', row: attemptWith({ ...made, ...tried, ...attempt }) },
+      {
+        table: 'payout_line',
+        row: { ...of, late_attempt_id: isLate ? made.id : null, next_start_at: null, completed_at: at() },
+      },
+    ];
+  }
+
+  const stillLive = async (table: string): Promise<unknown[]> => {
+    const rows = await rowsOf<{ id: string }>(world, `select id from ${table} where id = any($1)`, [[...live.keys()]]);
+    return rows.map((row) => live.get(row.id)).toSorted();
+  };
+
+  test('a line stays while an attempt at it is inquired about, waits to be booked, or ended lately', async () => {
+    await write(world.gateway.store, [
+      ...paidLine('over'),
+      ...paidLine('inquired about', { status: 'declined', next_inquiry_at: 1 }),
+      ...paidLine('to be booked', { reason: LATE_WAITS }),
+      ...paidLine('ended lately', { settled_at: lately() }, true),
+    ]);
+    await archive(world);
+    expect(await stillLive('payout_line')).toEqual(['ended lately', 'inquired about', 'to be booked']);
+  });
+
+  test('a batch stays while an occurrence is to come, or was cancelled lately', async () => {
+    const batch = (name: string, more: Partial<PayoutBatch>): Insert => {
+      const row = { ...OVER, id: id('batch', at(), 0), created_at: at(), ...more };
+      live.set(row.id, name);
+      return { table: 'payout_batch', row };
+    };
+    await write(world.gateway.store, [
+      batch('over', {}),
+      batch('rejected', { next_occurrence: 1, approval: 'rejected' }),
+      batch('cancelled', { next_occurrence: 1, cancelled_at: at(), closed_at: at() }),
+      batch('cancelled while it waited', {
+        next_occurrence: 1,
+        approval: 'waiting',
+        cancelled_at: at(),
+        closed_at: at(),
+      }),
+      batch('paused', { next_occurrence: 1, paused_at: at() }),
+      batch('to be run', { next_occurrence: 1, next_run_at: world.clock.now() + DAY }),
+      batch('to be approved', { approval: 'waiting' }),
+      batch('closed lately', { next_occurrence: 1, cancelled_at: at(), closed_at: lately() }),
+      batch('not closed yet', { next_occurrence: 1, cancelled_at: at(), closed_at: null }),
+    ]);
+    await archive(world);
+    expect(await stillLive('payout_batch')).toEqual([
+      'closed lately',
+      'not closed yet',
+      'paused',
+      'to be approved',
+      'to be run',
+    ]);
+  });
+});
+
+/** A batch of one occurrence, which has been run. */
+const OVER: PayoutBatch = {
+  shard: 0,
+  id: '',
+  version: 1,
+  merchant_id: line.merchant_id,
+  customer_reference: 'salaries',
+  currency: 'usd',
+  receipt_mode: 'mobile_money',
+  sending_type: 'immediate',
+  notify_url: 'https://shop.example/hook',
+  note: null,
+  language: 'en',
+  beneficiaries: [],
+  dates: null,
+  frequency: null,
+  run_hour: 9,
+  time_zone: 'UTC',
+  occurrences: 1,
+  next_occurrence: 2,
+  next_run_at: null,
+  approval: 'none',
+  paused_at: null,
+  cancelled_at: null,
+  closed_at: null,
+  retry_of: null,
+  credential_id: null,
+  created_at: 0,
+};

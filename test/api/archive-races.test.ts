@@ -5,6 +5,7 @@ import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Insert } from '../../src/domain/change.ts';
 import type { Refund } from '../../src/domain/outgoing-records.ts';
+import { LATE_KEPT, LATE_WAITS } from '../../src/domain/reason.ts';
 import type { Attempt, Payment } from '../../src/domain/records.ts';
 import { attemptWith } from '../../src/domain/testing/attempts.ts';
 import type { Random } from '../../src/platform/platform.ts';
@@ -13,6 +14,7 @@ import { type Archived, runArchive } from '../../src/usecases/archive-run.ts';
 import { DAY, everything, id, over, SHARDS_USED, write, writePast } from '../support/archive-past.ts';
 import { limitConnections } from '../support/limits-in-force.ts';
 import { type OperatorWorld, openOperatorWorld } from '../support/operator-world.ts';
+import { aSession, aTransfer, moving } from '../support/store-records.ts';
 
 let world: OperatorWorld;
 let client: pg.Client;
@@ -146,61 +148,67 @@ test('a database that is newer than the program is left alone', async () => {
   expect(rows).toHaveLength(SHARDS_USED);
 });
 
+const at = (): number => world.clock.now() - 500 * DAY;
+const recently = (): number => world.clock.now() - 100 * DAY;
+
+/** Whether the payment was archived. */
+async function leaves(payment: Payment, ...more: Insert[]): Promise<boolean> {
+  await write(world.store, [{ table: 'payment', row: payment }, ...more]);
+  const { rows } = await archive();
+  return rows.payment === 1;
+}
+
+/** How many rows a live table has. */
+async function left(table: string): Promise<number> {
+  const { rows } = await client.query<{ left: number }>(`select count(*)::int4 as left from ${table}`);
+  return rows[0]?.left ?? -1;
+}
+
+function attemptOf({ shard, id: payment_id, merchant_id }: Payment, more: Partial<Attempt>): Attempt {
+  const settled = { status: 'approved', amount_minor: 1_275n, next_inquiry_at: null, settled_at: at() } as const;
+  return attemptWith({
+    shard,
+    id: id('att', at(), shard),
+    merchant_id,
+    payment_id,
+    created_at: at(),
+    ...settled,
+    ...more,
+  });
+}
+
+function refundOf({ shard, id: payment_id, merchant_id }: Payment, more: Partial<Refund>): Refund {
+  return {
+    shard,
+    id: id('rfd', at(), shard),
+    version: 1,
+    merchant_id,
+    payment_id,
+    status: 'completed',
+    method: 'wallet',
+    amount: '1.00',
+    amount_minor: 100n,
+    from_held_minor: 0n,
+    currency: 'usd',
+    note: null,
+    msisdn: null,
+    wallet_number: '1',
+    connector: null,
+    carrier: null,
+    attempt_id: null,
+    late_attempt_id: null,
+    provider_reference: null,
+    reason: null,
+    tries: 1,
+    next_start_at: null,
+    created_at: at(),
+    started_at: at(),
+    completed_at: at(),
+    ...more,
+  };
+}
+
 describe('a payment stays', () => {
-  const at = (): number => world.clock.now() - 500 * DAY;
-  const recently = (): number => world.clock.now() - 100 * DAY;
-
-  /** Whether the payment was archived. */
-  async function leaves(payment: Payment, ...more: Insert[]): Promise<boolean> {
-    await write(world.store, [{ table: 'payment', row: payment }, ...more]);
-    const { rows } = await archive();
-    return rows.payment === 1;
-  }
-
-  function attemptOf({ shard, id: payment_id, merchant_id }: Payment, more: Partial<Attempt>): Attempt {
-    const settled = { status: 'approved', amount_minor: 1_275n, next_inquiry_at: null, settled_at: at() } as const;
-    return attemptWith({
-      shard,
-      id: id('att', at(), shard),
-      merchant_id,
-      payment_id,
-      created_at: at(),
-      ...settled,
-      ...more,
-    });
-  }
-
-  function refundOf({ shard, id: payment_id, merchant_id }: Payment, more: Partial<Refund>): Refund {
-    return {
-      shard,
-      id: id('rfd', at(), shard),
-      version: 1,
-      merchant_id,
-      payment_id,
-      status: 'completed',
-      method: 'wallet',
-      amount: '1.00',
-      amount_minor: 100n,
-      from_held_minor: 0n,
-      currency: 'usd',
-      note: null,
-      msisdn: null,
-      wallet_number: '1',
-      connector: null,
-      carrier: null,
-      attempt_id: null,
-      late_attempt_id: null,
-      provider_reference: null,
-      reason: null,
-      tries: 1,
-      next_start_at: null,
-      created_at: at(),
-      started_at: at(),
-      completed_at: at(),
-      ...more,
-    };
-  }
-
   test('not, once all of it is over', async () => {
     const { payment, event } = over(at());
     const attempt = attemptOf(payment, {});
@@ -259,10 +267,124 @@ describe('a payment stays', () => {
     expect(await leaves(payment, { table: 'refund', row: refundOf(payment, more) })).toBe(false);
   });
 
-  test('with its session, and with a ledger line of a day that is not closed', async () => {
+  test('while money of it is on its way back', async () => {
     const { payment } = over(at());
     expect(await leaves({ ...payment, refunding_minor: 100n })).toBe(false);
   });
+
+  test('while an attempt at one of its refunds is inquired about, sent money late that has yet to be booked, or ended lately', async () => {
+    const refunded = (more: Partial<Attempt>, isLate: boolean): Insert[] => {
+      const { payment } = over(at());
+      const refund = refundOf(payment, {});
+      const row = attemptOf({ ...payment, id: refund.id }, { purpose: 'refund', ...more });
+      const given = { ...refund, late_attempt_id: isLate ? row.id : null };
+      return [
+        { table: 'payment', row: payment },
+        { table: 'refund', row: given },
+        { table: 'attempt', row },
+      ];
+    };
+    await write(world.store, [
+      ...refunded({ status: 'declined', next_inquiry_at: 1 }, false),
+      ...refunded({ reason: LATE_WAITS }, false),
+      ...refunded({ settled_at: recently() }, true),
+    ]);
+    await archive();
+    expect([await left('payment'), await left('refund'), await left('attempt')]).toEqual([3, 3, 3]);
+  });
+
+  test('while a proof of it waits for an operator', async () => {
+    const { payment } = over(at());
+    const { shard, id: payment_id, merchant_id } = payment;
+    const file = { content_type: 'image/png', size: 1, digest: 'd', note: null } as const;
+    const about = { shard, id: id('prf', at(), shard), version: 1, merchant_id, payment_id } as const;
+    const row = { ...about, ...file, status: 'waiting', created_at: at(), decided_at: null } as const;
+    expect(await leaves(payment, { table: 'proof', row })).toBe(false);
+  });
+});
+
+describe('what belongs to a payment that stays', () => {
+  /** A payment that stays because its webhook waits. */
+  function staying(more: Partial<Payment> = {}): { readonly payment: Payment; readonly rows: readonly Insert[] } {
+    const { payment: row, event } = over(at());
+    const payment = { ...row, ...more };
+    const waiting = { ...event, status: 'waiting', delivered_at: null } as const;
+    return {
+      payment,
+      rows: [
+        { table: 'payment', row: payment },
+        { table: 'webhook_event', row: waiting },
+      ],
+    };
+  }
+
+  const OPEN = { status: 'pending', completed_at: null } as const;
+
+  test('an attempt before its last leaves by itself, unless its order or its late money may still need it', async () => {
+    const attempts = new Map<string, string>();
+    const tried = (name: string, more: Partial<Attempt> = {}, of: Partial<Payment> = {}): Insert[] => {
+      const { payment, rows } = staying(of);
+      const row = attemptOf(payment, more);
+      attempts.set(row.id, name);
+      return [...rows, { table: 'attempt', row }];
+    };
+    const last = staying();
+    const own = attemptOf(last.payment, {});
+    attempts.set(own.id, 'the last one');
+    const asked = staying();
+    const inquired = attemptOf(asked.payment, { status: 'declined', next_inquiry_at: 1 });
+    const beside = attemptOf(asked.payment, {});
+    attempts.set(inquired.id, 'inquired about').set(beside.id, 'beside one that is inquired about');
+    await write(world.store, [
+      ...tried('no longer needed'),
+      ...tried('of an open payment', {}, OPEN),
+      ...tried('of a payment that ended lately', {}, { completed_at: recently() }),
+      ...tried('by card', { method: 'card' }),
+      ...tried('with late money for the merchant', { reason: LATE_KEPT }),
+      ...tried('with late money that waits', { reason: LATE_WAITS }),
+      { table: 'payment', row: { ...last.payment, attempt_id: own.id } },
+      ...last.rows.slice(1),
+      { table: 'attempt', row: own },
+      ...asked.rows,
+      { table: 'attempt', row: inquired },
+      { table: 'attempt', row: beside },
+    ]);
+    await archive();
+    const { rows } = await client.query<{ id: string }>('select id from archive.attempt');
+    expect(rows.map((row) => attempts.get(row.id))).toEqual(['no longer needed']);
+  });
+
+  test('its session stays, too', async () => {
+    const session = { ...aSession(1), id: id('ses', at(), 0), expires_at: at() };
+    const { rows } = staying({ session_id: session.id });
+    await write(world.store, [...rows, { table: 'session', row: session }]);
+    await archive();
+    expect(await left('session')).toBe(1);
+  });
+
+  test('its page leaves first, once the payment has long been over', async () => {
+    const shown = (more: Partial<Payment> = {}): Insert[] => {
+      const chk = id('chk', at(), 0);
+      const { payment, rows } = staying({ checkout_id: chk, ...more });
+      const { shard, merchant_id, session_id, id: payment_id } = payment;
+      const given = { given_msisdn: null, given_wallet_number: null, given_flash_number: null };
+      const times = { opened_at: null, created_at: at(), expires_at: at() };
+      const about = { shard, id: chk, version: 1, merchant_id, session_id, payment_id };
+      return [...rows, { table: 'checkout', row: { ...about, ...given, ticket_hash: 't', page_hash: null, ...times } }];
+    };
+    await write(world.store, [...shown(), ...shown(OPEN), ...shown({ completed_at: recently() })]);
+    await archive();
+    expect(await left('checkout')).toBe(2);
+  });
+});
+
+test('a ledger line stays until its day is closed', async () => {
+  const row = { ...aTransfer(id('trf', at(), 0), 'float:a', 'float:b', 1n), at: at() };
+  expect(await world.store.commit(moving('line', row))).toBe('won');
+  expect((await archive()).rows.ledger_transfer).toBe(0);
+  const close = "insert into setting (shard, id, version, value) values (0, 'last_closed_day', 1, $1)";
+  await client.query(close, [new Date(at()).toISOString().slice(0, 10)]);
+  expect((await archive()).rows.ledger_transfer).toBe(1);
 });
 
 test('the requested age must be some months at least', async () => {
