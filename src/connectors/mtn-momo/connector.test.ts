@@ -142,14 +142,17 @@ test('an answer about another amount raises an alarm', async () => {
   expect((await asking.inquire({ reference: ordered.reference })).kind).toBe('approved');
 });
 
-test('without a token nothing is sent, and an inquiry learns nothing', async () => {
-  const upstream = await carrier.scripted(() => ({ status: 401, body: '{"error":"login_failed"}' }));
-  const asking = createMtnMomo({ ...credentials, baseUrl: upstream.url }, carrier.doors);
-  const refused = { kind: 'not_sent', reason: 'token_refused', lasting: 'operator_needed' };
-  expect(await asking.start(order('completes'))).toEqual(refused);
-  expect(await asking.inquire(order('completes'))).toEqual({ kind: 'unknown', reason: 'token_refused' });
-  expect(upstream.arrived.map(({ path }) => path)).toEqual(['/collection/token/', '/collection/token/']);
-});
+test.each([400, 401, 403, 404])(
+  'without a token (%i) nothing is sent, and an inquiry learns nothing',
+  async (status) => {
+    const upstream = await carrier.scripted(() => ({ status, body: '{"error":"login_failed"}' }));
+    const asking = createMtnMomo({ ...credentials, baseUrl: upstream.url }, carrier.doors);
+    const refused = { kind: 'not_sent', reason: 'token_refused', lasting: 'operator_needed' };
+    expect(await asking.start(order('completes'))).toEqual(refused);
+    expect(await asking.inquire(order('completes'))).toEqual({ kind: 'unknown', reason: 'token_refused' });
+    expect(upstream.arrived.map(({ path }) => path)).toEqual(['/collection/token/', '/collection/token/']);
+  },
+);
 
 test.each([429, 500, 503])('a token that cannot be had just now (%i) may be had later', async (status) => {
   let tokens = 0;

@@ -79,6 +79,83 @@ describe.each([COLLECTION, DISBURSEMENT])('a code counts only with its status ($
   });
 });
 
+describe('a transfer that is refused at its start', () => {
+  const started = (status: number, code?: string) =>
+    readStart({ kind: 'answered', status, body: { code } }, DISBURSEMENT).answer;
+
+  test.each([
+    [400, undefined, 'carrier_failed'],
+    [500, 'INVALID_CURRENCY', 'carrier_failed'],
+    [500, 'PAYEE_NOT_FOUND', 'payee_unknown'],
+    [500, 'PAYEE_NOT_ALLOWED_TO_RECEIVE', 'payee_blocked'],
+  ])('fails if it would be refused every time: %i %s', (status, code, reason) => {
+    expect(started(status, code)).toEqual({ kind: 'declined', reason, providerReference: null });
+  });
+
+  test.each([
+    [401, undefined],
+    [403, undefined],
+    [404, undefined],
+    [500, 'NOT_ALLOWED'],
+    [500, 'NOT_ALLOWED_TARGET_ENVIRONMENT'],
+    [500, 'INVALID_CALLBACK_URL_HOST'],
+    [500, 'PAYER_NOT_FOUND'],
+  ])('waits for an operator if our access or our account is at fault: %i %s', (status, code) => {
+    expect(started(status, code)).toMatchObject({ kind: 'not_sent', lasting: 'operator_needed' });
+  });
+
+  test.each([
+    [429, undefined],
+    [503, undefined],
+    [500, 'SERVICE_UNAVAILABLE'],
+  ])('is sent again later if MTN has too much to do: %i %s', (status, code) => {
+    expect(started(status, code)).toEqual({ kind: 'not_sent', reason: expect.any(String) });
+  });
+});
+
+test.each(['amount', 'currency', 'externalId'])(
+  'an answer that lacks its %s is not about what was ordered',
+  (field) => {
+    const ordered = { reference: 'r', attemptId: 'att_1', amountMinor: 100n, currency: 'usd' } as const;
+    const body = { amount: '1.00', currency: 'USD', externalId: 'att_1', status: 'SUCCESSFUL', [field]: undefined };
+    expect(readStatus({ kind: 'answered', status: 200, body }, ordered, DISBURSEMENT)).toEqual({
+      answer: { kind: 'unknown', reason: `another ${field} than ordered` },
+      alarm: { kind: 'mismatch', what: field },
+    });
+  },
+);
+
+test.each([
+  ['FAILED', 'NOBODY_KNOWS_THIS', 'NOBODY_KNOWS_THIS'],
+  ['FAILED', undefined, 'no reason'],
+])('%s for the reason %s is declined, and an operator is told of it', (status, reason, what) => {
+  const body = { status, reason };
+  expect(readStatus({ kind: 'answered', status: 200, body }, { reference: 'r' }, COLLECTION)).toMatchObject({
+    answer: { kind: 'declined', reason: 'carrier_failed' },
+    alarm: { kind: 'unfamiliar', what },
+  });
+});
+
+test.each(['PAYEE_NOT_FOUND', 'PAYEE_NOT_ALLOWED_TO_RECEIVE', 'PAYEE_LIMIT_REACHED'])(
+  '%s beside a payment is about our own account: the customer is not told of it, and an operator is',
+  (reason) => {
+    const result = { kind: 'answered', status: 200, body: { status: 'FAILED', reason } } as const;
+    expect(readStatus(result, { reference: 'r' }, COLLECTION)).toMatchObject({
+      answer: { kind: 'declined', reason: 'carrier_failed' },
+      alarm: { kind: 'ours', what: reason },
+    });
+  },
+);
+
+test.each([
+  [COLLECTION, 'customer_rejected'],
+  [DISBURSEMENT, 'carrier_failed'],
+])('REJECTED without a reason: only of a payment it is the customer who has rejected it ($name)', (product, reason) => {
+  const result = { kind: 'answered', status: 200, body: { status: 'REJECTED' } } as const;
+  const answer = { kind: 'declined', reason, providerReference: null };
+  expect(readStatus(result, { reference: 'r' }, product)).toEqual({ answer });
+});
+
 test('an amount and a transaction id may be numbers, as in an example of theirs', () => {
   const ordered = { reference: 'r', attemptId: 'att_1', amountMinor: 100_00n, currency: 'usd' } as const;
   const answerWith = (amount: unknown) => {
