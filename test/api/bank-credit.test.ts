@@ -2,11 +2,14 @@
  * A bank transfer that an approval names as the bank's statement does: it pays once.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { bankCreditKey } from '../../src/domain/bank-credit.ts';
+import { releaseForOperator } from '../../src/usecases/delivery-release.ts';
 import { setFee } from '../../src/usecases/fee-set.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { approveProof, declineProof, nameTransfer } from '../../src/usecases/proof-decide.ts';
 import { statusOf } from '../support/flows.ts';
-import { addAccount, jpegFile, pngFile, proofOf } from '../support/transfer-flows.ts';
+import { rowsOf } from '../support/rows.ts';
+import { addAccount, jpegFile, pngFile, promise, proofOf, upload } from '../support/transfer-flows.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -54,6 +57,18 @@ describe('a transfer that the approval names as the bank does', () => {
     );
     expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     for (const one of made) if (one.status === 'rejected') expect(String(one.reason)).toContain('paid for txn_');
+  });
+
+  test('pays once in each currency of an account: a bank may number its books by currency', async () => {
+    const own = await world.merchant();
+    for (const currency of ['usd', 'cdf'] as const)
+      await addAccount(world, own, { accountNumber: '00011 05101 888', currency });
+    const francs = await promise(world, own, { currency: 'cdf' });
+    const { json } = await upload(world, francs, jpegFile());
+    for (const proofId of [(await proven(own)).proofId, json.proof.id]) {
+      const { payment } = await approveProof(operator(), proofId, null, REFERENCE);
+      expect([payment.status, payment.provider_reference]).toEqual(['approved', REFERENCE]);
+    }
   });
 
   test('is found also if the whole payment went into the fee', async () => {
@@ -112,6 +127,23 @@ describe('a transfer that is named after its approval', () => {
     await approveProof(operator(), proofId, null);
     await world.clock.advance(120_000);
     expect((await nameTransfer(operator(), proofId, 'R9')).payment.provider_reference).toBe('R9');
+  });
+
+  test('is kept with the ledger line that brought it in, also if its money was released by a clock that is behind', async () => {
+    const own = await world.merchant();
+    const { proofId, transaction_id, account } = await proven(own, pngFile(), {
+      delivery_behaviour: 'delayed_delivery',
+    });
+    await approveProof(operator(), proofId, null);
+    world.clock.setBack(30_000);
+    await releaseForOperator(operator(), transaction_id);
+    await world.clock.advance(30_000);
+    await nameTransfer(operator(), proofId, 'R12');
+    const { shard, id } = bankCreditKey(account, 'R12');
+    const line = (await world.gateway.store.transferReference.get(shard, id))?.transfer_id;
+    expect(await rowsOf(world, 'select cause from ledger_transfer where id = $1', [line])).toEqual([
+      { cause: 'payment' },
+    ]);
   });
 
   test('that has paid another one: the way out is not to decline what has been approved', async () => {

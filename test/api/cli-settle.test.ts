@@ -126,6 +126,7 @@ describe('settle', () => {
     const merchant = await rich();
     const previews: [string, string[]][] = [
       ['only 100.00 usd are available', wordsFor(merchant, '100.01')],
+      ['this pays 100.00 usd', wordsFor(merchant, '100.00')],
       ['add --yes to do it', wordsFor(merchant, '40.00', '--reference', 'ACME 11')],
     ];
     for (const [reason, words] of previews) {

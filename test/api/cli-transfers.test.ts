@@ -213,10 +213,17 @@ test('proof name names the transfer of a proof that was approved without its ref
 
 test('proof approve says that the very same file has paid before', async () => {
   const file = pdfFile('% approved twice');
-  const [first, second] = [await promise(world, merchant), await promise(world, merchant)];
+  const [first, second, other] = [
+    await promise(world, merchant),
+    await promise(world, merchant),
+    await promise(world, merchant),
+  ];
+  // A proof that waits, or was declined, has paid for nothing.
+  const { json: waiting } = await upload(world, other, file);
   const approve = async (paying: typeof first, ...named: string[]) =>
     json('proof', 'approve', (await upload(world, paying, file)).json.proof.id, ...named);
   expect(await approve(first)).toMatchObject({ same_file_paid: [] });
+  await json('proof', 'decline', waiting.proof.id, '--reason', 'nothing has come');
   const named = ['--bank-reference', 'FT 90125'];
   expect(await approve(second, ...named)).toMatchObject({ same_file_paid: [first.transaction_id] });
 });
