@@ -7,7 +7,7 @@
 
 import type { Change } from '../domain/change.ts';
 import { evictOldest } from '../domain/evict.ts';
-import type { Attempt, Payment } from '../domain/records.ts';
+import type { Attempt, Payment, Versioned } from '../domain/records.ts';
 
 /** Enough for the payments in flight; abandoned ones are evicted by newer ones. */
 const MAX_ROWS = 2_000;
@@ -30,15 +30,8 @@ export function openRecent(): Recent {
         else if (insert.table === 'attempt') keep(attempts, insert.row, insert.row.settled_at);
       }
       for (const update of updates) {
-        if (update.table === 'payment') {
-          const row = stepped(payments.get(update.id), update.version, update.row);
-          if (row !== undefined) keep(payments, row, row.completed_at);
-          else payments.delete(update.id);
-        } else if (update.table === 'attempt') {
-          const row = stepped(attempts.get(update.id), update.version, update.row);
-          if (row !== undefined) keep(attempts, row, row.settled_at);
-          else attempts.delete(update.id);
-        }
+        if (update.table === 'payment') advance(payments, update, ({ completed_at }) => completed_at);
+        else if (update.table === 'attempt') advance(attempts, update, ({ settled_at }) => settled_at);
       }
     },
     payment: (shard, id) => ofShard(payments.get(id), shard),
@@ -53,13 +46,18 @@ function keep<R extends { readonly id: string }>(rows: Map<string, R>, row: R, f
   evictOldest(rows, MAX_ROWS);
 }
 
-/** The row after an update of ours; undefined if the row at hand is not the version that was updated. */
-function stepped<R extends { readonly version: number }>(
-  row: R | undefined,
-  version: number,
-  columns: Partial<Omit<R, 'shard' | 'id' | 'version'>>,
-): R | undefined {
-  return row === undefined || row.version !== version ? undefined : { ...row, ...columns, version: version + 1 };
+/** Takes a row on by an update of ours; one that is not the version that was updated is forgotten. */
+function advance<R extends Versioned>(
+  rows: Map<string, R>,
+  { id, version, row: columns }: Versioned & { readonly row: Partial<Omit<R, keyof Versioned>> },
+  finalAt: (row: R) => number | null,
+): void {
+  const known = rows.get(id);
+  if (known?.version !== version) rows.delete(id);
+  else {
+    const row = { ...known, ...columns, version: version + 1 };
+    keep(rows, row, finalAt(row));
+  }
 }
 
 function ofShard<R extends { readonly shard: number }>(row: R | undefined, shard: number): R | undefined {
