@@ -126,6 +126,19 @@ test('“not found” counts for a due inquiry, and for a hint only once the own
   expect(counted({ status: 'unknown' }, 'hint')).toBe(CLOSED_AT);
 });
 
+test('between two “not found” the settle delay counts from question to question, however long the answers take', () => {
+  const judged = (askedAt: number, not_found_at: number | null) =>
+    judgeAnswer(
+      { attempt: { ...open, status: 'unknown', not_found_at }, isItsOwn: true },
+      UNKNOWN_THERE,
+      'never_arrived',
+      { ...contextAt(askedAt + MINUTE, 'due'), askedAt },
+    );
+  expect(judged(CLOSED_AT, null)).toMatchObject({ kind: 'noted', row: { not_found_at: CLOSED_AT } });
+  expect(judged(CLOSED_AT + MINUTE - 1, CLOSED_AT).kind).toBe('noted');
+  expect(judged(CLOSED_AT + MINUTE, CLOSED_AT).kind).toBe('moves');
+});
+
 test('a hint whose inquiry is not answered brings the next one forward only once the own call is over', () => {
   const look = (columns: Partial<Attempt>) =>
     judgeAnswer(

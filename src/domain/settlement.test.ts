@@ -132,6 +132,14 @@ describe('an upstream says', () => {
     expect(world.payment.status).toBe('failed');
   });
 
+  test('no, at once: the payment ends, and by phone that consumes the session too', () => {
+    const world = newWorld();
+    hear(world, { kind: 'declined', reason: 'customer_rejected', providerReference: null }, 10, false);
+    expect(world.payment).toMatchObject({ status: 'cancelled', completed_at: 10 });
+    expect(world.session).toMatchObject({ status: 'CONSUMED', submitting_payment_id: payment.id });
+    expect(world.sibling.status).toBe('cancelled');
+  });
+
   test('never taken: the payment and the session go back to the customer', () => {
     const world = newWorld();
     hear(world, { kind: 'not_sent', reason: 'refused' }, 10, false);

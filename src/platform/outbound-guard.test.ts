@@ -210,12 +210,20 @@ test('an operator’s upstream may have a private address, and a merchant’s re
   await outbound.close();
 });
 
+test('an IPv4 address that a name server writes as IPv6 is refused, even one that may be dialled', async () => {
+  const outbound = createOutbound({ ...RULES, networks: ['127.0.0.2'], resolve: async () => ['::ffff:127.0.0.2'] });
+  expect(await post(outbound, `http://shop:${port}/`)).toMatchObject({ kind: 'not_sent' });
+  expect(connections).toBe(0);
+  await outbound.close();
+});
+
 test('localhost is this machine in sandbox mode, without a lookup', async () => {
   const outbound = createOutbound({
     allowLoopback: true,
     requireHttps: false,
     resolve: () => Promise.reject(new Error('nobody is to be asked')),
   });
-  expect(await post(outbound, `http://shop.localhost:${port}/`)).toMatchObject({ kind: 'answered', status: 200 });
+  for (const name of ['localhost', 'localhost.', 'shop.localhost'])
+    expect(await post(outbound, `http://${name}:${port}/`)).toMatchObject({ kind: 'answered', status: 200 });
   await outbound.close();
 });

@@ -110,6 +110,15 @@ test('of more reads than one statement takes, the first to come are answered fir
   await line.close();
 });
 
+test('callers that share an answer may each do with its rows as they like', async () => {
+  const row = aPayment(9_002, 3);
+  await store.commit({ claims: [{ table: 'payment', row }] });
+  const read = () => store.payment.ofSession(row.shard, row.session_id);
+  const [taken, left] = await Promise.all([read(), read()]);
+  expect(taken.splice(0)).toEqual([row]);
+  expect(left).toEqual([row]);
+});
+
 test('reads that are asked again, because one beside them has failed, have each of their rows once', async () => {
   const row = aPayment(9_001, 3);
   await store.commit({ claims: [{ table: 'payment', row }] });

@@ -124,6 +124,19 @@ describe('delivery', () => {
     expect(await desk.deliverWhenDue(event)).toMatchObject({ status: 'delivered', attempts: 1 });
   });
 
+  it('looks up what is due until little of it is left, or enough has found no room', async () => {
+    const event = await desk.commitEvent('https://shop.example/hooks');
+    await world.database.query(
+      `insert into webhook_event select (jsonb_populate_record(null::webhook_event, to_jsonb(e) || jsonb_build_object('id', e.id || n))).*
+       from webhook_event e, generate_series(2, 2600) n where e.id = $1`,
+      [event.id],
+    );
+    const closed = createCourier(world.deps);
+    await closed.close();
+    await world.clock.advance(LEASE_MS);
+    expect([await offerDue(world.deps, closed), await offerDue(world.deps, closed)]).toEqual([2_048, 552]);
+  });
+
   it('counts a 2xx as acknowledged whether or not its body comes to an end', async () => {
     const endless = await desk.receiverOf((response) => void response.writeHead(200).write('more follows'));
     const cut = await desk.receiverOf((response) => {
