@@ -28,6 +28,21 @@ test('an approval counts only beside a status of success, which a proxy may have
   for (const status of [302, 404, 500, 503]) expect(read(status)).toEqual(['unknown', 'unknown']);
 });
 
+test('an approval counts only with their SUCCESS, and a decline only with their FAILURE', () => {
+  const kindOf = (gatewayCode: string, result: string | undefined) =>
+    readOperation(answered(200, { ...paid, response: { gatewayCode }, result }), ordered).answer.kind;
+  expect([kindOf('APPROVED', 'SUCCESS'), kindOf('DECLINED', 'FAILURE')]).toEqual(['approved', 'declined']);
+  for (const result of [undefined, 'PENDING', 'UNKNOWN', 'ERROR'])
+    expect([kindOf('APPROVED', result), kindOf('DECLINED', result)]).toEqual(['unknown', 'unknown']);
+});
+
+test('an operator is told of a request that the network finds wrong, and not of one that it has no time for', () => {
+  const told = ['INVALID_REQUEST', 'REQUEST_REJECTED', 'SERVER_BUSY', 'SERVER_FAILED'].map(
+    (cause) => readOperation(answered(400, refused(cause)), ordered).alarm?.kind,
+  );
+  expect(told).toEqual(['ours', 'ours', undefined, undefined]);
+});
+
 test('nothing was done only if the network refuses in its own form, for a cause that we know', () => {
   const kindOf = (status: number, body: object) => readOperation(answered(status, body), ordered).answer.kind;
   expect(kindOf(400, refused('INVALID_REQUEST'))).toBe('not_sent');
