@@ -139,8 +139,7 @@ export async function matchPart(
     const found = await deps.store.attemptsByReference(statement.connector, [...missing]);
     for (const attempt of found) {
       const key = keyOf(attempt);
-      const isByReference = key !== attempt.reference && missing.has(attempt.reference);
-      if (isByReference || !missing.has(key)) throw mixed(attempt);
+      if (key !== attempt.reference && missing.has(attempt.reference)) throw mixed(attempt);
       ours.set(key, sideOf(attempt, key));
     }
     for await (const line of statement.read()) if (missing.has(line.reference)) await judge(line);

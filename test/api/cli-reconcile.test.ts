@@ -176,6 +176,8 @@ test('the span determines which of ours the statement should contain', async () 
     const far = await reconciled(path, `--from ${month}-01 --to ${month}-02`);
     expect(far, month).toMatchObject({ status: 0, document: { verdicts: { ...NONE, matched: 1 } } });
   }
+  const francs = await reconciled(await statement(lineOf(first).replace('USD', 'CDF')));
+  expect(francs.document.verdicts).toEqual({ ...NONE, amount: 1, missing_there: 3 });
 });
 
 test('what was open for longer than its upstream is given is compared too', async () => {
@@ -261,21 +263,19 @@ test('a statement of cards, and one of payouts when there were none', async () =
   expect([payouts.status, JSON.parse(payouts.out).verdicts]).toEqual([1, { ...NONE, missing_here: 1 }]);
 });
 
-test('a ledger that does not match the attempts is reported', async () => {
+test('a ledger that does not match the attempts is reported, also of an upstream that has none', async () => {
   const [first] = paid as [Attempt];
-  const swap = (from: string, to: string) =>
-    rowsOf(world, 'update ledger_transfer set debit_account = $2 where cause_id = $3 and debit_account = $1', [
-      from,
-      to,
-      first.payment_id,
-    ]);
-  await swap('transit:mtn-momo:usd', 'transit:elsewhere:usd');
+  const text = 'update ledger_transfer set debit_account = $2 where cause_id = $3 and debit_account = $1';
+  const swap = (from: string, to: string) => rowsOf(world, text, [from, to, first.payment_id]);
+  await swap('transit:mtn-momo:usd', 'transit:mtn-momo-disbursement:usd');
   const path = await statement(...whole());
   expect(await reconciled(path)).toMatchObject({
     status: 1,
     document: { agrees: false, verdicts: { ...NONE, matched: 6 }, totals: [{ currency: 'usd', booked: false }] },
   });
-  await swap('transit:elsewhere:usd', 'transit:mtn-momo:usd');
+  const other = await cli.run(`reconcile ${path} --connector mtn-momo-disbursement --json`);
+  expect(JSON.parse(other.out).totals).toMatchObject([{ attempts: '0.00', booked: false }]);
+  await swap('transit:mtn-momo-disbursement:usd', 'transit:mtn-momo:usd');
 });
 
 test('compared in many parts, it finds the same', async () => {

@@ -189,6 +189,22 @@ describe('mbongo suspense list', () => {
     expect((await list()).ledger).toMatchObject({ agrees: true });
   });
 
+  test('an account that no attempt belongs to, and attempts whose account is not there, are said as well', async () => {
+    await paidLate();
+    const { shard } = merchant.merchant;
+    const rename = "update account set id = $2 where id = $1 and shard = $3 and currency = 'usd'";
+    const odd =
+      "insert into account (shard, id, currency, balance, floored) values ($1, 'suspense:ugx', 'ugx', 5, false)";
+    await rowsOf(desk.world, odd, [shard]);
+    await rowsOf(desk.world, rename, ['suspense:usd', 'lost:usd', shard]);
+    const { status, out } = await desk.cli.run('suspense list');
+    await rowsOf(desk.world, rename, ['lost:usd', 'suspense:usd', shard]);
+    await rowsOf(desk.world, "delete from account where id = 'suspense:ugx'");
+    expect(status).toBe(1);
+    expect(out).toContain(`WRONG: suspense:ugx of shard ${shard} holds 5 ugx, but its attempts moved 0: `);
+    expect(out).toContain(`WRONG: suspense:usd of shard ${shard} holds 0.00 usd, but its attempts moved `);
+  });
+
   test('names beside it what a person has yet to decide', async () => {
     const { world } = desk;
     const shop = await world.merchant();
