@@ -114,6 +114,31 @@ describe('the database’s answer to the collect’s commit is lost', () => {
     expect(capturesOf(world, { transaction_id })).toMatchObject([{ times: 1 }]);
   });
 
+  test('the payment was given up before the collect learns that it was written: no token is sent', async () => {
+    const { token: before } = await mint(world, merchant);
+    const warm = JSON.parse((await collectSecond(before, {})).text);
+    await settled({ token: before, transaction_id: warm.transaction_id }, 'approved');
+    const { token } = await mint(world, merchant, { ttl_seconds: 7_200 });
+    await quiet(world, second);
+    const taken = world.sandbox.book.lines({}).length;
+    wire.hold('commit');
+    const asked = collectSecond(token, {});
+    await wire.kept();
+    // The other process inquires about what it finds written, and the network knows nothing of it.
+    const [row] = await rowsOf<{ id: string }>(world, 'select id from payment order by id desc limit 1');
+    const transaction_id = row?.id ?? '';
+    await untilLater(
+      world,
+      async () => ((await attemptOf(world, { transaction_id })).settled_at === null ? undefined : true),
+      60_000,
+    );
+    wire.cut();
+    wire.release();
+    expect((await whileTimePasses(world, asked)).status).toBe(503);
+    await second.gateway.dispatcher.idle();
+    expect(world.sandbox.book.lines({})).toHaveLength(taken);
+  });
+
   test('one key at two processes at once: the one whose commit loses sends no token', async () => {
     const headers = { 'idempotency-key': 'both' };
     const { token: before } = await mint(world, merchant);
