@@ -44,6 +44,14 @@ describe('late, an upstream says', () => {
     expect(world.line.status).toBe('completed');
   });
 
+  test('taken, of an attempt that is known to be, while the line waits: the line is in progress with it', () => {
+    const world = sent();
+    hear(world, NOT_SENT, 20, false);
+    world.attempts = world.attempts.map((one) => ({ ...one, status: 'waiting' as const }));
+    hear(world, TAKEN, 30);
+    expect(world.line).toMatchObject({ status: 'processing', attempt_id: 'att_0', next_start_at: null });
+  });
+
   test('paid, of an attempt that another one has followed: booked aside, once, and a person is called', () => {
     const world = sent();
     hear(world, NOT_SENT, 20, false);

@@ -130,7 +130,10 @@ test('what a failed refund has paid late cannot be refunded again', () => {
   world.make('6.00', UPSTREAM);
   world.start(0);
   world.say(0, { kind: 'declined', reason: 'payee_unknown', providerReference: null }, false);
+  const { version } = world.payment;
   world.say(0, { kind: 'approved', providerReference: 'P' }, 'hint');
+  // What was decided on the payment before that loses.
+  expect(world.payment.version).toBe(version + 1);
   world.make('4.01', UPSTREAM);
   expect(world.all()).toHaveLength(1);
   world.make(undefined, UPSTREAM);
