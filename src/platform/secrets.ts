@@ -76,7 +76,7 @@ export function openSecrets(options: SecretsOptions): Secrets {
       if (paymentId.length !== PAYMENT_ID_PREFIX.length + PAYMENT_ID_CHARACTERS) return undefined;
       if (!paymentId.startsWith(PAYMENT_ID_PREFIX)) return undefined;
       const plain = decrypt(keyring, 'payment_id/id', paymentId.slice(PAYMENT_ID_PREFIX.length), PAYMENT_ID_CONTEXT);
-      return plain?.length === 16 ? transactionIds.idOf(plain) : undefined;
+      return plain && transactionIds.idOf(plain);
     },
     ...createPins(peppersOf(keyring), random),
   };
