@@ -25,6 +25,7 @@ import { addTransferCommands } from './transfer-verbs.ts';
 import {
   explainUsage,
   refuseBeforeVerb,
+  refuseOptionAsValue,
   refuseTwice,
   refuseUnknownHelp,
   spelledOut,
@@ -109,6 +110,7 @@ function buildProgram(io: Io, version: string, ended: Ended): Command {
   addBenchCommand(program, io, ended);
   for (const verb of verbs) if (!UNATTRIBUTED.has(verb.name())) addAttribution(verb);
   refuseTwice(program);
+  refuseOptionAsValue(program);
   refuseBeforeVerb(program);
   explainUsage(program);
   return program;

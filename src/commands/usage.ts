@@ -81,6 +81,23 @@ export function refuseTwice(command: Command): void {
   for (const verb of command.commands) refuseTwice(verb);
 }
 
+/** What an option or a misspelt one looks like; `-` is a value, and so are `-x` and `--yes was forgotten`. */
+const LOOKS_LIKE_OPTION = /^(-h|--[a-z][a-z-]*)$/;
+
+/**
+ * Refuses an option whose value is another option: behind an empty variable, `merchant create --name $NAME --json` would make a
+ * merchant with the name --json, and print no JSON.
+ */
+export function refuseOptionAsValue(command: Command): void {
+  for (const option of command.options) {
+    command.on(`option:${option.name()}`, (value: string | null) => {
+      if (value === null || !LOOKS_LIKE_OPTION.test(value)) return;
+      command.error(`error: option '${option.flags}' has no value: behind it stands ${value}`);
+    });
+  }
+  for (const verb of command.commands) refuseOptionAsValue(verb);
+}
+
 /**
  * Refuses a noun's own options in front of one of its verbs: `archive --dry-run drop` would drop, since only `archive` by itself has
  * a dry run.
