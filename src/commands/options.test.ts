@@ -8,6 +8,7 @@ describe('options', () => {
     ['30m', 1_800_000],
     ['24h', 86_400_000],
     ['7d', 604_800_000],
+    ['1000000s', 1_000_000_000],
   ])('the duration %s is %i ms', (text, ms) => {
     expect(readDuration(text)).toBe(ms);
   });

@@ -38,7 +38,7 @@ const UNITS: { readonly [unit: string]: number } = { s: 1_000, m: 60_000, h: 3_6
  */
 export function readDuration(text: string, also: '' | ', or 0' = ''): number {
   if (text === '0') return 0;
-  const match = /^([0-9]{1,6})([smhd])$/.exec(text);
+  const match = /^([0-9]+)([smhd])$/.exec(text);
   if (match === null) {
     const units = 'in days (d), hours (h), minutes (m) or seconds (s)';
     throw new UsageError(`${JSON.stringify(text)} is not a duration: write it ${units}, like 24h or 30m${also}`);
