@@ -3,6 +3,7 @@
  */
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { settleByInquiry } from '../../src/usecases/attempt-settle.ts';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { expectRefusal } from '../support/envelope.ts';
@@ -70,6 +71,20 @@ test('a callback at a gateway that remembers the attempt as open, though another
   }
   await onlyHook(world, paying);
   expect(world.log.lines.filter((line) => line.includes('attempt_alarm'))).toEqual([]);
+});
+
+test('an answer that changes nothing of rows that are outdated by now gives the payment as it has become', async () => {
+  const paying = await collected();
+  const msisdn = numberEnding('42');
+  expect((await payByPhone(world, paying, msisdn)).status).toBe(200);
+  expect(await statusOf(world, paying)).toBe('pending_mobile_money_verification');
+  const { deps, store } = world.gateway;
+  const attempt = await attemptOf(world, paying);
+  const payment = await store.payment.get(attempt.shard, attempt.payment_id);
+  await answerPrompt(world, msisdn, 'approve');
+  await untilStatus(world, paying, 'approved');
+  const heard = { answer: { kind: 'waiting', providerReference: null }, at: deps.clock.now() } as const;
+  expect((await settleByInquiry(deps, attempt, payment, heard, 'hint')).status).toBe('approved');
 });
 
 test('a submit at a gateway that remembers the payment as pending, though it was cancelled elsewhere: refused', async () => {
