@@ -55,6 +55,18 @@ describe('a sliding window', () => {
     expect(window.take('a').allowed).toBe(true);
   });
 
+  it('counts the calls of a tenth of a second as long as the last of them', async () => {
+    const clock = manualClock(START);
+    const window = slidingWindow(clock, { calls: 2, seconds: 60 });
+    window.take('a');
+    await clock.advance(50);
+    window.take('a');
+    await clock.advance(59_950);
+    expect(window.take('a')).toMatchObject({ allowed: false, retryAfter: 1 });
+    await clock.advance(50);
+    expect(window.take('a')).toMatchObject({ allowed: true, remaining: 1 });
+  });
+
   it('admits no more where two minutes meet, nor while a caller asks again and again', () => {
     let now = START + 59_000;
     const window = slidingWindow({ now: () => now }, { calls: 30, seconds: 60 });

@@ -103,7 +103,8 @@ export function slidingWindow(
   function count(log: CallLog, time: number, weight: number): void {
     const { buckets } = log;
     const last = buckets.length - PAIR;
-    if (last >= log.left && Math.floor((buckets[last] ?? 0) / bucket) === Math.floor(time / bucket)) {
+    // An expired bucket is a whole window older, so it is never the one of this call.
+    if (Math.floor((buckets[last] ?? 0) / bucket) === Math.floor(time / bucket)) {
       buckets[last] = time;
       buckets[last + 1] = (buckets[last + 1] ?? 0) + weight;
     } else buckets.push(time, weight);
