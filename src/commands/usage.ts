@@ -82,7 +82,7 @@ export function refuseTwice(command: Command): void {
 }
 
 /** What an option or a misspelt one looks like; `-` is a value, and so are `-x` and `--yes was forgotten`. */
-const LOOKS_LIKE_OPTION = /^(-h|--[a-z][a-z-]*)$/;
+const LOOKS_LIKE_OPTION = /^(-h$|--[a-z][a-z-]*(=|$))/;
 
 /**
  * Refuses an option whose value is another option: behind an empty variable, `merchant create --name $NAME --json` would make a
@@ -90,8 +90,9 @@ const LOOKS_LIKE_OPTION = /^(-h|--[a-z][a-z-]*)$/;
  */
 export function refuseOptionAsValue(command: Command): void {
   for (const option of command.options) {
-    command.on(`option:${option.name()}`, (value: string | null) => {
-      if (value === null || !LOOKS_LIKE_OPTION.test(value)) return;
+    // Options that take no value, or may be given none, have undefined or null here.
+    command.on(`option:${option.name()}`, (value?: string | null) => {
+      if (!LOOKS_LIKE_OPTION.test(value ?? '')) return;
       command.error(`error: option '${option.flags}' has no value: behind it stands ${value}`);
     });
   }

@@ -78,6 +78,7 @@ describe('mbongo clock', () => {
     ['clock advance soon', 2, 'or seconds (s), like 24h or 30m'],
     ['clock advance 1.5d', 2, 'write it in days (d)'],
     ['clock advance 3654d', 1, 'at most ten years ahead'],
+    ['clock advance 9007199254740993d', 1, 'at most ten years ahead'],
     ['clock advance', 2, 'missing required argument'],
     ['clock advance -- -1d', 2, 'write it in days (d)'],
   ])('refuses %s', async (words, status, message) => {

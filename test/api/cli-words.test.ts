@@ -52,12 +52,15 @@ describe('an operator who mistyped', () => {
     },
   );
 
-  it.each(['--json', '--no-float', '--nmae', '--help', '-h'])('is not given %s as a value', async (word) => {
-    const { status, out, err } = await cli.run(['merchant', 'create', '--name', word]);
-    expect([status, out]).toEqual([2, '']);
-    expect(err).toContain(`option '--name <name>' has no value: behind it stands ${word}`);
-    expect((await cli.json('merchant list')).merchants).toEqual([]);
-  });
+  it.each(['--json', '--url-hosts=example.com', '--no-float', '--nmae', '--help', '-h'])(
+    'is not given %s as a value',
+    async (word) => {
+      const { status, out, err } = await cli.run(['merchant', 'create', '--name', word]);
+      expect([status, out]).toEqual([2, '']);
+      expect(err).toContain(`option '--name <name>' has no value: behind it stands ${word}`);
+      expect((await cli.json('merchant list')).merchants).toEqual([]);
+    },
+  );
 
   it.each([
     ['approve', '--note'],
