@@ -111,7 +111,7 @@ test('of more reads than one statement takes, the first to come are answered fir
 });
 
 test('callers that share an answer may each do with its rows as they like', async () => {
-  const row = aPayment(9_002, 3);
+  const row = { ...aPayment(9_002, 3), session_id: numbered('ses', 2) };
   await store.commit({ claims: [{ table: 'payment', row }] });
   const read = () => store.payment.ofSession(row.shard, row.session_id);
   const [taken, left] = await Promise.all([read(), read()]);
