@@ -5,9 +5,9 @@
  * time: its name is claimed for good in the change that approves the proof.
  */
 
-import { type Change, type Claim, revise } from './change.ts';
+import { type Change, type Claim, guard, revise } from './change.ts';
 import type { Keyed, Payment } from './records.ts';
-import type { BankAccount } from './transfer-records.ts';
+import type { BankAccount, Proof } from './transfer-records.ts';
 import { referenceKey } from './transfer-reference.ts';
 
 /** A credit that an operator names. */
@@ -52,6 +52,7 @@ export function claimCredit(
 
 /** What is written when the credit of a payment that was approved without its reference is named afterwards. */
 export function nameCredit(
+  proof: Proof,
   payment: Payment,
   credit: BankCreditNamed,
   transferId: string,
@@ -59,5 +60,6 @@ export function nameCredit(
 ): { readonly change: Change; readonly payment: Payment } {
   const { update, after } = revise('payment', payment, { provider_reference: credit.reference });
   const claims = [claimCredit(credit, payment, transferId, now)];
-  return { change: { claims, updates: [update] }, payment: after };
+  // A proof that was approved is final. It is guarded so that the journal has the entry about it, too.
+  return { change: { claims, updates: [update, guard('proof', proof)] }, payment: after };
 }

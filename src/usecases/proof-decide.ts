@@ -58,7 +58,7 @@ export async function nameTransfer(deps: OperatorDeps, proofId: string, bankRefe
     if (name !== null) throw new OperatorError(`the transfer of ${proof.id} is named ${name} already`);
     await requireUnused(deps, credit, payment.id);
     const line = await requireMoneyIn(deps, { ...proof, currency: payment.currency });
-    const { change, ...named } = nameCredit(payment, credit, line.id, deps.clock.now());
+    const { change, ...named } = nameCredit(proof, payment, credit, line.id, deps.clock.now());
     return { change, answer: { proof, ...named } };
   });
 }
