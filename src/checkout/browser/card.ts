@@ -69,6 +69,7 @@ function start(form: HTMLFormElement): void {
     const line = place.querySelector('span');
     if (line !== null) line.textContent = text;
     place.toggleAttribute('hidden', text === '');
+    place.classList.remove('past');
   };
   const fail = (): void => {
     complain(fault, words.failed);
@@ -92,12 +93,14 @@ function start(form: HTMLFormElement): void {
     network.setFocus(first.field);
     return true;
   };
-  /** Removes what was said about a changed field, or about the date that it is a part of: it has not been checked. */
+  /**
+   * Takes back what was said about a changed field, or about the date that it is a part of: it has not been checked. The line keeps
+   * its room: a press of the button is what leaves the field, and the button must not move away from under it.
+   */
   const forget = (selector: string): void => {
     const word = FIELDS.find(({ id }) => `#card-${id}` === selector)?.word;
     for (const { id } of FIELDS.filter((one) => one.word === word)) {
-      const place = form.querySelector(`#card-${id}-fault`);
-      if (place !== null) complain(place, '');
+      form.querySelector(`#card-${id}-fault`)?.classList.add('past');
       form.querySelector(`#card-${id}`)?.removeAttribute('aria-invalid');
     }
   };
