@@ -1,3 +1,6 @@
+/**
+ * That ports which are drawn at once are different ones, whoever draws them.
+ */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
