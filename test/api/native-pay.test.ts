@@ -6,15 +6,19 @@ import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { capturesOf } from '../support/card-payments.ts';
 import { expectRefusal } from '../support/envelope.ts';
 import {
+  collect,
   collectWith,
   detailOf,
   type Fields,
+  freshKey,
   hooksAbout,
+  numberEnding,
+  payByPhone,
   payFromWallet,
   statusOf,
   untilStatus,
 } from '../support/flows.ts';
-import { attemptOf, onlyHook } from '../support/phone-payments.ts';
+import { attemptOf, carrierAsked, onlyHook } from '../support/phone-payments.ts';
 import { rowsOf, tablesOf } from '../support/rows.ts';
 import { openSecond, quiet, type Second } from '../support/second-gateway.ts';
 import { until, untilLater, whileTimePasses } from '../support/waiting.ts';
@@ -279,6 +283,28 @@ describe('one session pays once', () => {
     await settled({ token, transaction_id: answer.json.transaction_id }, 'approved');
     expect(capturesOf(world, { transaction_id: answer.json.transaction_id })).toMatchObject([{ times: 1 }]);
     for (const other of answers.filter(({ status }) => status !== 200)) expectRefusal(other, 401, '1001');
+  });
+
+  test('a collect that another submit holds up is not remembered: its key pays once that submit has failed', async () => {
+    // From now on the gateway holds the carrier's token: the next request is the one for money.
+    expect((await payByPhone(world, await collect(world, merchant), numberEnding('42'))).status).toBe(200);
+    const paying = await collect(world, merchant);
+    world.sandbox.faults.set('mtn', { delay_ms: 5_000, refuse_rate: 1 });
+    const asked = carrierAsked(world);
+    const submitting = payByPhone(world, paying, numberEnding('01'));
+    await asked;
+    const key = freshKey();
+    const held = await collectBy(paying.token, 'tok_approved', {}, key);
+    expectRefusal(held, 409, '1203', 'IN_PROGRESS');
+    expect(held.json).toMatchObject({ retryable: true, retry_after: 5, transaction_id: paying.transaction_id });
+    expectRefusal(await whileTimePasses(world, submitting, 500), 502, '1404');
+    const paid = await collectBy(paying.token, 'tok_approved', {}, key);
+    expect(paid.status, paid.text).toBe(200);
+    const { transaction_id } = paid.json;
+    await settled({ token: paying.token, transaction_id }, 'approved');
+    expect((await collectBy(paying.token, 'tok_approved', {}, key)).text).toBe(paid.text);
+    expect(capturesOf(world, { transaction_id })).toMatchObject([{ times: 1 }]);
+    expect(await statusOf(world, paying)).toBe('cancelled');
   });
 
   test('the same key sends the token once', async () => {
