@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
+import { openWire } from '../../test/support/wire.ts';
 import { type Migration, migrate, readMigrations } from './migrate.ts';
 
 let database: TestDatabase;
@@ -69,11 +70,40 @@ test('missing migrations are applied once where the database limits how long a s
        ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')`,
   );
   for (const { name } of limits.rows) {
-    await database.pool.query(`alter database ${rows[0]?.name} set ${name} = '200ms'`);
+    await database.pool.query(`alter database ${rows[0]?.name} set ${name} = '1s'`);
   }
-  const all = [...readMigrations(), made('9001-one.sql', 'create table one (n int); select pg_sleep(0.6)')];
+  const all = [...readMigrations(), made('9001-one.sql', 'create table one (n int); select pg_sleep(1.2)')];
   const answers = await Promise.all([migrate(database.url, all), migrate(database.url, all)]);
   expect(answers.flat()).toEqual(['9001-one.sql']);
+});
+
+test('a transaction is not ended by a limit on its way to lifting it, however slowly it hears from the database', async () => {
+  const { rows } = await database.pool.query<{ name: string }>('select current_database() as name');
+  await database.pool.query(`alter database ${rows[0]?.name} set idle_in_transaction_session_timeout = '1s'`);
+  const wire = await openWire(database.url);
+  let hasBegun = false;
+  wire.judge = (_, bytes) => {
+    if (!bytes.includes('begin isolation level')) return 'carried';
+    return () => {
+      // The first answer, and all that follows, waits.
+      if (!hasBegun) wire.stall();
+      hasBegun = true;
+      return false;
+    };
+  };
+  try {
+    const migrating = migrate(wire.url, [...readMigrations(), made('9001-one.sql', 'create table one (n int)')]);
+    migrating.catch(() => undefined);
+    const idle = `select state_change < clock_timestamp() - interval '1.2s' as long from pg_stat_activity
+      where datname = current_database() and state = 'idle in transaction'`;
+    await until(async () => (await read(idle)).length === 1);
+    // Longer than the limit, or ended by it.
+    await until(async () => JSON.stringify(await read(idle)) !== '[{"long":false}]');
+    wire.resume();
+    expect(await migrating).toEqual(['9001-one.sql']);
+  } finally {
+    await wire.close();
+  }
 });
 
 test('a file that fails leaves nothing behind and is named with its line', async () => {

@@ -19,7 +19,19 @@ const UNHEEDED = {
   migrate: ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout'],
   archive: ['transaction_timeout'],
 };
-const UNLIMITED = `select set_config(name, '0', true) from pg_settings where name = any($1)`;
+
+/**
+ * How a transaction of that kind begins. The database may have another default of isolation: after its wait for the lock, the work must
+ * see what the one before it has committed. Without `standard_conforming_strings` an index's condition would be another one than that
+ * of the statements that are to use it.
+ *
+ * All in one message: a `transaction_timeout` counts from `begin`, and must not end it on its way to being lifted.
+ */
+function beginning(lock: keyof typeof LOCKS): string {
+  return `begin isolation level read committed;
+    set local standard_conforming_strings = on;
+    select set_config(name, '0', true) from pg_settings where name in ('${UNHEEDED[lock].join("', '")}')`;
+}
 
 /**
  * Runs work in a transaction, as soon as no other transaction holds the same lock.
@@ -31,12 +43,8 @@ export async function inTransaction<A>(
   lock: keyof typeof LOCKS,
   work: () => Promise<A>,
 ): Promise<A> {
-  // The database may have another default: after its wait for the lock, the work must see what the one before it has committed.
-  await client.query('begin isolation level read committed');
   try {
-    // Otherwise an index's condition would be another one than that of the statements that are to use it.
-    await client.query('set local standard_conforming_strings = on');
-    await client.query(UNLIMITED, [UNHEEDED[lock]]);
+    await client.query(beginning(lock));
     await client.query('select pg_advisory_xact_lock($1)', [LOCKS[lock]]);
     const answer = await work();
     await client.query('commit').catch(failedToCommit);
