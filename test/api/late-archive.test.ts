@@ -4,7 +4,7 @@
  */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { monthOf } from '../../src/domain/archive.ts';
+import { monthOf, monthsLater, startOfMonth } from '../../src/domain/archive.ts';
 import { timeOfId } from '../../src/domain/ids.ts';
 import type { LateTarget } from '../../src/domain/late-money.ts';
 import type { Attempt, Payment } from '../../src/domain/records.ts';
@@ -27,6 +27,8 @@ import { callBack } from '../support/phone-payments.ts';
 import { rowsOf } from '../support/rows.ts';
 import { openWaveringCarrier, type WaveringCarrier } from '../support/wavering-carrier.ts';
 import { openWorld, type World } from '../support/world.ts';
+
+const MINUTE = 60_000;
 
 let carrier: WaveringCarrier;
 let world: World;
@@ -97,6 +99,30 @@ test('a month is not dropped while late money of its time waits, but can be once
   expect(await drop(month)).toMatchObject({ month });
   expect(await placesOf(payer)).toEqual([]);
   expect((await world.gateway.store.auditAll()).findings).toEqual([]);
+});
+
+test('nor is the month before its own, in which another payment of its session may lie', async () => {
+  const monthEnd = startOfMonth(monthsLater(monthOf(world.gateway.deps.clock.now()), 1));
+  await world.leap(monthEnd - world.gateway.deps.clock.now() - MINUTE);
+  const minted = { ttl_seconds: DAY / 1_000 };
+  const payer: Paying = await collect(world, await world.merchant(), { minted });
+  const month = monthOf(timeOfId(payer.transaction_id));
+  await world.clock.advance(2 * MINUTE);
+  carrier.answer({ status: 503, body: '' });
+  const late = { ...payer, ...(await collectWith(world, payer.token, 'mobile_money')) };
+  await payByPhone(world, late, numberEnding('42'));
+  expect((await payFromWallet(world, payer, await world.wallet())).json.status).toBe('approved');
+  await world.gateway.courier.idle();
+  const attempt = await rowOf<Attempt>('select * from attempt where payment_id = $1', late.transaction_id);
+  expect(monthOf(timeOfId(attempt.id))).toBe(monthsLater(month, 1));
+  await hearPaid(attempt);
+  await growOld(world);
+  await archive(world);
+  expect(await placesOf(payer.transaction_id)).toEqual([{ place: 'archive' }]);
+  for (const { month: older } of await listArchive(world.gateway.deps)) if (older < month) await drop(older);
+  await expect(drop(month)).rejects.toThrow(/^money of 1 attempt /);
+  await book(attempt, 'payer');
+  expect(await drop(month)).toMatchObject({ month });
 });
 
 test('money that comes after a month of its time has been dropped goes to the payer', async () => {

@@ -6,11 +6,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { creditBalance } from '../../src/usecases/balance-credit.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { callOffRefund } from '../../src/usecases/refund-decide.ts';
+import { archive, DAY, growOld } from '../support/archive-scenes.ts';
 import { expectRefusal } from '../support/envelope.ts';
 import { bearerOf, collect, numberEnding, payByPhone } from '../support/flows.ts';
 import { type OutDesk, openOutDesk } from '../support/late-out-desk.ts';
 import { attemptOf } from '../support/phone-payments.ts';
 import { minted, readBack, refund, refunded } from '../support/refund-flows.ts';
+import { rowsOf } from '../support/rows.ts';
 import { TURNED_AWAY } from '../support/wavering-carrier.ts';
 import type { World } from '../support/world.ts';
 
@@ -123,6 +125,23 @@ describe('a refund that failed, and was paid after that', () => {
     await expect(desk.book(attempt, 'merchant')).rejects.toThrow('more of');
     await callOffRefund(world.gateway.deps, second, { by: 'amina', why: 'it has been paid' }, { notTaken: true });
     await desk.book(attempt, 'merchant');
+    await desk.expectSoundBooks();
+  });
+
+  test('is named in its merchant’s statement by the payment’s reference, though all of it has been archived since', async () => {
+    const { merchant, paying, refund_id, attempt } = await refundedLate();
+    await creditBalance(world.gateway.deps, merchant.merchant.id, 'usd', 100_00n);
+    await world.gateway.courier.idle();
+    await growOld(world);
+    await desk.book(attempt, 'merchant');
+    await archive(world);
+    const live = 'select id from refund where id = $1 union all select id from payment where id = $2';
+    expect(await rowsOf(world, live, [refund_id, paying.transaction_id])).toEqual([]);
+    const from = new Date(world.gateway.deps.clock.now() - DAY).toISOString();
+    const statement = await world.call('GET', `/internal/statement?currency=usd&from=${from}`, inEnglish(merchant));
+    expect(statement.json.lines).toMatchObject([
+      { cause: 'late_refund', amount: '-12.50', refund_id, customer_reference: paying.reference },
+    ]);
     await desk.expectSoundBooks();
   });
 });

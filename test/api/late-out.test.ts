@@ -14,7 +14,7 @@ import { availableOf, commitBatch, lineNow, openPayer, payoutHooks } from '../su
 import { rowsOf } from '../support/rows.ts';
 import { until } from '../support/waiting.ts';
 import { type Said, TURNED_AWAY } from '../support/wavering-carrier.ts';
-import type { World } from '../support/world.ts';
+import type { Answer, World } from '../support/world.ts';
 
 let desk: OutDesk;
 let world: World;
@@ -144,7 +144,10 @@ describe('a payout line that failed, and was paid after that', () => {
   test('stays out of the archive until it is booked', async () => {
     const payer = await openPayer(world, 100_00n);
     const { line, attempt } = await desk.paidLate(payer);
-    await payoutHooks(world, line);
+    const [free] = await commitBatch(world, payer, [{ msisdn: numberEnding('42'), fee: '0' }]);
+    const freely = await desk.lastAttempt(free.id, 'waiting');
+    for (const said of ['FAILED', 'SUCCESSFUL'] as const) await desk.hearOf(freely, said);
+    for (const one of [line, free]) await payoutHooks(world, one);
     const place = async (): Promise<string> => {
       const [row] = await rowsOf<{ places: string }>(
         world,
@@ -157,13 +160,21 @@ describe('a payout line that failed, and was paid after that', () => {
     await growOld(world);
     await archive(world);
     expect(await place()).toBe('1/1/0');
+    await desk.book(freely, 'merchant');
+    await world.clock.advance(1);
     await desk.book(attempt, 'merchant');
     await archive(world);
     expect(await place()).toBe('0/0/1');
     const from = new Date(world.gateway.deps.clock.now() - DAY).toISOString();
-    const path = `/internal/statement?currency=usd&from=${from}`;
-    const statement = await world.call('GET', path, { bearer: bearerOf(payer) });
-    expect(statement.json.lines).toMatchObject([
+    // Page by page, so that no line gets its reference only because another one of its page was looked for in the archive.
+    const pageAfter = async (cursor?: string): Promise<Answer['json'][]> => {
+      const query = new URLSearchParams({ currency: 'usd', from, limit: '1', ...(cursor ? { cursor } : {}) });
+      const { json, text } = await world.call('GET', `/internal/statement?${query}`, { bearer: bearerOf(payer) });
+      expect(json.success, text).toBe(true);
+      return [...json.lines, ...(json.next_cursor === null ? [] : await pageAfter(json.next_cursor))];
+    };
+    expect(await pageAfter()).toMatchObject([
+      { cause: 'late_payout', amount: '-10.00', transaction_id: free.id, customer_reference: 'salaries' },
       { cause: 'late_payout', amount: '-10.00', transaction_id: line.id, customer_reference: 'salaries' },
       { cause: 'late_payout_fee', amount: '-0.10', transaction_id: line.id, customer_reference: 'salaries' },
     ]);

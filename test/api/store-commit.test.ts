@@ -215,6 +215,29 @@ test('two committers that write different columns of the same rows in opposite o
   expect(resends()).toBe(before);
 });
 
+test('two committers, each debiting an account that the other then credits, wait, and never deadlock', async () => {
+  const accounts = ['wallet 1', 'wallet 2', 'held 1', 'held 2'];
+  await store.commit(moving('fund', ...accounts.map((to) => aTransfer(`fund ${to}`, 'float', to, 10n))));
+  const resends = () => store.stats().commit.resends + other.stats().commit.resends;
+  const before = resends();
+  /** Pays from one wallet into the other, and into a locked account. */
+  const crosswise = (from: number, to: number): Change =>
+    moving(
+      `from ${from}`,
+      aTransfer(`paid ${from}`, `wallet ${from}`, `wallet ${to}`, 3n),
+      aTransfer(`held ${from}`, `wallet ${from}`, `held ${from}`, 1n),
+    );
+  await client.query('begin');
+  await client.query('select 1 from account where id = any($1) for update', [['held 1', 'held 2']]);
+  const commits = [store.commit(crosswise(1, 2)), other.commit(crosswise(2, 1))];
+  await untilSomebodyWaits(2);
+  await client.query('commit');
+  expect(await Promise.all(commits)).toEqual(['won', 'won']);
+  expect(resends()).toBe(before);
+  const balances = await Promise.all(accounts.map(async (id) => (await store.account.get(0, id))?.balance));
+  expect(balances).toEqual([9n, 9n, 11n, 11n]);
+});
+
 test('a removal makes room for a claim of the same key in the same change', async () => {
   await store.commit(claimAnswer('old'));
   const row = { ...anAnswer('old'), status: 200 };
