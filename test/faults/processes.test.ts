@@ -12,7 +12,14 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';
 import { openGate } from '../support/gate.ts';
 import { judge } from '../support/invariants.ts';
-import { CLEAN, type Running, startGateway, temporaryFolder } from '../support/processes.ts';
+import {
+  CLEAN,
+  type Environment,
+  type GatewayOptions,
+  type Running,
+  startGateway,
+  temporaryFolder,
+} from '../support/processes.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
 import { openShop, type Shop } from '../support/shop.ts';
 
@@ -43,17 +50,21 @@ afterAll(async () => {
   await receiver?.close();
   await database?.drop();
 });
-beforeEach(async () => {
+beforeEach(() => {
   isOver = false;
-  const address = await world.address();
-  ({ url } = address);
-  gateway = await startGateway(world.gatewayEnv(address.port), { processes: 2 });
 });
 afterEach(async () => {
   isOver = true;
   for (const pid of pids().filter(isAlive)) process.kill(pid, 'SIGKILL');
   await gateway.kill();
 });
+
+/** Two processes and a worker, at an address of their own. */
+async function start(env: Environment = {}, options: GatewayOptions = {}): Promise<void> {
+  const address = await world.address();
+  ({ url } = address);
+  gateway = await startGateway(world.gatewayEnv(address.port, env), { processes: 2, ...options });
+}
 
 interface Started {
   readonly process: string;
@@ -152,6 +163,7 @@ function countedAt(name: string, page: string): number {
 }
 
 test('two processes answer at one port and a third is the worker; they are killed, and then replaced, under load', async () => {
+  await start();
   expect(gateway.url).toBe(url);
   const { shop, more, end } = openLoad();
   await more(ORDERS);
@@ -182,28 +194,21 @@ test('two processes answer at one port and a third is the worker; they are kille
   expect(pids().filter(isAlive)).toEqual([]);
 });
 
-test('a connection on its way to a process that is killed ends with it, and is not kept waiting', async () => {
+test('a connection on its way to a process that is killed ends with it; its place is filled as soon as a process can start', async () => {
+  const CARRIER_ROUTES = join(temporaryFolder(), 'routes.json');
+  const routes = readFileSync(new URL('../../src/connectors/routes/sandbox.json', import.meta.url));
+  writeFileSync(CARRIER_ROUTES, routes);
+  await start({ CARRIER_ROUTES });
   process.kill(pidOf('api-1'), 'SIGSTOP');
   const ask = () => fetch(`${url}/health`, { headers: { connection: 'close' } }).then(({ status }) => status, String);
   let answered = 0;
   const asked = Array.from({ length: CALLERS }, () => ask().finally(() => (answered += 1)));
   // One of them was handed to the suspended process; the others are answered.
   await until(() => answered === CALLERS - 1);
+  writeFileSync(CARRIER_ROUTES, '[{}]');
   process.kill(pidOf('api-1'), 'SIGKILL');
   const answers = await Promise.all(asked);
   expect(answers.filter((answer) => answer !== 200)).toEqual(['TypeError: fetch failed']);
-  await until(() => gateway.said('process_ready').length > 3);
-  expect(await gateway.stop()).toEqual(CLEAN);
-});
-
-test('a place whose process cannot start under the present conditions serves once they have been repaired', async () => {
-  await gateway.stop();
-  const CARRIER_ROUTES = join(temporaryFolder(), 'routes.json');
-  const routes = readFileSync(new URL('../../src/connectors/routes/sandbox.json', import.meta.url));
-  writeFileSync(CARRIER_ROUTES, routes);
-  gateway = await startGateway(world.gatewayEnv(Number(new URL(url).port), { CARRIER_ROUTES }), { processes: 2 });
-  writeFileSync(CARRIER_ROUTES, '[{}]');
-  process.kill(pidOf('api-1'), 'SIGKILL');
   await until(() => gateway.said('process_not_started').length > 0);
   writeFileSync(CARRIER_ROUTES, routes);
   await until(() => gateway.said('process_ready').length > 3);
@@ -211,6 +216,7 @@ test('a place whose process cannot start under the present conditions serves onc
 });
 
 test('while the log is not read, a place is refilled, all processes stop in time, and every line is complete', async () => {
+  await start();
   gateway.read(false);
   const close = { headers: { connection: 'close' } };
   const asked = async (calls: number): Promise<void> => {
@@ -238,8 +244,7 @@ test('while the log is not read, a place is refilled, all processes stop in time
 });
 
 test('when told to replace the processes before all of them serve, it does so once they do', async () => {
-  await gateway.stop();
-  gateway = await startGateway(world.gatewayEnv(Number(new URL(url).port)), { processes: 2, early: 'SIGUSR2' });
+  await start({}, { early: 'SIGUSR2' });
   await until(() => gateway.said('process_replaced').length === 3);
   expect((await fetch(`${url}/health`)).status).toBe(200);
   gateway.signal('SIGTERM');
@@ -256,9 +261,8 @@ const PAYERS = [
 test.each(PAYERS)(
   'shop %i, SIGTERM while %i pay: calls in flight are finished, exit status 0',
   async (number, payers) => {
-    await gateway.stop();
     const gate = await openGate(world.sandboxUrl);
-    gateway = await startGateway(world.gatewayEnv(Number(new URL(url).port), gate.env), { processes: 2 });
+    await start(gate.env);
     const shop = newShop(number, ['01', '07']);
     gate.shut();
     const paid = Promise.all(Array.from({ length: payers }, () => shop.pay()));
@@ -278,6 +282,7 @@ test.each(PAYERS)(
 );
 
 test('a second one at the same port says so in one line; if the supervisor is killed its processes stop too', async () => {
+  await start();
   const port = Number(new URL(url).port);
   await expect(startGateway(world.gatewayEnv(port), { processes: 2 })).rejects.toThrow(
     `mbongo: Mbongo already answers at port ${port}: stop it, or set PORT to a free port, and DATA_DIR or DATABASE_URL for data of its own\n`,
