@@ -6,7 +6,7 @@
  */
 import type { ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { seededRandom } from '../../src/platform/testing/seeded-random.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';
@@ -24,40 +24,43 @@ let database: TestDatabase;
 let world: FaultyWorld;
 let gateway: Running;
 let url: string;
-let receiver: Receiver;
+/** Closed only at the end: none of them gets the port of another, and with it the other's late webhooks. */
+const receivers: Receiver[] = [];
 const trickles = new Set<NodeJS.Timeout>();
 
 beforeAll(async () => {
   database = await createTestDatabase();
   world = await openFaultyWorld(database.url);
-});
-afterAll(async () => {
-  await world?.close();
-  await database?.drop();
-});
-beforeEach(async () => {
   const address = await world.address();
   url = address.url;
   gateway = await startGateway(world.gatewayEnv(address.port), { speed: { factor: SPEED, since: Date.now() } });
 });
-afterEach(async () => {
+afterAll(async () => {
   for (const trickle of trickles) clearInterval(trickle);
-  await gateway.kill();
-  await receiver.close();
+  await gateway?.kill();
+  await Promise.all(receivers.map((receiver) => receiver.close()));
+  await world?.close();
+  await database?.drop();
 });
 
-function shopFor(kinds: Parameters<typeof openShop>[0]['kinds'], shop: number): Shop {
-  return openShop({ ...world, notifyUrl: receiver.url, random: seededRandom(shop), kinds, url: () => url, shop });
+async function newReceiver(...given: Parameters<typeof openReceiver>): Promise<Receiver> {
+  const opened = await openReceiver(...given);
+  receivers.push(opened);
+  return opened;
+}
+
+function shopFor({ url: notifyUrl }: Receiver, kinds: Parameters<typeof openShop>[0]['kinds'], shop: number): Shop {
+  return openShop({ ...world, notifyUrl, random: seededRandom(shop), kinds, url: () => url, shop });
 }
 
 test('with a carrier that answers after a minute, submits are answered as pending, and wallets do not wait', async () => {
-  receiver = await openReceiver();
-  const mobile = shopFor(['01'], 1);
+  const receiver = await newReceiver();
+  const mobile = shopFor(receiver, ['01'], 1);
   // The carrier's token has been fetched, so only the answer to the request for money is late.
   await mobile.pay();
   await receiver.until((hooks) => hooks.length > 0);
   await world.carrier({ delay_ms: 60_000 });
-  const wallets = shopFor(['wallet'], 2);
+  const wallets = shopFor(receiver, ['wallet'], 2);
   const paid = Promise.all(Array.from({ length: SUBMITS }, () => mobile.pay()));
   // The other payments do not wait for the carrier.
   await wallets.run(4, () => wallets.orders.length >= 20);
@@ -76,7 +79,7 @@ function trickle(response: ServerResponse, write: (byte: string) => void): void 
 }
 
 /** Resolves when fewer than `posts` posts are held open; those that were given up do not count. */
-async function untilLeft(posts: number): Promise<void> {
+async function untilLeft(receiver: Receiver, posts: number): Promise<void> {
   let held = receiver.held();
   for (let looks = 0; looks < LOOKS && held >= posts; looks += 1) {
     await pause(LOOK_EVERY_MS);
@@ -86,26 +89,26 @@ async function untilLeft(posts: number): Promise<void> {
 }
 
 test('a receiver that trickles its status one byte a second is abandoned when its time is over, and tried again', async () => {
-  receiver = await openReceiver((response) => {
+  const receiver = await newReceiver((response) => {
     response.socket?.write('HTTP/1.1 200 ');
     trickle(response, (byte) => response.socket?.write(byte));
   });
-  const shop = shopFor(['wallet'], 3);
+  const shop = shopFor(receiver, ['wallet'], 3);
   await shop.run(4, () => shop.orders.length >= 8);
   const first = shop.orders[0]?.transaction_id ?? '';
   // The second try comes although no answer to the first has even begun.
   await receiver.until((hooks) => hooks.filter(({ body }) => body.transaction_id === first).length >= 2);
-  await untilLeft(shop.orders.length);
+  await untilLeft(receiver, shop.orders.length);
   expect(shop.wrongs).toEqual([]);
 });
 
 test('a receiver that trickles its body one byte a second has accepted the webhook, and is abandoned in time', async () => {
-  receiver = await openReceiver((response) => {
+  const receiver = await newReceiver((response) => {
     response.writeHead(200, { 'content-length': 10_000 });
     response.flushHeaders();
     trickle(response, (byte) => response.write(byte));
   });
-  const shop = shopFor(['wallet'], 4);
+  const shop = shopFor(receiver, ['wallet'], 4);
   await shop.run(4, () => shop.orders.length >= 8);
   // Its status alone has accepted the webhook: no answer to any post ever ends.
   const ordered = `{${shop.orders.map(({ transaction_id }) => transaction_id).join()}}`;
@@ -113,6 +116,6 @@ test('a receiver that trickles its body one byte a second has accepted the webho
     where transaction_id = any($1::text[]) and status <> 'delivered'`;
   await expect.poll(async () => (await readNumbers(database.url, undelivered, [ordered])).size).toBe(0);
   expect(transactionsOf(receiver.hooks).size).toBe(shop.orders.length);
-  await untilLeft(1);
+  await untilLeft(receiver, 1);
   expect(shop.wrongs).toEqual([]);
 });
