@@ -56,7 +56,7 @@ beforeEach(() => {
 afterEach(async () => {
   isOver = true;
   for (const pid of pids().filter(isAlive)) process.kill(pid, 'SIGKILL');
-  await gateway.kill();
+  await gateway?.kill();
 });
 
 /** Two processes and a worker, at an address of their own. */
