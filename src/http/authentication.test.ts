@@ -53,6 +53,15 @@ describe('the Authorization header', () => {
     expect(none.json()).toMatchObject({ error_code: '1002', error_name: 'MISSING_CREDENTIAL' });
   });
 
+  it('that came twice counts as none, even when the call has taken so long that its credential is read again', async () => {
+    const world = smallWorld({ isClockRight: () => world.clock.advance(HOUR / 60).then(() => true) });
+    const send = (Authorization: string | string[]) =>
+      world.app.inject({ method: 'POST', url: '/api/v1/orders', headers: { Authorization }, payload: BODY });
+    expect((await send(world.merchantAuth)).statusCode).toBe(201);
+    const twice = await send([world.merchantAuth, world.merchantAuth]);
+    expect(twice.json()).toMatchObject({ error_code: '1002' });
+  });
+
   it('gives an unknown key, an unknown session and a wrong secret the same answer', async () => {
     const world = smallWorld();
     const keyId = makeId('key', 1, Buffer.alloc(16, 9), SHARD);
