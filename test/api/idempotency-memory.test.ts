@@ -262,6 +262,21 @@ describe('two processes', () => {
     await second.close();
   });
 
+  test('the first one hangs until the session is consumed: the other one still answers its call', async () => {
+    const second = await openSecond(world, manualClock(0));
+    const paying = await collect(world, merchant);
+    const msisdn = numberEnding('05');
+    const key = freshKey();
+    const hanging = submitAt(second.url, paying, msisdn, key);
+    await untilStatus(world, paying, 'approved');
+    const answered = await payByPhone(world, paying, msisdn, key);
+    expect(answered.status, answered.text).toBe(200);
+    expectRefusal(await payByPhone(world, paying, msisdn, freshKey()), 401, '1001', 'SESSION_CONSUMED');
+    await second.cut();
+    expect(await hanging).toEqual({ status: 200, text: answered.text });
+    await second.close();
+  });
+
   test('the first one hangs before anything was taken: once that is certain, the same call sends it', async () => {
     const second = await openSecond(world, manualClock(0));
     const paying = await collect(world, merchant);

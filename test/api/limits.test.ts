@@ -160,7 +160,11 @@ describe('traffic', () => {
           body: { payment_id: forged, otp_code: '123456' },
           headers: freshKey(),
         });
-      for (let calls = 1; calls <= 120; calls += 1) expect((await call()).json.error_code).toBe('1204');
+      for (let rest = 119; rest >= 0; rest -= 1) {
+        const unknown = await call();
+        expectRefusal(unknown, 404, '1204');
+        expect(standing(unknown)).toMatchObject({ name: 'calls', quota: 120, rest });
+      }
       const refused = await call();
       expectRefusal(refused, 429, '1301');
       expect(standing(refused)).toMatchObject({ name: 'calls', quota: 120, window: 60, rest: 0 });

@@ -117,6 +117,24 @@ test('an upload that has waited for a place is authenticated once more', async (
   expect(await rowsOf(world, 'select id from proof where payment_id = $1', [paying.transaction_id])).toEqual([]);
 });
 
+test('an upload whose merchant is suspended while its file arrives stores no proof', async () => {
+  const own = await world.merchant();
+  const paying = await promise(world, own);
+  const field = (name: string) => `--b\r\nContent-Disposition: form-data; name="${name}"`;
+  const head = `${field('payment_id')}\r\n\r\n${paying.payment_id}\r\n${field('file')}; filename="receipt.png"\r\n\r\n`;
+  const rest = Buffer.concat([pngFile(), Buffer.from('\r\n--b--\r\n')]);
+  silentOf(paying.token);
+  const length = head.length + rest.length;
+  const slow = begin(PROOF, [`Authorization: Bearer ${paying.token}`, `Content-Length: ${length}`], head);
+  // Both of the session's places are taken: the upload is authenticated, and waits for the file.
+  await untilStatus(paying, 429);
+  await world.clock.advance(1_000);
+  await setMerchantStatus(world.gateway.deps, own.merchant.id, 'SUSPENDED');
+  slow.write(rest);
+  expect(await answerOf(slow)).toMatch(/^HTTP\/1\.1 403 /);
+  expect(await rowsOf(world, 'select id from proof where merchant_id = $1', [own.merchant.id])).toEqual([]);
+});
+
 test('a page whose merchant is suspended while its file arrives stores no proof', async () => {
   const own = await world.merchant();
   const page = await transferPage(own);
