@@ -12,7 +12,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';
 import { readNumbers } from '../support/invariants.ts';
 import { type Running, startGateway } from '../support/processes.ts';
-import { openReceiver, type Receiver, transactionsOf } from '../support/receiver.ts';
+import { keepReceivers, type Receiver, transactionsOf } from '../support/receiver.ts';
 import { openShop, type Shop } from '../support/shop.ts';
 
 const SPEED = 4;
@@ -24,8 +24,7 @@ let database: TestDatabase;
 let world: FaultyWorld;
 let gateway: Running;
 let url: string;
-/** Closed only at the end: none of them gets the port of another, and with it the other's late webhooks. */
-const receivers: Receiver[] = [];
+const receivers = keepReceivers();
 const trickles = new Set<NodeJS.Timeout>();
 
 beforeAll(async () => {
@@ -38,23 +37,17 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const trickle of trickles) clearInterval(trickle);
   await gateway?.kill();
-  await Promise.all(receivers.map((receiver) => receiver.close()));
+  await receivers.close();
   await world?.close();
   await database?.drop();
 });
-
-async function newReceiver(...given: Parameters<typeof openReceiver>): Promise<Receiver> {
-  const opened = await openReceiver(...given);
-  receivers.push(opened);
-  return opened;
-}
 
 function shopFor({ url: notifyUrl }: Receiver, kinds: Parameters<typeof openShop>[0]['kinds'], shop: number): Shop {
   return openShop({ ...world, notifyUrl, random: seededRandom(shop), kinds, url: () => url, shop });
 }
 
 test('with a carrier that answers after a minute, submits are answered as pending, and wallets do not wait', async () => {
-  const receiver = await newReceiver();
+  const receiver = await receivers.open();
   const mobile = shopFor(receiver, ['01'], 1);
   // The carrier's token has been fetched, so only the answer to the request for money is late.
   await mobile.pay();
@@ -89,7 +82,7 @@ async function untilLeft(receiver: Receiver, posts: number): Promise<void> {
 }
 
 test('a receiver that trickles its status one byte a second is abandoned when its time is over, and tried again', async () => {
-  const receiver = await newReceiver((response) => {
+  const receiver = await receivers.open((response) => {
     response.socket?.write('HTTP/1.1 200 ');
     trickle(response, (byte) => response.socket?.write(byte));
   });
@@ -103,7 +96,7 @@ test('a receiver that trickles its status one byte a second is abandoned when it
 });
 
 test('a receiver that trickles its body one byte a second has accepted the webhook, and is abandoned in time', async () => {
-  const receiver = await newReceiver((response) => {
+  const receiver = await receivers.open((response) => {
     response.writeHead(200, { 'content-length': 10_000 });
     response.flushHeaders();
     trickle(response, (byte) => response.write(byte));

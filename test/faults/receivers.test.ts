@@ -10,7 +10,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';
 import { freePort } from '../support/ports.ts';
 import { command, type Running, startGateway } from '../support/processes.ts';
-import { openReceiver, type Receiver, transactionsOf } from '../support/receiver.ts';
+import { keepReceivers, transactionsOf } from '../support/receiver.ts';
 import { type Merchant, openShop, type Shop } from '../support/shop.ts';
 
 const SLOWNESS = 0.1;
@@ -21,7 +21,7 @@ let database: TestDatabase;
 let world: FaultyWorld;
 let gateway: Running;
 let url: string;
-const receivers: Receiver[] = [];
+const receivers = keepReceivers();
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -32,16 +32,10 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await gateway?.kill();
-  await Promise.all(receivers.map((receiver) => receiver.close()));
+  await receivers.close();
   await world?.close();
   await database?.drop();
 });
-
-async function receiver(...given: Parameters<typeof openReceiver>): Promise<Receiver> {
-  const opened = await openReceiver(...given);
-  receivers.push(opened);
-  return opened;
-}
 
 async function shopOf(name: string, notifyUrl: string, shop: number): Promise<Shop> {
   const merchant = await command<Merchant>(world.gatewayEnv(0), 'merchant', 'create', '--name', name);
@@ -57,9 +51,9 @@ async function shopOf(name: string, notifyUrl: string, shop: number): Promise<Sh
 }
 
 test('a receiver that hangs, one that drips and one that does not exist delay no other', async () => {
-  const hanging = await receiver(() => undefined);
-  const dripping = await receiver((response) => void response.writeHead(200, { 'content-length': 9 }).write('o'));
-  const good = await receiver();
+  const hanging = await receivers.open(() => undefined);
+  const dripping = await receivers.open((response) => void response.writeHead(200, { 'content-length': 9 }).write('o'));
+  const good = await receivers.open();
   const bad = [
     await shopOf('Hanging', hanging.url, 1),
     await shopOf('Dripping', dripping.url, 2),

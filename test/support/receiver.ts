@@ -113,3 +113,26 @@ export async function openReceiver(
     },
   };
 }
+
+/** Receivers that stay open until all are closed: none gets the port of another, and with it the other's late webhooks. */
+export interface Receivers {
+  /** Opens one more, as `openReceiver` does. */
+  open(answer?: AnswerHook): Promise<Receiver>;
+  /** Closes them all. */
+  close(): Promise<void>;
+}
+
+/** Keeps track of the receivers of a test file. */
+export function keepReceivers(): Receivers {
+  const opened: Receiver[] = [];
+  return {
+    async open(answer) {
+      const receiver = await openReceiver(answer);
+      opened.push(receiver);
+      return receiver;
+    },
+    async close() {
+      await Promise.all(opened.map((receiver) => receiver.close()));
+    },
+  };
+}
