@@ -25,7 +25,7 @@ const UNHEEDED = {
  * see what the one before it has committed. Without `standard_conforming_strings` an index's condition would be another one than that
  * of the statements that are to use it.
  *
- * All in one message: a `transaction_timeout` counts from `begin`, and must not end it on its way to being lifted.
+ * All in one message: a limit on whole or idle transactions counts from `begin`, and must not end it on its way to being lifted.
  */
 function beginning(lock: keyof typeof LOCKS): string {
   return `begin isolation level read committed;
