@@ -89,6 +89,12 @@ function isAlive(pid: number): boolean {
   }
 }
 
+/** Whether so many processes have been replaced. Throws when one could not be, because the supervisor does not try again. */
+function hasReplaced(count: number): boolean {
+  expect(gateway.said('process_not_replaced')).toEqual([]);
+  return gateway.said('process_replaced').length === count;
+}
+
 async function until(done: () => boolean): Promise<void> {
   while (!done()) await pause(LOOK_EVERY_MS);
 }
@@ -182,7 +188,7 @@ test('two processes answer at one port and a third is the worker; they are kille
 
   const old = pids().filter(isAlive);
   gateway.signal('SIGUSR2');
-  const answers = await connectUntil(() => gateway.said('process_replaced').length === old.length);
+  const answers = await connectUntil(() => hasReplaced(old.length));
   expect([...answers], 'every connection was taken').toEqual([200]);
   await more(ORDERS);
   expect([old.filter(isAlive), pids().filter(isAlive).length]).toEqual([[], old.length]);
@@ -245,7 +251,7 @@ test('while the log is not read, a place is refilled, all processes stop in time
 
 test('when told to replace the processes before all of them serve, it does so once they do', async () => {
   await start({}, { early: 'SIGUSR2' });
-  await until(() => gateway.said('process_replaced').length === 3);
+  await until(() => hasReplaced(3));
   expect((await fetch(`${url}/health`)).status).toBe(200);
   gateway.signal('SIGTERM');
   expect(await gateway.ended).toEqual(CLEAN);
