@@ -154,6 +154,40 @@ test('a payment is not asked for if another of its session is tried and taken du
   expect(await statusOf(world, other)).toBe('pending_mobile_money_verification');
 });
 
+test('a submit that is refused leaves its key to the run of another process that has begun meanwhile', async () => {
+  const { paying, first } = await desk.turnedAway();
+  const [key, msisdn] = [freshKey(), numberEnding('42')];
+  let answer = (): void => undefined;
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  let running: ReturnType<typeof submitAt> | undefined;
+  carrier.beforeWordOf(first.reference, async () => {
+    const asked = new Promise<void>((resolve) => {
+      carrier.answer(async () => {
+        resolve();
+        await answered;
+        return { status: 202, body: '' };
+      });
+    });
+    // The other process hears that nothing was taken, and asks for the money.
+    running = submitAt(elsewhere.url, paying, msisdn, key);
+    await asked;
+    carrier.say(first.reference, 'cannot_tell');
+  });
+  try {
+    expectRefusal(await payByPhone(world, paying, msisdn, key), 502, '1404', 'EARLIER_PROMPT_OPEN');
+    expectRefusal(await payByPhone(world, paying, numberEnding('42'), key), 409, '1203', 'IDEMPOTENCY_BODY');
+    await desk.hearOf(await desk.attemptOf(paying.transaction_id, 1), 'SUCCESSFUL');
+    const again = await payByPhone(world, paying, msisdn, key);
+    expect(again.status, again.text).toBe(200);
+  } finally {
+    answer();
+  }
+  const again = await payByPhone(world, paying, msisdn, key);
+  expect(await running).toEqual({ status: 200, text: again.text });
+});
+
 test('of two turned-away attempts, the payment continues with the one that has paid', async () => {
   const { paying, first } = await desk.turnedAway();
   await world.clock.advance(1);
