@@ -70,6 +70,36 @@ describe('a payout line that failed, and was paid after that', () => {
     await desk.expectSoundBooks();
   });
 
+  /** A batch of two lines that their carrier refused, and of which it paid the first after that. */
+  async function paidOneOfTwo(payer: MerchantCreated) {
+    const payees = [{ msisdn: numberEnding('42') }, { msisdn: numberEnding('42') }];
+    const [line, other] = await commitBatch(world, payer, payees);
+    if (other === undefined) throw new Error('there is one line');
+    const attempt = await desk.lastAttempt(line.id, 'waiting');
+    for (const one of [attempt, await desk.lastAttempt(other.id, 'waiting')]) await desk.hearOf(one, 'FAILED');
+    await desk.hearOf(attempt, 'SUCCESSFUL');
+    return { line, other };
+  }
+
+  test('is left out when all failed lines are paid again, and is named when it is asked for', async () => {
+    const payer = await openPayer(world, 100_00n);
+    const { line, other } = await paidOneOfTwo(payer);
+    const named = await desk.retry(payer, line.batch_id, [other.id, line.id]);
+    expectRefusal(named, 409, '1205', 'TAKEN_AFTER_ALL');
+    expect(named.json.details.map(({ field }: Fields) => field)).toEqual(['transaction_ids[1]']);
+    const again = await desk.retry(payer, line.batch_id);
+    expect(again.json, again.text).toMatchObject({ pending_count: 1, beneficiaries: [{ phone_number: other.msisdn }] });
+    await desk.expectSoundBooks();
+  });
+
+  test('does not keep its beneficiary’s line of a later date from being paid again', async () => {
+    const payer = await openPayer(world, 100_00n);
+    const { line, other } = await paidOneOfTwo(payer);
+    await rowsOf(world, 'update payout_line set occurrence = 2, position = 0 where id = $1 returning id', [other.id]);
+    const again = await desk.retry(payer, line.batch_id);
+    expect(again.json, again.text).toMatchObject({ pending_count: 1, beneficiaries: [{ phone_number: other.msisdn }] });
+  });
+
   test('and was given back: the upstream owes it again, and the line can be paid again', async () => {
     const payer = await openPayer(world, 100_00n);
     const { line, attempt } = await desk.paidLate(payer);

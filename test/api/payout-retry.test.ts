@@ -8,14 +8,16 @@ import { MAX_PAID_AGAIN } from '../../src/domain/payout-order.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type MerchantSettingsChange, setMerchant } from '../../src/usecases/merchant-set.ts';
+import { cancelPayout } from '../../src/usecases/payout-cancel.ts';
 import { retryPayout } from '../../src/usecases/payout-retry.ts';
 import { plainly } from '../support/direct-calls.ts';
 import { expectRefusal } from '../support/envelope.ts';
 import { bearerOf, neighbourOf, numberEnding } from '../support/flows.ts';
-import { createPayout, lines, settled } from '../support/payout-flows.ts';
+import { createPayout, lines, readBatch, settled } from '../support/payout-flows.ts';
 import { availableOf, openPayer } from '../support/payout-lines.ts';
 import { expectNothingWritten } from '../support/rows.ts';
 import { openSecond } from '../support/second-gateway.ts';
+import { untilLater } from '../support/waiting.ts';
 import { type Answer, openWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -112,6 +114,24 @@ describe('failed lines', () => {
       expectRefusal(await retry(id, { transaction_ids: [named] }), 409, '1205', 'NOT_RETRYABLE');
     }
     expect(await available()).toBe(before);
+  });
+
+  test('are paid again without those that an operator called off', async () => {
+    const { json } = await createPayout(world, merchant, {
+      beneficiaries: [
+        { phone_number: numberEnding('02'), amount: '2.00' },
+        { phone_number: numberEnding('06'), amount: '3.00' },
+      ],
+    });
+    const { batch_id: id, beneficiaries } = json;
+    await untilLater(world, async () =>
+      (await readBatch(world, merchant, id)).json.failed_count === 1 ? true : undefined,
+    );
+    await cancelPayout(world.gateway.deps, id, { by: 'amina', why: 'a mistake', notTaken: true });
+    expect(await settled(world, merchant, id)).toMatchObject({ failed_count: 2 });
+    const named = await retry(id, { transaction_ids: [beneficiaries[1].transaction_id] });
+    expectRefusal(named, 409, '1205', 'NOT_RETRYABLE');
+    expect((await retry(id)).json).toMatchObject({ total_amount: '2.00', pending_count: 1 });
   });
 
   test('are paid again once by twenty calls at once, and under a key', async () => {

@@ -217,6 +217,10 @@ describe('mbongo suspense list', () => {
     expect((await payByPhone(world, open, numberEnding('42'))).status).toBe(200);
     const attempt = await attemptOf(world, open);
     desk.carrier.say(attempt.reference, 'cannot_tell');
+    // Decided, though it is inquired about for another day.
+    const refused = await collect(world, shop);
+    expect((await payByPhone(world, refused, numberEnding('42'))).status).toBe(200);
+    await desk.hearOf(await attemptOf(world, refused), 'FAILED');
     const said = () => listAt({ merchant: shop.merchant.id });
     const undecided = async () => (await said()).document.undecided;
     const see = { proof: 'mbongo proof list --status waiting', refund: 'mbongo refund list --status pending' };
