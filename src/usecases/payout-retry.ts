@@ -161,9 +161,9 @@ function faultOf(
   return canRetry(line) ? undefined : notRetryable(field, stateOf(line));
 }
 
-/** Whether a line can be retried. One that an operator called off cannot be by its merchant alone; one paid late, by nobody. */
-function canRetry({ status, retried_by: by, reason, late_attempt_id: late }: PayoutLine): boolean {
-  return status === 'failed' && by === null && late === null && reason !== 'called_off';
+/** Whether a line that was not taken up can be retried. One that an operator called off cannot be by its merchant alone. */
+function canRetry({ status, retried_by: by, reason }: PayoutLine): boolean {
+  return status === 'failed' && by === null && reason !== 'called_off';
 }
 
 function archived(field: string): RefusalDetail {
