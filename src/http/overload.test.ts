@@ -225,6 +225,23 @@ test('a long turn of the event loop counts as a queue, during that turn and in t
   expect(admitted(hand, 'read')).toBe(1_000);
 });
 
+test('however long a turn is, it sheds only reads and what begins, never a payment that has begun', () => {
+  const hand = byHand();
+  admitted(hand, 'read');
+  hand.pass(60_000);
+  const found = LOAD_CLASSES.map((loadClass) => admitted(hand, loadClass));
+  expect(found).toEqual([0, 0, 1_000, 1_000, 1_000]);
+});
+
+test('callers that wait to be looked up count as changes do: reads that stall shed every class', () => {
+  const hand = byHand();
+  for (let callers = 0; callers < 16; callers += 1) void hand.limiter.reads.follow(new Promise(() => undefined));
+  expect(admitted(hand, 'read')).toBe(1_000);
+  hand.endTurn();
+  hand.pass(10_000);
+  expect(LOAD_CLASSES.map((loadClass) => admitted(hand, loadClass))).toEqual([0, 0, 0, 0, 0]);
+});
+
 test('a long turn with few requests in it sheds nothing; nor do a few changes that wait for long', () => {
   const hand = byHand();
   admitted(hand, 'read');
