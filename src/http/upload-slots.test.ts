@@ -65,6 +65,20 @@ test('waiting uploads get their turn in order of arrival, and are refused after 
   expect([0, 1, 2].map(() => refusalOf(slots, 'ses_a', 'mch_a'))).toEqual([undefined, undefined, 1301]);
 });
 
+test('one that waits for its own sender’s slot does not keep back those who came after it', async () => {
+  const slots = createUploadSlots(manualClock(0));
+  const senders = Array.from({ length: 12 }, (_, n) => n);
+  const taken = senders.flatMap((n) => [0, 1].map(() => slots.take(`ses_${n}`, `mch_${n}`)));
+  const admitted: string[] = [];
+  for (const sender of ['ses_0', 'ses_new']) void slots.waitFor(sender, 'mch_new').then(() => admitted.push(sender));
+  taken.at(-1)?.();
+  await nextTurn();
+  expect(admitted).toEqual(['ses_new']);
+  taken[0]?.();
+  await nextTurn();
+  expect(admitted).toEqual(['ses_new', 'ses_0']);
+});
+
 test('a limited number waits, and one more is refused at once', async () => {
   const clock = manualClock(0);
   const slots = createUploadSlots(clock);
