@@ -203,6 +203,10 @@ test('once a stall has ended, everything is admitted', async () => {
   expect(hand.limiter.level()).toBe(0);
 });
 
+test('a process that has just begun counts as turning nobody away', () => {
+  expect(byHand().limiter.level()).toBe(0);
+});
+
 test('what has ended no longer counts as old, although there is more than before', async () => {
   const hand = byHand();
   hand.give(16);
