@@ -14,8 +14,8 @@ const READABLE_HEADERS = 'X-Request-Id, Retry-After, Idempotent-Replayed, RateLi
 const REMEMBERED_S = '86400';
 
 /** Whether pages of other origins may make this call. */
-export function isOpenToPages(route: Pick<Route, 'credential' | 'path'>): boolean {
-  return route.credential === 'session' && !route.path.startsWith('/internal/');
+export function isOpenToPages(route: Pick<Route, 'credential'>): boolean {
+  return route.credential === 'session';
 }
 
 /** Sent with every answer of such a route, failures included: without them a page could read none. */

@@ -328,13 +328,14 @@ describe('an Idempotency-Key', () => {
 
   it('remembers a refusal that rests on state with its bytes, and no other', async () => {
     const world = open();
-    world.rows.trouble = new Refusal(1201, { transactionId: 'txn_1' });
+    world.rows.trouble = new Refusal(1201, { transactionId: 'txn_1', retryAfter: 7 });
     const refused = await post(world, BODY, key);
     await world.clock.advance(5_000);
     world.rows.trouble = undefined;
     const again = await post(world, BODY, key);
     expect([refused.statusCode, again.statusCode, again.body]).toEqual([402, 402, refused.body]);
-    // The header says what the body says (contract §2).
+    // The headers say what the body says (contract §2).
+    expect([refused, again].map(({ headers }) => headers['retry-after'])).toEqual(['7', '7']);
     const ids = [refused, again].map(({ headers }) => headers['x-request-id']);
     expect(ids).toEqual([again.json().request_id, again.json().request_id]);
     world.rows.trouble = new Refusal(1302);

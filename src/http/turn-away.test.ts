@@ -4,6 +4,7 @@
  */
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { Type } from 'typebox';
 import { afterEach, describe, expect, test } from 'vitest';
 import { connectTo } from '../../test/support/listening.ts';
@@ -173,6 +174,29 @@ test('two Host headers are refused as such, however busy the server is', async (
     await exchange('GET /api/v1/payments/status/pay_0123456789 HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n'),
   );
   expect([answer.status, answer.headers.connection, judged]).toEqual([400, 'close', 0]);
+});
+
+test('a request that is whole within a second of the stop is refused for that, however busy the server is', async () => {
+  await open();
+  const connected = once(world.app.server, 'connection') as Promise<[Socket]>;
+  const client = connectTo(world.app.server);
+  const [socket] = await connected;
+  client.write('POST /api/v1/orders HTTP/1.1\r\nHost:');
+  await expect.poll(() => socket.bytesRead).toBeGreaterThan(0);
+  const stopped = world.app.close();
+  for (let tenths = 0; tenths < 9; tenths += 1) {
+    await world.clock.advance(100);
+    await setImmediate();
+  }
+  expect(socket.destroyed).toBe(false);
+  let answer = '';
+  client.on('data', (chunk) => {
+    answer += chunk.toString();
+  });
+  client.write(' x\r\nContent-Length: 0\r\n\r\n');
+  await Promise.all([once(client, 'close'), stopped]);
+  const { status, headers } = parse(answer);
+  expect([status, headers.connection, headers['retry-after'], judged]).toEqual([503, 'close', '2', 0]);
 });
 
 test('a long body that is still to come is shed once, and its sender is told', async () => {
