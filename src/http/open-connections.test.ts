@@ -148,6 +148,29 @@ describe('a server that stops', () => {
     client.destroy();
   });
 
+  it('waits for an answer that takes longer than a client may take to read one', async () => {
+    let go: ((right: boolean) => void) | undefined;
+    const right = new Promise<boolean>((resolve) => {
+      go = resolve;
+    });
+    const isClockRight = vi.fn(() => right);
+    const world = await listening({ isClockRight });
+    const client = await world.open();
+    client.write(
+      `POST /api/v1/orders HTTP/1.1\r\nHost: x\r\nAuthorization: ${world.merchantAuth}\r\nContent-Length: 0\r\n\r\n`,
+    );
+    await vi.waitUntil(() => isClockRight.mock.calls.length > 0, 60_000);
+    const stop = world.app.close();
+    for (let tenths = 0; tenths < 60; tenths += 1) {
+      await world.clock.advance(100);
+      await setImmediate();
+    }
+    go?.(true);
+    const [told] = (await once(client, 'data')) as [Buffer];
+    expect(told.toString()).toMatch(/^HTTP\/1\.1 400 /);
+    await world.close(stop);
+  });
+
   it('closes a connection that has sent something other than HTTP after a request, and tells it so', async () => {
     let answer: (() => void) | undefined;
     const held = new Promise<void>((resolve) => {
