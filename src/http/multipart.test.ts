@@ -134,13 +134,16 @@ describe('a form is refused', () => {
     expect(source.readableEnded).toBe(true);
   });
 
-  it('if nothing comes for thirty seconds', async () => {
+  it.each([
+    ['at all', ['']],
+    ['any more', ['--b\r\n', 'Content-Disposition: form-data; name="file"\r\n\r\n', 'x']],
+  ])('if nothing comes %s for thirty seconds', async (_when, pieces) => {
     const source = Object.assign(new PassThrough(), { headers: { 'content-type': TYPE } });
     let refused: string | Form | undefined;
     const reading = outcome(source).then((found) => {
       refused = found;
     });
-    for (const piece of ['--b\r\n', 'Content-Disposition: form-data; name="file"\r\n\r\n', 'x']) {
+    for (const piece of pieces) {
       source.write(piece);
       await clock.advance(29_999);
     }
