@@ -13,9 +13,10 @@ import type { Attempt, Payment, Session, UpstreamMethod } from '../domain/record
 import { Refusal } from '../domain/refusal.ts';
 import { reviseSession } from '../domain/session.ts';
 import type { SettlementRows } from '../domain/settlement.ts';
-import { methodColumns, requireMine, requireSubmittable, SubmitAgain } from '../domain/submission.ts';
+import { methodColumns, PaymentMoved, requireMine, requireSubmittable, SubmitAgain } from '../domain/submission.ts';
 import type { SessionCaller } from './callers.ts';
 import { cachedFirst, type Deps, newId } from './deps.ts';
+import { findPaidAsideInSession } from './paid-aside.ts';
 import { commitOrFind, type Receipt } from './perform.ts';
 
 /** Which upstream is asked, and for which method and phone. */
@@ -40,7 +41,7 @@ export interface Intending {
   readonly answering: { readonly receipt: Receipt | undefined };
   /** Checks the payment and its session as they are when the attempt is opened; throws if they do not fit. */
   readonly check?: (payment: Payment, session: Session) => void;
-  /** Time has passed since the caller was authenticated: its session is read anew, and whether it may still pay. */
+  /** Time has passed since the caller was authenticated: its session is read anew, and whether its order may still be paid. */
   readonly hasWaited?: boolean;
 }
 
@@ -52,14 +53,16 @@ interface Rows {
   readonly payment: Payment | undefined;
   /** This very attempt, if it was written by a commit of ours whose outcome was lost. */
   readonly own: Attempt | undefined;
+  /** Whether money has come for the session's order, too late to count. */
+  readonly isPaidAside: boolean;
 }
 
 /**
  * Holds the session for this payment, moves it to `processing` and opens an attempt, in one change with the beginning of
  * the run's memory.
  *
- * @throws Refusal when the session may not pay the payment now, SubmitAgain when another submit holds it, or the rows
- * have moved.
+ * @throws Refusal when the session may not pay the payment now, SubmitAgain when another submit holds it, the rows have moved, or
+ * money has come too late to count.
  */
 export async function intendAttempt(
   deps: Deps,
@@ -79,9 +82,10 @@ export async function intendAttempt(
     if (stored !== undefined) throw new SubmitAgain(known.id);
     // A submit that reads anew has waited: its credential may have been revoked since, and its merchant suspended.
     if (own === undefined && session !== undefined) requireMintingSecret(session, deps.clock.now());
-    return { session, payment, own };
+    const aside = payment && session && (await findPaidAsideInSession(deps, payment, session));
+    return { session, payment, own, isPaidAside: aside !== undefined };
   };
-  const atHand = { session: caller.session, payment: known, own: undefined };
+  const atHand = { session: caller.session, payment: known, own: undefined, isPaidAside: false };
   const read = hasWaited === true ? fresh : cachedFirst<Rows>(atHand, fresh);
   const decide = (rows: Rows): { readonly change?: Change; readonly answer: Intended } => {
     const now = deps.clock.now();
@@ -91,6 +95,8 @@ export async function intendAttempt(
     if (rows.own !== undefined) return { answer: wonBefore(rows.own, payment, rows.session) };
     requireSubmittable(rows.session, payment, now);
     check?.(payment, rows.session);
+    // The submit has looked for such money before it waited. It starts over, and refuses in its method's words.
+    if (rows.isPaidAside) throw new PaymentMoved(payment.id);
     // Method, fee and phone stay on the attempt until the upstream may have the order, so that nothing has to be undone.
     const { total_minor, fee_minor } = methodColumns(payment, caller.merchant, intention.method);
     const attempt = newAttempt(attemptId, orderOf(payment), { amount_minor: total_minor, fee_minor }, intention, now);

@@ -88,7 +88,6 @@ async function refusalByEarlier(collect: Collect, session: Session): Promise<Ref
   const { deps } = collect;
   if (refusalOf(() => requireCollectable(collect, session, deps.clock.now())) !== undefined) return undefined;
   if (session.payments === 0 || session.submitting_payment_id !== null) return undefined;
-  const field = 'payment_method';
   const payments = await deps.store.payment.ofSession(session.shard, session.id);
   const aside = await findPaidAside(deps, payments);
   const earlier = aside === undefined ? await askEarlierInSession(deps, cardOf(deps), payments) : 'paid_aside';
@@ -97,10 +96,14 @@ async function refusalByEarlier(collect: Collect, session: Session): Promise<Ref
     case 'taken':
       return undefined;
     case 'paid_aside':
-      return new Refusal(1110, { details: [{ field, code: 'PAID_BEFORE' }] });
+      return refusePaidBefore();
     case 'unclear':
-      return new Refusal(1404, { retryAfter: 10, details: [{ field, code: 'EARLIER_TRY_OPEN' }] });
+      return new Refusal(1404, { retryAfter: 10, details: [{ field: 'payment_method', code: 'EARLIER_TRY_OPEN' }] });
   }
+}
+
+function refusePaidBefore(): Refusal {
+  return new Refusal(1110, { details: [{ field: 'payment_method', code: 'PAID_BEFORE' }] });
 }
 
 /**
@@ -164,6 +167,7 @@ async function commitIntended(
     if (rows.session.version !== session.version) throw new SessionMoved(rows.session);
     const now = deps.clock.now();
     requireCollectable(collect, rows.session, now);
+    if (rows.isPaidAside) throw refusePaidBefore();
     const payment = newPayment(collect, rows.session, now);
     intended = intend(deps, rows.session, rows.siblings, payment, method);
     return {
@@ -192,6 +196,8 @@ interface Rows {
   readonly session: Session | undefined;
   /** The session's earlier payments, which this one ends. */
   readonly siblings: readonly Payment[];
+  /** Whether money has come for one of them, too late to count: perhaps while the network was asked about them. */
+  readonly isPaidAside: boolean;
 }
 
 /** The first time the session is as it was given, if it has no earlier payments that would have to be read. */
@@ -202,9 +208,10 @@ function rowsOf(deps: Deps, session: Session): () => Promise<Rows> {
     // Earlier tries may have been inquired about for seconds: a credential revoked or merchant suspended meanwhile pays nothing.
     if (fresh !== undefined) requireMintingSecret(fresh, deps.clock.now());
     const hasSiblings = fresh !== undefined && fresh.payments > 0;
-    return { session: fresh, siblings: hasSiblings ? await deps.store.payment.ofSession(shard, id) : [] };
+    const siblings = hasSiblings ? await deps.store.payment.ofSession(shard, id) : [];
+    return { session: fresh, siblings, isPaidAside: (await findPaidAside(deps, siblings)) !== undefined };
   };
-  return session.payments === 0 ? cachedFirst({ session, siblings: [] }, read) : read;
+  return session.payments === 0 ? cachedFirst({ session, siblings: [], isPaidAside: false }, read) : read;
 }
 
 /** Sends the token, once, and writes what the network says. */

@@ -41,7 +41,7 @@ import {
 import { cardOf, networkDown } from './card-form.ts';
 import { cardIntention, cardOrderOf } from './card-pay.ts';
 import type { Deps } from './deps.ts';
-import { isPaidAside, paidBefore } from './paid-aside.ts';
+import { findPaidAsideInSession, isPaidAside, paidBefore } from './paid-aside.ts';
 import type { FoundSubmit } from './payment-submit-found.ts';
 import { outcomeOf } from './payment-submit-outcome.ts';
 import { submitByAttempt, writeOutcome } from './payment-submit-upstream.ts';
@@ -208,14 +208,18 @@ async function actOn(submit: OpenSubmit, order: CardOrder, authentication: Authe
 }
 
 /**
- * Why the money is not asked for if the session's credential was revoked, or its merchant suspended, while the network was asked; or
- * if that cannot be read, as the database is away.
+ * Why the money is not asked for if the session's credential was revoked, its merchant suspended, or the order paid too late to count,
+ * while the network was asked; or if that cannot be read, as the database is away.
  */
 async function stoppedMeanwhile({ deps, intended }: OpenSubmit): Promise<Unasked | undefined> {
   const { attempt, payment, session: known } = intended;
   try {
-    const session = await deps.store.session.caller(known.shard, known.id);
-    const refusal = session && refusalOf(() => requireMintingSecret(session, deps.clock.now()));
+    const [session, aside] = await Promise.all([
+      deps.store.session.caller(known.shard, known.id),
+      findPaidAsideInSession(deps, payment, known),
+    ]);
+    const stopped = session && refusalOf(() => requireMintingSecret(session, deps.clock.now()));
+    const refusal = stopped ?? (aside && paidBefore(payment, 'session_id'));
     if (refusal === undefined) return undefined;
     deps.log.info('card_not_charged', { attempt_id: attempt.id, transaction_id: payment.id });
     return { ...NOT_ASKED, refusal };

@@ -26,6 +26,7 @@ import { locked, readCodeCounts, requireCodesOpen } from './code-lockout.ts';
 import { type CodeAsked, sendingCode } from './code-send.ts';
 import { type Deps, idsOf } from './deps.ts';
 import type { LimitCounters } from './limit-counters.ts';
+import { findPaidAsideInSession, paidBefore } from './paid-aside.ts';
 import type { FoundSubmit } from './payment-submit-found.ts';
 import { type Decision, decisionOf, perform, type Reply, refusalOf, refuse } from './perform.ts';
 import {
@@ -48,6 +49,8 @@ interface Rows extends PinRows {
   readonly session: (Session & MintedBy) | undefined;
   readonly payment: Payment | undefined;
   readonly sessionPayments: readonly Payment[];
+  /** Whether money has come for the session's order, too late to count: perhaps while the PIN waited to be verified. */
+  readonly isPaidAside: boolean;
   /** The wrong codes of the account, if a code is asked for. */
   readonly codeCounts: LimitCounters;
   /** The codes that were sent for the account, likewise. */
@@ -106,8 +109,12 @@ async function readRows(deps: Deps, caller: SessionCaller, paymentId: string, me
   // For numbers without an account, too: how long an answer takes must not tell whether there is one.
   const asking = payment !== undefined && asksForCode(caller.merchant, payment) ? means.number : null;
   const [codeCounts, textCounts] = await Promise.all([readCodeCounts(deps, asking), readTextCounts(deps, asking)]);
-  const sessionPayments = await readSessionPayments(deps, session);
-  return { session, payment, ...pinRows, sessionPins, sessionPayments, codeCounts, textCounts };
+  const [sessionPayments, aside] = await Promise.all([
+    readSessionPayments(deps, session),
+    payment && session && findPaidAsideInSession(deps, payment, session),
+  ]);
+  const isPaidAside = aside !== undefined;
+  return { session, payment, ...pinRows, sessionPins, sessionPayments, isPaidAside, codeCounts, textCounts };
 }
 
 /** The code to be sent, to the phone that it is kept with; undefined if none is asked for. */
@@ -198,10 +205,11 @@ interface Opened extends Rows {
   readonly wallet: Wallet;
 }
 
-/** @throws Refusal 1102, 1201, 1202, 1301, 1303 or 1402. */
+/** @throws Refusal 1102, 1110, 1201, 1202, 1301, 1303 or 1402. */
 function pay(submit: AccountSubmit, opened: Opened, now: number): Decision<Submitted> {
   const { deps, merchant, means } = submit;
   const { session, payment, wallet, account, sessionPayments } = opened;
+  if (opened.isPaidAside) throw paidBefore(payment, 'payment_id');
   if (wallet.currency !== payment.currency) {
     throw refuseField(1102, means.numberField, 'WALLET_CURRENCY', { currency: wallet.currency });
   }

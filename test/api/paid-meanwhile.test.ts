@@ -1,0 +1,130 @@
+/**
+ * Money comes for an order, too late to count, while a submit waits for something else: the order is not paid a second time
+ * (decision 30).
+ */
+import { setImmediate } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Attempt } from '../../src/domain/records.ts';
+import { callbackUrl } from '../../src/usecases/callback-url.ts';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { submitPayment } from '../../src/usecases/payment-submit.ts';
+import { openFormOf, submitCard } from '../support/card-payments.ts';
+import { callerOf, meansOf, oncePinIsJudged, plainly, submitOf } from '../support/direct-calls.ts';
+import { expectRefusal } from '../support/envelope.ts';
+import { type FickleNetwork, openFickleNetwork } from '../support/fickle-network.ts';
+import { collect, collectWith, numberEnding, type Paying, payByPhone, statusOf } from '../support/flows.ts';
+import { callBack } from '../support/phone-payments.ts';
+import { rowsOf } from '../support/rows.ts';
+import { openWaveringCarrier, TURNED_AWAY, type WaveringCarrier } from '../support/wavering-carrier.ts';
+import { collectBody, openWorld, type World } from '../support/world.ts';
+
+let carrier: WaveringCarrier;
+let network: FickleNetwork;
+let world: World;
+let merchant: MerchantCreated;
+beforeAll(async () => {
+  [carrier, network] = await Promise.all([openWaveringCarrier(), openFickleNetwork()]);
+  world = await openWorld({
+    env: { MTN_MOMO_BASE_URL: carrier.url, CARDNET_BASE_URL: network.url, RATE_LIMIT_SCALE: '0' },
+  });
+  merchant = await world.merchant();
+});
+beforeEach(() => Object.assign(network, { issuer: 'SUCCESSFUL', pays: 'APPROVED' }));
+afterAll(async () => {
+  expect((await world.gateway.store.auditAll()).findings).toEqual([]);
+  await world.close();
+  await Promise.all([carrier.close(), network.close()]);
+});
+
+/** An order that its carrier has turned away. */
+interface TurnedAway {
+  readonly reference: string;
+  /** The carrier says that it has taken the money all the same. */
+  pays(): Promise<void>;
+}
+
+async function turnedAway(paying: Paying): Promise<TurnedAway> {
+  carrier.answer(TURNED_AWAY);
+  expectRefusal(await payByPhone(world, paying, numberEnding('42')), 502, '1404');
+  const found = 'select * from attempt where payment_id = $1';
+  const [tried] = await rowsOf<Attempt>(world, found, [paying.transaction_id]);
+  if (tried === undefined) throw new Error('no try has been made');
+  const { reference, shard, id } = tried;
+  const { deps, store } = world.gateway;
+  return {
+    reference,
+    async pays() {
+      carrier.say(reference, 'SUCCESSFUL');
+      expect(await callBack(callbackUrl(deps, tried), {})).toBe(200);
+      expect(await store.attempt.get(shard, id)).toMatchObject({ status: 'approved', reason: 'late_success' });
+    },
+  };
+}
+
+/** Another payment of a session whose first one a carrier has turned away, and the customer's card has ended. */
+async function besideDeclined() {
+  const first = await collect(world, merchant);
+  const tried = await turnedAway(first);
+  const form = await openFormOf(world, first);
+  network.pays = 'DECLINED';
+  expectRefusal(await submitCard(world, { ...first, form }), 402, '1502');
+  network.pays = 'APPROVED';
+  const paying: Paying = { ...first, ...(await collectWith(world, first.token)) };
+  return { tried, paying };
+}
+
+test('a card is not charged if a phone has paid the order while the issuer was asked', async () => {
+  const paying = await collect(world, merchant);
+  const tried = await turnedAway(paying);
+  const form = await openFormOf(world, paying);
+  const before = network.count('pay');
+  const slow = network.hold('authenticate');
+  const submitted = submitCard(world, { ...paying, form });
+  await slow.asked;
+  await tried.pays();
+  slow.answer();
+  expectRefusal(await submitted, 400, '1110', 'PAID_BEFORE');
+  expect(network.count('pay')).toBe(before);
+  expect(await statusOf(world, paying)).toBe('pending');
+});
+
+test('a wallet is not debited if a phone has paid the order while the PIN was verified', async () => {
+  const { tried, paying } = await besideDeclined();
+  const wallet = await world.wallet();
+  const deps = oncePinIsJudged(world.gateway.deps, tried.pays);
+  const caller = await callerOf(world, merchant, paying);
+  const submitted = submitPayment(deps, caller, submitOf(paying, meansOf(wallet)), plainly);
+  const details = [{ field: 'payment_id', code: 'PAID_BEFORE' }];
+  await expect(submitted).rejects.toMatchObject({ code: 1110, more: { details } });
+  expect(await statusOf(world, paying)).toBe('pending');
+});
+
+test('nobody is sent a prompt if another phone has paid the order while the carrier was asked about an earlier one', async () => {
+  const { tried, paying } = await besideDeclined();
+  const own = await turnedAway(paying);
+  const isAsked = new Promise<void>((resolve) => carrier.beforeWordOf(tried.reference, async () => resolve()));
+  carrier.beforeWordOf(own.reference, async () => {
+    await isAsked;
+    // The answer about the first one, which says that it is not known, is given before it pays.
+    await setImmediate();
+    await tried.pays();
+  });
+  expectRefusal(await payByPhone(world, paying, numberEnding('42')), 400, '1110', 'PAID_BEFORE');
+  const made = await rowsOf(world, 'select id from attempt where payment_id = $1', [paying.transaction_id]);
+  expect(made).toHaveLength(1);
+});
+
+test('a token is not sent if a phone has paid the order while the network was asked about an earlier try', async () => {
+  const { tried, paying } = await besideDeclined();
+  const before = network.count('pay');
+  const slow = network.hold('inquire');
+  const native = { native_pay_token: 'tok_approved', native_pay_token_type: 'PAYMENT_GATEWAY' };
+  const body = collectBody(world, 'google_pay', native);
+  const collected = world.call('POST', '/payments/collect', { bearer: paying.token, body });
+  await slow.asked;
+  await tried.pays();
+  slow.answer();
+  expectRefusal(await collected, 400, '1110', 'PAID_BEFORE');
+  await world.gateway.background.idle();
+  expect(network.count('pay')).toBe(before);
+});
