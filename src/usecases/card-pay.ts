@@ -24,7 +24,14 @@ import { callWithinDeadline } from './attempt-ask.ts';
 import type { Intention } from './attempt-intend.ts';
 import { readSettlement, settleByAnswer } from './attempt-settle.ts';
 import { RETURN_LIFE_MS } from './card-challenge.ts';
-import { askEarlier, type Earlier, type PaidEarlier, readWithEarlier, settleEarlier } from './card-earlier.ts';
+import {
+  askEarlier,
+  askEarlierInSession,
+  type Earlier,
+  type PaidEarlier,
+  readWithEarlier,
+  settleEarlier,
+} from './card-earlier.ts';
 import { isClockFast } from './clock-guard.ts';
 import type { Deps } from './deps.ts';
 import { findPaidAsideInSession } from './paid-aside.ts';
@@ -80,8 +87,9 @@ export type Look =
 interface Looking {
   readonly deps: Deps;
   readonly card: CardConnector;
-  /** The challenged attempt, as it was read. */
+  /** The challenged attempt and its payment, as they were read. */
   readonly attempt: Attempt;
+  readonly payment: Payment;
   readonly receipt: Receipt | undefined;
 }
 
@@ -99,7 +107,7 @@ export async function lookAtChallenge(
   const askedAt = deps.clock.now();
   // Without a network there is nobody to ask; the challenge still expires.
   if (card === undefined) return stillOpen(deps, attempt, { kind: 'not_sent', reason: 'there is no card network' });
-  const looking: Looking = { deps, card, attempt, receipt };
+  const looking: Looking = { deps, card, attempt, payment, receipt };
   const authentication = await card.authentication(cardOrderOf(attempt, payment));
   switch (authentication.kind) {
     case 'authenticated': {
@@ -158,7 +166,8 @@ async function overdue(deps: Deps, askedAt: number, threeDs: ThreeDsResult | und
 /** Asks for the money only if no earlier attempt has paid; if that is unclear, later or not at all. */
 async function payUnlessPaid(looking: Looking, threeDs: ThreeDsResult): Promise<Look> {
   const { deps, card, attempt } = looking;
-  const earlier = await askEarlier(deps, card, attempt);
+  const own = await askEarlier(deps, card, attempt);
+  const earlier = own.kind === 'none' ? await askOthers(looking) : own;
   switch (earlier.kind) {
     case 'none':
       // Whoever may not pay now may be allowed to before the challenge is over; nothing has been charged until then.
@@ -170,6 +179,19 @@ async function payUnlessPaid(looking: Looking, threeDs: ThreeDsResult): Promise<
     case 'unclear':
       return unlessPaid(looking, earlier, await stillOpen(deps, attempt, { kind: 'unknown', reason: earlier.kind }));
   }
+}
+
+/**
+ * What became of the card attempts at the session's other payments. The submit asked, but the challenge has taken minutes, in which
+ * the network may have carried out what it had turned away.
+ */
+async function askOthers({ deps, card, payment }: Looking): Promise<Earlier> {
+  const all = await deps.store.payment.ofSession(payment.shard, payment.session_id);
+  const others = all.filter(({ id }) => id !== payment.id);
+  const found = await askEarlierInSession(deps, card, others);
+  if (found === 'none') return { kind: 'none' };
+  if (found === 'unclear') return { kind: 'unclear', reason: 'another payment of the session may have been paid' };
+  return { kind: 'paid_aside' };
 }
 
 /**

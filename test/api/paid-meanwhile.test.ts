@@ -8,11 +8,19 @@ import type { Attempt } from '../../src/domain/records.ts';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { submitPayment } from '../../src/usecases/payment-submit.ts';
-import { openFormOf, submitCard } from '../support/card-payments.ts';
+import { collectByCard, collectCardWith, openFormOf, submitCard } from '../support/card-payments.ts';
 import { callerOf, meansOf, oncePinIsJudged, plainly, submitOf } from '../support/direct-calls.ts';
 import { expectRefusal } from '../support/envelope.ts';
-import { type FickleNetwork, openFickleNetwork } from '../support/fickle-network.ts';
-import { collect, collectWith, numberEnding, type Paying, payByPhone, statusOf } from '../support/flows.ts';
+import { type FickleNetwork, openFickleNetwork, refusal } from '../support/fickle-network.ts';
+import {
+  collect,
+  collectWith,
+  numberEnding,
+  type Paying,
+  payByPhone,
+  statusOf,
+  untilStatus,
+} from '../support/flows.ts';
 import { callBack } from '../support/phone-payments.ts';
 import { rowsOf } from '../support/rows.ts';
 import { openWaveringCarrier, TURNED_AWAY, type WaveringCarrier } from '../support/wavering-carrier.ts';
@@ -43,12 +51,18 @@ interface TurnedAway {
   pays(): Promise<void>;
 }
 
+async function triesOf({ transaction_id }: Paying): Promise<readonly [Attempt, ...Attempt[]]> {
+  const [first, ...others] = await rowsOf<Attempt>(world, 'select * from attempt where payment_id = $1', [
+    transaction_id,
+  ]);
+  if (first === undefined) throw new Error('no try has been made');
+  return [first, ...others];
+}
+
 async function turnedAway(paying: Paying): Promise<TurnedAway> {
   carrier.answer(TURNED_AWAY);
   expectRefusal(await payByPhone(world, paying, numberEnding('42')), 502, '1404');
-  const found = 'select * from attempt where payment_id = $1';
-  const [tried] = await rowsOf<Attempt>(world, found, [paying.transaction_id]);
-  if (tried === undefined) throw new Error('no try has been made');
+  const [tried] = await triesOf(paying);
   const { reference, shard, id } = tried;
   const { deps, store } = world.gateway;
   return {
@@ -88,6 +102,24 @@ test('a card is not charged if a phone has paid the order while the issuer was a
   expect(await statusOf(world, paying)).toBe('pending');
 });
 
+test('a customer back from the issuer is not charged if the network has carried out another card of the order meanwhile', async () => {
+  const first = await collectByCard(world, merchant, { minted: { ttl_seconds: 7_200 } });
+  network.instead('pay', refusal('SERVER_BUSY'));
+  expectRefusal(await submitCard(world, first), 502, '1404');
+  network.instead('pay', undefined);
+  const second = { ...first, ...(await collectCardWith(world, first.token)) };
+  network.issuer = 'PENDING';
+  expect((await submitCard(world, second)).status).toBe(202);
+  const [tried] = await triesOf(first);
+  network.took(tried.id);
+  const before = network.count('pay');
+  network.issuer = 'SUCCESSFUL';
+  await world.pass(60_000, 2);
+  expect(network.count('pay')).toBe(before);
+  await untilStatus(world, second, 'expired', 60_000);
+  expect(await triesOf(first)).toMatchObject([{ status: 'approved', reason: 'late_success' }]);
+});
+
 test('a wallet is not debited if a phone has paid the order while the PIN was verified', async () => {
   const { tried, paying } = await besideDeclined();
   const wallet = await world.wallet();
@@ -110,8 +142,7 @@ test('nobody is sent a prompt if another phone has paid the order while the carr
     await tried.pays();
   });
   expectRefusal(await payByPhone(world, paying, numberEnding('42')), 400, '1110', 'PAID_BEFORE');
-  const made = await rowsOf(world, 'select id from attempt where payment_id = $1', [paying.transaction_id]);
-  expect(made).toHaveLength(1);
+  expect(await triesOf(paying)).toHaveLength(1);
 });
 
 test('a token is not sent if a phone has paid the order while the network was asked about an earlier try', async () => {
