@@ -47,6 +47,9 @@ describe('card numbers', () => {
     ['letters that cannot be seen', '4111\u31641111\u31641111\u31641111'],
     ['tabs', '4111\t1111\t1111\t1111'],
     ['lines', '4111\n1111\u20281111\n1111'],
+    ['one long group after a blank, as some cards of UnionPay show it', '622126 0000000001009'],
+    ['two halves', '41111111 11111111'],
+    ['a dash and a blank', '4111-1111 11111111'],
     ['blanks of Braille', '4111\u28001111\u28001111\u28001111'],
     ['slashes of fractions', '4111⁄1111∕1111⁄1111'],
     ['what cannot be seen', '4111\u200b1111\u00ad1111\u20601111'],
@@ -91,6 +94,18 @@ describe('card numbers', () => {
       '',
     ];
     expect(fine.filter(holdsCardNumber)).toEqual([]);
+  });
+
+  it.each([
+    ['a customer and a time in milliseconds', '471-1796030993310'],
+    ['a longer one', '500104_1796030993312'],
+    ['a customer and a time in seconds', '3612-1796030999'],
+    ['a shop, a day and a number', '6364-20261130-1002'],
+    ['a shop, a customer and a time', '680-9377-1796030998'],
+    ['a customer, a time and a number', '679-1796030993312-1'],
+  ])('are not seen in a reference of %s, although the check digit is right', (_name, reference) => {
+    expect(holdsCardNumber(reference)).toBe(false);
+    expect(isCardNumber(reference)).toBe(true);
   });
 
   it('are never seen in a UUID', () => {

@@ -216,8 +216,9 @@ function isAmex(text: string): boolean {
 
 /**
  * The runs of digits that begin at `start`, may be a card number by length and check digit, and do not go on as a word. Groups
- * have at least three digits (4 4 4 4, 4 6 5 and the like); groups before a dot, an underscore or a slash have four to six,
- * because amounts and times are grouped differently.
+ * have at least three digits (4 4 4 4, 4 6 5 and the like); groups before a dot, an underscore or a slash have at least four,
+ * because amounts and times are grouped differently. Groups joined by anything but blanks have at most six: merchants join a
+ * customer's number and a time, or a day, to a reference.
  */
 function candidatesAt(text: string, start: number): string[] {
   const found: string[] = [];
@@ -227,6 +228,7 @@ function candidatesAt(text: string, start: number): string[] {
   let count = 0;
   let group = 0;
   let least = 1;
+  let most = MAX_CARD_DIGITS;
   for (let i = start; i < text.length && count < MAX_CARD_DIGITS; i += 1) {
     const char = text.charCodeAt(i);
     if (isDigit(char)) {
@@ -236,12 +238,13 @@ function candidatesAt(text: string, start: number): string[] {
       count += 1;
       group += 1;
       // The check digit comes first: it is the cheapest, and a text may be full of such runs.
-      const fits = count >= MIN_CARD_DIGITS && group >= least && sum % 10 === 0;
+      const fits = count >= MIN_CARD_DIGITS && group >= least && group <= most && sum % 10 === 0;
       if (fits && !goesOn(text, i + 1)) found.push(digitsIn(text.slice(start, i + 1)));
     } else if (!isSeparator(char) || (group > 0 && !endsGroup(char, group))) break;
     else {
-      if (group > 0) least = 1;
+      if (group > 0) [least, most] = [1, MAX_CARD_DIGITS];
       if (!isPlainSeparator(char)) least = MIN_GROUP_DIGITS;
+      if (char !== BLANK) most = MAX_GROUP_DIGITS;
       group = 0;
     }
   }
@@ -253,11 +256,12 @@ function digitsIn(text: string): string {
 }
 
 const MIN_GROUP_DIGITS = 3;
+const MAX_GROUP_DIGITS = 6;
 
 /** Whether a group of that many digits may have that separator after it. */
 function endsGroup(separator: number, digits: number): boolean {
-  if (isPlainSeparator(separator)) return digits >= MIN_GROUP_DIGITS;
-  return digits >= 4 && digits <= 6;
+  if (separator === BLANK) return digits >= MIN_GROUP_DIGITS;
+  return digits >= (separator === DASH ? MIN_GROUP_DIGITS : 4) && digits <= MAX_GROUP_DIGITS;
 }
 
 const PLUS = 0x2b;
