@@ -182,13 +182,17 @@ describe('an archived object is not changed', () => {
 });
 
 describe('a month is dropped', () => {
-  /** A statement that reaches back into the month. */
-  const statement = (more = ''): ReturnType<World['call']> => {
-    const span = `from=${new Date(NOON - DAY).toISOString()}&to=${new Date(NOON + DAY).toISOString()}`;
-    const path = `/internal/statement?currency=usd&${span}&limit=2${more}`;
+  /** A statement from the day before that noon on. */
+  const statementFrom = (more: string): ReturnType<World['call']> => {
+    const path = `/internal/statement?currency=usd&from=${new Date(NOON - DAY).toISOString()}${more}`;
     return world.call('GET', path, { bearer: bearerOf(past.merchant) });
   };
+  /** A statement that reaches back into the month. */
+  const statement = (more = ''): ReturnType<World['call']> =>
+    statementFrom(`&to=${new Date(NOON + DAY).toISOString()}&limit=2${more}`);
   let cursor: string;
+  /** Where a statement goes on that has been read to its last line. */
+  let lastLine: string;
 
   test('only as the oldest, and only once the ledger of its time has been archived', async () => {
     const months = (await listArchive(world.gateway.deps)).map(({ month }) => month);
@@ -215,7 +219,10 @@ describe('a month is dropped', () => {
   });
 
   test('its tables go, and what is left adds up to the day on which it begins', async () => {
-    await fund(world, past.merchant, 5_00n);
+    for (const minor of [3_00n, 2_00n]) await fund(world, past.merchant, minor);
+    const whole = (await statementFrom('&limit=1000')).json;
+    const allButOne = await statementFrom(`&limit=${whole.lines.length - 1}`);
+    lastLine = `&limit=1&cursor=${allButOne.json.next_cursor}`;
     const held = (await world.call('GET', '/internal/balances', { bearer: bearerOf(past.merchant) })).text;
     cursor = (await statement()).json.next_cursor;
     expect((await statement(`&cursor=${cursor}`)).status).toBe(200);
@@ -238,11 +245,17 @@ describe('a month is dropped', () => {
     expect(gone.json.details[0].message).toContain(day);
     const kept = await ask(Date.parse(`${day}T00:00:00Z`));
     expect(kept.status, kept.text).toBe(200);
-    expect(kept.json.lines).toHaveLength(1);
+    expect(kept.json.lines).toHaveLength(2);
   });
 
   test('a statement that was begun before does not continue without its lines', async () => {
     expectRefusal(await statement(`&cursor=${cursor}`), 400, '1110', 'BEFORE_RECORDS');
+  });
+
+  test('but does once those have been read', async () => {
+    const { json, text } = await statementFrom(lastLine);
+    expect(json.lines, text).toHaveLength(1);
+    expect(json.page.closing_balance).toBe(json.closing_balance);
   });
 
   test('its payments are no longer found, and those that stayed are', async () => {

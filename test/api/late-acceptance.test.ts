@@ -255,14 +255,33 @@ describe('a payment whose submit was turned away', () => {
     for (const attempt of [first, second]) await expect(bookToMerchant(attempt)).rejects.toThrow(OperatorError);
   });
 
-  test('and another of its session, both paid late, are credited to their merchant once, if booked at the same time', async () => {
+  /** Two payments of one session, submitted some time apart, and both paid too late: one was turned away, the other refused. */
+  async function bothPaidLate(apartMs: number) {
     const { paying, first } = await desk.turnedAway();
+    await world.clock.advance(apartMs);
     const other = { ...paying, ...(await collectWith(world, paying.token, 'mobile_money')) };
     expect((await payByPhone(world, other, numberEnding('42'))).status).toBe(200);
     const second = await desk.attemptOf(other.transaction_id, 0);
     await desk.hearOf(second, 'FAILED');
     for (const attempt of [first, second]) await desk.hearOf(attempt, 'SUCCESSFUL');
     expect([await statusOf(world, paying), await statusOf(world, other)]).toEqual(['cancelled', 'failed']);
+    return [first, second] as const;
+  }
+
+  test.each([
+    ['earlier', 0],
+    ['later', 1],
+  ] as const)(
+    'and another of its session, both paid late, are credited to their merchant once: the %s one of the two',
+    async (_, at) => {
+      const both = await bothPaidLate(60_000);
+      await bookToMerchant(both[at]);
+      await expect(bookToMerchant(both[1 - at] as Attempt)).rejects.toThrow(`was paid by ${both[at].id}`);
+    },
+  );
+
+  test('and another of its session, both paid late, are credited to their merchant once, if booked at the same time', async () => {
+    const both = await bothPaidLate(0);
     const { deps } = world.gateway;
     const held: (() => void)[] = [];
     // Both have found the order unpaid before either is written.
@@ -275,7 +294,7 @@ describe('a payment whose submit was turned away', () => {
     };
     const together = { ...deps, store: { ...deps.store, commit } };
     const booked = await Promise.allSettled(
-      [first, second].map(({ id }) => bookLateMoney(together, id, { to: 'merchant', by: 'amina', why: 'a test' })),
+      both.map(({ id }) => bookLateMoney(together, id, { to: 'merchant', by: 'amina', why: 'a test' })),
     );
     expect(booked.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     const refused = booked.find(({ status }) => status === 'rejected');
