@@ -254,6 +254,15 @@ describe('callbacks without proof', () => {
     }
   });
 
+  test('more than 16 KiB is refused, whoever sends it: 413', async () => {
+    const right = callbackFor(world, await challenged(world, merchant));
+    const room = 16 * 1024 - JSON.stringify({ ...right, more: '' }).length;
+    const refused = await postCallback(world, { ...right, more: 'x'.repeat(room + 1) });
+    expectRefusal(refused, 413, '1403', 'BODY_TOO_LARGE');
+    expect(refused.json.message).toContain('16');
+    expect((await postCallback(world, { ...right, more: 'x'.repeat(room) })).status).toBe(200);
+  });
+
   test('correctly signed, about nothing, another method, or two payments at once: 1204', async () => {
     const paying = await challenged(world, merchant);
     const other = await challenged(world, merchant);

@@ -323,6 +323,18 @@ describe('again', () => {
     expect((await postCallback(world, callbackFor(world, paying))).status).toBe(200);
   });
 
+  test.each([
+    ['the network’s own', 'order.id'],
+    ['the payment’s', 'transaction_id'],
+  ])('forged callbacks that name no order_id are counted by %s id', async (_whose, field) => {
+    const [paying, other] = [await challenged(world, merchant), await challenged(world, merchant)];
+    const forge = (of: typeof paying) => postCallback(world, { [field]: of.transaction_id, signature: 'x' });
+    for (let count = 0; count < 60; count += 1) expectRefusal(await forge(paying), 401, '1304');
+    expectRefusal(await forge(paying), 429, '1301');
+    expectRefusal(await forge(other), 401, '1304');
+    expect((await postCallback(world, callbackFor(world, paying))).status).toBe(200);
+  });
+
   test('callbacks that were signed too long ago are counted, too', async () => {
     const stale = callbackFor(world, await challenged(world, merchant));
     await world.pass(6 * 60_000);

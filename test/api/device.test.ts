@@ -4,6 +4,8 @@ import { sessionTokenParts } from '../../src/domain/session-token.ts';
 import { CommitUnknown } from '../../src/store/errors.ts';
 import { bindDevice } from '../../src/usecases/device-bind.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { expectRefusal } from '../support/envelope.ts';
+import { rawPost, sendRaw } from '../support/raw.ts';
 import { collectBody, mint, openWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -37,6 +39,17 @@ test('a collect that is refused binds; the same device can continue', async () =
   expect((await collect('nothing', DEVICES[0])).status).toBe(400);
   expect((await collect('none', DEVICES[1])).json).toMatchObject({ error_code: '1305' });
   expect((await collect('none', DEVICES[0])).status).toBe(200);
+});
+
+test('two fingerprints in one call bind neither; it is refused, and counts as a call all the same', async () => {
+  const { token } = await mint(world, merchant);
+  const lines = [`Authorization: Bearer ${token}`, 'Content-Type: application/json'];
+  for (const digit of ['a', 'b']) lines.push(`X-Device-Fingerprint: ${digit.repeat(64)}`);
+  for (const left of [119, 118]) {
+    const twice = await sendRaw(world, rawPost('/payments/collect', lines, JSON.stringify(collectBody(world, 'none'))));
+    expectRefusal(twice, 400, '1110', 'DUPLICATE_HEADER');
+    expect(twice.headers.get('ratelimit')?.trim()).toMatch(new RegExp(`^"payments";r=${left};`));
+  }
 });
 
 test('of racing devices, one is bound', async () => {
