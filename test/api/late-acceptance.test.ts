@@ -240,12 +240,13 @@ describe('a payment whose submit was turned away', () => {
 
   /** A payment whose session was paid from a wallet before it was paid too. */
   async function paidOtherwise() {
-    const { paying, first } = await desk.turnedAway();
+    const merchant = await world.merchant();
+    const { paying, first } = await desk.turnedAway(merchant);
     const other = { ...paying, ...(await collectWith(world, paying.token, 'none')) };
     expect((await payFromWallet(world, other, await world.wallet())).json.status).toBe('approved');
     expect(await statusOf(world, paying)).toBe('cancelled');
     await desk.hearOf(first, 'SUCCESSFUL');
-    return first;
+    return { first, other, merchant };
   }
 
   test('and which has failed is credited to its merchant once, whichever of its attempts paid late', async () => {
@@ -301,8 +302,12 @@ describe('a payment whose submit was turned away', () => {
     expect(refused).toMatchObject({ reason: { message: expect.stringContaining('was paid by') } });
   });
 
-  test('and whose session was paid otherwise is not credited to its merchant a second time', async () => {
-    await expect(bookToMerchant(await paidOtherwise())).rejects.toThrow('was paid by');
+  test('and whose session was paid otherwise is not credited to its merchant a second time, even if that was refunded', async () => {
+    const { first, other, merchant } = await paidOtherwise();
+    await expect(bookToMerchant(first)).rejects.toThrow(`was paid by ${other.transaction_id}`);
+    await refunded(world, merchant, other);
+    expect(await statusOf(world, other)).toBe('refunded');
+    await expect(bookToMerchant(first)).rejects.toThrow(`was paid by ${other.transaction_id}`);
   });
 
   test('and which has failed is credited to its merchant once, even after years', async () => {
@@ -314,7 +319,7 @@ describe('a payment whose submit was turned away', () => {
   });
 
   test('and whose session was paid otherwise years ago is not credited, nor is one that has been archived', async () => {
-    const first = await paidOtherwise();
+    const { first } = await paidOtherwise();
     await world.gateway.courier.idle();
     await growOld(world);
     await archive(world);
