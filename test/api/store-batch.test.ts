@@ -37,6 +37,14 @@ test('of debits that come together, the first are served for as long as the acco
   expect(await Promise.all(debits)).toEqual(Array.from({ length: 20 }, (_, n) => (n < 10 ? 'won' : 'lost')));
 });
 
+test('a change that loses to another one of its batch is told so once that one has been committed', async () => {
+  await store.commit({ claims: [{ table: 'session', row: aSession(1) }] });
+  const update = { table: 'session' as const, shard: 0, id: numbered('ses', 1), version: 1, row: {} };
+  const answers: Outcome[] = [];
+  await Promise.all([1, 2].map(async () => answers.push(await store.commit({ updates: [update] }))));
+  expect(answers).toEqual(['won', 'lost']);
+});
+
 test('rows of two shards that have the same id are two rows, also where they are written together', async () => {
   const shards = [0, 1];
   await Promise.all(
