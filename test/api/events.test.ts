@@ -284,8 +284,8 @@ describe('a replay of a range', () => {
       `insert into webhook_event (shard, id, version, merchant_id, transaction_id, sequence, type, url, body, status, attempts,
          next_at, created_at)
        select shard, left(id, 16) || lpad(n::text, 6, '0') || right(id, 8), 1, merchant_id, transaction_id, 1, type, url, body,
-         'dead', 12, next_at, created_at
-       from webhook_event, generate_series(1, 700) n where id = $1`,
+         case when n between 301 and 2300 then 'delivered' else 'dead' end, 12, next_at, created_at
+       from webhook_event, generate_series(1, 2700) n where id = $1`,
       [event],
     );
     const body = { from: iso(from), status: 'dead' };
@@ -299,6 +299,27 @@ describe('a replay of a range', () => {
     expect(second.json).toMatchObject({ replayed: 200, to, next_cursor: null });
     await world.gateway.courier.idle();
     expect((await replay(merchant, body)).json.replayed).toBe(0);
+  });
+
+  test('looks at a limited number of events per call, however few of them are to be sent, and goes on', async () => {
+    const merchant = await world.merchant();
+    const from = world.clock.now();
+    const { event } = await pay(merchant);
+    await rowsOf(
+      world,
+      `insert into webhook_event (shard, id, version, merchant_id, transaction_id, sequence, type, url, body, status, attempts,
+         next_at, created_at)
+       select shard, left(id, 16) || lpad(n::text, 6, '0') || right(id, 8), 1, merchant_id, transaction_id, 1, type, url, body,
+         case n when 20500 then 'dead' else 'delivered' end, 12, next_at, created_at
+       from webhook_event, generate_series(1, 20500) n where id = $1`,
+      [event],
+    );
+    const first = await replay(merchant, { from: iso(from), status: 'dead' });
+    expect(first.json, first.text).toMatchObject({ replayed: 0, next_cursor: expect.stringMatching(/^evt_/) });
+    const { to, next_cursor: cursor } = first.json;
+    const second = await replay(merchant, { from: iso(from), status: 'dead', to, cursor });
+    expect(second.json, second.text).toMatchObject({ replayed: 1, next_cursor: null });
+    await world.gateway.courier.idle();
   });
 
   test.each<[string, Fields, string, string]>([
