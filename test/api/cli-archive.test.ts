@@ -63,12 +63,14 @@ async function expectReadAndKept(): Promise<void> {
   const idIn = async (table: string) =>
     (await rowsOf<{ id: string }>(world, `select id from archive.${table} order by id limit 1`))[0]?.id ?? '';
   const [refund, batch, attempt] = [await idIn('refund'), await idIn('payout_batch'), await idIn('attempt')];
+  const event = await idIn('webhook_event');
   expect(await line.json(`refund show ${refund}`)).toMatchObject({ refund_id: refund, status: 'completed' });
   expect(await line.json(`payout show ${batch}`)).toMatchObject({ batch_id: batch, completed_count: 3 });
   for (const words of [
     `refund fail ${refund} --why seen --yes`,
     `payout cancel ${batch} --why seen --yes`,
     `attempt settle ${attempt} --not-paid --why seen --yes`,
+    `webhook replay --event ${event}`,
   ]) {
     const { status, out, err } = await line.run(words);
     expect([status, out]).toEqual([1, '']);
