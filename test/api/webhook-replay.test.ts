@@ -14,7 +14,7 @@ import { createMerchant, type MerchantCreated } from '../../src/usecases/merchan
 import { OperatorError } from '../../src/usecases/operator-error.ts';
 import { offerDue } from '../../src/usecases/webhook-claim.ts';
 import { type Courier, createCourier } from '../../src/usecases/webhook-deliver.ts';
-import { replayEvent, replayRange } from '../../src/usecases/webhook-replay.ts';
+import { countRange, replayEvent, replayRange } from '../../src/usecases/webhook-replay.ts';
 import { rotateWebhookSecret } from '../../src/usecases/webhook-secret-rotate.ts';
 import type { OperatorWorld } from '../support/operator-world.ts';
 import { rowsOf } from '../support/rows.ts';
@@ -277,6 +277,25 @@ describe('replay', () => {
     expect(receiver.hooks.slice(6).map((hook) => hook.headers['webhook-id'])).toEqual([made[2]?.id, made[4]?.id]);
     expect(await replayRange(world.deps, { ...range, merchantId: undefined, status: 'dead' })).toBe(0);
     expect(await replayRange(world.deps, { ...range, merchantId: undefined })).toBe(4);
+  });
+
+  it('counts and sends all of a time range, however many pages it has', async () => {
+    const { url } = await desk.receiverOf();
+    const { id, created_at: from } = await desk.commitEvent(url);
+    await rowsOf(
+      world,
+      `insert into webhook_event (shard, id, version, merchant_id, transaction_id, sequence, type, url, body, status, attempts,
+         next_at, created_at)
+       select shard, left(id, 16) || lpad(n::text, 6, '0') || right(id, 8), 1, merchant_id, transaction_id, 1, type, url, body,
+         'dead', 12, next_at, created_at
+       from webhook_event, generate_series(1, 1100) n where id = $1`,
+      [id],
+    );
+    const range = { merchantId: merchant.merchant.id, from, to: from + 1, status: undefined };
+    expect(await countRange(world.deps, range)).toEqual([
+      { merchantId: range.merchantId, events: 1_101, delivered: 0 },
+    ]);
+    expect(await replayRange(world.deps, range)).toBe(1_101);
   });
 
   it('leaves out what is archived at that moment', async () => {
