@@ -242,6 +242,13 @@ describe('replay', () => {
     expect(await desk.readEvent(event)).toMatchObject({ status: 'delivered', attempts: 2 });
   });
 
+  it('leaves an event delivered that is posted twice under one lease, and keeps both tries', async () => {
+    const receiver = await desk.receiverOf();
+    const event = await desk.commitEvent(receiver.url);
+    expect(await desk.post(event)).toMatchObject({ status: 'delivered', attempts: 1 });
+    expect(await desk.post(event)).toMatchObject({ status: 'delivered', attempts: 2 });
+  });
+
   it('is refused for another merchant’s event, an unknown one, and one without a target', async () => {
     const event = await desk.commitEvent('http://127.0.0.1:9/');
     const other = await createMerchant(world.deps, { name: 'Chez Amani', noFloat: true });
