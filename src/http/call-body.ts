@@ -11,7 +11,7 @@ import { type JsonBody, readFormBody, readJsonBody } from './json-body.ts';
 import { type FileRule, isForm, readMultipart, type UploadedFile } from './multipart.ts';
 import { codingOf, hasBody, isPlainJson, isUrlEncoded } from './request-headers.ts';
 import type { Route } from './route.ts';
-import { dropNulls } from './shape.ts';
+import { dropNulls, fieldsOf } from './shape.ts';
 
 interface FormParts {
   readonly clock: Pick<Clock, 'after'>;
@@ -36,7 +36,7 @@ export function bodyOf(route: Route, request: FastifyRequest): unknown {
   if (route.rawBody === true) return typeof request.body === 'string' ? request.body : '';
   const { body: sent } = request;
   // Parsed here, and not as it arrives: a long body may take tens of milliseconds, which no stranger is to cost us.
-  const body = readSent(sent);
+  const body = readSent(sent, route.body && fieldsOf(route.body));
   // Without any body every field is missing, and the shape says which.
   if (body === undefined) return {};
   if (body.kind === 'refused') throw body.refusal;
@@ -45,8 +45,8 @@ export function bodyOf(route: Route, request: FastifyRequest): unknown {
 }
 
 /** Undefined if no body was sent. */
-function readSent(sent: unknown): JsonBody | undefined {
-  if (Buffer.isBuffer(sent)) return readJsonBody(sent);
+function readSent(sent: unknown, known: object | undefined): JsonBody | undefined {
+  if (Buffer.isBuffer(sent)) return readJsonBody(sent, known);
   return typeof sent === 'string' ? readFormBody(sent) : undefined;
 }
 

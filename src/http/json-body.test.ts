@@ -42,6 +42,15 @@ describe('a body', () => {
     expect(faultOf(text)).toBe(`1110 ${fault}`);
   });
 
+  it('may hold text that is not valid in a field that the call does not read', () => {
+    const reads = (text: string) => faultIn(readJsonBody(Buffer.from(text), { amount: {}, beneficiaries: {} }));
+    expect(reads('{"merchant":{"name":"a\\ud83d","\\ude00":["\\u0000"]},"\\ud800":1,"amount":"1"}')).toBeUndefined();
+    expect(reads('{"x":"\\ud83d","amount":"1\\u0000"}')).toBe('1110 INVALID_TEXT amount');
+    expect(reads('{"x":"\\ud83d","beneficiaries":[{"x":"\\ud83d"}]}')).toBe('1110 INVALID_TEXT beneficiaries[0].x');
+    expect(reads('{"x":["\\ud83d","4111111111111111"]}')).toBe('1110 CARD_DATA x[1]');
+    expect(reads('{"x":"\\ud83d","x":1}')).toBe('1110 DUPLICATE_KEY x');
+  });
+
   it('of bytes that are not UTF-8 is refused, and one with the replacement character is not', () => {
     expect(faultOf(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]))).toBe('1110 INVALID_TEXT body');
     expect(faultOf('{"a":"\ufffd"}')).toBeUndefined();

@@ -22,9 +22,10 @@ const DEEPEST = 16;
 
 /**
  * Reads UTF-8 text as one JSON object (RFC 8259). Refused with 1110: any other value or text, more than 16 levels, a repeated
- * key, and card data. The refusal names the field that is at fault, or else `body`.
+ * key, and card data. The refusal names the field that is at fault, or else `body`. A field that is not among the
+ * `known` ones may hold text that is not valid: nobody reads it, and clients cut names in the middle of a character.
  */
-export function readJsonBody(bytes: Buffer): JsonBody {
+export function readJsonBody(bytes: Buffer, known?: object): JsonBody {
   const text = bytes.toString('utf8');
   // Invalid UTF-8 decodes to the replacement character, which may also have been sent as such.
   if (text.includes('\ufffd') && !isUtf8(bytes)) return refused('body', 'INVALID_TEXT');
@@ -35,7 +36,7 @@ export function readJsonBody(bytes: Buffer): JsonBody {
     return refused('body', 'INVALID_JSON');
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return refused('body', 'INVALID_JSON');
-  const walk: Walk = { keys: 0, escapes: text.includes('\\u') };
+  const walk: Walk = { keys: 0, escapes: text.includes('\\u'), known };
   const fault = inspect(value, 1, walk);
   if (fault !== undefined) return refused(fault.path === '' ? 'body' : fault.path, fault.code);
   if (walk.rounded === true && writesCardNumber(text)) return refused('body', 'CARD_DATA');
@@ -75,6 +76,10 @@ interface Walk {
   keys: number;
   /** Only an escape can bring a NUL or half a surrogate pair into well-formed JSON. */
   readonly escapes: boolean;
+  /** The fields that the call reads, by name; undefined: all of them. */
+  readonly known?: object | undefined;
+  /** Whether the walk is in a field that the call does not read. */
+  unread?: boolean;
   /** Whether a whole number was met that a double does not hold exactly. */
   rounded?: boolean;
   /** Whether a number was met that no double reaches. */
@@ -111,6 +116,7 @@ function inspectObject(object: JsonObject, depth: number, walk: Walk, ofCard: bo
   for (const key in object) {
     walk.keys += 1;
     const value = object[key];
+    if (depth === 1 && walk.known !== undefined) walk.unread = !Object.hasOwn(walk.known, key);
     const inKey = inspectText(key, walk);
     // A key that is at fault is not named: it may hold what must not be echoed.
     if (inKey !== undefined) return inKey;
@@ -127,7 +133,8 @@ const CARD: Fault = { code: 'CARD_DATA', path: '' };
 const HALF_PAIR = /\p{Surrogate}/u;
 
 function inspectText(text: string, walk: Walk): Fault | undefined {
-  if (walk.escapes && (text.includes('\0') || HALF_PAIR.test(text))) return { code: 'INVALID_TEXT', path: '' };
+  if (walk.escapes && walk.unread !== true && (text.includes('\0') || HALF_PAIR.test(text)))
+    return { code: 'INVALID_TEXT', path: '' };
   return holdsCardNumber(text) ? CARD : undefined;
 }
 

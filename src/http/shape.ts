@@ -172,6 +172,11 @@ function compare(a: readonly number[], b: readonly number[]): number {
   return differs < 0 ? a.length - b.length : (a[differs] ?? 0) - (b[differs] ?? -1);
 }
 
+/** The fields of a body, by name; undefined if its schema is not simply an object. */
+export function fieldsOf(schema: TSchema): object | undefined {
+  return (schema as Node).properties;
+}
+
 /** Removes nulls where the schema has an optional field that is not nullable. Works in place. */
 export function dropNulls(schema: TSchema, value: unknown): void {
   const { properties, required, items } = schema as Node;
