@@ -1,7 +1,7 @@
 /** A batch that is cancelled while a carrier may have taken one of its lines: that line is inquired about, and continues. */
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { PayoutBatch } from '../../src/domain/outgoing-records.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { PayoutBatch, PayoutLine } from '../../src/domain/outgoing-records.ts';
 import { cancelBatch } from '../../src/domain/payout-batch.ts';
 import { StoreUnavailable } from '../../src/store/errors.ts';
 import { cancelPayout } from '../../src/usecases/payout-cancel.ts';
@@ -11,6 +11,7 @@ import { type OutDesk, openOutDesk } from '../support/late-out-desk.ts';
 import { availableOf, commitBatch, lineNow, openPayer } from '../support/payout-lines.ts';
 import { until, whileTimePasses } from '../support/waiting.ts';
 import { TURNED_AWAY } from '../support/wavering-carrier.ts';
+import { NO_ANSWER } from '../support/wavering-desk.ts';
 import type { World } from '../support/world.ts';
 
 let desk: OutDesk;
@@ -20,6 +21,11 @@ beforeAll(async () => {
   ({ world } = desk);
 });
 afterAll(() => desk.close());
+/** The carrier answers once. After eight calls in a row that it turned away it would get probes only. */
+beforeEach(async () => {
+  const [line] = await commitBatch(world, await openPayer(world), [{ msisdn: numberEnding('42') }]);
+  await desk.lastAttempt(line.id, 'waiting');
+});
 
 const SAY = { by: 'amina', why: 'a mistake' };
 
@@ -35,6 +41,39 @@ test('a line whose last attempt was turned away but taken all the same is not ca
   const { status } = await lineNow(world, line);
   const available = await availableOf(world, payer);
   expect([status, available]).toEqual(['completed', 0n]);
+});
+
+test('lines of which their carrier cannot tell do not keep the rest of their batch from being called off', async () => {
+  const payer = await openPayer(world);
+  const payees = Array.from({ length: 5 }, () => ({ msisdn: numberEnding('42') }));
+  desk.carrier.answer(...payees.map(() => TURNED_AWAY));
+  const lines = await commitBatch(world, payer, payees);
+  const attempts = await Promise.all(lines.map(({ id }) => desk.lastAttempt(id, 'not_sent')));
+  for (const { reference } of attempts.slice(0, 4)) desk.carrier.say(reference, 'cannot_tell');
+  await cancelPayout(world.gateway.deps, lines[0].batch_id, SAY);
+  await desk.passMinutes(10);
+  const statuses = (await Promise.all(lines.map((line) => lineNow(world, line)))).map(({ status }) => status);
+  expect(statuses).toEqual(['pending', 'pending', 'pending', 'pending', 'failed']);
+});
+
+test('a line in flight that comes back to wait is called off, also after the others of its batch have been', async () => {
+  const payer = await openPayer(world);
+  desk.carrier.answer(NO_ANSWER, TURNED_AWAY);
+  const lines = await commitBatch(world, payer, [{ msisdn: numberEnding('42') }, { msisdn: numberEnding('42') }]);
+  const ended = async (status: PayoutLine['status']) =>
+    (await Promise.all(lines.map((line) => lineNow(world, line)))).filter((line) => line.status === status);
+  const [flying] = await until(async () => {
+    const open = await Promise.all(lines.map(({ id }) => desk.attemptsOf(id)));
+    const unknown = open.flat().filter(({ status }) => status === 'unknown');
+    return unknown.length === 1 && open.flat().length === 2 ? unknown : undefined;
+  });
+  desk.carrier.say(flying?.reference ?? '', 'cannot_tell');
+  await cancelPayout(world.gateway.deps, lines[0].batch_id, SAY);
+  await desk.passMinutes(5);
+  expect([(await ended('failed')).length, (await ended('processing')).length]).toEqual([1, 1]);
+  desk.carrier.say(flying?.reference ?? '', 'not_found');
+  await desk.passMinutes(30);
+  expect(await ended('failed')).toHaveLength(2);
 });
 
 /** A line that its carrier turned away, and that another process has leased to send it again. */
