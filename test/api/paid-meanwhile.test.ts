@@ -3,7 +3,7 @@
  * (decision 30).
  */
 import { setImmediate } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Attempt } from '../../src/domain/records.ts';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
@@ -102,22 +102,45 @@ test('a card is not charged if a phone has paid the order while the issuer was a
   expect(await statusOf(world, paying)).toBe('pending');
 });
 
-test('a customer back from the issuer is not charged if the network has carried out another card of the order meanwhile', async () => {
-  const first = await collectByCard(world, merchant, { minted: { ttl_seconds: 7_200 } });
-  network.instead('pay', refusal('SERVER_BUSY'));
-  expectRefusal(await submitCard(world, first), 502, '1404');
-  network.instead('pay', undefined);
-  const second = { ...first, ...(await collectCardWith(world, first.token)) };
-  network.issuer = 'PENDING';
-  expect((await submitCard(world, second)).status).toBe(202);
-  const [tried] = await triesOf(first);
-  network.took(tried.id);
-  const before = network.count('pay');
-  network.issuer = 'SUCCESSFUL';
-  await world.pass(60_000, 2);
-  expect(network.count('pay')).toBe(before);
-  await untilStatus(world, second, 'expired', 60_000);
-  expect(await triesOf(first)).toMatchObject([{ status: 'approved', reason: 'late_success' }]);
+describe('a customer back from the issuer, of whose order the network had turned another card away', () => {
+  async function backFromIssuer() {
+    const first = await collectByCard(world, merchant, { minted: { ttl_seconds: 7_200 } });
+    network.instead('pay', refusal('SERVER_BUSY'));
+    expectRefusal(await submitCard(world, first), 502, '1404');
+    network.instead('pay', undefined);
+    const second = { ...first, ...(await collectCardWith(world, first.token)) };
+    network.issuer = 'PENDING';
+    expect((await submitCard(world, second)).status).toBe(202);
+    network.issuer = 'SUCCESSFUL';
+    return { first, second, before: network.count('pay') };
+  }
+
+  test('is not charged if the network has carried that out meanwhile', async () => {
+    const { first, second, before } = await backFromIssuer();
+    const [tried] = await triesOf(first);
+    network.took(tried.id);
+    await world.pass(60_000, 2);
+    expect(network.count('pay')).toBe(before);
+    await untilStatus(world, second, 'expired', 60_000);
+    expect(await triesOf(first)).toMatchObject([{ status: 'approved', reason: 'late_success' }]);
+  });
+
+  test('is charged if the network has not', async () => {
+    const { second, before } = await backFromIssuer();
+    await untilStatus(world, second, 'approved', 60_000);
+    expect(network.count('pay')).toBe(before + 1);
+  });
+
+  test('is not charged while the network cannot tell, and is not kept waiting for ever', async () => {
+    const { second, before } = await backFromIssuer();
+    network.instead('inquire', 'cuts');
+    // As long as a customer may be on the way back from the issuer, and no longer.
+    await world.pass(60_000, 14);
+    expect(await statusOf(world, second)).toBe('processing');
+    await untilStatus(world, second, 'expired', 60_000);
+    expect(network.count('pay')).toBe(before);
+    network.instead('inquire', undefined);
+  });
 });
 
 test('a wallet is not debited if a phone has paid the order while the PIN was verified', async () => {
