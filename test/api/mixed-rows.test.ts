@@ -83,8 +83,10 @@ test('a second verification of a code whose payment has taken the balance is ref
       await first;
       return get(shard, id);
     };
+  // Only the payment is from before the first one: nothing else tells that it is outdated.
   const rest = {
     code: { ...store.code, get: afterFirst(store.code.get) },
+    wallet: { ...store.wallet, get: afterFirst(store.wallet.get) },
     account: { ...store.account, get: afterFirst(store.account.get) },
   };
   const caller = await callerOf(world, merchant, paying);
