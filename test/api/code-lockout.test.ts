@@ -90,6 +90,8 @@ test('twenty wrong codes at two merchants lock the codes of their account in eve
   const told: Answer[] = [];
   for (const one of paying) told.push(...(await guess(one, wrong, 4)));
   expect(told.map(({ json }) => json.error_code)).toEqual(Array.from({ length: 20 }, () => '1302'));
+  // The payment alone would allow one more each time.
+  expect(told.at(-3)?.json.details[0].message).toContain('2 attempts are left');
   expect(told.at(-1)?.json.details[0].message).toContain('No attempt is left');
   const [locked] = await guess(last, code, 1);
   expect(locked?.json).toMatchObject({ error_code: '1303', transaction_id: last?.transaction_id });
