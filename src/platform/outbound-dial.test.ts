@@ -72,10 +72,12 @@ test('concurrent callers share a query, and later ones query again', async () =>
   expect(questions).toHaveLength(4);
 });
 
-test('the system’s resolver is asked if name servers know nothing and the caller wants that', async () => {
+test('the system’s resolver is asked if name servers know nothing and the caller wants that, and otherwise never', async () => {
   const { address } = await serve({});
   const resolve = nameServers({ alsoSystem: true, servers: [address] });
   // Every system knows this name by itself.
   const addresses = await resolve('localhost');
   expect(addresses.every((found) => found === '127.0.0.1' || found === '::1')).toBe(true);
+  const alone = nameServers({ alsoSystem: false, servers: [address] });
+  await expect(alone('localhost')).rejects.toMatchObject({ code: 'ENOTFOUND' });
 });
