@@ -52,5 +52,6 @@ test('a refusal that is remembered is sent in the bytes that are remembered, tho
   const post = () => app.inject({ method: 'POST', url: '/api/v1/orders', headers, payload: BODY });
   rows.trouble = new Refusal(1201);
   const [first, again] = [await post(), await post()];
-  expect([again.headers['idempotent-replayed'], again.body]).toEqual(['true', first.body]);
+  expect([first, again].map((answer) => answer.headers['idempotent-replayed'])).toEqual([undefined, 'true']);
+  expect(again.body).toBe(first.body);
 });
