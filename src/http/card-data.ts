@@ -46,7 +46,7 @@ const EXPIRY_FIELDS = new Set([
 ]);
 
 /** A cheap test that comes first: hardly any field's name begins like this. */
-const LIKELY_FIELD = /^(?:card|cvv|cvc|csc|security|exp)/i;
+const LIKELY_FIELD = /^(?:card|cv[cnv2]|csc|security|exp)/i;
 
 /** Whether a field of that name, with that value, holds card data. A text without a digit holds none. */
 export function isCardField(name: string, value: unknown): boolean {
