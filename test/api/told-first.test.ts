@@ -5,6 +5,8 @@
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { manualClock } from '../../src/platform/testing/manual-clock.ts';
+import { StoreUnavailable } from '../../src/store/errors.ts';
+import { inquireAttempt } from '../../src/usecases/attempt-inquire.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { expectRefusal } from '../support/envelope.ts';
 import {
@@ -20,10 +22,11 @@ import {
   statusOf,
   untilStatus,
 } from '../support/flows.ts';
-import { carrierAsked, expectBooksAgree, onlyHook, pushed } from '../support/phone-payments.ts';
+import { attemptOf, carrierAsked, expectBooksAgree, onlyHook, pushed } from '../support/phone-payments.ts';
 import { rowsOf } from '../support/rows.ts';
 import { openSecond, type Second, submitAt } from '../support/second-gateway.ts';
-import { untilLater, whileTimePasses } from '../support/waiting.ts';
+import { until, untilLater, whileTimePasses } from '../support/waiting.ts';
+import { openWaveringCarrier } from '../support/wavering-carrier.ts';
 import { openWire, type Wire } from '../support/wire.ts';
 import { collectBody, openWorld, type World } from '../support/world.ts';
 
@@ -205,4 +208,26 @@ test('a stop writes what is still unwritten', async () => {
 
 test('the books agree after all of this', async () => {
   await expectBooksAgree(world, merchant);
+});
+
+// After the books: what this carrier takes is in none of the sandbox's.
+test('a final result that could not be written leaves the acceptance to be written by itself', async () => {
+  const carrier = await openWaveringCarrier();
+  const third = await openSecond(world, manualClock(0), world.databaseUrl, { env: { MTN_MOMO_BASE_URL: carrier.url } });
+  const paying = await collect(world, await world.merchant(), { method: 'mobile_money' });
+  expect((await submitAt(third.url, paying, numberEnding('42'))).status).toBe(200);
+  const attempt = await attemptOf(world, paying);
+  carrier.say(attempt.reference, 'SUCCESSFUL');
+  const { deps } = third.gateway;
+  const commit = () => Promise.reject(new StoreUnavailable());
+  const inquired = inquireAttempt({ ...deps, store: { ...deps.store, commit } }, attempt);
+  await expect(inquired).rejects.toThrow(StoreUnavailable);
+  expect(await writtenOf(paying)).toEqual(AS_INTENDED);
+  await world.clock.advance(1_000);
+  await until(async () => ((await writtenOf(paying)) as typeof AS_TOLD).attempt === 'waiting' || undefined);
+  expect(await writtenOf(paying)).toEqual(AS_TOLD);
+  await inquireAttempt(deps, attempt);
+  expect(await statusOf(world, paying)).toBe('approved');
+  await third.close();
+  await carrier.close();
 });
