@@ -51,6 +51,8 @@ describe('card numbers', () => {
     ['one long group after a blank, as some cards of UnionPay show it', '622126 0000000001009'],
     ['two halves', '41111111 11111111'],
     ['a dash and a blank', '4111-1111 11111111'],
+    ['control characters', '4111\u00001111\u00011111\u001f1111'],
+    ['halves of pairs', '4111\ud8001111\ud83d1111\udc001111'],
     ['blanks of Braille', '4111\u28001111\u28001111\u28001111'],
     ['slashes of fractions', '4111⁄1111∕1111⁄1111'],
     ['what cannot be seen', '4111\u200b1111\u00ad1111\u20601111'],

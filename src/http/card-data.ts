@@ -121,7 +121,7 @@ function inAscii(text: string): string {
   return text
     .replaceAll(EACH_BEYOND_ASCII, plainSign)
     .replaceAll(UNSEEN, '')
-    .replaceAll(/[\s\u2800]/gu, ' ')
+    .replaceAll(/[\s\u2800\p{Cc}\p{Surrogate}]/gu, ' ')
     .replaceAll(/[\p{Pd}\u2212]/gu, '-')
     .replaceAll(/[\u2044\u2215]/gu, '/');
 }
