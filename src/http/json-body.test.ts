@@ -94,6 +94,21 @@ describe('a body', () => {
     expect(JSON.stringify(read('{"4111111111111111":{"a":"5123450000000008"}}'))).not.toMatch(/4111|5123/);
   });
 
+  it('is refused by no name that must not be sent back: one with a card number, or of text that is not valid', () => {
+    // What the last of two keys replaces is not looked at otherwise.
+    expect(faultOf('{"a":{"4111111111111111":1,"4111111111111111":2},"a":3}')).toBe('1110 DUPLICATE_KEY a');
+    expect(faultOf('{"4111.1111.1111.1111":[{"b":1,"b":2}],"4111.1111.1111.1111":3}')).toMatch(/CARD_DATA body$/);
+    expect(faultOf('{"a":{"4111.1111.1111.1111":[{"b":1,"b":2}]},"a":3}')).toBe('1110 DUPLICATE_KEY a');
+    const cutShort = `${'n'.repeat(50)} 4111111111111111`;
+    expect(faultIn(readFormBody(`${cutShort}=1&${cutShort}=2`))).toBe('1110 DUPLICATE_KEY body');
+    expect(faultIn(readFormBody('%00=1&%00=2'))).toBe('1110 DUPLICATE_KEY body');
+    const unread = (text: string) => faultIn(readJsonBody(Buffer.from(text), {}));
+    expect(unread('{"a":[{"\\ud800":{"cvv":"123"}}]}')).toBe('1110 CARD_DATA a[0]');
+    expect(unread('{"\\u0000":1,"\\u0000":2}')).toBe('1110 DUPLICATE_KEY body');
+    const cutInTwo = `${'n'.repeat(63)}\u{1f600}`;
+    expect(unread(`{"${cutInTwo}":{"cvv":"123"}}`)).toBe('1110 CARD_DATA body');
+  });
+
   it('of any JSON object passes or is refused, and passes unchanged', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 4 })), fc.boolean(), (value, spaced) => {

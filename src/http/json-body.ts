@@ -6,7 +6,7 @@
  */
 
 import { isUtf8 } from 'node:buffer';
-import { type DetailCode, type Refusal, refuseField } from '../domain/refusal.ts';
+import { type DetailCode, type Refusal, refuseField, type Words } from '../domain/refusal.ts';
 import { holdsCardNumber, isCardField, isCardName, isExpiryField } from './card-data.ts';
 
 /** A JSON object of which nothing has been checked yet. */
@@ -38,7 +38,7 @@ export function readJsonBody(bytes: Buffer, known?: object): JsonBody {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return refused('body', 'INVALID_JSON');
   const walk: Walk = { keys: 0, escapes: text.includes('\\u'), known };
   const fault = inspect(value, 1, walk);
-  if (fault !== undefined) return refused(fault.path === '' ? 'body' : fault.path, fault.code);
+  if (fault !== undefined) return refused(fault.path, fault.code);
   if (walk.rounded === true && writesCardNumber(text)) return refused('body', 'CARD_DATA');
   if (walk.keys !== countKeys(text)) return refused(duplicateKey(text), 'DUPLICATE_KEY');
   const read = walk.beyond === true ? JSON.parse(text, withinDoubles) : value;
@@ -55,7 +55,7 @@ function withinDoubles(_key: string, value: unknown): unknown {
 export function readFormBody(text: string): JsonBody {
   const fields: JsonObject = {};
   for (const [name, value] of new URLSearchParams(text)) {
-    if (Object.hasOwn(fields, name)) return refused(name.slice(0, 64), 'DUPLICATE_KEY');
+    if (Object.hasOwn(fields, name)) return { kind: 'refused', refusal: refuseByName(name, 'DUPLICATE_KEY') };
     Object.defineProperty(fields, name, { value, enumerable: true, configurable: true, writable: true });
   }
   const refusal = faultIn(fields);
@@ -65,11 +65,20 @@ export function readFormBody(text: string): JsonBody {
 /** The refusal for fields of a form that hold card data, or text that is not valid. */
 export function faultIn(fields: JsonObject): Refusal | undefined {
   const fault = inspect(fields, 1, { keys: 0, escapes: true });
-  return fault === undefined ? undefined : refuseField(1110, fault.path === '' ? 'body' : fault.path, fault.code);
+  return fault === undefined ? undefined : refuseAt(fault.path, fault.code);
 }
 
-function refused(field: string, code: DetailCode): JsonBody {
-  return { kind: 'refused', refusal: refuseField(1110, field, code) };
+/** A refusal of the field that its sender called by this name. */
+export function refuseByName(name: string, code: DetailCode, words?: Words): Refusal {
+  return refuseAt(within(name, ''), code, words);
+}
+
+function refused(path: string, code: DetailCode): JsonBody {
+  return { kind: 'refused', refusal: refuseAt(path, code) };
+}
+
+function refuseAt(path: string, code: DetailCode, words?: Words): Refusal {
+  return refuseField(1110, path === '' ? 'body' : path, code, words);
 }
 
 interface Walk {
@@ -118,13 +127,12 @@ function inspectObject(object: JsonObject, depth: number, walk: Walk, ofCard: bo
     const value = object[key];
     if (depth === 1 && walk.known !== undefined) walk.unread = !Object.hasOwn(walk.known, key);
     const inKey = inspectText(key, walk);
-    // A key that is at fault is not named: it may hold what must not be echoed.
     if (inKey !== undefined) return inKey;
     const isCard = isCardName(key);
     besideCard ||= isCard;
     if (isExpiryField(key, value)) expiry = key;
     const fault = isCardField(key, value) ? CARD : inspect(value, depth + 1, walk, isCard);
-    if (fault !== undefined) return { code: fault.code, path: joinPath(key.slice(0, 64), fault.path) };
+    if (fault !== undefined) return { code: fault.code, path: within(key, fault.path) };
   }
   return besideCard && expiry !== undefined ? { code: 'CARD_DATA', path: expiry } : undefined;
 }
@@ -132,9 +140,12 @@ function inspectObject(object: JsonObject, depth: number, walk: Walk, ofCard: bo
 const CARD: Fault = { code: 'CARD_DATA', path: '' };
 const HALF_PAIR = /\p{Surrogate}/u;
 
+function isValidText(text: string): boolean {
+  return !text.includes('\0') && !HALF_PAIR.test(text);
+}
+
 function inspectText(text: string, walk: Walk): Fault | undefined {
-  if (walk.escapes && walk.unread !== true && (text.includes('\0') || HALF_PAIR.test(text)))
-    return { code: 'INVALID_TEXT', path: '' };
+  if (walk.escapes && walk.unread !== true && !isValidText(text)) return { code: 'INVALID_TEXT', path: '' };
   return holdsCardNumber(text) ? CARD : undefined;
 }
 
@@ -161,6 +172,15 @@ function writesCardNumber(text: string): boolean {
 /** `beneficiaries` and `[3].amount` make `beneficiaries[3].amount`. */
 export function joinPath(head: string, tail: string): string {
   return tail === '' || tail.startsWith('[') ? head + tail : `${head}.${tail}`;
+}
+
+/**
+ * The path of what lies within a key. A path is sent back, and callers store our answers: it ends before a key that holds a card
+ * number, or text that is not valid.
+ */
+function within(key: string, tail: string): string {
+  const name = key.slice(0, 64);
+  return isValidText(name) && !holdsCardNumber(key) ? joinPath(name, tail) : '';
 }
 
 const QUOTE = 0x22;
@@ -223,10 +243,10 @@ function duplicateKey(text: string): string {
 /** Where a value stands in its parent: at an index of an array, or under the last `key`. */
 function placeIn(parent: Level | undefined, key: string): string {
   if (parent === undefined) return '';
-  return parent.keys === undefined ? `[${parent.index}]` : key.slice(0, 64);
+  return parent.keys === undefined ? `[${parent.index}]` : key;
 }
 
 function pathOf(levels: readonly Level[], key: string): string {
   const parts = levels.slice(1).map(({ at }) => at);
-  return [...parts, key.slice(0, 64)].reduceRight((tail, head) => joinPath(head, tail), '');
+  return [...parts, key].reduceRight((tail, head) => within(head, tail), '');
 }

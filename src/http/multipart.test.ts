@@ -80,6 +80,7 @@ describe('a form is refused', () => {
 
   const many = Array.from({ length: 9 }, (_, i) => field(`f${i}`, 'x'));
   const [long, shown] = ['n'.repeat(100), 'n'.repeat(64)];
+  const CARD = '4111111111111111';
 
   it.each<[string, string, Buffer]>([
     ['413 1403 file FILE_TOO_LARGE', 'a byte above the limit', Buffer.concat([file('x'.repeat(1_001)), END])],
@@ -90,12 +91,17 @@ describe('a form is refused', () => {
     ['400 1110 a TOO_LONG', 'a long field', Buffer.concat([field('a', 'x'.repeat(4_097)), END])],
     [`400 1110 ${shown} TOO_LONG`, 'a long name', Buffer.concat([field(long, 'x'.repeat(4_097)), END])],
     [`400 1110 ${shown} DUPLICATE_KEY`, 'a long name twice', Buffer.concat([field(long, ''), field(long, ''), END])],
+    [
+      '400 1110 body DUPLICATE_KEY',
+      'a card number as a name twice',
+      Buffer.concat([field(CARD, ''), field(CARD, ''), END]),
+    ],
     ['400 1110 body INVALID_FORM', 'many fields', Buffer.concat([...many, END])],
     ['400 1110 body INVALID_FORM', 'no end', file('x')],
     ['400 1110 body INVALID_FORM', 'an end in the middle of a head', Buffer.from('--b\r\nContent-Disp')],
     ['400 1110 body INVALID_FORM', 'no boundary at all', Buffer.from('nothing')],
     ['400 1110 body INVALID_FORM', 'a field without a name', Buffer.concat([part('x="y"', 'z'), END])],
-    ['400 1110 a CARD_DATA', 'a card number', Buffer.concat([field('a', '4111111111111111'), END])],
+    ['400 1110 a CARD_DATA', 'a card number', Buffer.concat([field('a', CARD), END])],
     ['400 1110 security_code CARD_DATA', 'a security code', Buffer.concat([field('security_code', '123'), END])],
     ['400 1110 a INVALID_TEXT', 'what is no text', Buffer.concat([field('a', '\0'), END])],
   ])('with %s for %s', async (expected, _why, body) => {

@@ -13,7 +13,7 @@ import { isShredded } from '../domain/pieces.ts';
 import { Refusal, refuseField } from '../domain/refusal.ts';
 import type { Clock } from '../platform/platform.ts';
 import { badFraming, tooManyChunks } from './envelope.ts';
-import { faultIn } from './json-body.ts';
+import { faultIn, refuseByName } from './json-body.ts';
 
 /** The one file that a form may carry. */
 export interface FileRule {
@@ -141,8 +141,8 @@ function collectParts(
   const parts: Parts = { fields: new Map(), file: undefined, isCut: false };
   parser.on('field', (name: string | undefined, value, _nameCut, valueCut) => {
     if (name === undefined) return refuse(malformed());
-    if (parts.fields.has(name)) return refuse(refuseField(1110, name.slice(0, 64), 'DUPLICATE_KEY'));
-    if (valueCut) return refuse(refuseField(1110, name.slice(0, 64), 'TOO_LONG', { maximum: MAX_FIELD_BYTES }));
+    if (parts.fields.has(name)) return refuse(refuseByName(name, 'DUPLICATE_KEY'));
+    if (valueCut) return refuse(refuseByName(name, 'TOO_LONG', { maximum: MAX_FIELD_BYTES }));
     parts.fields.set(name, value);
   });
   parser.on('file', (name: string | undefined, stream) => {
