@@ -5,6 +5,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Attempt } from '../../src/domain/records.ts';
+import { StoreUnavailable } from '../../src/store/errors.ts';
+import { bookLateMoney } from '../../src/usecases/attempt-book.ts';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { submitPayment } from '../../src/usecases/payment-submit.ts';
@@ -75,6 +77,24 @@ async function turnedAway(paying: Paying): Promise<TurnedAway> {
   };
 }
 
+/** Submits a card; a phone that had been turned away pays the order while the issuer is asked. */
+async function phonePaysWhileIssuerIsAsked(headers: Readonly<Record<string, string>> = {}) {
+  const paying = await collect(world, merchant);
+  const tried = await turnedAway(paying);
+  const form = await openFormOf(world, paying);
+  const before = network.count('pay');
+  const slow = network.hold('authenticate');
+  const submit = () => submitCard(world, { ...paying, form }, { headers });
+  const submitted = submit();
+  await slow.asked;
+  await tried.pays();
+  slow.answer();
+  expectRefusal(await submitted, 400, '1110', 'PAID_BEFORE');
+  expect(network.count('pay')).toBe(before);
+  expect(await statusOf(world, paying)).toBe('pending');
+  return { paying, submit };
+}
+
 /** Another payment of a session whose first one a carrier has turned away, and the customer's card has ended. */
 async function besideDeclined() {
   const first = await collect(world, merchant);
@@ -88,18 +108,42 @@ async function besideDeclined() {
 }
 
 test('a card is not charged if a phone has paid the order while the issuer was asked', async () => {
-  const paying = await collect(world, merchant);
-  const tried = await turnedAway(paying);
-  const form = await openFormOf(world, paying);
+  await phonePaysWhileIssuerIsAsked();
+});
+
+test('a card that was not charged for that pays by the same call once the money has been given back', async () => {
+  const { paying, submit } = await phonePaysWhileIssuerIsAsked({ 'idempotency-key': 'paid-meanwhile' });
+  expectRefusal(await submit(), 400, '1110', 'PAID_BEFORE');
+  const [{ id }] = await triesOf(paying);
+  await bookLateMoney(world.gateway.deps, id, { to: 'payer', by: 'amina', why: 'given back at the portal' });
+  expect((await submit()).json).toMatchObject({ status: 'approved' });
+});
+
+test('if it cannot be read whether the order was paid, the card is not charged, and the customer may pay at once', async () => {
+  const paying = await collectByCard(world, merchant);
+  const { deps } = world.gateway;
+  const { store } = deps;
+  let isAway = false;
+  const attempt: typeof store.attempt = {
+    ...store.attempt,
+    async turnedAway(...key) {
+      if (!isAway) return store.attempt.turnedAway(...key);
+      isAway = false;
+      throw new StoreUnavailable();
+    },
+  };
+  const browser = { accept: undefined, userAgent: undefined, language: undefined, address: undefined };
+  const command = submitOf(paying, { method: 'card', formId: paying.form, browser });
+  const caller = await callerOf(world, merchant, paying);
   const before = network.count('pay');
   const slow = network.hold('authenticate');
-  const submitted = submitCard(world, { ...paying, form });
+  const submitted = submitPayment({ ...deps, store: { ...store, attempt } }, caller, command, plainly);
   await slow.asked;
-  await tried.pays();
+  isAway = true;
   slow.answer();
-  expectRefusal(await submitted, 400, '1110', 'PAID_BEFORE');
-  expect(network.count('pay')).toBe(before);
-  expect(await statusOf(world, paying)).toBe('pending');
+  await expect(submitted).rejects.toMatchObject({ code: 1404 });
+  expect([isAway, network.count('pay')]).toEqual([false, before]);
+  expect((await submitCard(world, paying)).json).toMatchObject({ status: 'approved' });
 });
 
 describe('a customer back from the issuer, of whose order the network had turned another card away', () => {
