@@ -30,13 +30,16 @@ export function requireType(route: Route, { headers }: FastifyRequest): void {
   throw route.upload === undefined ? notJson() : notForm();
 }
 
+/** What a call reads that takes no fields at all. */
+const NO_FIELDS = {};
+
 /** The body as the route takes it. @throws Refusal 1110 for what is no JSON object. */
 export function bodyOf(route: Route, request: FastifyRequest): unknown {
   if (route.method === 'GET') return undefined;
   if (route.rawBody === true) return typeof request.body === 'string' ? request.body : '';
   const { body: sent } = request;
   // Parsed here, and not as it arrives: a long body may take tens of milliseconds, which no stranger is to cost us.
-  const body = readSent(sent, route.body && fieldsOf(route.body));
+  const body = readSent(sent, route.body === undefined ? NO_FIELDS : fieldsOf(route.body));
   // Without any body every field is missing, and the shape says which.
   if (body === undefined) return {};
   if (body.kind === 'refused') throw body.refusal;

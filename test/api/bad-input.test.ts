@@ -4,9 +4,10 @@
  */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeId } from '../../src/domain/ids.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { expectRefusal } from '../support/envelope.ts';
-import { type Fields, openPaying, type Paying } from '../support/flows.ts';
+import { bearerOf, type Fields, openPaying, type Paying } from '../support/flows.ts';
 import { MINT, sendMint } from '../support/mints.ts';
 import { mintBytes } from '../support/raw.ts';
 import { expectNothingWritten } from '../support/rows.ts';
@@ -262,6 +263,12 @@ describe('fields', () => {
     expect((await mintRaw(text, key)).text).toBe(minted.text);
     expectRefusal(await mintRaw(text.replace('ud83d', 'ud83e'), key), 409, '1203', 'IDEMPOTENCY_BODY');
     expectRefusal(await mintRaw(`{${named},"customer_reference":"x\\ud83d"}`), 400, '1110', 'INVALID_TEXT');
+  });
+
+  test('text that is not valid is ignored by a call that reads no field', async () => {
+    const path = `/internal/deliveries/${makeId('txn', world.clock.now(), Buffer.alloc(16), merchant.merchant.shard)}/release`;
+    const asked = { bearer: bearerOf(merchant), raw: '{"note":"Boutique \\ud83d"}' };
+    expectRefusal(await world.call('POST', path, asked), 404, '1204');
   });
 
   test('unknown fields are ignored, and null in an optional one counts as absent', async () => {
