@@ -234,12 +234,14 @@ describe('a month is dropped', () => {
   });
 
   test('a statement that reaches into it is refused, and names the first day available', async () => {
-    const ask = (from: number) =>
-      world.call('GET', `/internal/statement?currency=usd&from=${new Date(from).toISOString()}`, {
+    const ask = (from: number, format = 'json') =>
+      world.call('GET', `/internal/statement?currency=usd&format=${format}&from=${new Date(from).toISOString()}`, {
         bearer: bearerOf(past.merchant),
       });
     const gone = await ask(NOON - DAY);
     expectRefusal(gone, 400, '1110', 'BEFORE_RECORDS');
+    // As a table too, of which nothing has been sent by then.
+    expectRefusal(await ask(NOON - DAY, 'csv'), 400, '1110', 'BEFORE_RECORDS');
     expect(gone.json.details[0].field).toBe('from');
     const day = `${monthsLater(MONTH, 1)}-01`;
     expect(gone.json.details[0].message).toContain(day);

@@ -2,30 +2,39 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeId } from '../../src/domain/ids.ts';
 import type { Attempt } from '../../src/domain/records.ts';
+import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { reconcile } from '../../src/usecases/reconcile.ts';
 import type { Matched, Span } from '../../src/usecases/reconcile-match.ts';
+import { executeRefund } from '../../src/usecases/refund-decide.ts';
+import { readyToPay, submitCard } from '../support/card-payments.ts';
 import { untilStatus } from '../support/flows.ts';
 import { attemptOf, pushed } from '../support/phone-payments.ts';
+import { refunded, untilTurnedAway } from '../support/refund-flows.ts';
 import { rowsOf } from '../support/rows.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
+let merchant: MerchantCreated;
 let paid: Attempt;
+
+const SAY = { by: 'amina', why: 'at the portal' };
 
 beforeAll(async () => {
   world = await openWorld();
-  const paying = await pushed(world, await world.merchant(), '01');
+  merchant = await world.merchant();
+  const paying = await pushed(world, merchant, '01');
   await untilStatus(world, paying, 'approved');
   paid = await attemptOf(world, paying);
 });
 afterAll(() => world.close());
 
 /** Compares a statement without lines. */
-async function missingIn({ from, to }: Span) {
+async function missingIn({ from, to }: Span, connector = paid.connector) {
   const missing: string[] = [];
   const read = async function* () {};
   const note = async ({ verdict, ours }: Matched) => void missing.push(`${verdict} ${ours?.id}`);
-  const { totals } = await reconcile(world.gateway, { connector: paid.connector, read, from, to }, note);
+  const { totals } = await reconcile(world.gateway, { connector, read, from, to }, note);
   return { missing, totals };
 }
 
@@ -39,6 +48,23 @@ test('what ended at the first instant of the span is expected and summed up, wha
   const none = { missing: [], totals: [] };
   expect(await missingIn({ from: at - 1, to: at })).toEqual(none);
   expect(await missingIn({ from: at + 1, to: at + 2 })).toEqual(none);
+});
+
+test('a refund to a card that was carried out by hand is not taken for what its attempt paid late', async () => {
+  const paying = await readyToPay(world, merchant, 'frictionless');
+  expect((await submitCard(world, paying)).status).toBe(200);
+  world.sandbox.faults.set('cardnet', { refuse_rate: 1 });
+  const { refund_id } = await refunded(world, merchant, paying);
+  await untilTurnedAway(world, refund_id);
+  world.sandbox.faults.clear();
+  const { deps } = world.gateway;
+  await executeRefund(deps, refund_id, { reference: 'PORTAL-7', notTaken: true }, SAY);
+  const [tried] = await rowsOf<Attempt>(world, 'select * from attempt where payment_id = $1', [refund_id]);
+  await world.clock.advance(1_000);
+  await decideAttempt(deps, tried?.id ?? '', { paid: true, providerReference: 'P-1', ...SAY });
+  const span = { from: world.clock.now() - 3_600_000, to: world.clock.now() + 1 };
+  const { totals } = await missingIn(span, 'mastercard');
+  expect(totals).toMatchObject([{ attemptsMinor: 25_00n, isBooked: true }]);
 });
 
 test('of an hour with more attempts than are read at a time, none is overlooked', async () => {
