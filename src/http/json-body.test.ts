@@ -109,6 +109,11 @@ describe('a body', () => {
     expect(unread(`{"${cutInTwo}":{"cvv":"123"}}`)).toBe('1110 CARD_DATA body');
   });
 
+  it('is refused by no path that is deeper than a body may be, however deep it is where the last of two keys replaces it', () => {
+    const lost = `${'['.repeat(10_000)}{"c":1,"c":2}${']'.repeat(10_000)}`;
+    expect(faultOf(`{"a":${lost},"a":3}`)).toBe(`1110 DUPLICATE_KEY a${'[0]'.repeat(15)}`);
+  });
+
   it('of any JSON object passes or is refused, and passes unchanged', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 4 })), fc.boolean(), (value, spaced) => {

@@ -246,7 +246,8 @@ function placeIn(parent: Level | undefined, key: string): string {
   return parent.keys === undefined ? `[${parent.index}]` : key;
 }
 
+/** Ends at the deepest level that a body may have: what the last of two keys replaces may nest in a hundred thousand. */
 function pathOf(levels: readonly Level[], key: string): string {
   const parts = levels.slice(1).map(({ at }) => at);
-  return [...parts, key].reduceRight((tail, head) => within(head, tail), '');
+  return [...parts, key].slice(0, DEEPEST).reduceRight((tail, head) => within(head, tail), '');
 }
