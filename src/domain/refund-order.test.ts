@@ -54,3 +54,14 @@ test.each<[RefundRoute, object]>([
     ...expected,
   });
 });
+
+test('a refund of all is written as the payment’s amount was, one of the rest with all of the currency’s digits', () => {
+  const context: DecisionContext = { now: 7, newId: (prefix) => makeId(prefix, 1, new Uint8Array(16), SHARD) };
+  const all = { amount: undefined, note: null };
+  const amountOf = (payment: typeof paid): string =>
+    makeRefund({ payment, earlier: [], availableMinor: payment.amount_minor }, all, () => UPSTREAM, context).refund
+      .amount;
+  const whole = { ...paid, amount: '10', amount_minor: 10_00n };
+  expect(amountOf(whole)).toBe('10');
+  expect(amountOf({ ...whole, refunding_minor: 3_00n })).toBe('7.00');
+});

@@ -196,6 +196,33 @@ test.each(['SUCCESSFUL', 'PENDING'] as const)(
   },
 );
 
+test('a refund waits while the upstream cannot say what became of one that it turned away and that was called off', async () => {
+  const { merchant, paying } = await paid();
+  desk.carrier.answer(TURNED_AWAY);
+  const { refund_id: first } = await refunded(world, merchant, paying);
+  const one = await desk.lastAttempt(first, 'not_sent');
+  await callOffRefund(world.gateway.deps, first, SAY, { notTaken: true });
+  desk.carrier.say(one.reference, 'cannot_tell');
+  const { refund_id: second } = await refunded(world, merchant, paying);
+  await desk.passMinutes(5);
+  expect(await desk.attemptsOf(second)).toEqual([]);
+  desk.carrier.say(one.reference, 'not_found');
+  await desk.passMinutes(30);
+  expect(await desk.lastAttempt(second, 'waiting')).toMatchObject({ purpose: 'refund' });
+});
+
+test('a refund of a part is sent although one that was called off has paid another part after all', async () => {
+  const { merchant, paying } = await paid();
+  desk.carrier.answer(TURNED_AWAY);
+  const { refund_id: first } = await refunded(world, merchant, paying, { amount: '4.00' });
+  const one = await desk.lastAttempt(first, 'not_sent');
+  await callOffRefund(world.gateway.deps, first, SAY, { notTaken: true });
+  await desk.hearOf(one, 'SUCCESSFUL');
+  await desk.lastAttempt(first, 'approved');
+  const { refund_id: second } = await refunded(world, merchant, paying, { amount: '3.00' });
+  expect(await desk.lastAttempt(second, 'waiting')).toMatchObject({ purpose: 'refund' });
+});
+
 test('a refund that was turned away, and that an operator has seen was taken, is completed with that payment', async () => {
   const { merchant, paying } = await paid();
   desk.carrier.answer(TURNED_AWAY);
