@@ -4,7 +4,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Reply } from '../../src/connectors/testing/scripted-upstream.ts';
-import type { Change } from '../../src/domain/change.ts';
+import { type Change, guardedUpdate } from '../../src/domain/change.ts';
 import type { Attempt } from '../../src/domain/records.ts';
 import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import { CommitUnknown } from '../../src/store/errors.ts';
@@ -123,6 +123,34 @@ describe('a payout line', () => {
     expect((await desk.attemptsOf(line.id)).map(({ status }) => status)).toEqual(['declined']);
     expect(await lineNow(world, line)).toMatchObject({ status: 'failed', reserved_at: null });
     await desk.expectSoundBooks();
+  });
+
+  test('whose commit was lost is sent although its merchant has nothing left: its own money is reserved', async () => {
+    const payer = await openPayer(world, 10_10n);
+    const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('42') }], { nextStartAt: null });
+    const { store } = world.gateway.deps;
+    let isFirst = true;
+    const commit: Store['commit'] = async (change) => {
+      if (!isFirst) return store.commit(change);
+      isFirst = false;
+      throw new CommitUnknown();
+    };
+    const { written } = await startLine(ahead({ commit }), line, payer.merchant);
+    await written;
+    expect((await desk.attemptsOf(line.id)).map(({ status }) => status)).toEqual(['waiting']);
+    expect((await lineNow(world, line)).status).toBe('processing');
+    await desk.expectSoundBooks();
+  });
+
+  test('that another process has leased since is left to that process', async () => {
+    const payer = await openPayer(world, 10_10n);
+    const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('42') }], { nextStartAt: null });
+    const { clock, store } = world.gateway.deps;
+    const next_start_at = clock.now() + 24 * 3_600_000;
+    expect(await store.commit({ updates: [guardedUpdate('payout_line', line, { next_start_at })] })).toBe('won');
+    expect(await startLine(ahead({}), line, payer.merchant)).toMatchObject({ outcome: 'not_called' });
+    expect(await desk.attemptsOf(line.id)).toEqual([]);
+    expect(await lineNow(world, line)).toMatchObject({ status: 'pending', next_start_at });
   });
 
   test('that another process has ended before its own commit is found: nothing is sent', async () => {
