@@ -66,6 +66,7 @@ mbongo merchant set --merchant mch_… --scope-required on \\
 <li>Your backend sends an <a href="/docs/idempotency">Idempotency-Key</a> with every POST, and repeats the POST with the same key if no answer arrives.</li>
 <li>It <a href="/docs/webhooks#verify">verifies</a> every webhook, ignores those it has already processed, and compares the amount with the order.</li>
 <li>If its session tokens reach phones or web pages, its <code>customer_reference</code> cannot be guessed. Every live session reads your payments by it, those of other customers too.</li>
+<li>Its references are not 13 to 19 digits and nothing else. Some such numbers look like a card’s, and are <a href="/docs/errors/1110">refused</a> as <code>CARD_DATA</code>: put a letter in front.</li>
 <li>It delivers nothing merely because a browser has returned, and treats <code>processing</code> as neither paid nor failed.</li>
 <li>It distinguishes errors by <code>error_code</code>, and retries only if <code>retryable</code> is true, after <code>retry_after</code> seconds.</li>
 <li>You have tried every <a href="/docs/test-numbers">test number</a>, above all 04 and 05.</li>
