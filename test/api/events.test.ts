@@ -18,6 +18,7 @@ import {
 } from '../support/flows.ts';
 import { answering, openReceiver } from '../support/receiver.ts';
 import { rowsOf } from '../support/rows.ts';
+import { copyEvent } from '../support/webhook-desk.ts';
 import { type Answer, type CallOptions, openWorld, type World } from '../support/world.ts';
 
 const MINUTE = 60_000;
@@ -279,15 +280,7 @@ describe('a replay of a range', () => {
     const merchant = await world.merchant();
     const from = world.clock.now();
     const { event } = await pay(merchant);
-    await rowsOf(
-      world,
-      `insert into webhook_event (shard, id, version, merchant_id, transaction_id, sequence, type, url, body, status, attempts,
-         next_at, created_at)
-       select shard, left(id, 16) || lpad(n::text, 6, '0') || right(id, 8), 1, merchant_id, transaction_id, 1, type, url, body,
-         case when n between 301 and 2300 then 'delivered' else 'dead' end, 12, next_at, created_at
-       from webhook_event, generate_series(1, 2700) n where id = $1`,
-      [event],
-    );
+    await copyEvent(world, event, 2_700, "case when n between 301 and 2300 then 'delivered' else 'dead' end");
     const body = { from: iso(from), status: 'dead' };
     const headers = freshKey();
     const first = await replay(merchant, body, headers);
@@ -305,15 +298,7 @@ describe('a replay of a range', () => {
     const merchant = await world.merchant();
     const from = world.clock.now();
     const { event } = await pay(merchant);
-    await rowsOf(
-      world,
-      `insert into webhook_event (shard, id, version, merchant_id, transaction_id, sequence, type, url, body, status, attempts,
-         next_at, created_at)
-       select shard, left(id, 16) || lpad(n::text, 6, '0') || right(id, 8), 1, merchant_id, transaction_id, 1, type, url, body,
-         case n when 20500 then 'dead' else 'delivered' end, 12, next_at, created_at
-       from webhook_event, generate_series(1, 20500) n where id = $1`,
-      [event],
-    );
+    await copyEvent(world, event, 20_500, "case n when 20500 then 'dead' else 'delivered' end");
     const first = await replay(merchant, { from: iso(from), status: 'dead' });
     expect(first.json, first.text).toMatchObject({ replayed: 0, next_cursor: expect.stringMatching(/^evt_/) });
     const { to, next_cursor: cursor } = first.json;

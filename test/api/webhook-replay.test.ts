@@ -18,7 +18,7 @@ import { countRange, replayEvent, replayRange } from '../../src/usecases/webhook
 import { rotateWebhookSecret } from '../../src/usecases/webhook-secret-rotate.ts';
 import type { OperatorWorld } from '../support/operator-world.ts';
 import { rowsOf } from '../support/rows.ts';
-import { HOUR, openWebhookDesk, verify, type WebhookDesk } from '../support/webhook-desk.ts';
+import { copyEvent, HOUR, openWebhookDesk, verify, type WebhookDesk } from '../support/webhook-desk.ts';
 
 let desk: WebhookDesk;
 let world: OperatorWorld;
@@ -289,15 +289,7 @@ describe('replay', () => {
   it('counts and sends all of a time range, however many pages it has', async () => {
     const { url } = await desk.receiverOf();
     const { id, created_at: from } = await desk.commitEvent(url);
-    await rowsOf(
-      world,
-      `insert into webhook_event (shard, id, version, merchant_id, transaction_id, sequence, type, url, body, status, attempts,
-         next_at, created_at)
-       select shard, left(id, 16) || lpad(n::text, 6, '0') || right(id, 8), 1, merchant_id, transaction_id, 1, type, url, body,
-         'dead', 12, next_at, created_at
-       from webhook_event, generate_series(1, 1100) n where id = $1`,
-      [id],
-    );
+    await copyEvent(world, id, 1_100);
     const range = { merchantId: merchant.merchant.id, from, to: from + 1, status: undefined };
     expect(await countRange(world.deps, range)).toEqual([
       { merchantId: range.merchantId, events: 1_101, delivered: 0 },

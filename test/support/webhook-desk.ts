@@ -12,8 +12,27 @@ import { offerDue } from '../../src/usecases/webhook-claim.ts';
 import { type Courier, createCourier } from '../../src/usecases/webhook-deliver.ts';
 import { type OperatorWorld, openOperatorWorld } from './operator-world.ts';
 import { type Hook, openReceiver, type Receiver } from './receiver.ts';
+import { rowsOf } from './rows.ts';
 
 export const HOUR = 3_600_000;
+
+/** Adds copies of an event that were tried in vain. `status` is SQL, in which `n` is the copy's number, from 1 on. */
+export async function copyEvent(
+  world: Parameters<typeof rowsOf>[0],
+  id: string,
+  copies: number,
+  status = "'dead'",
+): Promise<void> {
+  await rowsOf(
+    world,
+    `insert into webhook_event (shard, id, version, merchant_id, transaction_id, sequence, type, url, body, status, attempts,
+       next_at, created_at)
+     select shard, left(id, 16) || lpad(n::text, 6, '0') || right(id, 8), 1, merchant_id, transaction_id, 1, type, url, body,
+       ${status}, 12, next_at, created_at
+     from webhook_event, generate_series(1, $2::int) n where id = $1`,
+    [id, copies],
+  );
+}
 
 export interface WebhookDesk {
   readonly world: OperatorWorld;
