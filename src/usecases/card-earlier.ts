@@ -97,17 +97,16 @@ export async function askEarlierInSession(
   // One that is paid has ended the session.
   const tried = others.filter((one) => !isUntried(one) && !isPaid(one));
   const asked = await Promise.all(tried.map(({ shard, id }) => attemptsThatAsked(deps, shard, id)));
-  for (const attempts of asked.filter(({ length }) => length > 0).slice(-MAX_ASKED)) {
+  const orders = asked.flatMap((attempts): OrderAttempts[] => {
     const newest = attempts.at(-1);
-    if (newest === undefined) continue;
-    const earlier = await askOrder(deps, card, { newest, attempts, isItsOwn: false });
-    if (earlier.kind === 'none') continue;
-    if (earlier.kind !== 'paid') return earlier.kind;
-    const after = await settleByInquiry(deps, earlier.attempt, undefined, earlier, 'hint');
-    if (isPaid(after)) return 'taken';
-    return isFinal(after.status) ? 'paid_aside' : 'unclear';
-  }
-  return 'none';
+    return newest === undefined ? [] : [{ newest, attempts, isItsOwn: false }];
+  });
+  const found = await Promise.all(orders.slice(-MAX_ASKED).map((order) => askOrder(deps, card, order)));
+  const paid = found.find((one) => one.kind === 'paid');
+  if (paid === undefined) return found.find((one) => one.kind !== 'paid' && one.kind !== 'none')?.kind ?? 'none';
+  const after = await settleByInquiry(deps, paid.attempt, undefined, paid, 'hint');
+  if (isPaid(after)) return 'taken';
+  return isFinal(after.status) ? 'paid_aside' : 'unclear';
 }
 
 /** Stands in for `askEarlier` while the network is away and cannot be asked. */

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { bookLateMoney } from '../../src/usecases/attempt-book.ts';
 import { inquireAttempt } from '../../src/usecases/attempt-inquire.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { type CardPaying, openFormOf, submitCard } from '../support/card-payments.ts';
+import { type CardPaying, collectCardWith, openFormOf, submitCard } from '../support/card-payments.ts';
 import { expectRefusal } from '../support/envelope.ts';
 import { type FickleDesk, openFickleDesk } from '../support/fickle-desk.ts';
 import { type FickleNetwork, refusal } from '../support/fickle-network.ts';
@@ -13,6 +13,7 @@ import { collect, statusOf, untilStatus } from '../support/flows.ts';
 import { attemptOf, onlyHook } from '../support/phone-payments.ts';
 import { rowsOf } from '../support/rows.ts';
 import { openTurnedAwayDesk, type TurnedAwayDesk } from '../support/turned-away.ts';
+import { whileTimePasses } from '../support/waiting.ts';
 import type { World } from '../support/world.ts';
 
 let desk: FickleDesk;
@@ -88,6 +89,20 @@ describe('an earlier try that has paid', () => {
     network.took(await earlier.turnAway(tried));
     await upstreamStatusOf(tried);
     expect(await statusOf(world, paying)).toBe('approved');
+  });
+
+  test('has paid another payment of the session, while nobody can say of a third: the session is over', async () => {
+    const { paying: first } = await earlier.turnedAway();
+    const collected = async () => ({ ...first, ...(await collectCardWith(world, first.token)) });
+    const second = await collected();
+    network.took(await earlier.turnAway(second));
+    const third = await collected();
+    const pays = network.count('pay');
+    network.instead('order', 'cuts');
+    const said = await whileTimePasses(world, submitCard(world, third));
+    expectRefusal(said, 401, '1001', 'SESSION_CONSUMED');
+    expect(await statusOf(world, second)).toBe('approved');
+    expect(network.count('pay')).toBe(pays);
   });
 
   test('is one of many: check-status inquires about the newest four', async () => {
