@@ -184,10 +184,13 @@ async function actOn(submit: OpenSubmit, order: CardOrder, authentication: Authe
       const threeDs = { three_ds_status: authentication.status, eci: authentication.eci };
       return record(submit, { answer, threeDs, unasked: undefined });
     }
-    case 'challenge':
+    case 'challenge': {
       // The customer cannot be sent to a challenge without a form; no money has been asked for yet.
       if (authentication.challenge === undefined) return giveBack(submit, 'a challenge without its form');
+      const stopped = await stoppedMeanwhile(submit);
+      if (stopped !== undefined) return giveBack(submit, whyStopped(stopped), stopped);
       return recordChallenge(submit, authentication.status, authentication.challenge);
+    }
     case 'rejected': {
       const answer = { kind: 'declined', reason: authentication.reason, providerReference: null } as const;
       return record(submit, {
@@ -208,7 +211,7 @@ async function actOn(submit: OpenSubmit, order: CardOrder, authentication: Authe
 }
 
 /**
- * Why the money is not asked for if the session's credential was revoked, its merchant suspended, or the order paid too late to count,
+ * Why the money is not asked for, and the customer not sent to the issuer, if the session's credential was revoked, its merchant suspended, or the order paid too late to count,
  * while the network was asked; or if that cannot be read, as the database is away.
  */
 async function stoppedMeanwhile({ deps, intended }: OpenSubmit): Promise<Unasked | undefined> {

@@ -70,10 +70,14 @@ test.each(HOW)(
   },
 );
 
-test.each(HOW)('a card is not charged if its merchant is %s while the issuer is asked', async (how, ...said) => {
+/** A card is stopped whether its issuer lets it pay at once or wants to see its customer first. */
+const STOPPED = HOW.flatMap((stop) => (['SUCCESSFUL', 'PENDING'] as const).map((issuer) => [issuer, ...stop] as const));
+
+test.each(STOPPED)('a card (%s) does not go on if its merchant is %s while the issuer is asked', async (...stopped) => {
+  const [issuer, how, ...said] = stopped;
   const { network } = desk;
   const shop = await world.merchant();
-  network.issuer = 'SUCCESSFUL';
+  network.issuer = issuer;
   const paying = await collectByCard(world, shop);
   const before = network.count('pay');
   const slow = network.hold('authenticate');

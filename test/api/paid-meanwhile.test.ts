@@ -107,9 +107,13 @@ async function besideDeclined() {
   return { tried, paying };
 }
 
-test('a card is not charged if a phone has paid the order while the issuer was asked', async () => {
-  await phonePaysWhileIssuerIsAsked();
-});
+test.each(['SUCCESSFUL', 'PENDING'] as const)(
+  'a card (%s) is not charged, nor its customer sent on, if a phone has paid the order while the issuer was asked',
+  async (issuer) => {
+    network.issuer = issuer;
+    await phonePaysWhileIssuerIsAsked();
+  },
+);
 
 test('a card that was not charged for that pays by the same call once the money has been given back', async () => {
   const { paying, submit } = await phonePaysWhileIssuerIsAsked({ 'idempotency-key': 'paid-meanwhile' });
