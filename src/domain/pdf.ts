@@ -6,12 +6,9 @@
  * a proof in a reader that runs no scripts.
  */
 
-/** Bytes before the end of the file within which the last end mark must be. */
-const TAIL_BYTES = 1_024;
 const HEAD = /^%PDF-[12]\.[0-9]/;
 const END_MARK = '%%EOF';
 const END_BYTES = Uint8Array.from(END_MARK, (char) => char.charCodeAt(0));
-const BLANK = /^[\0\t\n\f\r ]*$/;
 
 /**
  * Names, without their slash, of features that no proof needs. All of them are long: a name of four bytes occurs by chance in one
@@ -41,15 +38,21 @@ const LESS_THAN = 0x3c;
 /** Whether bytes are a PDF that names nothing active. */
 export function isSafePdf(bytes: Uint8Array): boolean {
   if (!HEAD.test(textOf(bytes, 0, 8))) return false;
-  const tail = textOf(bytes, Math.max(0, bytes.length - TAIL_BYTES), bytes.length);
-  const end = tail.lastIndexOf(END_MARK);
-  if (end < 0 ? hasEndMark(bytes) : !BLANK.test(tail.slice(end + END_MARK.length))) return false;
+  const length = lengthWithoutPadding(bytes);
+  if (textOf(bytes, length - END_MARK.length, length) !== END_MARK && hasEndMark(bytes)) return false;
   // Byte by byte, building no strings: a file may have a million such names, and every other request waits meanwhile.
   for (let at = 0; at < bytes.length; at += 1) {
     const found = bytes[at] === SLASH ? nameAt(bytes, at + 1) : undefined;
     if (found !== undefined && (found.name !== ON_OPENING || isAction(bytes, found.end))) return false;
   }
   return true;
+}
+
+/** Some writers fill a file up to a whole block with white space: that is harmless, however much it is. */
+function lengthWithoutPadding(bytes: Uint8Array): number {
+  let length = bytes.length;
+  while (length > 0 && isBlank(bytes[length - 1])) length -= 1;
+  return length;
 }
 
 /** Byte by byte, too: a file may be filled with signs that could begin the mark. */
