@@ -92,7 +92,7 @@ function addSettingCommands(merchant: Command, addVerb: AddVerb): void {
     .option('--hour <hour>', 'the hour at which dated payouts run: 0 to 23; or default (6)')
     .option('--time-zone <zone>', 'the time zone of that hour: Africa/Kinshasa; or default (UTC)')
     .option('--approval-from <amount>', 'the total from which a batch needs approval; or default (never)')
-    .option('--currency <code>', 'the currency of that amount');
+    .option('--currency <code>', 'the currency of that amount, or whose amount is set to default');
   addVerb(
     merchant,
     'brand',
