@@ -80,3 +80,37 @@ test('a column that the table lacks is an error', () => {
   const change: Change = { updates: [{ table: 'session', shard: 3, id: 'ses_a', version: 1, row }] };
   expect(() => makeBatch([{ change, keys: keysOf(change) }])).toThrow('table session has no column nope');
 });
+
+test('whatever a statement writes, it locks in the order of shard and id, the shards by number', () => {
+  const rows: [shard: number, id: string][] = [
+    [10, 'ses_a'],
+    [2, 'ses_b'],
+    [2, 'ses_a'],
+  ];
+  const entries = rows.map(([shard, id]) => {
+    const change: Change = {
+      updates: [{ table: 'session', shard, id, version: 1, row: { payments: 1 } }],
+      transfers: [
+        {
+          shard,
+          id: `trf_${shard}${id}`,
+          debit: { shard: 1, id: 'float', floored: false },
+          credit: { shard, id: `of ${id}`, floored: true },
+          amount_minor: 1n,
+          currency: 'usd',
+          cause: 'payment',
+          cause_id: 'txn',
+          at: 0,
+        },
+      ],
+    };
+    return { change, keys: keysOf(change) };
+  });
+  const ordered = makeBatch(entries).executions.map(({ statement, values }) => {
+    const found = String(values()[0]).matchAll(/\(([0-9]+),([a-z_ ]+),/g);
+    return [statement.name, [...found].map(([, shard, id]) => `${shard} ${id}`)] as const;
+  });
+  const written = new Map(ordered);
+  expect(written.get(ordered[0]?.[0] ?? '')).toEqual(['2 ses_a', '2 ses_b', '10 ses_a']);
+  expect(written.get('balance_account')).toEqual(['1 float', '2 of ses_a', '2 of ses_b', '10 of ses_a']);
+});
