@@ -7,6 +7,7 @@ import type { Outcome } from '../../src/domain/change.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { anAnswer, aSession, aTransfer, moving, numbered } from '../support/store-records.ts';
+import { until } from '../support/waiting.ts';
 
 let database: TestDatabase;
 let store: Store;
@@ -105,3 +106,40 @@ test.each(['cdf', 'xaf'] as const)(
     expect((await store.account.get(0, 'wallet'))?.balance).toBe(9n);
   },
 );
+
+test('a batch with debits locks its accounts in the order of shard and id, so that no two batches can deadlock', async () => {
+  const places = [
+    [10, 'a'],
+    [2, 'd'],
+    [10, 'B'],
+    [2, 'b'],
+    [2, 'A'],
+    [10, 'c'],
+    [2, 'C'],
+  ] as const;
+  const funds = places.map(([shard, id]) => aTransfer(`fund ${shard} ${id}`, 'float', id, 1n, shard));
+  await store.commit(moving('fund', ...funds));
+  const holder = new pg.Client({ connectionString: database.url });
+  await holder.connect();
+  try {
+    await holder.query('begin');
+    await holder.query("select 1 from account where shard = 2 and id = 'b' for update");
+    const debits = Promise.all(
+      places.map(([shard, id]) => {
+        const name = `debit ${shard} ${id}`;
+        return store.commit(moving(name, aTransfer(name, id, 'float', 1n, shard)));
+      }),
+    );
+    const waiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+    await until(async () => (await client.query(waiting)).rows[0]);
+    const free = await client.query<{ place: string }>(
+      "select shard || ' ' || id as place from account where id <> 'float' order by shard, id for update skip locked",
+    );
+    // Capitals come before small letters.
+    expect(free.rows.map(({ place }) => place)).toEqual(['2 d', '10 B', '10 a', '10 c']);
+    await holder.query('rollback');
+    expect(new Set(await debits)).toEqual(new Set(['won']));
+  } finally {
+    await holder.end();
+  }
+});
