@@ -32,11 +32,16 @@ const answer = fc.oneof(
 describe('an upstream says', () => {
   test('accepted: the session is consumed, its other payment cancelled with an event', () => {
     const world = newWorld();
-    hear(world, { kind: 'waiting', providerReference: null }, 10, false);
+    const { change } = hear(world, { kind: 'waiting', providerReference: null }, 10, false);
     expect(world.payment.status).toBe('pending_mobile_money_verification');
     expect(world.session.status).toBe('CONSUMED');
     expect(world.sibling).toMatchObject({ status: 'cancelled', reason: 'sibling_paid', completed_at: 10 });
     expect(world.events.map((event) => event.type)).toEqual(['payment.cancelled']);
+    const timeline = change?.inserts?.filter((insert) => insert.table === 'payment_history');
+    expect(timeline?.map(({ row }) => [row.payment_id, row.status, row.reason])).toEqual([
+      [txn, 'pending_mobile_money_verification', null],
+      [world.sibling.id, 'cancelled', 'sibling_paid'],
+    ]);
   });
 
   test('accepted: what has become of the session’s other payment before stays as it is', () => {
@@ -84,6 +89,16 @@ describe('an upstream says', () => {
     world.session = { ...world.session, status: 'CONSUMED' };
     const { alarm } = hear(world, { kind: 'not_sent', reason: 'refused' }, 10, false);
     expect([alarm, world.payment.status, world.session.status]).toEqual([undefined, 'failed', 'CONSUMED']);
+  });
+
+  test('a no that the payment’s state does not allow: a person is called, and nothing is written', () => {
+    const world = newWorld();
+    world.attempt = { ...attempt, method: 'google_pay' };
+    world.payment = { ...payment, status: 'pending', method: 'google_pay' };
+    const before = { ...world };
+    const said = { kind: 'declined', reason: 'prompt_expired', providerReference: null } as const;
+    expect(hear(world, said, 10)).toEqual({ payment: before.payment, attempt: before.attempt, alarm: 'contradiction' });
+    expect(world).toEqual(before);
   });
 
   test('nothing, to a submit whose method was still open: the payment takes over method and fee all the same', () => {
