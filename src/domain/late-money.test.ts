@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { bookedColumns, lateMoneyOf, lateTargetsOf, whyNotKept } from './late-money.ts';
+import { bookedColumns, bookLate, lateMoneyOf, lateTargetsOf, whyNotKept } from './late-money.ts';
 import { PAYMENT } from './payment.ts';
+import { attempt, payment } from './testing/settlement-world.ts';
 
 test('a merchant may keep late money only of what has ended unpaid', () => {
   const states = Object.keys(PAYMENT.table) as (keyof typeof PAYMENT.table)[];
@@ -16,5 +17,19 @@ test.each(['payment', 'payout', 'refund'] as const)(
     expect(lateMoneyOf({ purpose, reason: 'late_success' })).toBe('waits');
     expect(lateMoneyOf({ purpose, reason: null })).toBeUndefined();
     for (const to of lateTargetsOf(purpose)) expect(lateMoneyOf({ purpose, ...bookedColumns(to) })).toBe(to);
+  },
+);
+
+test.each([1024n, 1025n, 1026n])(
+  'of %s that came late for 1000 and a fee of 25, all is booked, or nothing',
+  (amount_minor) => {
+    const late = { ...attempt, status: 'approved' as const, amount_minor };
+    const expired = { ...payment, status: 'expired' as const };
+    const book = () => bookLate(late, expired, 'merchant', { ids: ['trf_1', 'trf_2'], now: 5 }, []);
+    if (amount_minor !== 1025n) return expect(book).toThrow('another amount');
+    expect(book().change.transfers?.map((moved) => [moved.cause, moved.debit.id, moved.amount_minor])).toEqual([
+      ['late_payment', 'suspense:usd', 1000n],
+      ['late_fee', 'suspense:usd', 25n],
+    ]);
   },
 );

@@ -59,6 +59,17 @@ test('in full: nothing is left to release', async () => {
   expectRefusal(await release(merchant, paid.transaction_id), 409, '1205', 'STATE');
 });
 
+test('in full after the release: a repeated release still says what was released, and when', async () => {
+  const merchant = await world.merchant();
+  const paid = await paidByWallet(world, merchant, LATER);
+  const { json: first } = await release(merchant, paid.transaction_id);
+  await refunded(world, merchant, paid);
+  await world.pass(60_000);
+  const again = await release(merchant, paid.transaction_id);
+  expect(again.json, again.text).toEqual({ ...first, status: 'refunded' });
+  expect(await balancesOf(world, merchant)).toEqual({});
+});
+
 test('if the merchant covers the fee, the available balance pays what the held share does not', async () => {
   const merchant = await world.merchant();
   const base = { merchantId: merchant.merchant.id, method: undefined, currency: 'usd' as const };
