@@ -93,6 +93,14 @@ describe('a receipt', () => {
     await expect(receipt('k5', { a: 2 }).stored()).rejects.toMatchObject({ code: 1203 });
   });
 
+  it('has been used by a call whose answer lost only until that call looks again: another answer may be there by then', async () => {
+    const racing = receipt('k9', {});
+    expect([await racing.stored(), racing.used()]).toEqual([undefined, false]);
+    racing.remember({ status: 200, body: '{"n":1}' });
+    expect(racing.used()).toBe(true);
+    expect([await racing.stored(), racing.used()]).toEqual([undefined, false]);
+  });
+
   it('forgets a run that has begun: the key is free again, for any body', async () => {
     const row = keep(receipt('k8', { a: 1 }).begin());
     const undone = receipt('k8', { a: 1 });

@@ -48,7 +48,10 @@ export interface ReceiptScope {
 export interface UsedReceipt extends RevocableReceipt {
   /** The id of the stored record: a keyed hash of the owner, the route and the key. */
   readonly id: string;
-  /** Whether this call has asked for an answer of its own to be remembered. */
+  /**
+   * Whether this call has asked for an answer of its own to be remembered since it last looked for a stored one: what it asked for
+   * before has lost.
+   */
   readonly used: () => boolean;
 }
 
@@ -106,6 +109,7 @@ export function createReceipt(parts: ReceiptParts, scope: ReceiptScope, key: str
     id: ids[0] ?? '',
     used: () => used,
     async stored() {
+      used = false;
       found = await Promise.all(ids.map((id) => parts.lookups.idempotencyGet(shard, id)));
       begun = false;
       const record = current();

@@ -239,6 +239,41 @@ describe('two processes', () => {
     expect(paid.json, paid.text).toMatchObject({ status: 'approved' });
   });
 
+  test('one whose commit loses, and which then finds the last try used by the other one: the other one’s answer', async () => {
+    const asked = await askCode(world, merchant);
+    const second = await openSecond(world, world.clock);
+    const { store } = second.gateway.deps;
+    const { commit, code } = store;
+    const verify = async (url: string, otp_code: string, headers = {}) => {
+      const body = JSON.stringify({ payment_id: asked.payment_id, otp_code });
+      const authorization = `Bearer ${asked.token}`;
+      const sent = { 'content-type': 'application/json', authorization, ...headers };
+      const answer = await fetch(`${url}/api/v1/payments/verify-otp`, { method: 'POST', headers: sent, body });
+      return { status: answer.status, text: await answer.text() };
+    };
+    const right = await codeOn(world, asked.phone);
+    for (const _ of [1, 2, 3, 4]) await verify(world.url, right === '000000' ? '000001' : '000000');
+    const key = freshKey();
+    let paid: ReturnType<typeof verify> | undefined;
+    const losing: typeof commit = async (change) => {
+      Object.assign(store, { commit });
+      await rowsOf(world, 'update wallet set version = version + 1 where id = $1', [asked.wallet]);
+      // After the key has been looked up again, and found unused.
+      const get: typeof code.get = async (...of) => {
+        paid ??= verify(world.url, right, key);
+        await paid;
+        return code.get(...of);
+      };
+      Object.assign(store, { code: { ...code, get } });
+      return commit(change);
+    };
+    Object.assign(store, { commit: losing });
+    const answer = await verify(second.url, right, key);
+    await second.close();
+    expect(answer).toEqual(await paid);
+    expect(answer.status, answer.text).toBe(200);
+  });
+
   test('the first one hangs after the money was taken: the other one continues its call', async () => {
     const second = await openSecond(world, manualClock(0));
     world.sandbox.faults.set('mtn', { lose_callback_rate: 1 });
