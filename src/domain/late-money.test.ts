@@ -21,15 +21,16 @@ test.each(['payment', 'payout', 'refund'] as const)(
 );
 
 test.each([1024n, 1025n, 1026n])(
-  'of %s that came late for 1000 and a fee of 25, all is booked, or nothing',
+  'of %s that came late for 1000 and a fee of 25, all is booked at once available, or nothing',
   (amount_minor) => {
     const late = { ...attempt, status: 'approved' as const, amount_minor };
-    const expired = { ...payment, status: 'expired' as const };
+    // Its fee is that of the attempt, and a delivery is not waited for.
+    const expired = { ...payment, status: 'expired', fee_minor: 0n, delivery_behaviour: 'delayed_delivery' } as const;
     const book = () => bookLate(late, expired, 'merchant', { ids: ['trf_1', 'trf_2'], now: 5 }, []);
     if (amount_minor !== 1025n) return expect(book).toThrow('another amount');
-    expect(book().change.transfers?.map((moved) => [moved.cause, moved.debit.id, moved.amount_minor])).toEqual([
-      ['late_payment', 'suspense:usd', 1000n],
-      ['late_fee', 'suspense:usd', 25n],
+    expect(book().change.transfers).toMatchObject([
+      { cause: 'late_payment', credit: { id: `${payment.merchant_id}:available:usd` }, amount_minor: 1000n },
+      { cause: 'late_fee', credit: { id: 'fees:usd' }, amount_minor: 25n },
     ]);
   },
 );

@@ -1,6 +1,7 @@
 /** Refunds that an operator decides on, while their money has left, or may have left, in another way. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Attempt } from '../../src/domain/records.ts';
 import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
 import { creditBalance } from '../../src/usecases/balance-credit.ts';
@@ -193,6 +194,27 @@ test.each(['SUCCESSFUL', 'PENDING'] as const)(
     const { refund_id: second } = await refunded(world, merchant, paying);
     await desk.passMinutes(2);
     expect((await desk.attemptsOf(second)).map(({ status }) => status)).toEqual([]);
+  },
+);
+
+test.each([1, 4])(
+  'of five that were called off the last four are inquired about: number %i has paid after all',
+  async (at) => {
+    const { merchant, paying } = await paid();
+    const turnedAway: Attempt[] = [];
+    for (let times = 0; times < 5; times += 1) {
+      desk.carrier.answer(TURNED_AWAY);
+      const { refund_id } = await refunded(world, merchant, paying);
+      turnedAway.push(await desk.lastAttempt(refund_id, 'not_sent'));
+      await callOffRefund(world.gateway.deps, refund_id, SAY, { notTaken: true });
+      // From then on, that the carrier does not know it counts.
+      await desk.passMinutes(2);
+    }
+    desk.carrier.say(turnedAway[at]?.reference ?? '', 'SUCCESSFUL');
+    const { refund_id: last } = await refunded(world, merchant, paying);
+    await desk.passMinutes(2);
+    expect(await desk.attemptsOf(last)).toEqual([]);
+    await desk.expectSoundBooks();
   },
 );
 
