@@ -1,11 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Change } from '../domain/change.ts';
 import { bytesOfId } from '../domain/ids.ts';
 import type { IdempotencyRecord } from '../domain/records.ts';
+import { Refusal } from '../domain/refusal.ts';
 import type { Secrets } from '../platform/platform.ts';
 import { systemRandom } from '../platform/random.ts';
 import { openSecrets } from '../platform/secrets.ts';
-import type { Memory } from '../usecases/perform.ts';
+import { type Memory, refuse } from '../usecases/perform.ts';
 import { BEGUN, decidingRecord } from '../usecases/reply-memory.ts';
 import { createReceipt, readIdempotencyKey } from './idempotency.ts';
 import { smallWorld } from './testing/small-world.ts';
@@ -108,9 +110,27 @@ describe('a receipt', () => {
     const [forgotten] = undone.forget().updates ?? [];
     expect(forgotten).toMatchObject({ table: 'idempotency', id: row.id, version: 1 });
     kept.set(row.id, { ...row, ...(forgotten?.row as Partial<IdempotencyRecord>), version: 2 });
+    // The call that found the run as begun no longer does: it is decided as the first of its key.
+    expect(await undone.stored()).toBeUndefined();
+    expect(undone.begun()).toBe(false);
     const other = receipt('k8', { a: 2 });
     expect(await other.stored()).toBeUndefined();
     expect(other.begun()).toBe(false);
+  });
+
+  it('of a call that is refused and writes nothing leaves a run alone that another call has begun meanwhile', async () => {
+    keep(receipt('k9', { a: 1 }).begin());
+    const written: Change[] = [];
+    const store = {
+      commit: async (change: Change) => {
+        written.push(change);
+        return 'won' as const;
+      },
+    };
+    const reply = { status: 502, body: '{}' };
+    const answering = { receipt: receipt('k9', { a: 1 }), render: () => reply, renderRefusal: () => reply };
+    await expect(refuse(store, answering, new Refusal(1404))).rejects.toMatchObject({ code: 1404 });
+    expect(written).toEqual([]);
   });
 
   it('is found again after the master key has changed, and keeps its old id', async () => {
