@@ -81,6 +81,18 @@ describe('a shape', () => {
     expect(refusalOf(Many, { list: Array.from({ length: 5_000 }, () => 1) })?.more.details).toHaveLength(1_000);
   });
 
+  it('shows the route nothing of a list whose faults were too many to be all found', () => {
+    const Many = Type.Object({ list: Type.Array(Type.String()), name: Type.String() });
+    const seen: unknown[] = [];
+    const body = { list: Array.from({ length: 1_001 }, () => 1), name: 'abc' };
+    const check = (readable: unknown) => {
+      seen.push(readable);
+      return [];
+    };
+    expect(() => createBodyShape(Many).require(body, check)).toThrow(Refusal);
+    expect(seen).toEqual([{ name: 'abc' }]);
+  });
+
   it('refuses exactly what the schema refuses, with a reason', () => {
     const value = fc.record(
       {
