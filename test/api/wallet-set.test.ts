@@ -75,6 +75,28 @@ test('without a PIN nothing opens an account, not even a code, until one is set'
   expect(await pay(wallet)).toMatchObject({ status: 'approved' });
 });
 
+test('a PIN for an account without one takes the work of a hash, as one for no account does', async () => {
+  const wallet = await world.wallet();
+  const { deps } = world.gateway;
+  await setWallet(deps, wallet.number, { pin: null, phone: undefined });
+  const judged: unknown[] = [];
+  const secrets: typeof deps.secrets = {
+    ...deps.secrets,
+    verifyPin(...asked) {
+      judged.push(asked[1]);
+      return deps.secrets.verifyPin(...asked);
+    },
+  };
+  for (const number of [wallet.number, makeWalletNumber(3, 424_242)]) {
+    const paying = await collect(world, merchant);
+    const command = submitOf(paying, meansOf({ ...wallet, number }));
+    const submitted = submitPayment({ ...deps, secrets }, await callerOf(world, merchant, paying), command, plainly);
+    await expect(submitted).rejects.toMatchObject({ code: 1302 });
+  }
+  // Without a hash, nobody's is computed; a damaged one, or an empty text, would be refused at once.
+  expect(judged).toEqual([undefined, undefined]);
+});
+
 test('a PIN that was verified before it was changed pays nothing', async () => {
   const wallet = await world.wallet();
   const paying = await collect(world, merchant);
