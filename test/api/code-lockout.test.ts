@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { UNCOUNTED } from '../../src/usecases/code-calls.ts';
+import { locked } from '../../src/usecases/code-lockout.ts';
 import { verifyCode } from '../../src/usecases/code-verify.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { host, stepOf, textOf, visitor } from '../support/checkout-flows.ts';
@@ -231,4 +232,9 @@ test('a right code for a payment that another call pays meanwhile is told so, no
   const paid = verifyCode({ ...deps, store: slow }, caller, command, plainly, UNCOUNTED);
   await expect(paid).rejects.toMatchObject({ code: 1205 });
   expect((await other)?.json).toMatchObject({ status: 'approved' });
+});
+
+test('a lock that ends when its payment does leaves nothing to be retried; one that ends before does', () => {
+  const isRetryable = (endsAt: number) => locked(LOCK / 1_000, { id: 'txn_1' }, 0, endsAt).retryable;
+  expect([LOCK - 1, LOCK, LOCK + 1].map(isRetryable)).toEqual([false, false, true]);
 });

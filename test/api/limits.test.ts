@@ -273,6 +273,21 @@ describe('scale 0', () => {
     expect(paid.json, paid.text).toMatchObject({ status: 'approved' });
   });
 
+  test('and fewer calls that evaluate none: they count against that number, too', async () => {
+    const world = await worldAt('0');
+    const merchant = await world.merchant();
+    await setMerchant(world.gateway.deps, merchant.merchant.id, { rate_limits: new Map([['codes', 2]]) });
+    const { token, payment_id } = await collect(world, merchant);
+    const body = { payment_id, otp_code: '123456' };
+    const verify = () => world.call('POST', '/payments/verify-otp', { bearer: token, body });
+    for (const rest of [1, 0]) {
+      const early = await verify();
+      expectRefusal(early, 409, '1205');
+      expect(standing(early)).toMatchObject({ name: 'codes', quota: 2, rest });
+    }
+    expectRefusal(await verify(), 429, '1301');
+  });
+
   test('even if the merchant’s setting changes while a code is valid', async () => {
     const world = await worldAt('0');
     const merchant = await world.merchant();

@@ -15,6 +15,7 @@ import { expectRefusal } from '../support/envelope.ts';
 import { collect, detailOf, neighbourOf, payFromWallet, statusOf } from '../support/flows.ts';
 import { expectNothingWritten, rowsOf } from '../support/rows.ts';
 import {
+  FORM_TYPE,
   formOf,
   jpegFile,
   type Part,
@@ -59,6 +60,22 @@ describe('an upload', () => {
     expect([status, timeline.at(-1)?.status]).toEqual(['processing', 'processing']);
     const { proof } = await readProof(operator(), uploaded.json.proof.id);
     expect(Buffer.from(await openProofFile(operator(), proof)).equals(file)).toBe(true);
+  });
+
+  test('may come in chunks, without a length, as programs send a stream', async () => {
+    const paying = await promise(world, merchant);
+    const file = pngFile(300_000);
+    const form = formOf([
+      { name: 'payment_id', value: paying.payment_id },
+      { name: 'file', value: file, fileName: 'proof.png' },
+    ]);
+    const uploaded = await fetch(`${world.url}/api/v1/payments/bank-transfer/proof`, {
+      method: 'POST',
+      headers: { 'content-type': FORM_TYPE, authorization: `Bearer ${paying.token}` },
+      body: ReadableStream.from([form.subarray(0, 100_000), form.subarray(100_000)]),
+      duplex: 'half',
+    });
+    expect(await uploaded.json()).toMatchObject({ status: 'processing', proof: { size: file.length } });
   });
 
   test('may come from any live session of the merchant; another merchant’s is 1204', async () => {
