@@ -4,6 +4,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, expect, test } from 'vitest';
+import { SOCKET_LIMITS } from '../../src/http/socket-limits.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
 import { host, stepOf, textOf, visitor } from '../support/checkout-flows.ts';
@@ -192,6 +193,16 @@ test('a sender that is silent for thirty seconds is refused in words, and gives 
   await world.clock.advance(1_000);
   await closed;
   expect((await page.send(pngFile())).status).toBe(303);
+});
+
+test('a stranger whose file is refused, and who never sends the rest of it, loses the connection', async () => {
+  const socket = begin(PROOF, ['Authorization: Bearer sess_nobody', 'Content-Length: 1000']);
+  expect(await answerOf(socket)).toMatch(/^HTTP\/1\.1 401 /);
+  const isLost = async (): Promise<boolean> => {
+    await world.clock.advance(SOCKET_LIMITS.requestMs);
+    return socket.closed;
+  };
+  await expect.poll(isLost).toBe(true);
 });
 
 test('a phone that is silent for twenty seconds in the middle of its file is waited for, on both routes', async () => {
