@@ -230,3 +230,25 @@ test('a token is not sent if a phone has paid the order while the network was as
   await world.gateway.background.idle();
   expect(network.count('pay')).toBe(before);
 });
+
+test('a token is not sent if a card was tried, and taken, while the network was asked about an earlier try', async () => {
+  const first = await collectByCard(world, merchant, { minted: { ttl_seconds: 7_200 } });
+  network.instead('pay', refusal('SERVER_BUSY'));
+  expectRefusal(await submitCard(world, first), 502, '1404');
+  const second = { ...first, ...(await collectCardWith(world, first.token)) };
+  const slow = network.hold('inquire');
+  const native = { native_pay_token: 'tok_approved', native_pay_token_type: 'PAYMENT_GATEWAY' };
+  const body = collectBody(world, 'google_pay', native);
+  const collected = world.call('POST', '/payments/collect', { bearer: first.token, body });
+  await slow.asked;
+  expectRefusal(await submitCard(world, second), 502, '1404');
+  network.instead('pay', undefined);
+  const [tried] = await triesOf(second);
+  network.took(tried.id);
+  const before = network.count('pay');
+  slow.answer();
+  expectRefusal(await collected, 401, '1001', 'SESSION_CONSUMED');
+  await world.gateway.background.idle();
+  expect(network.count('pay')).toBe(before);
+  expect(await statusOf(world, second)).toBe('approved');
+});
