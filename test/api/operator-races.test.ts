@@ -1,6 +1,6 @@
 /**
  * An operator's decision on an attempt against what happens between its reads and its commit: the carrier's news, and another
- * operator.
+ * operator. And when its webhook is due.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { merchantAccount } from '../../src/domain/ledger.ts';
@@ -74,4 +74,17 @@ test('of two attempts that paid one order late, its merchant is given one, also 
   );
   expect((await available()) - before).toBe(12_50n);
   expect((await world.gateway.store.auditAll()).findings).toEqual([]);
+});
+
+test('the webhook of a decision is due at once: the command that makes it posts none, and no worker waits for it', async () => {
+  const { first } = await desk.turnedAway();
+  const { deps } = world.gateway;
+  const due: (number | undefined)[] = [];
+  const commit: Store['commit'] = (change) => {
+    for (const made of change.inserts ?? []) if (made.table === 'webhook_event') due.push(made.row.next_at);
+    return deps.store.commit(change);
+  };
+  const verdict = { paid: true, providerReference: 'REF-1', ...SAY };
+  await decideAttempt({ ...deps, store: { ...deps.store, commit } }, first.id, verdict);
+  expect(due).toEqual([world.clock.now()]);
 });
