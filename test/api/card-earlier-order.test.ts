@@ -101,6 +101,8 @@ describe('an earlier try that has paid', () => {
     network.instead('order', 'cuts');
     const said = await whileTimePasses(world, submitCard(world, third));
     expectRefusal(said, 401, '1001', 'SESSION_CONSUMED');
+    // It names the payment that has consumed the session, not the one that was submitted.
+    expect(said.json.transaction_id).toBe(second.transaction_id);
     expect(await statusOf(world, second)).toBe('approved');
     expect(network.count('pay')).toBe(pays);
   });
