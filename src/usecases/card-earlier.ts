@@ -102,8 +102,13 @@ export async function askEarlierInSession(
     return newest === undefined ? [] : [{ newest, attempts, isItsOwn: false }];
   });
   const found = await Promise.all(orders.slice(-MAX_ASKED).map((order) => askOrder(deps, card, order)));
-  const paid = found.find((one) => one.kind === 'paid');
-  if (paid === undefined) return found.find((one) => one.kind !== 'paid' && one.kind !== 'none')?.kind ?? 'none';
+  const kinds = new Set<EarlierInSession>();
+  // All that have paid, one after the other: the first one ends the others' payments, and what these have taken goes to suspense.
+  for (const one of found) kinds.add(one.kind === 'paid' ? await settlePaid(deps, one) : one.kind);
+  return (['taken', 'paid_aside', 'unclear'] as const).find((kind) => kinds.has(kind)) ?? 'none';
+}
+
+async function settlePaid(deps: Deps, paid: PaidEarlier): Promise<EarlierInSession> {
   const after = await settleByInquiry(deps, paid.attempt, undefined, paid, 'hint');
   if (isPaid(after)) return 'taken';
   return isFinal(after.status) ? 'paid_aside' : 'unclear';

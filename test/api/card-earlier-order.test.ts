@@ -107,6 +107,29 @@ describe('an earlier try that has paid', () => {
     expect(network.count('pay')).toBe(pays);
   });
 
+  test('has paid its payment of the session, as another one has: the first is approved, and a person is told of the other at once', async () => {
+    const { paying: first, first: firstTry } = await earlier.turnedAway();
+    const collected = async () => ({ ...first, ...(await collectCardWith(world, first.token)) });
+    // Ids made at the same instant have no order.
+    await world.clock.advance(1);
+    const second = await collected();
+    const secondTry = await earlier.turnAway(second);
+    const third = await collected();
+    network.took(firstTry);
+    network.took(secondTry);
+    const pays = network.count('pay');
+    expectRefusal(await whileTimePasses(world, submitCard(world, third)), 401, '1001', 'SESSION_CONSUMED');
+    const paid = [await earlier.attempt(firstTry), await earlier.attempt(secondTry)];
+    expect(paid.map(({ status, reason }) => [status, reason])).toEqual([
+      ['approved', null],
+      ['approved', 'late_success'],
+    ]);
+    expect([await statusOf(world, first), await statusOf(world, second)]).toEqual(['approved', 'cancelled']);
+    const alarms = world.log.lines.filter((line) => line.includes('attempt_alarm') && line.includes(secondTry));
+    expect(alarms.map((line) => JSON.parse(line).alarm)).toEqual(['late_success']);
+    expect(network.count('pay')).toBe(pays);
+  });
+
   test('is one of many: check-status inquires about the newest four', async () => {
     const { paying } = await earlier.turnedAway();
     for (let tries = 1; tries < 6; tries += 1) {
