@@ -211,8 +211,8 @@ async function actOn(submit: OpenSubmit, order: CardOrder, authentication: Authe
 }
 
 /**
- * Why the money is not asked for, and the customer not sent to the issuer, if the session's credential was revoked, its merchant suspended, or the order paid too late to count,
- * while the network was asked; or if that cannot be read, as the database is away.
+ * Why the money is not asked for, and the customer not sent to the issuer, if the session's credential was revoked, its merchant
+ * suspended, or the order paid too late to count, while the network was asked; or if that cannot be read, as the database is away.
  */
 async function stoppedMeanwhile({ deps, intended }: OpenSubmit): Promise<Unasked | undefined> {
   const { attempt, payment, session: known } = intended;
