@@ -63,10 +63,15 @@ async function askOrder(
   if (left.length === 0) return { kind: 'none' };
   if (left.some(({ status }) => status === 'approved')) return { kind: 'paid_aside' };
   const [order, results] = await Promise.all([card.orderStatus(newest.payment_id), askAboutAll(deps, left)]);
-  for (const { attempt, answer, at } of results) {
-    if (answer.kind !== 'approved') continue;
-    deps.log.warn('earlier_attempt_paid', { attempt_id: attempt.id, transaction_id: attempt.payment_id });
-    return { kind: 'paid', attempt, answer, at };
+  const [paid, ...more] = results.flatMap(({ attempt, answer, at }) =>
+    answer.kind === 'approved' ? [{ attempt, answer, at }] : [],
+  );
+  if (paid !== undefined) {
+    deps.log.warn('earlier_attempt_paid', { attempt_id: paid.attempt.id, transaction_id: paid.attempt.payment_id });
+    // The payment takes the money once. What it was paid beyond that is found by the next inquiries, and goes to suspense.
+    const others = more.map(({ attempt }) => attempt);
+    await askSoon(deps, others);
+    return { kind: 'paid', ...paid };
   }
   const isOpen = results.some(({ answer }) => answer.kind === 'unknown' || answer.kind === 'waiting');
   // What was given back is still in the order's status.
@@ -126,9 +131,14 @@ function isNotGivenBack({ reason }: Attempt): boolean {
   return reason !== LATE_GIVEN_BACK;
 }
 
-/** Brings forward the inquiries about attempts that may have paid, also in case the customer does not come back. */
 async function unclear(deps: Deps, attempts: readonly Attempt[]): Promise<Earlier> {
-  const askSoon = async (one: Attempt): Promise<void> => {
+  await askSoon(deps, attempts);
+  return { kind: 'unclear', reason: 'an earlier attempt may have paid' };
+}
+
+/** Brings forward the inquiries about attempts that may have paid, also in case the customer does not come back. */
+async function askSoon(deps: Deps, attempts: readonly Attempt[]): Promise<void> {
+  const bringForward = async (one: Attempt): Promise<void> => {
     const next_inquiry_at = nextAfterHint(one, deps.clock.now());
     if (next_inquiry_at === one.next_inquiry_at) return;
     // If the attempt has changed meanwhile, it has been inquired about already; if it cannot be written now, the inquiry comes
@@ -137,8 +147,7 @@ async function unclear(deps: Deps, attempts: readonly Attempt[]): Promise<Earlie
       .commit({ updates: [guardedUpdate('attempt', one, { next_inquiry_at })] })
       .catch(rethrowUnlessTransient);
   };
-  await Promise.all(attempts.map(askSoon));
-  return { kind: 'unclear', reason: 'an earlier attempt may have paid' };
+  await Promise.all(attempts.map(bringForward));
 }
 
 /** A payment's card attempts that may have paid. */

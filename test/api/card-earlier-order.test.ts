@@ -130,6 +130,24 @@ describe('an earlier try that has paid', () => {
     expect(network.count('pay')).toBe(pays);
   });
 
+  test('has paid, as another try of the same payment has: it is approved once, and a person is soon told of the other', async () => {
+    const { paying, first, pays } = await earlier.turnedAway();
+    // Ids made at the same instant have no order.
+    await world.clock.advance(1);
+    await earlier.turnAway(paying);
+    const of = 'select id from attempt where payment_id = $1 order by id';
+    const ids = (await rowsOf<{ id: string }>(world, of, [paying.transaction_id])).map(({ id }) => id);
+    for (const id of ids) network.took(id);
+    expect((await submitCard(world, paying)).json).toMatchObject({ status: 'approved' });
+    expect(network.count('pay')).toBe(pays + 1);
+    const other = ids.find((id) => id !== first) ?? '';
+    await world.pass(5_000);
+    expect([await earlier.attempt(first), await earlier.attempt(other)]).toMatchObject([
+      { status: 'approved', reason: null },
+      { status: 'approved', reason: 'late_success' },
+    ]);
+  });
+
   test('is one of many: check-status inquires about the newest four', async () => {
     const { paying } = await earlier.turnedAway();
     for (let tries = 1; tries < 6; tries += 1) {
