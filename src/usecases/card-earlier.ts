@@ -84,7 +84,10 @@ async function askOrder(
   return { kind: 'none' };
 }
 
-/** How many of a session's payments are inquired about, the newest: older ones were, before the newer ones were tried. */
+/**
+ * How many of a session's payments are inquired about, all at once, the newest: older ones were, before the newer ones were tried.
+ * One whose tries were turned away again and again is asked about in parts (`askAboutAll`).
+ */
 const MAX_ASKED = 4;
 
 /** As `Earlier`; `taken`: one has paid, and its payment with it, which has ended the session. */
