@@ -1,10 +1,9 @@
 /** The first device that a session shows is bound to it, on whatever call, even if two are shown at once. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Session } from '../../src/domain/records.ts';
-import { sessionTokenParts } from '../../src/domain/session-token.ts';
 import { CommitUnknown } from '../../src/store/errors.ts';
 import { bindDevice } from '../../src/usecases/device-bind.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { callerBy } from '../support/direct-calls.ts';
 import { expectRefusal } from '../support/envelope.ts';
 import { rawPost, sendRaw } from '../support/raw.ts';
 import { collectBody, mint, openWorld, type World } from '../support/world.ts';
@@ -20,14 +19,6 @@ afterAll(() => world.close());
 
 const DEVICES = ['a', 'b', 'c', 'd'].map((digit) => digit.repeat(64));
 const from = (device = DEVICES[0] ?? '') => ({ 'x-device-fingerprint': device });
-
-/** The session as it is when a call by that token is authenticated. */
-async function readSession(token: string): Promise<Session> {
-  const { store } = world.gateway.deps;
-  const session = await store.session.caller(merchant.merchant.shard, sessionTokenParts(token)?.sessionId ?? '');
-  if (session === undefined) throw new Error('the session is gone');
-  return session;
-}
 
 test('a read that finds nothing binds', async () => {
   const { token } = await mint(world, merchant);
@@ -101,7 +92,7 @@ test('a currency other than the session’s is a mismatch, and a missing number 
 test('a device that was authenticated before another one was bound is refused, and does not go on as that one', async () => {
   const { token } = await mint(world, merchant);
   const { deps } = world.gateway;
-  const session = await readSession(token);
+  const { session } = await callerBy(world, merchant, token);
   const [first = '', second = ''] = DEVICES;
   expect((await bindDevice(deps, session, first)).device_fingerprint).toBe(first);
   await expect(bindDevice(deps, session, second)).rejects.toMatchObject({ code: 1305 });
@@ -111,7 +102,7 @@ test('a device that was authenticated before another one was bound is refused, a
 test('whether an unacknowledged commit has bound it is looked up: no caller is told that the call is in doubt', async () => {
   const { token } = await mint(world, merchant);
   const { store } = world.gateway.deps;
-  const session = await readSession(token);
+  const { session } = await callerBy(world, merchant, token);
   let commits = 0;
   const commit: typeof store.commit = async (change) => {
     const outcome = await store.commit(change);

@@ -2,13 +2,12 @@
  * Which sessions may pay out: one that only a backend has used. Any other learns that, and nothing about the payouts that were made.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { sessionTokenParts } from '../../src/domain/session-token.ts';
 import { payoutOrder } from '../../src/http/payout-faults.ts';
 import type { PayoutBody } from '../../src/http/payout-schemas.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
 import { sendPayout } from '../../src/usecases/payout-send.ts';
-import { plainly } from '../support/direct-calls.ts';
+import { callerBy, plainly } from '../support/direct-calls.ts';
 import { expectRefusal } from '../support/envelope.ts';
 import { bearerOf, collect, type Fields, payFromWallet } from '../support/flows.ts';
 import { createPayout, payoutBody } from '../support/payout-flows.ts';
@@ -112,12 +111,8 @@ test('a session of a suspended merchant may not', async () => {
 test('a session whose time ends while its payout waits may not, and nothing is made', async () => {
   const made = await mint(world, merchant, { ttl_seconds: 1 });
   const { deps } = world.gateway;
-  const { shard, id } = merchant.merchant;
-  const session = await deps.store.session.caller(shard, sessionTokenParts(made.token)?.sessionId ?? '');
-  const owner = await deps.store.merchant.get(shard, id);
-  if (session === undefined || owner === undefined) throw new Error('the session is gone');
-  const caller = { kind: 'session', merchant: owner, session, fingerprint: undefined } as const;
-  const order = payoutOrder(deps, owner, payoutBody(world) as PayoutBody, 'fr');
+  const caller = await callerBy(world, merchant, made.token);
+  const order = payoutOrder(deps, caller.merchant, payoutBody(world) as PayoutBody, 'fr');
   await world.clock.advance(1_000);
   const before = await availableOf(world, merchant);
   const sent = sendPayout(deps, caller, order, { dryRun: false }, plainly);

@@ -1,5 +1,6 @@
 /** Use cases called directly rather than over HTTP, because only a test can put something between two of their steps. */
 
+import { sessionTokenParts } from '../../src/domain/session-token.ts';
 import type { Means, PaymentSubmitCommand } from '../../src/domain/submission.ts';
 import type { SessionCaller } from '../../src/usecases/callers.ts';
 import type { Deps } from '../../src/usecases/deps.ts';
@@ -15,19 +16,26 @@ export const plainly: Answering<unknown> = {
   renderRefusal: ({ http, code }) => ({ status: http, body: String(code) }),
 };
 
+type Owner = Pick<MerchantCreated, 'merchant'>;
+
 /** The session that pays, in its state when the call is authenticated. */
-export async function callerOf(
-  world: World,
-  { merchant }: Pick<MerchantCreated, 'merchant'>,
-  { transaction_id }: Paying,
-): Promise<SessionCaller> {
+export async function callerOf(world: World, owner: Owner, { transaction_id }: Paying): Promise<SessionCaller> {
+  const payment = await world.gateway.store.payment.get(owner.merchant.shard, transaction_id);
+  return callerIn(world, owner, payment?.session_id);
+}
+
+/** The same of a session of which only the token is known. */
+export async function callerBy(world: World, owner: Owner, token: string): Promise<SessionCaller> {
+  return callerIn(world, owner, sessionTokenParts(token)?.sessionId);
+}
+
+async function callerIn(world: World, owner: Owner, sessionId: string | undefined): Promise<SessionCaller> {
   const { store } = world.gateway;
-  const { shard, id } = merchant;
-  const payment = await store.payment.get(shard, transaction_id);
-  const session = payment && (await store.session.caller(shard, payment.session_id));
-  const owner = await store.merchant.get(shard, id);
-  if (session === undefined || owner === undefined) throw new Error('the session is gone');
-  return { kind: 'session', merchant: owner, session, fingerprint: undefined };
+  const { shard, id } = owner.merchant;
+  const session = sessionId === undefined ? undefined : await store.session.caller(shard, sessionId);
+  const merchant = await store.merchant.get(shard, id);
+  if (session === undefined || merchant === undefined) throw new Error('the session is gone');
+  return { kind: 'session', merchant, session, fingerprint: undefined };
 }
 
 /** A submit by these means. */
