@@ -174,22 +174,20 @@ async function actOn(submit: OpenSubmit, order: CardOrder, authentication: Authe
   const { deps, intended, card } = submit;
   const { attempt, payment } = intended;
   switch (authentication.kind) {
-    case 'authenticated': {
-      const stopped = await stoppedMeanwhile(submit);
-      if (stopped !== undefined) return giveBack(submit, whyStopped(stopped), stopped);
-      const answer = await callWithinDeadline(deps, attempt, () => card.pay(order), {
-        limitMs: MAX_AUTHENTICATION_MS,
+    case 'authenticated':
+      return unlessStopped(submit, async () => {
+        const answer = await callWithinDeadline(deps, attempt, () => card.pay(order), {
+          limitMs: MAX_AUTHENTICATION_MS,
+        });
+        if (answer === TOO_LATE) return giveBack(submit, answer.reason);
+        const threeDs = { three_ds_status: authentication.status, eci: authentication.eci };
+        return record(submit, { answer, threeDs, unasked: undefined });
       });
-      if (answer === TOO_LATE) return giveBack(submit, answer.reason);
-      const threeDs = { three_ds_status: authentication.status, eci: authentication.eci };
-      return record(submit, { answer, threeDs, unasked: undefined });
-    }
     case 'challenge': {
+      const { status, challenge } = authentication;
       // The customer cannot be sent to a challenge without a form; no money has been asked for yet.
-      if (authentication.challenge === undefined) return giveBack(submit, 'a challenge without its form');
-      const stopped = await stoppedMeanwhile(submit);
-      if (stopped !== undefined) return giveBack(submit, whyStopped(stopped), stopped);
-      return recordChallenge(submit, authentication.status, authentication.challenge);
+      if (challenge === undefined) return giveBack(submit, 'a challenge without its form');
+      return unlessStopped(submit, () => recordChallenge(submit, status, challenge));
     }
     case 'rejected': {
       const answer = { kind: 'declined', reason: authentication.reason, providerReference: null } as const;
@@ -208,6 +206,12 @@ async function actOn(submit: OpenSubmit, order: CardOrder, authentication: Authe
     case 'unknown':
       return giveBack(submit, authentication.reason);
   }
+}
+
+/** Goes on with `step`, unless the session may no longer pay: then the attempt ends, and nothing has been asked for. */
+async function unlessStopped(submit: OpenSubmit, step: () => Promise<Reply>): Promise<Reply> {
+  const stopped = await stoppedMeanwhile(submit);
+  return stopped === undefined ? step() : giveBack(submit, whyStopped(stopped), stopped);
 }
 
 /**
