@@ -5,11 +5,13 @@
  */
 
 import { lateMoneyOf } from '../domain/late-money.ts';
+import { isNative } from '../domain/method.ts';
 import { isPaid, isUntried } from '../domain/payment.ts';
 import type { Attempt, Payment, Session } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { type FindDeps, findAttempt } from './archive-find.ts';
 import type { Deps } from './deps.ts';
+import { latestAttempt } from './latest-attempt.ts';
 import { hasOnePayment } from './session-payments.ts';
 
 /** An attempt that has *paid aside*: for one of these payments, although none of them took its money. Undefined: there is none. */
@@ -38,11 +40,16 @@ export async function findPaidAsideInSession(
   return findPaidAside(deps, isAlone ? [payment] : await deps.store.payment.ofSession(shard, session_id));
 }
 
-/** The attempts at these payments that may have brought money too late to count: by phone or by card. */
+/** The attempts at these payments that may have brought money too late to count: by phone, by card or by token. */
 export async function findTried({ store }: Pick<Deps, 'store'>, payments: readonly Payment[]): Promise<Attempt[]> {
   const tried = payments.filter((one) => !isUntried(one));
   const found = await Promise.all(
-    tried.flatMap(({ shard, id }) => [store.attempt.turnedAway(shard, id), store.attempt.ofCardPayment(shard, id)]),
+    tried.flatMap((one) => {
+      const { shard, id, method } = one;
+      // A token is sent once, by the only attempt of its payment.
+      if (isNative(method)) return [latestAttempt({ store }, one).then((only) => (only === undefined ? [] : [only]))];
+      return [store.attempt.turnedAway(shard, id), store.attempt.ofCardPayment(shard, id)];
+    }),
   );
   return found.flat();
 }
@@ -66,7 +73,7 @@ export async function readLatePayments(deps: FindDeps, payment: Payment): Promis
   const { shard, session_id, id, attempt_id: last } = payment;
   const live = await deps.store.payment.ofSession(shard, session_id);
   const tried = await findTried(deps, live);
-  // Of a live payment the two lists have every attempt that brought money late; one that was paid took its last attempt's.
+  // Of a live payment every attempt that brought money late is among these; one that was paid took its last attempt's.
   const isKnown = last === null || isPaid(payment) || live.some((one) => one.id === id);
   const more = isKnown ? undefined : await findAttempt(deps, shard, last);
   const found = [...tried, ...(more === undefined ? [] : [more])];

@@ -1,7 +1,9 @@
 /** Google Pay and Apple Pay: the token pays at collect, once, whatever is lost on the way. */
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { LATE_WAITS } from '../../src/domain/reason.ts';
 import { manualClock } from '../../src/platform/testing/manual-clock.ts';
+import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { capturesOf } from '../support/card-payments.ts';
 import { expectRefusal } from '../support/envelope.ts';
@@ -246,6 +248,23 @@ describe('a token pays at collect', () => {
     await untilStatus(world, paid, 'failed', 30_000);
     expect((await onlyHook(world, paid)).body.status).toBe('failed');
     expect(capturesOf(world, paid)).toEqual([]);
+  });
+
+  test('money that came after it had failed is told to whoever reads it', async () => {
+    const paid = await pay('tok_timeout');
+    await unsure(paid);
+    world.sandbox.faults.set('cardnet', { error_rate: 1 });
+    const asked = async () => ((await attemptOf(world, paid)).inquiries > 1 ? true : undefined);
+    await untilLater(world, asked, 15_000);
+    const { id } = await attemptOf(world, paid);
+    const verdict = { paid: false, providerReference: null, by: 'amina', why: 'not on their statement' };
+    expect(await decideAttempt(world.gateway.deps, id, verdict)).toMatchObject({ orderStatus: 'failed' });
+    world.sandbox.faults.clear();
+    const came = async () => ((await attemptOf(world, paid)).reason === LATE_WAITS ? true : undefined);
+    await untilLater(world, came, 20 * 60_000);
+    const { message, ...rest } = await detailOf(world, paid);
+    expect(rest).toMatchObject({ status: 'failed', late_payments: [{ amount: '12.50', booked_to: null }] });
+    expect(message).toContain('Do not pay again');
   });
 
   test('it outlives its session: a payment with an attempt never expires by time', async () => {
