@@ -7,7 +7,7 @@
  */
 
 import type { Prefix } from '../domain/ids.ts';
-import { LATE_KEPT, LATE_WAITS } from '../domain/reason.ts';
+import { LATE_BORNE, LATE_KEPT, LATE_WAITS } from '../domain/reason.ts';
 import { CLOSED_UNTIL } from './account-days.ts';
 import type { ArchivedTable } from './archive-tables.ts';
 
@@ -89,6 +89,12 @@ const CHECKOUTS: Group = {
   members: [{ table: 'checkout', key: 'id', keys: ROOTS }],
 };
 
+/**
+ * SQL: whether the merchant or the gateway has borne what attempt `t` paid late, for a payout line or a refund. Whoever books
+ * the late money of another attempt at it has to see that, and what has been archived can be dropped.
+ */
+const BORNE = `t.reason in ('${LATE_KEPT}', '${LATE_BORNE}')`;
+
 /** Earlier attempts of orders that are final. No index finds attempts by their order, so these are a group of their own. */
 const EARLIER_ATTEMPTS: Group = {
   root: 'attempt',
@@ -99,9 +105,9 @@ const EARLIER_ATTEMPTS: Group = {
       and (o.completed_at is null or o.completed_at >= ${CUTOFF} or o.attempt_id = t.id or t.method = 'card'
         or t.reason = '${LATE_KEPT}'))
     and not exists (select from payout_line o where o.shard = t.shard and o.id = t.payment_id
-      and (o.completed_at is null or o.completed_at >= ${CUTOFF} or t.id in (o.attempt_id, o.late_attempt_id)))
+      and (o.completed_at is null or o.completed_at >= ${CUTOFF} or t.id in (o.attempt_id, o.late_attempt_id) or ${BORNE}))
     and not exists (select from refund o where o.shard = t.shard and o.id = t.payment_id
-      and (o.completed_at is null or o.completed_at >= ${CUTOFF} or t.id in (o.attempt_id, o.late_attempt_id)))`,
+      and (o.completed_at is null or o.completed_at >= ${CUTOFF} or t.id in (o.attempt_id, o.late_attempt_id) or ${BORNE}))`,
   members: [{ table: 'attempt', key: 'id', keys: ROOTS }],
 };
 

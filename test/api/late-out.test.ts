@@ -296,6 +296,27 @@ describe('a payout line that failed, and was paid twice after that', () => {
     await desk.expectSoundBooks();
   });
 
+  test('and borne once, by the merchant or the gateway: the archive leaves that attempt beside it until both are booked', async () => {
+    const payer = await openPayer(world, 100_00n);
+    const scenes = [];
+    for (const to of ['merchant', 'gateway'] as const) {
+      const { line, one, two } = await refusedThird(payer);
+      await payoutHooks(world, line);
+      for (const attempt of [two, one]) await desk.hearOf(attempt, 'SUCCESSFUL');
+      await desk.book(one, to);
+      scenes.push({ line, one, two });
+    }
+    const left = async (id: string): Promise<string[]> => (await desk.attemptsOf(id)).map((attempt) => attempt.id);
+    await growOld(world);
+    await archive(world);
+    for (const { line, one } of scenes) expect(await left(line.id)).toContain(one.id);
+    for (const { two } of scenes) await desk.book(two, 'upstream');
+    // What is left of an order's attempts follows it in the next run.
+    for (let runs = 0; runs < 2; runs += 1) await archive(world);
+    for (const { line } of scenes) expect(await left(line.id)).toEqual([]);
+    await desk.expectSoundBooks();
+  });
+
   test('and completed while it is booked, is not charged to its merchant', async () => {
     const payer = await openPayer(world, 100_00n);
     const { one, two } = await desk.attemptedTwice(payer);
