@@ -1,7 +1,8 @@
 /**
  * The reads by noun: which statement answers which question.
  *
- * Invariant: every read on a request's path is a keyed read with an equality on the shard, and is therefore coalesced.
+ * Invariant: what a submit waits for is read by key, with an equality on the shard, and is therefore coalesced; every other read
+ * of a request names its shard, too.
  */
 
 import type { TableName } from '../domain/change.ts';

@@ -12,7 +12,7 @@ import type { Deps } from './deps.ts';
 import { freshReads } from './fresh-read.ts';
 import { OperatorError } from './operator-error.ts';
 
-/** 5 min, half of what is kept longer than it is valid because clocks differ (`idempotency-reap.ts`). */
+/** 5 min, half of what is kept longer than it is valid because clocks differ (`reap.ts`). */
 export const MAX_WRONG_MS = 5 * MINUTE_MS;
 /** 5 s: two clocks that far from the database's shorten the minute for which an order must be unknown by a sixth. */
 const MAX_APART_MS = 5_000;
