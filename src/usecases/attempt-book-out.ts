@@ -18,7 +18,7 @@ import { moneyText } from '../domain/money.ts';
 import type { PayoutLine, Refund } from '../domain/outgoing-records.ts';
 import { isLineOver } from '../domain/payout.ts';
 import type { Attempt } from '../domain/records.ts';
-import { isRefundOver } from '../domain/refund.ts';
+import { isRefundOver, type RefundRows } from '../domain/refund.ts';
 import { isOverRefunded } from '../domain/refund-order.ts';
 import { readAvailable } from './balances-read.ts';
 import type { Deps } from './deps.ts';
@@ -102,15 +102,27 @@ async function readRefund(deps: Needs, attempt: Attempt, to: LateTarget): Promis
   if (to === 'merchant') {
     if (refund.status === 'completed') throw paidBy(id, id);
     requireNotBorne(attempt, attempts);
-    // Read after the payment: a change that makes or ends another of its refunds also writes the payment, which is guarded.
-    const refunds = await deps.store.refund.ofPayment(shard, payment.id);
-    const late = (one: Refund): Refund => (one.id === id ? { ...one, late_attempt_id: attempt.id } : one);
-    if (isOverRefunded(payment, refunds.map(late))) {
+    if (isOverRefunded(payment, await countedWith(deps, rows, attempt))) {
       const what = `with ${id}, more of ${payment.id} would be refunded than was paid`;
       throw new OperatorError(`${what}: ${INSTEAD}`);
     }
   }
   return { order: { kind: 'refund', ...rows }, guards: [], others: othersOf(attempt, attempts) };
+}
+
+/**
+ * The refunds of the payment as they count if the merchant bears this attempt: late money of another one counts only if the
+ * merchant has borne it. Read after the payment, which is guarded: a change that makes, ends or books another refund writes it.
+ */
+async function countedWith({ store }: Needs, { refund, payment }: RefundRows, { id }: Attempt): Promise<Refund[]> {
+  const refunds = await store.refund.ofPayment(payment.shard, payment.id);
+  const attempts = await store.attemptsOf(
+    payment.shard,
+    refunds.map((one) => one.id),
+  );
+  const borneOf = (one: Refund): string | null =>
+    attempts.find((tried) => tried.payment_id === one.id && isBorneByMerchant(tried))?.id ?? null;
+  return refunds.map((one) => ({ ...one, late_attempt_id: one.id === refund.id ? id : borneOf(one) }));
 }
 
 function isThere(line: PayoutLine | undefined): line is PayoutLine {

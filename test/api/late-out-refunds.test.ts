@@ -116,6 +116,25 @@ describe('a refund that failed, and was paid after that', () => {
     await desk.expectSoundBooks();
   });
 
+  test.each([
+    ['is booked first', undefined],
+    ['is borne by us', 'gateway'],
+  ] as const)(
+    'as has another refund of the payment: its merchant is charged for one, whether the other %s',
+    async (_, to) => {
+      const { merchant, paying, attempt } = await refundFailed();
+      const { refund_id: second } = await refunded(world, merchant, paying);
+      const other = await desk.lastAttempt(second, 'waiting');
+      await desk.hearOf(other, 'FAILED');
+      for (const one of [attempt, other]) await desk.hearOf(one, 'SUCCESSFUL');
+      if (to !== undefined) await desk.book(other, to);
+      const moved = await desk.movedBy(merchant, () => desk.book(attempt, 'merchant'));
+      expect(moved).toEqual({ available: -12_50n, suspense: 12_50n });
+      if (to === undefined) await expect(desk.book(other, 'merchant')).rejects.toThrow('more of');
+      await desk.expectSoundBooks();
+    },
+  );
+
   test('is not charged to its merchant if another refund has returned the money', async () => {
     const { merchant, paying, attempt } = await refundFailed();
     desk.carrier.answer(TURNED_AWAY);
