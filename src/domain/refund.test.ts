@@ -69,7 +69,7 @@ function carryOut(world: RefundWorld, one: typeof deed extends fc.Arbitrary<infe
 
 describe('whatever is asked, said and decided, in whatever order', () => {
   test('never more is refunded than was paid, and the money is where the states say', () => {
-    const steps = fc.array(fc.tuple(deed, fc.constantFrom(1, 10_000, SETTLE_DELAY_MS)), { maxLength: 40 });
+    const steps = fc.array(fc.tuple(deed, fc.constantFrom(1, 10_000, SETTLE_DELAY_MS)), { maxLength: 40, size: 'max' });
     const delivery = fc.constantFrom('direct_delivery' as const, 'delayed_delivery' as const);
     const covered = fc.constantFrom('buyer' as const, 'merchant' as const);
     fc.assert(
@@ -87,7 +87,7 @@ describe('whatever is asked, said and decided, in whatever order', () => {
           }
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 150 },
     );
   });
 });

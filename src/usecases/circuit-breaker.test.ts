@@ -55,7 +55,7 @@ test('whatever happens, it never stays closed for longer than a quarter of a min
     outcome: fc.constantFrom('answered', 'silent', 'silent', 'not_called'),
   });
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+    fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {
       const breaker = createCircuitBreaker();
       let now = 0;
       for (const { later, outcome } of steps) {
@@ -82,7 +82,7 @@ test('whenever the clock is moved, before or after a call ends, a call is admitt
     outcome: fc.constantFrom('answered', 'silent', 'silent', 'not_called'),
   });
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+    fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {
       const breaker = openBreaker();
       let now = 1_000;
       for (const { before, after, outcome } of steps) {

@@ -22,7 +22,10 @@ let world: World;
 const histories: { readonly merchant: MerchantCreated; readonly moved: readonly Movement[] }[] = [];
 beforeAll(async () => {
   world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' }, start: START });
-  for (const drawn of fc.sample(fc.array(movement, { maxLength: 40 }), { numRuns: 12, seed: 20_261_101 })) {
+  for (const drawn of fc.sample(fc.array(movement, { maxLength: 40, size: 'max' }), {
+    numRuns: 12,
+    seed: 20_261_101,
+  })) {
     const merchant = await world.merchant();
     const moved = possible(drawn);
     await write(world.gateway.deps, merchant.merchant, moved);
