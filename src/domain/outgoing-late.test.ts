@@ -10,6 +10,7 @@ import {
   account,
   attemptAt,
   balance,
+  callOff,
   hear,
   line,
   NOT_FOUND,
@@ -187,6 +188,20 @@ describe('late, an upstream says', () => {
     ]);
     // So that it is not paid again.
     expect(world.line.late_attempt_id).toBe('att_0');
+  });
+
+  test('taken, and then paid, of the last attempt at a line that was called off: its money is booked aside', () => {
+    const world = sent();
+    hear(world, NOT_SENT, 20, false);
+    callOff(world, 30);
+    expect(hear(world, TAKEN, 40)?.alarm).toBe('late_acceptance');
+    expect(world.line).toMatchObject({ status: 'failed', reason: 'called_off', late_attempt_id: 'att_0' });
+    expect(hear(world, PAID, 50)?.alarm).toBe('late_success');
+    expect([world.line.status, balance(world, TRANSIT), balance(world, 'suspense:usd')]).toEqual([
+      'failed',
+      1_000n,
+      -1_000n,
+    ]);
   });
 });
 

@@ -183,7 +183,7 @@ test('if an earlier attempt was taken and the current one has not paid, the refu
   expectSound(world);
 });
 
-test('a refund that was called off, and of which two attempts were taken, remembers the last of them as well', () => {
+test('a refund that was called off, and of which two attempts were taken, remembers the last, whose money is booked aside', () => {
   const world = new RefundWorld(paid, 5_000n);
   world.make('6.00', UPSTREAM);
   for (const at of [0, 1]) {
@@ -194,6 +194,9 @@ test('a refund that was called off, and of which two attempts were taken, rememb
   for (const at of [0, 1]) world.say(at, { kind: 'waiting', providerReference: null }, 'hint');
   world.say(0, { kind: 'declined', reason: 'payee_unknown', providerReference: null }, 'due');
   expect(world.all()[0]).toMatchObject({ status: 'failed', late_attempt_id: 'att_2' });
+  expectSound(world);
+  world.say(1, { kind: 'approved', providerReference: 'P' }, 'due');
+  expect([world.attempts[1]?.status, world.balances.get('suspense:usd')]).toEqual(['approved', -600n]);
   expectSound(world);
 });
 

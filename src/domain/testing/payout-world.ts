@@ -15,6 +15,7 @@ import { merchantAccount } from '../ledger.ts';
 import { type OutgoingSettlement, settleOutgoing } from '../outgoing.ts';
 import type { PayoutLine } from '../outgoing-records.ts';
 import { costOf, isLineOver } from '../payout.ts';
+import { callOffLine } from '../payout-batch.ts';
 import { intendLine, type LineContext, lineOrder } from '../payout-outgoing.ts';
 import type { Attempt } from '../records.ts';
 import type { WebhookEvent } from '../webhook-records.ts';
@@ -127,6 +128,12 @@ function add(world: World, account: AccountRef, moved: bigint): void {
 export function start(world: World, now: number): void {
   if (world.line.status !== 'pending') return;
   apply(world, intendLine(world.line, attemptAt(world.attempts.length, now), { now, newId }).change);
+}
+
+/** An operator calls the line off while it waits. */
+export function callOff(world: World, now: number): void {
+  const context = { now, newId, say: ({ status }: PayoutLine) => status, calendar: { instantOf: () => now } };
+  apply(world, callOffLine(world.line, context));
 }
 
 /** Applies an answer about the attempt of that number, or about the newest one. */
