@@ -17,9 +17,10 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const COUNT = 600;
+/** More than one read finds. */
+const COUNT = 1_100;
 
-test('all that are due are read at once and ended in one run, but none after the round has been told to stop', async () => {
+test('all that are due are ended in one run, read by read, but none after the round has been told to stop', async () => {
   const { deps } = world.gateway;
   const { payment } = deps.store;
   const stopping = new AbortController();
@@ -56,9 +57,14 @@ test('all that are due are read at once and ended in one run, but none after the
     const some = await expireDue(withPayment({ get: stopped }), stopping.signal);
     expect(some).toBeLessThan(COUNT);
     expect(await expired()).toBe(some);
-    expect(await expireDue(withPayment({ toExpire: counted }), new AbortController().signal)).toBe(COUNT - some);
-    expect(await expired()).toBe(COUNT);
-    expect(reads).toBe(1);
+    const read = withPayment({ toExpire: counted });
+    const refuse = () => Promise.reject(new StoreRefused('23514', 'payment_check'));
+    const failing = { ...read, store: { ...read.store, commit: refuse }, log: { ...deps.log, error: () => undefined } };
+    await expect(expireDue(failing, new AbortController().signal)).rejects.toThrow('could not be ended');
+    // What could not be ended would be the whole of the next read, too.
+    expect([reads, await expired()]).toEqual([1, some]);
+    expect(await expireDue(read, new AbortController().signal)).toBe(COUNT - some);
+    expect([reads, await expired()]).toEqual([3, COUNT]);
   } finally {
     await client.end();
   }
