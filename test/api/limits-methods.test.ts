@@ -55,10 +55,10 @@ describe('limits', () => {
   test('of the merchant and of the method both apply, and the refusal names the bound', async () => {
     const merchant = await world.merchant();
     await addAccount(world, merchant);
-    const { document } = await set(merchant, { limit: 'usd:2-100', methodLimit: 'wallet:usd:5..50,flash:usd:-20' });
+    const { document } = await set(merchant, { limit: 'usd:2-100', methodLimit: 'wallet:usd:5..50,flash:usd:20-20' });
     expect(document.settings).toEqual({
       limits: { usd: { min: '2.00', max: '100.00' } },
-      method_limits: { wallet: { usd: { min: '5.00', max: '50.00' } }, flash: { usd: { max: '20.00' } } },
+      method_limits: { wallet: { usd: { min: '5.00', max: '50.00' } }, flash: { usd: { min: '20.00', max: '20.00' } } },
     });
     const bounds: [string, string, string | undefined][] = [
       ['wallet', '1.99', 'The least is 2.00 usd'],
@@ -66,6 +66,8 @@ describe('limits', () => {
       ['wallet', '5.00', undefined],
       ['wallet', '50.00', undefined],
       ['wallet', '50.01', 'The most is 50.00 usd'],
+      ['flash', '19.99', 'The least is 20.00 usd'],
+      ['flash', '20.00', undefined],
       ['flash', '20.01', 'The most is 20.00 usd'],
       ['bank_transfer', '100.00', undefined],
       ['bank_transfer', '100.01', 'The most is 100.00 usd'],
