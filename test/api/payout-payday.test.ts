@@ -246,6 +246,29 @@ test('a batch that had to wait for a carrier continues within another batch’s 
   expect(await runDue(partsAt(world, one), { dispatcher: { offer: () => true, hasRoomFor } })).toBe(640);
 });
 
+test('a queue that waits for its carriers is looked at no more in a run, whatever waits behind it', async () => {
+  const { merchant } = await desk.payer(undefined, 10_000_00n);
+  const [phones] = await payday(desk, merchant, 1, { msisdns: ['+243810000101'] });
+  await payday(desk, merchant, 1);
+  if (phones === undefined) throw new Error('no batch');
+  const parts = partsAt(world, phones);
+  const stopping = new AbortController();
+  const looks: (readonly string[])[] = [];
+  // One of a shard at a time, so that the second queue is found only without the first.
+  const toRun: Store['payoutBatch']['toRun'] = (now, _most, except = []) => {
+    looks.push(except);
+    if (looks.length === 100) stopping.abort();
+    return parts.store.payoutBatch.toRun(now, 1, except);
+  };
+  const store = { ...parts.store, payoutBatch: { ...parts.store.payoutBatch, toRun } };
+  const hasRoomFor: Dispatcher['hasRoomFor'] = ({ merchant_id }) => merchant_id !== merchant.merchant.id;
+  const dispatcher = { offer: () => true, hasRoomFor };
+  await runDue({ ...parts, store }, { stopping: stopping.signal, dispatcher });
+  expect(looks.at(-1)?.toSorted()).toEqual([`${merchant.merchant.id} mobile_money`, `${merchant.merchant.id} wallet`]);
+  expect(stopping.signal.aborted).toBe(false);
+  await rowsOf(world, 'update payout_batch set next_run_at = null where merchant_id = $1', [merchant.merchant.id]);
+});
+
 test('a batch that has to wait for its carriers is put off without reading its lines', async () => {
   const { merchant } = await desk.payer();
   const [one] = await payday(desk, merchant, 3);
