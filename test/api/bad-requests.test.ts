@@ -132,6 +132,14 @@ describe('JSON', () => {
     expectRefusal(await mintBytes(world, bearer, body, type), 415, '1403', 'NOT_JSON');
   });
 
+  test.each([JSON.stringify(MINT), String(new URLSearchParams(MINT))])(
+    '%s without a content type is 415',
+    async (text) => {
+      const raw = rawPost('/internal/sessions/create', [`Authorization: Bearer ${bearer}`], Buffer.from(text));
+      expectRefusal(await sendRaw(world, raw), 415, '1403', 'NOT_JSON');
+    },
+  );
+
   test.each([
     'application/json',
     'Application/JSON',
