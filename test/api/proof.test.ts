@@ -244,8 +244,8 @@ describe('an upload', () => {
     expect(await uploadAt(end - 1)).toMatchObject({ status: 200 });
   });
 
-  test('repeats its answer under an Idempotency-Key; another file is 1203', async () => {
-    const paying = await promise(world, merchant);
+  test('repeats its answer under an Idempotency-Key; another file, and the same of another payment, are 1203', async () => {
+    const [paying, other] = [await promise(world, merchant), await promise(world, merchant)];
     const file = pngFile();
     const key = { 'idempotency-key': 'proof-1' };
     const [first, again] = [await upload(world, paying, file, key), await upload(world, paying, file, key)];
@@ -253,6 +253,8 @@ describe('an upload', () => {
     expect([again.status, again.text]).toEqual([200, first.text]);
     expect(again.headers.get('idempotent-replayed')).toBe('true');
     expectRefusal(await upload(world, paying, pngFile(), key), 409, '1203', 'IDEMPOTENCY_BODY');
+    const { payment_id } = other;
+    expectRefusal(await upload(world, { ...paying, payment_id }, file, key), 409, '1203', 'IDEMPOTENCY_BODY');
   });
 
   test('no part of the file is in plain text, neither stored nor logged', async () => {
