@@ -128,10 +128,11 @@ describe('mbongo suspense list', () => {
     await desk.book(two, 'payer');
   });
 
-  test('reads an order once, however many of its attempts lie there', async () => {
+  test('reads an order once, however many of its attempts lie there, and says the fee of each', async () => {
     const other = await desk.world.merchant();
     const { id } = await paidLate(other);
-    const copy = "jsonb_build_object('id', a.id || '_' || n, 'reference', a.reference || n, 'status', 'approved')";
+    const own = "'id', a.id || '_' || n, 'reference', a.reference || n, 'status', 'approved', 'fee_minor', n";
+    const copy = `jsonb_build_object(${own})`;
     const copied = `insert into attempt select (jsonb_populate_record(a, ${copy})).* from attempt a`;
     await rowsOf(desk.world, `${copied}, generate_series(1, 20) n where a.id = $1`, [id]);
     const { deps } = desk.world.gateway;
@@ -147,6 +148,8 @@ describe('mbongo suspense list', () => {
       Array.from({ length: 21 }, () => ['paid_late', 'failed']),
     );
     expect(reads).toBe(1);
+    expect(seen.map(({ order }) => order.fee_minor)).toEqual(seen.map(({ attempt }) => attempt.fee_minor));
+    expect(new Set(seen.map(({ order }) => order.fee_minor)).size).toBe(21);
   });
 
   test('of one merchant, one currency, or what has waited for long; page by page', async () => {
