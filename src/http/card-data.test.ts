@@ -39,6 +39,7 @@ describe('card numbers', () => {
     ['digits whose row follows another one', '\u{116de}\u{116db}\u{116db}\u{116db}111111111111'],
     ['signs for two digits each', '㊶⑪⑪⑪⑪⑪⑪⑪'],
     ['digits in full circles', `❹${'❶'.repeat(15)}`],
+    ['the last digit in full circles', `❹${'❾'.repeat(14)}❻`],
     ['digits within brackets', `⑷${'⑴'.repeat(15)}`],
     ['digits before points', `⒋${'⒈'.repeat(15)}`],
     ['digits of Ethiopia', `፬${'፩'.repeat(15)}`],
@@ -158,7 +159,7 @@ describe('fields of card data', () => {
 
   it('a name that means a card is one; a name that only contains the letters is not', () => {
     expect(['card', 'card_holder', 'cardType', 'PAN', 'pan_last4'].filter((name) => !isCardName(name))).toEqual([]);
-    expect(['cardnet_payment_method', 'panel', 'discard', 'id_card'].filter(isCardName)).toEqual([]);
+    expect(['cardnet_payment_method', 'cardinality', 'panel', 'discard', 'id_card'].filter(isCardName)).toEqual([]);
   });
 
   it('a plus does not hide a card number that is too long for a phone', () => {
