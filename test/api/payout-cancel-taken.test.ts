@@ -112,6 +112,20 @@ test('a line that was leased is not sent if its batch was cancelled by a process
   expect((await desk.attemptsOf(line.id)).map(({ status }) => status)).toEqual(['not_sent']);
 });
 
+test('a line that was leased is not sent if its batch was cancelled after the last look at that', async () => {
+  const { payer, line, leased } = await leasedAgain();
+  const { deps } = world.gateway;
+  // The hold is read after that look, and before the attempt is written.
+  const isHeld: typeof deps.holds.isHeld = async (name) => {
+    await cancelPayout(deps, line.batch_id, SAY);
+    return deps.holds.isHeld(name);
+  };
+  await startLine({ ...deps, holds: { ...deps.holds, isHeld } }, leased, payer.merchant);
+  expect((await desk.attemptsOf(line.id)).map(({ status }) => status)).toEqual(['not_sent']);
+  await desk.passMinutes(5);
+  expect((await lineNow(world, line)).status).toBe('failed');
+});
+
 describe('a database that goes away once the cancellation is committed', () => {
   /** A batch that is cancelled on a database that fails at the first lines that are read after that, as often as said. */
   async function cancelledWhileAway(times: number, failure: Error = new StoreUnavailable()) {
