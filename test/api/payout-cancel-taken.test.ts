@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { PayoutBatch, PayoutLine } from '../../src/domain/outgoing-records.ts';
 import { cancelBatch } from '../../src/domain/payout-batch.ts';
 import { StoreUnavailable } from '../../src/store/errors.ts';
+import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
 import { cancelPayout } from '../../src/usecases/payout-cancel.ts';
 import { startLine } from '../../src/usecases/payout-start.ts';
 import { numberEnding } from '../support/flows.ts';
@@ -108,6 +109,14 @@ test('a line that was leased is not sent if its batch was cancelled by a process
   const { deps } = world.gateway;
   const batch = await deps.store.payoutBatch.get(line.shard, line.batch_id);
   expect(await deps.store.commit(cancelBatch(batch as PayoutBatch, deps.clock.now()))).toBe('won');
+  await startLine(deps, leased, payer.merchant);
+  expect((await desk.attemptsOf(line.id)).map(({ status }) => status)).toEqual(['not_sent']);
+});
+
+test('a line that was leased is not sent again if its merchant has been suspended since it was looked up', async () => {
+  const { payer, line, leased } = await leasedAgain();
+  const { deps } = world.gateway;
+  await setMerchantStatus(deps, payer.merchant.id, 'SUSPENDED');
   await startLine(deps, leased, payer.merchant);
   expect((await desk.attemptsOf(line.id)).map(({ status }) => status)).toEqual(['not_sent']);
 });
