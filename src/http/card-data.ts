@@ -95,7 +95,7 @@ export function holdsCardNumber(text: string): boolean {
   if (plain.length < MIN_CARD_DIGITS) return false;
   if (TRACK.test(plain)) return true;
   if (!hasCardNumber(plain)) return false;
-  // One UUID in some ten thousand has a run of digits that passes as a card number, and is a valid order number.
+  // A UUID is a valid order number: its digits are no part of a number that stands before it.
   return hasCardNumber(plain.replaceAll(UUID, 'x'));
 }
 
