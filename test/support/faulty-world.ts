@@ -18,6 +18,8 @@ export interface FaultyWorld {
   readonly opening: ReadonlyMap<string, bigint>;
   /** Sets the carriers' faults from now on, in the terms of the sandbox's control; an empty object ends them. */
   carrier(faults: CarrierFaults): Promise<void>;
+  /** Sets the card network's faults from now on, in the same terms. */
+  cardNetwork(faults: Pick<CarrierFaults, 'delay_ms' | 'refuse_rate' | 'answer_lost_rate'>): Promise<void>;
   /** How long the carriers take to decide by themselves; a second at first. */
   carrierThinks(milliseconds: number): Promise<void>;
   /** The environment of a gateway that listens on `port`. */
@@ -84,6 +86,7 @@ async function startFaultyWorld(databaseUrl: string): Promise<FaultyWorld> {
       await fetch(`${sandboxUrl}/control/faults`, { method: 'DELETE' });
       await control(`${sandboxUrl}/control/faults`, { upstream: 'mtn', ...faults });
     },
+    cardNetwork: (faults) => control(`${sandboxUrl}/control/faults`, { upstream: 'cardnet', ...faults }),
     carrierThinks: (auto_approve_ms) => control(`${sandboxUrl}/control/settings`, { auto_approve_ms }),
     gatewayEnv: (port, more = {}) => ({
       ...shared,

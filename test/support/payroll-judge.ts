@@ -81,7 +81,8 @@ function replayAll(payroll: Payroll): Promise<void> {
   );
 }
 
-async function inTurns<T>(list: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
+/** Works through the list, a few at a time. */
+export async function inTurns<T>(list: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
   const left = list.values();
   const worker = async (): Promise<void> => {
     for (const one of left) await work(one);

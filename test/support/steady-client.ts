@@ -66,7 +66,7 @@ export function openClient({ url, heard = () => undefined }: ClientOptions): Ste
     const text = await response.text();
     heard();
     const code = response.status < 300 ? '' : ` ${codeOf(text)}`;
-    note(`${method} ${path.replace(/\/(txn|pay)_.*/, '')} ${response.status}${code}`);
+    note(`${method} ${path.replace(/\/(txn|pay|rfd)_.*/, '')} ${response.status}${code}`);
     return { status: response.status, text, replayed: response.headers.get('idempotent-replayed') === 'true' };
   };
 
