@@ -15,7 +15,7 @@ import { type Running, startGateway } from '../support/processes.ts';
 import { answering, openReceiver, type Receiver } from '../support/receiver.ts';
 import { findSecrets } from '../support/secrets-in-logs.ts';
 
-const KILLS = 8;
+const KILLS = 6;
 const CALLERS = 8;
 const SPEED = 8;
 /** The last gateway lives long enough to be asked for refunds, too. */
