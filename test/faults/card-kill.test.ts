@@ -11,7 +11,7 @@ import { openCardShop } from '../support/card-shop.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';
 import { openMoments, openSeed } from '../support/moments.ts';
-import { type Running, startGateway } from '../support/processes.ts';
+import { openMortalGateway } from '../support/mortal-gateway.ts';
 import { answering, openReceiver, type Receiver } from '../support/receiver.ts';
 import { findSecrets } from '../support/secrets-in-logs.ts';
 
@@ -31,7 +31,6 @@ const moments = openMoments(seed.random, MAX_EVENTS);
 let database: TestDatabase;
 let world: FaultyWorld;
 let receiver: Receiver;
-let logs = '';
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -49,34 +48,27 @@ test('kill -9 at random moments while cards are charged and refunded', {
   timeout: 300_000 + KILLS * 30_000,
 }, async () => {
   seed.tellOnFailure();
-  const { port, url } = await world.address();
-  const speed = { factor: SPEED, since: Date.now() };
-  const start = (): Promise<Running> => startGateway(world.gatewayEnv(port), { speed });
-  let starting = start();
+  const gateway = await openMortalGateway(world, SPEED);
   const shop = openCardShop({
     ...world,
     receiver,
     random: seed.beside(1),
     kinds: ['frictionless', 'frictionless', 'frictionless', 'challenge', 'challenge', 'lost', 'declined', 'google_pay'],
-    now: () => speed.since + (Date.now() - speed.since) * speed.factor,
-    url: () => starting.then(() => url),
+    now: gateway.now,
+    url: gateway.url,
     heard: moments.happened,
   });
   let enough = Number.POSITIVE_INFINITY;
   const load = shop.run(CALLERS, () => shop.orders.length >= enough);
   for (let killed = 0; killed < KILLS; killed += 1) {
-    const gateway = await starting;
+    await gateway.url();
     await moments.next();
     await gateway.kill();
-    logs += gateway.printed();
-    starting = start();
   }
   enough = shop.orders.length + ORDERS_AFTER;
   await load;
   const findings = await judgeCards({ ...world, shop, receiver });
-  const gateway = await starting;
-  await gateway.stop();
-  logs += gateway.printed();
+  const logs = await gateway.stop();
   expect(findings, JSON.stringify(Object.fromEntries(shop.seen))).toEqual([]);
   // The run was meaningful: cards were charged and refunded, and the kills hit requests in flight.
   expect(shop.orders.flatMap(({ refunds }) => refunds).length).toBeGreaterThan(CALLERS);

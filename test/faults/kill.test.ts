@@ -10,7 +10,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';
 import { judge } from '../support/invariants.ts';
 import { openMoments, openSeed } from '../support/moments.ts';
-import { type Running, startGateway } from '../support/processes.ts';
+import { openMortalGateway } from '../support/mortal-gateway.ts';
 import { answering, openReceiver, type Receiver } from '../support/receiver.ts';
 import { findSecrets, secretsOf } from '../support/secrets-in-logs.ts';
 import { openShop } from '../support/shop.ts';
@@ -29,7 +29,6 @@ const moments = openMoments(seed.random, MAX_EVENTS);
 let database: TestDatabase;
 let world: FaultyWorld;
 let receiver: Receiver;
-let logs = '';
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -44,33 +43,26 @@ afterAll(async () => {
 
 test('kill -9 at random moments under load', { timeout: 300_000 + KILLS * 30_000 }, async () => {
   seed.tellOnFailure();
-  const { port, url } = await world.address();
-  const speed = { factor: SPEED, since: Date.now() };
-  const start = (): Promise<Running> => startGateway(world.gatewayEnv(port), { speed });
-  let starting = start();
+  const gateway = await openMortalGateway(world, SPEED);
   const shop = openShop({
     ...world,
     notifyUrl: receiver.url,
     random: seed.beside(1),
     kinds: ['wallet', 'wallet', '01', '01', '02', '03', '05', '07', '07', '08'],
-    url: () => starting.then(() => url),
+    url: gateway.url,
     heard: moments.happened,
   });
   let enough = Number.POSITIVE_INFINITY;
   const load = shop.run(CALLERS, () => shop.orders.length >= enough);
   for (let killed = 0; killed < KILLS; killed += 1) {
-    const gateway = await starting;
+    await gateway.url();
     await moments.next();
     await gateway.kill();
-    logs += gateway.printed();
-    starting = start();
   }
   enough = shop.orders.length + ORDERS_AFTER;
   await load;
   const findings = await judge({ ...world, shop, receiver });
-  const gateway = await starting;
-  await gateway.stop();
-  logs += gateway.printed();
+  const logs = await gateway.stop();
   expect(findings, JSON.stringify(Object.fromEntries(shop.seen))).toEqual([]);
   // The run was meaningful: every kind of order occurred, and the kills hit requests in flight.
   expect(shop.orders.length).toBeGreaterThan(KILLS);

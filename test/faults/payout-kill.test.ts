@@ -9,9 +9,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';
 import { openMoments, openSeed } from '../support/moments.ts';
+import { openMortalGateway } from '../support/mortal-gateway.ts';
 import { FUNDS_CENTS, fund, openPayroll, secretsInLogs } from '../support/payroll.ts';
 import { judgePayrolls } from '../support/payroll-judge.ts';
-import { type Running, startGateway } from '../support/processes.ts';
 import { answering, openReceiver, type Receiver } from '../support/receiver.ts';
 
 const KILLS = 32;
@@ -34,7 +34,6 @@ const moments = openMoments(seed.random, MAX_EVENTS);
 let database: TestDatabase;
 let world: FaultyWorld;
 let receiver: Receiver;
-let logs = '';
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -54,10 +53,7 @@ test('kill -9 at random moments in the middle of batches of a hundred', {
   timeout: 300_000 + KILLS * 30_000,
 }, async () => {
   seed.tellOnFailure();
-  const { port, url } = await world.address();
-  const speed = { factor: SPEED, since: Date.now() };
-  const start = (): Promise<Running> => startGateway(world.gatewayEnv(port), { speed });
-  let starting = start();
+  const gateway = await openMortalGateway(world, SPEED);
   const payroll = openPayroll({
     ...world,
     receiver,
@@ -65,7 +61,7 @@ test('kill -9 at random moments in the middle of batches of a hundred', {
     random: seed.beside(1),
     kinds: ['00', '00', '01', '01', '01', '01', '02', '03', '05', '07', '08'],
     sessions: 2,
-    url: () => starting.then(() => url),
+    url: gateway.url,
     heard: moments.happened,
   });
   let sending: Promise<unknown> = Promise.resolve();
@@ -82,19 +78,15 @@ test('kill -9 at random moments in the middle of batches of a hundred', {
   let inTheMiddle = 0;
   // On a slow machine the kills come so early that more of them are needed until batches to wallets have come too.
   while (inTheMiddle < KILLS || payroll.paydays.length <= WALLETS_EVERY) {
-    const gateway = await starting;
+    await gateway.url();
     sendNext();
     await moments.next();
     if (payroll.open() > 0) inTheMiddle += 1;
     await gateway.kill();
-    logs += gateway.printed();
-    starting = start();
   }
   await sending;
   const findings = await judgePayrolls({ ...world, payrolls: [payroll] });
-  const gateway = await starting;
-  await gateway.stop();
-  logs += gateway.printed();
+  const logs = await gateway.stop();
   expect(findings, JSON.stringify(Object.fromEntries(payroll.seen))).toEqual([]);
   // The run was meaningful: batches were acknowledged and continued, and the kills hit calls in flight too.
   expect(payroll.paydays.length).toBeGreaterThan(WALLETS_EVERY);
