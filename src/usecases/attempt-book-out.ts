@@ -73,6 +73,7 @@ async function readLine({ store }: Needs, attempt: Attempt, to: LateTarget): Pro
     const completed = [...live, ...family].find(({ status }) => status === 'completed');
     if (completed !== undefined) throw paidBy(id, completed.id);
     requireNotBorne(attempt, attempts);
+    requireAllThere(family);
   }
   const guards = live.filter((one) => one !== line).map((one) => guard('payout_line', one));
   return { order: line && { kind: 'payout', line }, guards, others: othersOf(attempt, attempts) };
@@ -82,6 +83,15 @@ async function readLine({ store }: Needs, attempt: Attempt, to: LateTarget): Pro
 function requireNotBorne({ id, payment_id }: Attempt, attempts: readonly Attempt[]): void {
   const borne = attempts.find((one) => one.id !== id && isBorneByMerchant(one));
   if (borne !== undefined) throw paidBy(payment_id, borne.id);
+}
+
+/** Requires that every line that was sent in another's place can still be seen: a month of the archive may have been dropped. */
+function requireAllThere(family: readonly PayoutLine[]): void {
+  const isSeen = ({ id }: PayoutLine): boolean => family.some(({ retry_of }) => retry_of === id);
+  const lost = family.find((line) => line.retried_by !== null && !isSeen(line));
+  if (lost === undefined) return;
+  const what = `the line of ${lost.retried_by} that was sent in place of ${lost.id} has been dropped from the archive`;
+  throw new OperatorError(`${what}, so it is no longer known whether it was paid: ${INSTEAD}`);
 }
 
 /** The other attempts at the same order. */
