@@ -133,6 +133,22 @@ describe('while PAY is in flight', () => {
     expect((await onlyHook(world, paying)).body.status).toBe('approved');
   });
 
+  test('a callback whose twin has been told to wait writes what it paid, and repeats what the twin was told', async () => {
+    const paying = await atIssuer();
+    const fields = callbackFor(world, paying);
+    const asked = network.hold('look');
+    const late = callSecond(paying, fields);
+    await asked.asked;
+    const told = await postCallback(world, fields);
+    expect(told.json).toMatchObject({ status: 'processing' });
+    network.issuer = 'SUCCESSFUL';
+    asked.answer();
+    expect(await late).toEqual(told.json);
+    expect((await attemptOf(world, paying)).status).toBe('approved');
+    expect((await postCallback(world, fields)).text).toBe(told.text);
+    expect((await onlyHook(world, paying)).body.status).toBe('approved');
+  });
+
   test('a “not found” from before the challenge no longer counts, and no inquiry is made', async () => {
     const paying = await collectByCard(world, merchant, { minted: { ttl_seconds: 7_200 } });
     const asking = network.hold('authenticate');
