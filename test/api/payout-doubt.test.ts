@@ -5,15 +5,18 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { shardOf } from '../../src/domain/ids.ts';
 import type { PayoutLine } from '../../src/domain/outgoing-records.ts';
+import { START_LEASE_MS } from '../../src/domain/payout.ts';
 import { intendLine } from '../../src/domain/payout-outgoing.ts';
 import type { Attempt } from '../../src/domain/records.ts';
 import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
+import { inquireAttempt } from '../../src/usecases/attempt-inquire.ts';
 import { newAttempt } from '../../src/usecases/attempt-intend.ts';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';
 import { newId } from '../../src/usecases/deps.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { startDue } from '../../src/usecases/payout-claim.ts';
+import { startLine } from '../../src/usecases/payout-start.ts';
 import { openFickleCarrier } from '../support/fickle-carrier.ts';
 import { bearerOf, freshKey, numberEnding } from '../support/flows.ts';
 import {
@@ -133,6 +136,29 @@ test('two processes that want the same lines: each line is sent by one of them',
   await second.close();
 });
 
+test.each([
+  ['phone', async () => ({ msisdn: numberEnding('01') })],
+  ['wallet', async () => ({ wallet: (await world.wallet({ balance: 0n })).number })],
+])('a line to a %s that another process has leased since we did is left to that process', async (_name, payee) => {
+  const payer = await openPayer(world);
+  const now = world.clock.now();
+  const [line] = await commitBatch(world, payer, [await payee()], { nextStartAt: now });
+  const { deps, store } = world.gateway;
+  const leased = async (until: number): Promise<PayoutLine> => {
+    const due = await store.payoutLine.leaseDue(now, until, 100, []);
+    const found = due.find(({ id }) => id === line.id);
+    if (found === undefined) throw new Error('the line is not due');
+    return found;
+  };
+  const ours = await leased(now);
+  const theirs = await leased(now + START_LEASE_MS);
+  await startLine(deps, ours, payer.merchant);
+  expect(await lineNow(world, line)).toEqual(theirs);
+  await startLine(deps, theirs, payer.merchant);
+  expect(await untilLine(world, line, 'completed')).toMatchObject({ tries: 1 });
+  await expectPayoutBooksAgree(world, payer);
+});
+
 /** A line that the gateway behind the wire starts, suspended after its attempt is written and before that is acknowledged. */
 async function startAsleep(msisdn: string) {
   const payer = await openPayer(world);
@@ -153,6 +179,29 @@ test('an intention whose commit is not acknowledged: it continues, and the carri
   await whileTimePasses(world, started, 1);
   await untilLine(world, line, 'completed');
   expect(await attemptsOf(line)).toEqual(['approved']);
+  expect(creditsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
+  await expectPayoutBooksAgree(world, payer);
+});
+
+test('an intention in doubt, closed meanwhile by a process whose clock is fast, is not sent: its line is, once', async () => {
+  const msisdn = numberEnding('01');
+  const { payer, line, started } = await startAsleep(msisdn);
+  const { deps } = world.gateway;
+  for (const aheadMs of [30_000, 120_000]) {
+    const clock = { ...deps.clock, now: () => deps.clock.now() + aheadMs };
+    await inquireAttempt({ ...deps, clock }, await lastAttempt(line), 'due');
+  }
+  expect(await attemptsOf(line)).toEqual(['not_sent']);
+  wire.cut();
+  wire.release();
+  await whileTimePasses(
+    world,
+    started.then(() => behind.gateway.dispatcher.idle()),
+    1,
+  );
+  expect(creditsOf(world, msisdn)).toEqual([]);
+  await untilLine(world, line, 'completed');
+  expect(await attemptsOf(line)).toEqual(['not_sent', 'approved']);
   expect(creditsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
   await expectPayoutBooksAgree(world, payer);
 });
