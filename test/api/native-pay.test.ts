@@ -341,6 +341,14 @@ describe('one session pays once', () => {
 });
 
 describe('the token', () => {
+  test('is not sent for an amount with more digits than the network takes (1202): the session may pay otherwise', async () => {
+    const { token } = await mint(world, merchant, { amount: '1000000000000.00' });
+    const refused = await collectBy(token, 'tok_approved');
+    expectRefusal(refused, 402, '1202', 'AMOUNT_ABOVE_MAXIMUM');
+    expect(refused.json.details[0].message).toContain('999999999999.99');
+    await collectWith(world, token);
+  });
+
   test('and its type are required, and reported together', async () => {
     const { token } = await mint(world, merchant);
     const bare = await world.call('POST', '/payments/collect', {
