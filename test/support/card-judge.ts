@@ -9,8 +9,7 @@ import { Webhook } from 'standardwebhooks';
 import type { BookLine } from '../../sandbox/carriers/book.ts';
 import { openStore } from '../../src/store/store.ts';
 import type { CardOrder, CardShop } from './card-shop.ts';
-import { differences, groupBy, isSigned, minor, readNumbers } from './invariants.ts';
-import { inTurns } from './payroll-judge.ts';
+import { differences, groupBy, inTurns, isSigned, minor, readNumbers } from './invariants.ts';
 import type { Hook, Receiver } from './receiver.ts';
 import type { Merchant } from './shop.ts';
 

@@ -90,12 +90,11 @@ async function delivered({ databaseUrl, merchant }: Judged, deadline: number): P
   }
 }
 
-async function replayAll(shop: Shop): Promise<void> {
-  const steps = shop.orders.flatMap((order) => order.steps);
-  const worker = async (): Promise<void> => {
-    for (let step = steps.pop(); step !== undefined; step = steps.pop()) await shop.replay(step);
-  };
-  await Promise.all(Array.from({ length: 8 }, worker));
+function replayAll(shop: Shop): Promise<void> {
+  return inTurns(
+    shop.orders.flatMap((order) => order.steps),
+    (step) => shop.replay(step),
+  );
 }
 
 function judgeEndings(orders: readonly Order[], finals: ReadonlyMap<string, string>): string[] {
@@ -236,4 +235,13 @@ export function minor(amount: string): bigint {
 function nameOf(order: Order): string {
   const way = order.wallet === undefined ? `a number ending ${order.msisdn?.slice(-2)}` : 'a wallet';
   return `${order.reference} (${order.transaction_id}, ${way})`;
+}
+
+/** Works through the list, eight at a time. */
+export async function inTurns<T>(list: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
+  const left = list.values();
+  const worker = async (): Promise<void> => {
+    for (const one of left) await work(one);
+  };
+  await Promise.all(Array.from({ length: 8 }, worker));
 }

@@ -7,7 +7,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import { openStore } from '../../src/store/store.ts';
-import { differences, groupBy, isSigned, minor, readNumbers } from './invariants.ts';
+import { differences, groupBy, inTurns, isSigned, minor, readNumbers } from './invariants.ts';
 import { isFinalHook, type PaidLine, type Payday, type Payroll } from './payroll.ts';
 import type { Hook } from './receiver.ts';
 
@@ -35,7 +35,6 @@ const UNDELIVERED = 'webhook events that are not delivered';
 /** 400 000 ms: if the gateway keeps dying before a line reaches its carrier, each try takes minutes to resolve; pauses grow. */
 const MAX_SETTLE_MS = 400_000;
 const LOOK_EVERY_MS = 250;
-const READERS = 8;
 
 /**
  * Waits until every line is final and told, then judges. Returns the findings, and what did not settle in time.
@@ -79,15 +78,6 @@ function replayAll(payroll: Payroll): Promise<void> {
     payroll.paydays.flatMap(({ sends }) => sends),
     (step) => payroll.replay(step),
   );
-}
-
-/** Works through the list, a few at a time. */
-export async function inTurns<T>(list: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
-  const left = list.values();
-  const worker = async (): Promise<void> => {
-    for (const one of left) await work(one);
-  };
-  await Promise.all(Array.from({ length: READERS }, worker));
 }
 
 /** Every line has ended as its number determines, and no two keys have made the same batch. */
