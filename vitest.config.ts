@@ -1,5 +1,5 @@
 /**
- * The four kinds of test, one kind after the other. Every kind may ask for a database; the server is shared.
+ * The kinds of test, one after the other. Every kind may ask for a database; the server is shared.
  */
 import { defineConfig } from 'vitest/config';
 import { failedList } from './test/support/failed-list.ts';
@@ -15,6 +15,15 @@ const limitOf = (milliseconds: number) => ({ testTimeout: milliseconds, hookTime
 
 /** Tests beside their code that start and kill real servers: too slow for every check. */
 const KILLING = ['src/platform/embedded-database*.test.ts'];
+
+/** Tests beside their code that start whole programs, which costs seconds of processor time each: left out of every check, too. */
+const STARTING = [
+  'bench/options.test.ts',
+  'sandbox/main.test.ts',
+  'scripts/{build,bundle,start,supervisor}.test.ts',
+  'src/commands/webhook-listen.test.ts',
+  'src/platform/log-output.test.ts',
+];
 
 export default defineConfig({
   test: {
@@ -33,7 +42,17 @@ export default defineConfig({
           name: 'unit',
           isolate: false,
           include: ['{src,sandbox,scripts,bench}/**/*.test.ts', 'test/*.test.ts', 'test/support/**/*.test.ts'],
-          exclude: KILLING,
+          exclude: [...KILLING, ...STARTING],
+          sequence: { groupOrder: 0 },
+          ...limitOf(120_000),
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'programs',
+          isolate: false,
+          include: STARTING,
           sequence: { groupOrder: 0 },
           ...limitOf(120_000),
         },

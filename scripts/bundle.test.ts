@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { isBuiltin, SourceMap } from 'node:module';
+import { isBuiltin, SourceMap, type SourceMapping } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -67,6 +67,10 @@ function entriesOf(map: SourceMap, line: number, length: number) {
   return places.filter((entry) => 'originalLine' in entry);
 }
 
+function sourceOf({ originalSource }: SourceMapping): string {
+  return String(originalSource);
+}
+
 it('maps every line of ours, but of a library only its file: a process keeps its source maps in memory', () => {
   const mapped = builtFiles()
     .filter((file) => existsSync(`${file}.map`))
@@ -75,10 +79,12 @@ it('maps every line of ours, but of a library only its file: a process keeps its
       const place = dirname(join(ROOT, 'dist', relative(dist, file)));
       const lines = readFileSync(file, 'utf8').split('\n');
       const entries = lines.flatMap((text, line) => entriesOf(map, line, text.length));
-      return entries.map((entry) => ({ ...entry, originalSource: resolve(place, String(entry.originalSource)) }));
+      // Thousands of entries name the same source.
+      const sources = new Map([...new Set(entries.map(sourceOf))].map((source) => [source, resolve(place, source)]));
+      return entries.map((entry) => ({ ...entry, originalSource: sources.get(sourceOf(entry)) ?? '' }));
     });
-  const places = mapped.map(({ originalSource }) => originalSource).filter((source) => /\/src\//.test(source));
-  expect([...new Set(places)].filter((place) => !existsSync(place))).toEqual([]);
+  const places = new Set(mapped.map(({ originalSource }) => originalSource));
+  expect([...places].filter((place) => /\/src\//.test(place) && !existsSync(place))).toEqual([]);
   /** The lines that files with such a path are mapped to. */
   const linesOf = (path: RegExp): number[] => [
     ...new Set(mapped.filter((entry) => path.test(entry.originalSource)).map(({ originalLine }) => originalLine)),

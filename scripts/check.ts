@@ -21,7 +21,7 @@ const READING: Step[] = [
   { name: 'unused files, exports, dependencies', run: () => runTool('knip', []) },
 ];
 
-/** Some of the tests start what is built. */
+/** What cannot be bundled fails here. The programs themselves are started by other tests (`npm run test:programs`). */
 const RUNNING: Step[] = [
   { name: 'build', run: build },
   { name: 'unit tests and tidiness', run: () => runTool('vitest', ['run', '--project', 'unit']) },

@@ -10,7 +10,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { build, ROOT } from './build.ts';
 
-const KINDS = ['unit', 'api', 'faults', 'e2e'];
+const KINDS = ['unit', 'programs', 'api', 'faults', 'e2e'];
 const asked = process.argv.slice(2);
 const others = asked.findIndex((word) => !KINDS.includes(word));
 const kinds = others < 0 ? asked : asked.slice(0, others);
