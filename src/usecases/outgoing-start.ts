@@ -1,7 +1,8 @@
 /**
  * What starting a payout line and starting a refund have in common.
  *
- * Invariant: nothing is sent too long after its attempt was written, or to an upstream that an operator holds.
+ * Invariant: nothing is sent too long after its attempt was written, or to an upstream that an operator holds, or once an earlier
+ * attempt at the order is known to have been accepted.
  */
 
 import type { Answer } from '../domain/answer.ts';
@@ -18,18 +19,33 @@ export function isLeased({ next_start_at: until }: Pick<PayoutLine | Refund, 'ne
   return until !== null && now < until;
 }
 
-/** Sends an order's money, unless too much time has passed since its attempt was written, or its connector is held by now. */
-export function sendUnlessHeld(deps: Deps, attempt: Attempt, send: () => Promise<Answer>): Promise<Answer> {
+/** The answer when an earlier attempt was accepted while it was in doubt whether this one had been written: it was not called. */
+const TAKEN_BEFORE: Extract<Answer, { kind: 'not_sent' }> = {
+  kind: 'not_sent',
+  reason: 'an earlier attempt was accepted',
+};
+
+/**
+ * Sends an order's money, unless too much time has passed since its attempt was written, its connector is held by now, or the order
+ * remembers an earlier attempt: that one pays it, or this order waits for that one.
+ */
+export function sendUnlessHeld(
+  deps: Deps,
+  attempt: Attempt,
+  { late_attempt_id: earlier }: Pick<PayoutLine | Refund, 'late_attempt_id'>,
+  send: () => Promise<Answer>,
+): Promise<Answer> {
   return callWithinDeadline(deps, attempt, async () => {
+    if (earlier !== null) return TAKEN_BEFORE;
     const isHeld = await deps.holds.isHeld(attempt.connector).catch(() => undefined);
     if (isHeld === undefined) return HOLD_UNREAD;
     return isHeld ? CONNECTOR_HELD : send();
   });
 }
 
-const NOT_CALLED: readonly Answer[] = [TOO_LATE, CONNECTOR_HELD, HOLD_UNREAD];
+const NOT_CALLED: readonly Answer[] = [TOO_LATE, CONNECTOR_HELD, HOLD_UNREAD, TAKEN_BEFORE];
 
-/** How our call went: not at all if our own commit took too long, or the connector was held meanwhile. */
+/** How our call went: not at all if our own commit took too long, the connector was held, or an earlier attempt was accepted. */
 export function outcomeOfCall(answer: Answer): CallOutcome {
   if (NOT_CALLED.includes(answer)) return 'not_called';
   return isUnsure(answer) ? 'silent' : 'answered';

@@ -74,7 +74,7 @@ async function sendToPhone(deps: Deps, sending: Sending): Promise<Sent> {
     return notSent();
   }
   const { attempt, line } = intended;
-  const answer = await sendUnlessHeld(deps, attempt, () => pay(deps, attempt, sending));
+  const answer = await sendUnlessHeld(deps, attempt, line, () => pay(deps, attempt, sending));
   // A line that remembers another attempt must be read with all of its attempts.
   const order = line.late_attempt_id === null ? lineOrder(line, deps.payoutText) : undefined;
   const written = recordOutgoing(deps, attempt, order, answer);

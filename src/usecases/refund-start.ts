@@ -65,7 +65,7 @@ export async function startRefund(deps: Deps, known: Refund): Promise<Sent> {
   }
   if (rows === undefined || rows === 'held_back') return notSent();
   const { attempt } = rows;
-  const answer = await sendUnlessHeld(deps, attempt, () => giver.give(deps, rows, merchant));
+  const answer = await sendUnlessHeld(deps, attempt, rows.refund, () => giver.give(deps, rows, merchant));
   // A refund that remembers another attempt must be read with all of its attempts.
   const order = rows.refund.late_attempt_id === null ? refundOrder(rows) : undefined;
   const written = recordOutgoing(deps, attempt, order, answer);

@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Reply } from '../../src/connectors/testing/scripted-upstream.ts';
 import { type Change, guardedUpdate } from '../../src/domain/change.ts';
+import type { PayoutLine, Refund } from '../../src/domain/outgoing-records.ts';
 import type { Attempt } from '../../src/domain/records.ts';
 import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import { CommitUnknown } from '../../src/store/errors.ts';
@@ -18,10 +19,10 @@ import { startRefund } from '../../src/usecases/refund-start.ts';
 import { callerOf, plainly, submitOf } from '../support/direct-calls.ts';
 import { collect, numberEnding, payByPhone } from '../support/flows.ts';
 import { type OutDesk, openOutDesk } from '../support/late-out-desk.ts';
-import { commitBatch, lineNow, openPayer } from '../support/payout-lines.ts';
+import { availableOf, commitBatch, lineNow, openPayer } from '../support/payout-lines.ts';
 import { attemptOf } from '../support/phone-payments.ts';
 import { minted, refunded } from '../support/refund-flows.ts';
-import { TURNED_AWAY } from '../support/wavering-carrier.ts';
+import { type Said, TURNED_AWAY } from '../support/wavering-carrier.ts';
 import type { World } from '../support/world.ts';
 
 const REFUSED: Reply = { status: 500, body: '{"code":"PAYEE_NOT_FOUND"}' };
@@ -99,18 +100,23 @@ function late(read: 'payment' | 'payoutLine' | 'refund'): Partial<Store> {
 }
 
 describe('a payout line', () => {
-  test('whose earlier attempt was meanwhile taken, and this one not: it waits for the earlier one', async () => {
+  test.each<[Said, PayoutLine['status'], Attempt['status']]>([
+    ['PENDING', 'processing', 'waiting'],
+    ['SUCCESSFUL', 'completed', 'approved'],
+  ])('whose earlier attempt is meanwhile known to be %s: nothing more is sent', async (said, status, earlier) => {
     const payer = await openPayer(world, 100_00n);
     desk.carrier.answer(TURNED_AWAY);
     const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('42') }]);
     const one = await desk.lastAttempt(line.id, 'not_sent');
-    desk.carrier.answer(TURNED_AWAY);
-    const deps = ahead(losing(() => desk.hearOf(one, 'PENDING')));
-    const { written } = await startLine(deps, await lineNow(world, line), payer.merchant);
+    const deps = ahead(losing(() => desk.hearOf(one, said)));
+    const { outcome, written } = await startLine(deps, await lineNow(world, line), payer.merchant);
     await written;
-    expect(await lineNow(world, line)).toMatchObject({ status: 'processing', attempt_id: one.id });
+    expect(outcome).toBe('not_called');
+    expect((await desk.attemptsOf(line.id)).map((attempt) => attempt.status)).toEqual([earlier, 'not_sent']);
+    expect(await lineNow(world, line)).toMatchObject({ status, attempt_id: one.id });
     await desk.hearOf(one, 'SUCCESSFUL');
     expect((await lineNow(world, line)).status).toBe('completed');
+    expect(await availableOf(world, payer)).toBe(89_90n);
     await desk.expectSoundBooks();
   });
 
@@ -182,12 +188,16 @@ describe('a refund', () => {
     return { one, now };
   }
 
-  test('whose earlier attempt was meanwhile taken, and this one not: it waits for the earlier one', async () => {
+  test.each<[Said, Refund['status'], Attempt['status']]>([
+    ['PENDING', 'processing', 'waiting'],
+    ['SUCCESSFUL', 'completed', 'approved'],
+  ])('whose earlier attempt is meanwhile known to be %s: nothing more is sent', async (said, status, earlier) => {
     const { one, now } = await waiting();
-    desk.carrier.answer(TURNED_AWAY);
-    const { written } = await startRefund(ahead(losing(() => desk.hearOf(one, 'PENDING'))), await now());
+    const { outcome, written } = await startRefund(ahead(losing(() => desk.hearOf(one, said))), await now());
     await written;
-    expect(await now()).toMatchObject({ status: 'processing', attempt_id: one.id });
+    expect(outcome).toBe('not_called');
+    expect((await desk.attemptsOf(one.payment_id)).map((attempt) => attempt.status)).toEqual([earlier, 'not_sent']);
+    expect(await now()).toMatchObject({ status, attempt_id: one.id });
     await desk.hearOf(one, 'SUCCESSFUL');
     expect((await now()).status).toBe('completed');
     await desk.expectSoundBooks();
