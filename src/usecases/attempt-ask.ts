@@ -33,6 +33,12 @@ export const HOLD_UNREAD: Extract<Answer, { kind: 'not_sent' }> = {
   reason: 'whether the connector is held could not be read',
 };
 
+/** The answer when an earlier attempt was accepted while it was in doubt whether this one had been written: it was not called. */
+export const TAKEN_BEFORE: Extract<Answer, { kind: 'not_sent' }> = {
+  kind: 'not_sent',
+  reason: 'an earlier attempt was accepted',
+};
+
 /** Whether a call brought no result: the upstream has certainly not taken the order, or whether it has is unknown. */
 export function isUnsure(answer: Answer): answer is Extract<Answer, { kind: 'not_sent' | 'unknown' }> {
   return answer.kind === 'not_sent' || answer.kind === 'unknown';

@@ -16,7 +16,7 @@ import type { SettlementRows } from '../domain/settlement.ts';
 import { methodColumns, PaymentMoved, requireMine, requireSubmittable, SubmitAgain } from '../domain/submission.ts';
 import type { SessionCaller } from './callers.ts';
 import { cachedFirst, type Deps, newId } from './deps.ts';
-import { findPaidAsideInSession } from './paid-aside.ts';
+import { findTaken, findTriedInSession, isPaidAside } from './paid-aside.ts';
 import { commitOrFind, type Receipt } from './perform.ts';
 
 /** Which upstream is asked, and for which method and phone. */
@@ -46,15 +46,22 @@ export interface Intending {
 }
 
 /** The rows as they stand once the attempt is committed. */
-export type Intended = Omit<SettlementRows, 'session'> & { readonly session: Session };
+export type Intended = Omit<SettlementRows, 'session'> & {
+  readonly session: Session;
+  /**
+   * An earlier attempt of the session that was accepted, or paid too late to count, while it was in doubt whether this one had been
+   * written: the upstream is not asked for the money once more.
+   */
+  readonly earlier?: Attempt;
+};
 
 interface Rows {
   readonly session: Session | undefined;
   readonly payment: Payment | undefined;
   /** This very attempt, if it was written by a commit of ours whose outcome was lost. */
   readonly own: Attempt | undefined;
-  /** Whether money has come for the session's order, too late to count. */
-  readonly isPaidAside: boolean;
+  /** The earlier attempts of the session that may have brought money for its order, too late to count, or may yet. */
+  readonly tried: readonly Attempt[];
 }
 
 /**
@@ -82,21 +89,21 @@ export async function intendAttempt(
     if (stored !== undefined) throw new SubmitAgain(known.id);
     // A submit that reads anew has waited: its credential may have been revoked since, and its merchant suspended.
     if (own === undefined && session !== undefined) requireMintingSecret(session, deps.clock.now());
-    const aside = payment && session && (await findPaidAsideInSession(deps, payment, session));
-    return { session, payment, own, isPaidAside: aside !== undefined };
+    const tried = payment && session ? await findTriedInSession(deps, payment, session) : [];
+    return { session, payment, own, tried };
   };
-  const atHand = { session: caller.session, payment: known, own: undefined, isPaidAside: false };
+  const atHand = { session: caller.session, payment: known, own: undefined, tried: [] };
   const read = hasWaited === true ? fresh : cachedFirst<Rows>(atHand, fresh);
   const decide = (rows: Rows): { readonly change?: Change; readonly answer: Intended } => {
     const now = deps.clock.now();
     if (rows.session === undefined) throw new Refusal(1001);
     const payment = requireMine(rows.payment, rows.session);
     // Checked before `requireSubmittable`: our own commit already holds the session.
-    if (rows.own !== undefined) return { answer: wonBefore(rows.own, payment, rows.session) };
+    if (rows.own !== undefined) return { answer: wonBefore(rows.own, payment, rows.session, rows.tried) };
     requireSubmittable(rows.session, payment, now);
     check?.(payment, rows.session);
     // The submit has looked for such money before it waited. It starts over, and refuses in its method's words.
-    if (rows.isPaidAside) throw new PaymentMoved(payment.id);
+    if (rows.tried.some(isPaidAside)) throw new PaymentMoved(payment.id);
     // Method, fee and phone stay on the attempt until the upstream may have the order, so that nothing has to be undone.
     const { total_minor, fee_minor } = methodColumns(payment, caller.merchant, intention.method);
     const attempt = newAttempt(attemptId, orderOf(payment), { amount_minor: total_minor, fee_minor }, intention, now);
@@ -125,9 +132,11 @@ function opened(
  * The attempt that this call has written, by a commit whose outcome was lost. Its age still counts from when it was written: if
  * finding it took too long, the upstream is not asked. If another process has taken it further, that process gives the outcome.
  */
-function wonBefore(attempt: Attempt, payment: Payment, session: Session): Intended {
+function wonBefore(attempt: Attempt, payment: Payment, session: Session, tried: readonly Attempt[]): Intended {
   if (attempt.status !== 'intended') throw new SubmitAgain(payment.id);
-  return { attempt, payment, session, sessionPayments: [] };
+  const rows = { attempt, payment, session, sessionPayments: [] };
+  const earlier = findTaken(tried);
+  return earlier === undefined ? rows : { ...rows, earlier };
 }
 
 /** What an attempt moves money for. */

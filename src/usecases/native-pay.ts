@@ -13,14 +13,14 @@ import { Refusal } from '../domain/refusal.ts';
 import { consumeSession } from '../domain/settlement.ts';
 import { CommitUnknown } from '../store/errors.ts';
 import { sessionAsTold } from './acceptances.ts';
-import { callWithinDeadline } from './attempt-ask.ts';
+import { callWithinDeadline, TAKEN_BEFORE } from './attempt-ask.ts';
 import { newAttempt, orderOf } from './attempt-intend.ts';
 import { settleByAnswer } from './attempt-settle.ts';
 import { askEarlierInSession } from './card-earlier.ts';
 import { cardOf } from './card-form.ts';
 import { cardIntention } from './card-pay.ts';
 import { cachedFirst, type Deps, idsOf, newId } from './deps.ts';
-import { findPaidAside } from './paid-aside.ts';
+import { findPaidAside, findTaken, findTriedInSession } from './paid-aside.ts';
 import { type Collect, type Collected, newPayment, requireCollectable } from './payment-collectable.ts';
 import {
   type Answering,
@@ -37,6 +37,8 @@ interface Intended {
   readonly change: Change;
   readonly payment: Payment;
   readonly attempt: Attempt;
+  /** An earlier attempt was accepted while it was in doubt whether this one had been written: the token is not sent. */
+  readonly isTakenBefore?: boolean;
 }
 
 /**
@@ -184,12 +186,19 @@ async function commitIntended(
     return { reply, intended: reply.replayed === true ? undefined : intended };
   } catch (error) {
     if (!(error instanceof CommitUnknown) || intended === undefined || rendered === undefined) throw error;
-    const { shard, id } = intended.attempt;
+    const lost = intended;
     // If the attempt cannot be looked up either, the outcome stays unknown.
-    const own = await retryWhileUnavailable(deps, () => deps.store.attempt.get(shard, id)).catch(() => undefined);
-    if (own?.status !== 'intended') throw error;
-    return { reply: rendered, intended };
+    const found = await retryWhileUnavailable(deps, () => lookUp(deps, session, lost)).catch(() => undefined);
+    if (found?.attempt?.status !== 'intended') throw error;
+    return { reply: rendered, intended: { ...lost, isTakenBefore: found.isTakenBefore } };
   }
+}
+
+/** The attempt, if it was written; and whether an earlier one of the session has been accepted by now. */
+async function lookUp(deps: Deps, { id, payments }: Session, { attempt: { shard, id: attemptId }, payment }: Intended) {
+  const attempt = await deps.store.attempt.get(shard, attemptId);
+  const tried = await findTriedInSession(deps, payment, { id, payments: payments + 1 });
+  return { attempt, isTakenBefore: findTaken(tried) !== undefined };
 }
 
 interface Rows {
@@ -217,7 +226,7 @@ function rowsOf(deps: Deps, session: Session): () => Promise<Rows> {
 /** Sends the token, once, and writes what the network says. */
 async function payByToken(
   deps: Deps,
-  { attempt, payment }: Intended,
+  { attempt, payment, isTakenBefore }: Intended,
   wallet: NativeMethod,
   token: string,
 ): Promise<void> {
@@ -230,6 +239,8 @@ async function payByToken(
     wallet,
     token,
   };
-  const answer = await callWithinDeadline(deps, attempt, () => card.payByToken(order));
+  const answer = await callWithinDeadline(deps, attempt, async () =>
+    isTakenBefore === true ? TAKEN_BEFORE : card.payByToken(order),
+  );
   await settleByAnswer(deps, attempt, answer, { at: attempt.created_at });
 }

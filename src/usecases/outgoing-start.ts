@@ -9,7 +9,7 @@ import type { Answer } from '../domain/answer.ts';
 import { guardedUpdate } from '../domain/change.ts';
 import type { PayoutLine, Refund } from '../domain/outgoing-records.ts';
 import type { Attempt } from '../domain/records.ts';
-import { CONNECTOR_HELD, callWithinDeadline, HOLD_UNREAD, isUnsure, TOO_LATE } from './attempt-ask.ts';
+import { CONNECTOR_HELD, callWithinDeadline, HOLD_UNREAD, isUnsure, TAKEN_BEFORE, TOO_LATE } from './attempt-ask.ts';
 import type { CallOutcome } from './call-outcome.ts';
 import type { Deps } from './deps.ts';
 import { rethrowUnlessTransient } from './perform.ts';
@@ -18,12 +18,6 @@ import { rethrowUnlessTransient } from './perform.ts';
 export function isLeased({ next_start_at: until }: Pick<PayoutLine | Refund, 'next_start_at'>, now: number): boolean {
   return until !== null && now < until;
 }
-
-/** The answer when an earlier attempt was accepted while it was in doubt whether this one had been written: it was not called. */
-const TAKEN_BEFORE: Extract<Answer, { kind: 'not_sent' }> = {
-  kind: 'not_sent',
-  reason: 'an earlier attempt was accepted',
-};
 
 /**
  * Sends an order's money, unless too much time has passed since its attempt was written, its connector is held by now, or the order

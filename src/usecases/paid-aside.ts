@@ -16,14 +16,18 @@ import { hasOnePayment } from './session-payments.ts';
 
 /** An attempt that has *paid aside*: for one of these payments, although none of them took its money. Undefined: there is none. */
 export async function findPaidAside(
-  { store }: Pick<Deps, 'store'>,
+  deps: Pick<Deps, 'store'>,
   payments: readonly Payment[],
 ): Promise<Attempt | undefined> {
-  const tried = await findTried(
-    { store },
+  const tried = await findUnpaidTried(deps, payments);
+  return tried.find(isPaidAside);
+}
+
+function findUnpaidTried(deps: Pick<Deps, 'store'>, payments: readonly Payment[]): Promise<Attempt[]> {
+  return findTried(
+    deps,
     payments.filter((one) => !isPaid(one)),
   );
-  return tried.find(isPaidAside);
 }
 
 /**
@@ -35,9 +39,19 @@ export async function findPaidAsideInSession(
   payment: Payment,
   known: Pick<Session, 'id' | 'payments'>,
 ): Promise<Attempt | undefined> {
+  const tried = await findTriedInSession(deps, payment, known);
+  return tried.find(isPaidAside);
+}
+
+/** The attempts at the unpaid payments of this one's session that may have brought money too late to count, or may yet. */
+export async function findTriedInSession(
+  { store }: Pick<Deps, 'store'>,
+  payment: Payment,
+  known: Pick<Session, 'id' | 'payments'>,
+): Promise<Attempt[]> {
   const { shard, session_id } = payment;
   const isAlone = known.id === session_id && hasOnePayment(known);
-  return findPaidAside(deps, isAlone ? [payment] : await deps.store.payment.ofSession(shard, session_id));
+  return findUnpaidTried({ store }, isAlone ? [payment] : await store.payment.ofSession(shard, session_id));
 }
 
 /** The attempts at these payments that may have brought money too late to count: by phone, by card or by token. */
@@ -90,6 +104,11 @@ export async function readLatePayments(deps: FindDeps, payment: Payment): Promis
 /** The order has been paid, too late to count: it is not paid a second time. `field` is what the caller sent it by. */
 export function paidBefore({ id }: Payment, field: string): Refusal {
   return new Refusal(1110, { transactionId: id, details: [{ field, code: 'PAID_BEFORE' }] });
+}
+
+/** Of these attempts, one that has paid aside, or else one that a carrier has accepted, and that may still be paid. */
+export function findTaken(tried: readonly Attempt[]): Attempt | undefined {
+  return tried.find(isPaidAside) ?? tried.find(({ status }) => status === 'waiting');
 }
 
 /** Whether the money waits in suspense, or its merchant was given it: the payer has not got it back. */

@@ -19,7 +19,7 @@ import {
   type Submitted,
 } from '../domain/submission.ts';
 import { type Settling, settlementContext } from './attempt-answer.ts';
-import { CALL_LIFE_MS, callWithinDeadline } from './attempt-ask.ts';
+import { CALL_LIFE_MS, callWithinDeadline, TAKEN_BEFORE } from './attempt-ask.ts';
 import type { Intended, Intention } from './attempt-intend.ts';
 import { whileRecording } from './attempt-record.ts';
 import { settleByAnswer } from './attempt-settle.ts';
@@ -27,7 +27,7 @@ import { askEarlierByPhone, type EarlierByPhone } from './carrier-earlier.ts';
 import { carrierOrderOf } from './carrier-order.ts';
 import { carriersInWords } from './carrier-words.ts';
 import type { Deps } from './deps.ts';
-import { paidBefore } from './paid-aside.ts';
+import { isPaidAside, paidBefore } from './paid-aside.ts';
 import type { FoundSubmit } from './payment-submit-found.ts';
 import { asSubmitted, outcomeOf } from './payment-submit-outcome.ts';
 import { submitByAttempt, writeOutcome } from './payment-submit-upstream.ts';
@@ -149,7 +149,8 @@ async function callAndRecord(submit: OpenSubmit): Promise<Reply> {
     const settled = settling(settle(rows));
     const { change } = settled;
     // Whatever our call returned, the carrier may have said otherwise since: the settled state is answered.
-    if (settled.attempt.status === 'not_sent') return { change, refusal: turnedAway(attempt, lasting) };
+    if (settled.attempt.status === 'not_sent')
+      return { change, refusal: refusalByEarlier(intended) ?? turnedAway(attempt, lasting) };
     return { change, answer: { payment: asSubmitted(settled.payment) } };
   };
   return whileRecording(deps, attempt.id, () => writeOutcome(deps, intended, answering, decide));
@@ -168,12 +169,18 @@ function mayTellFirst({ store, clock }: Deps, { attempt, session }: Intended): b
   return isQuick && hasOnePayment(session) && store.attempt.recent(shard, id)?.version === version;
 }
 
-/** Asks the carrier, unless too much time has passed since the attempt was written. */
+/** The refusal if an earlier attempt of the session keeps this one from being sent. */
+function refusalByEarlier({ earlier, payment }: Intended): Refusal | undefined {
+  if (earlier === undefined) return undefined;
+  return refusalBy(isPaidAside(earlier) ? { kind: 'paid_aside' } : { kind: 'unclear', attempt: earlier }, payment);
+}
+
+/** Asks the carrier, unless too much time has passed since the attempt was written, or an earlier one was accepted. */
 function start({ deps, intended, msisdn, merchant, connector }: OpenSubmit): Promise<Answer> {
-  const { attempt, payment } = intended;
+  const { attempt, payment, earlier } = intended;
   const { customer_reference: customerReference } = payment;
   const order = carrierOrderOf(deps, { attempt, msisdn, merchant, customerReference });
-  return callWithinDeadline(deps, attempt, () => connector.start(order));
+  return callWithinDeadline(deps, attempt, async () => (earlier === undefined ? connector.start(order) : TAKEN_BEFORE));
 }
 
 /** What a submit answers that the carrier has turned away: whether to come back, to name another number, or neither. */

@@ -7,11 +7,10 @@ import { CommitUnknown } from '../../src/store/errors.ts';
 import { bookLateMoney } from '../../src/usecases/attempt-book.ts';
 import { inquireAttempt } from '../../src/usecases/attempt-inquire.ts';
 import { collectPayment } from '../../src/usecases/payment-collect.ts';
-import type { PaymentCollectCommand } from '../../src/usecases/payment-collectable.ts';
 import { submitPayment } from '../../src/usecases/payment-submit.ts';
 import { type CardPaying, collectByCard, collectCardWith, submitCard } from '../support/card-payments.ts';
 import { textOf, visitor } from '../support/checkout-flows.ts';
-import { callerOf, plainly, submitOf } from '../support/direct-calls.ts';
+import { BY_TOKEN, callerOf, plainly, submitOf } from '../support/direct-calls.ts';
 import { expectRefusal } from '../support/envelope.ts';
 import { type FickleDesk, openFickleDesk } from '../support/fickle-desk.ts';
 import { refusal } from '../support/fickle-network.ts';
@@ -246,22 +245,7 @@ test('a token that came while a card submit held the session is not sent once th
   expectRefusal(await submitted, 502, '1404');
   await took(first);
   const before = pays();
-  const command: PaymentCollectCommand = {
-    method: 'google_pay',
-    fee_covered_by: 'merchant',
-    delivery_behaviour: 'direct_delivery',
-    notify_url: undefined,
-    success_redirect_url: undefined,
-    fail_redirect_url: undefined,
-    amount: undefined,
-    currency: undefined,
-    transactional_currency: undefined,
-    customer_reference: undefined,
-    language: 'en',
-    page: 'none',
-    native_pay_token: 'tok_approved',
-  };
-  await collectPayment(world.gateway.deps, caller, command, plainly).catch(() => undefined);
+  await collectPayment(world.gateway.deps, caller, BY_TOKEN, plainly).catch(() => undefined);
   await world.gateway.background.idle();
   expect(pays()).toBe(before);
 });

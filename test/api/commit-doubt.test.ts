@@ -13,10 +13,12 @@ import type { Store } from '../../src/store/store.ts';
 import { settleOutgoingInquiry } from '../../src/usecases/attempt-outgoing.ts';
 import { settleByInquiry } from '../../src/usecases/attempt-settle.ts';
 import type { Deps } from '../../src/usecases/deps.ts';
+import { collectPayment } from '../../src/usecases/payment-collect.ts';
 import { submitPayment } from '../../src/usecases/payment-submit.ts';
 import { startLine } from '../../src/usecases/payout-start.ts';
 import { startRefund } from '../../src/usecases/refund-start.ts';
-import { callerOf, plainly, submitOf } from '../support/direct-calls.ts';
+import { capturesOf } from '../support/card-payments.ts';
+import { BY_TOKEN, callerOf, plainly, submitOf } from '../support/direct-calls.ts';
 import { collect, numberEnding, payByPhone } from '../support/flows.ts';
 import { type OutDesk, openOutDesk } from '../support/late-out-desk.ts';
 import { availableOf, commitBatch, lineNow, openPayer } from '../support/payout-lines.ts';
@@ -243,17 +245,56 @@ test('a payment that another process has ended before its own commit is found is
   const { store } = world.gateway.deps;
   const caller = await callerOf(world, merchant, paying);
   const command = submitOf(paying, { method: 'mobile_money', msisdn: numberEnding('42') });
-  let isAsked = false;
-  desk.carrier.answer(async () => {
-    isAsked = true;
-    return { status: 202, body: '' };
-  });
   const meanwhile = async () => refuse(await attemptOf(world, paying));
   const deps = { ...world.gateway.deps, store: { ...store, ...losing(meanwhile) } };
   // It looks again after a tenth of a second.
   const submitted = expect(submitPayment(deps, caller, command, plainly)).rejects.toMatchObject({ code: 1001 });
   await Promise.all([submitted, world.clock.advance(100)]);
-  expect(isAsked).toBe(false);
+  const { reference } = await desk.lastAttempt(paying.transaction_id, 'declined');
+  expect(desk.carrier.wasCalled(reference)).toBe(false);
   expect((await store.payment.get(merchant.merchant.shard, paying.transaction_id))?.status).toBe('failed');
   await desk.expectSoundBooks();
+});
+
+describe('a payment whose earlier attempt', () => {
+  test.each<[Said, Record<string, unknown>, string]>([
+    ['PENDING', { code: 1404, retryable: true }, 'waiting'],
+    ['SUCCESSFUL', { code: 1110 }, 'approved'],
+  ])('is meanwhile known to be %s: nothing more is asked for', async (said, refusal, earlier) => {
+    const merchant = await world.merchant();
+    const paying = await collect(world, merchant, { method: 'mobile_money', minted });
+    const command = submitOf(paying, { method: 'mobile_money', msisdn: numberEnding('42') });
+    const submit = async (store: Partial<Store>): Promise<Reply> =>
+      submitPayment(ahead(store), await callerOf(world, merchant, paying), command, plainly);
+    desk.carrier.answer(TURNED_AWAY);
+    await expect(submit({})).rejects.toMatchObject({ code: 1404 });
+    const one = await desk.lastAttempt(paying.transaction_id, 'not_sent');
+    await expect(submit(losing(() => desk.hearOf(one, said)))).rejects.toMatchObject(refusal);
+    const attempts = await desk.attemptsOf(paying.transaction_id);
+    expect(attempts.map(({ status }) => status)).toEqual([earlier, 'not_sent']);
+    expect(attempts.map(({ reference }) => desk.carrier.wasCalled(reference))).toEqual([true, false]);
+    if (said === 'PENDING') {
+      await submit({});
+      await desk.hearOf(one, 'SUCCESSFUL');
+      const paid = await world.gateway.deps.store.payment.get(one.shard, one.payment_id);
+      expect(paid).toMatchObject({ status: 'approved', attempt_id: one.id });
+    }
+    await desk.expectSoundBooks();
+  });
+
+  test('has meanwhile paid: the token of another payment of its session is not sent', async () => {
+    const merchant = await world.merchant();
+    const paying = await collect(world, merchant, { method: 'mobile_money', minted });
+    desk.carrier.answer(TURNED_AWAY);
+    expect((await payByPhone(world, paying, numberEnding('42'))).status).toBe(502);
+    const one = await desk.lastAttempt(paying.transaction_id, 'not_sent');
+    const deps = ahead(losing(() => desk.hearOf(one, 'SUCCESSFUL')));
+    const caller = await callerOf(world, merchant, paying);
+    await collectPayment(deps, caller, BY_TOKEN, plainly);
+    await world.gateway.background.idle();
+    const [, other] = await world.gateway.store.payment.ofSession(one.shard, caller.session.id);
+    expect(other).toMatchObject({ method: 'google_pay', status: 'failed' });
+    expect(capturesOf(world, { transaction_id: other?.id ?? '' })).toEqual([]);
+    await desk.expectSoundBooks();
+  });
 });

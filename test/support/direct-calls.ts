@@ -5,6 +5,7 @@ import type { Means, PaymentSubmitCommand } from '../../src/domain/submission.ts
 import type { SessionCaller } from '../../src/usecases/callers.ts';
 import type { Deps } from '../../src/usecases/deps.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import type { PaymentCollectCommand } from '../../src/usecases/payment-collectable.ts';
 import type { Answering } from '../../src/usecases/perform.ts';
 import type { Paying } from './flows.ts';
 import type { World } from './world.ts';
@@ -42,6 +43,23 @@ async function callerIn(world: World, owner: Owner, sessionId: string | undefine
 export function submitOf({ payment_id }: Paying, means: Means): PaymentSubmitCommand {
   return { payment_id, means };
 }
+
+/** A collect that sends a token of Google Pay, which the network would approve. */
+export const BY_TOKEN: PaymentCollectCommand = {
+  method: 'google_pay',
+  fee_covered_by: 'merchant',
+  delivery_behaviour: 'direct_delivery',
+  notify_url: undefined,
+  success_redirect_url: undefined,
+  fail_redirect_url: undefined,
+  amount: undefined,
+  currency: undefined,
+  transactional_currency: undefined,
+  customer_reference: undefined,
+  language: 'en',
+  page: 'none',
+  native_pay_token: 'tok_approved',
+};
 
 /** Paying from that wallet. */
 export function meansOf({ number, pin }: { readonly number: string; readonly pin: string }): Means {

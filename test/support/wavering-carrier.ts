@@ -20,6 +20,8 @@ export interface WaveringCarrier {
   readonly url: string;
   /** How the next calls for money are answered; those after them get 202. */
   answer(...replies: readonly (Reply | (() => Promise<Reply>))[]): void;
+  /** Whether a call for money has come under this reference, however it was answered. */
+  wasCalled(reference: string): boolean;
   /** Runs `happens` before the next inquiry about that order is answered. */
   beforeWordOf(reference: string, happens: () => Promise<void>): void;
   /** How many inquiries about these orders have come; the gateway's rounds also inquire about others. */
@@ -55,6 +57,7 @@ export async function openWaveringCarrier(): Promise<WaveringCarrier> {
   return {
     url: upstream.url,
     answer: (...more) => void replies.push(...more),
+    wasCalled: (reference) => orders.has(reference),
     beforeWordOf: (reference, happens) => void before.set(reference, happens),
     asked: (references) => references.reduce((sum, one) => sum + (questions.get(one) ?? 0), 0),
     say: (reference, word) => void said.set(reference, word),
