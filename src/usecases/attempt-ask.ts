@@ -33,10 +33,10 @@ export const HOLD_UNREAD: Extract<Answer, { kind: 'not_sent' }> = {
   reason: 'whether the connector is held could not be read',
 };
 
-/** The answer when an earlier attempt was accepted while it was in doubt whether this one had been written: it was not called. */
+/** The answer when something else was accepted while it was in doubt whether the attempt had been written: it was not called. */
 export const TAKEN_BEFORE: Extract<Answer, { kind: 'not_sent' }> = {
   kind: 'not_sent',
-  reason: 'an earlier attempt was accepted',
+  reason: 'an earlier attempt, or a failed order, was accepted',
 };
 
 /** Whether a call brought no result: the upstream has certainly not taken the order, or whether it has is unknown. */

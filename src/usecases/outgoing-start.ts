@@ -1,8 +1,8 @@
 /**
  * What starting a payout line and starting a refund have in common.
  *
- * Invariant: nothing is sent too long after its attempt was written, or to an upstream that an operator holds, or once an earlier
- * attempt at the order is known to have been accepted.
+ * Invariant: nothing is sent too long after its attempt was written, or to an upstream that an operator holds, or once it is known
+ * that the money may have left already.
  */
 
 import type { Answer } from '../domain/answer.ts';
@@ -20,17 +20,17 @@ export function isLeased({ next_start_at: until }: Pick<PayoutLine | Refund, 'ne
 }
 
 /**
- * Sends an order's money, unless too much time has passed since its attempt was written, its connector is held by now, or the order
- * remembers an earlier attempt: that one pays it, or this order waits for that one.
+ * Sends an order's money, unless too much time has passed since its attempt was written, or its connector is held by now, or the
+ * order `isTaken`: an earlier attempt at it, or a failed order that it is sent in place of, has been accepted meanwhile.
  */
 export function sendUnlessHeld(
   deps: Deps,
   attempt: Attempt,
-  { late_attempt_id: earlier }: Pick<PayoutLine | Refund, 'late_attempt_id'>,
+  { isTaken }: { readonly isTaken: boolean },
   send: () => Promise<Answer>,
 ): Promise<Answer> {
   return callWithinDeadline(deps, attempt, async () => {
-    if (earlier !== null) return TAKEN_BEFORE;
+    if (isTaken) return TAKEN_BEFORE;
     const isHeld = await deps.holds.isHeld(attempt.connector).catch(() => undefined);
     if (isHeld === undefined) return HOLD_UNREAD;
     return isHeld ? CONNECTOR_HELD : send();
@@ -39,7 +39,7 @@ export function sendUnlessHeld(
 
 const NOT_CALLED: readonly Answer[] = [TOO_LATE, CONNECTOR_HELD, HOLD_UNREAD, TAKEN_BEFORE];
 
-/** How our call went: not at all if our own commit took too long, the connector was held, or an earlier attempt was accepted. */
+/** How our call went: not at all if our own commit took too long, the connector was held, or the order was taken meanwhile. */
 export function outcomeOfCall(answer: Answer): CallOutcome {
   if (NOT_CALLED.includes(answer)) return 'not_called';
   return isUnsure(answer) ? 'silent' : 'answered';

@@ -74,7 +74,7 @@ async function sendToPhone(deps: Deps, sending: Sending): Promise<Sent> {
     return notSent();
   }
   const { attempt, line } = intended;
-  const answer = await sendUnlessHeld(deps, attempt, line, () => pay(deps, attempt, sending));
+  const answer = await sendUnlessHeld(deps, attempt, intended, () => pay(deps, attempt, sending));
   // A line that remembers another attempt must be read with all of its attempts.
   const order = line.late_attempt_id === null ? lineOrder(line, deps.payoutText) : undefined;
   const written = recordOutgoing(deps, attempt, order, answer);
@@ -114,6 +114,8 @@ function pay(deps: Deps, attempt: Attempt, { line, merchant, connector, msisdn }
 interface Intended {
   readonly attempt: Attempt;
   readonly line: PayoutLine;
+  /** An earlier attempt, or a failed line that this one retries, was accepted while the attempt was in doubt. */
+  readonly isTaken: boolean;
 }
 
 /** A line that is not sent. `paidBy`: the attempt that has paid the failed line which this one retries; undefined: not known yet. */
@@ -157,10 +159,14 @@ function intend(
   const beside = cachedFirst<Beside>({ own: undefined, earlier }, again);
   return writeLine<Beside, Intended | Withheld | undefined>(deps, known, beside, ({ line, more }, context) => {
     const mine = more.own;
-    // Our own commit had won. If another process has taken the attempt further, that process gives the outcome.
-    if (mine !== undefined) return { answer: mine.status === 'intended' ? { attempt: mine, line } : undefined };
-    if (!isOurs(line, known)) return { answer: undefined };
     const before = beforeIt(more.earlier);
+    if (mine !== undefined) {
+      // Our own commit had won. If another process has taken the attempt further, that process gives the outcome.
+      if (mine.status !== 'intended') return { answer: undefined };
+      const isTaken = line.late_attempt_id !== null || before.kind !== 'nothing';
+      return { answer: { attempt: mine, line, isTaken } };
+    }
+    if (!isOurs(line, known)) return { answer: undefined };
     if (before.kind === 'unclear') return { answer: { paidBy: undefined } };
     const guards = more.earlier.map((one) => guard('payout_line', one.line));
     if (before.kind === 'paid') {
@@ -172,7 +178,10 @@ function intend(
     const money = { amount_minor: line.amount_minor, fee_minor: 0n };
     const attempt = newAttempt(attemptId, order, money, intention, context.now);
     const intended = intendLine(line, attempt, context);
-    return { change: merged(intended.change, { updates: guards }), answer: { attempt, line: intended.line } };
+    return {
+      change: merged(intended.change, { updates: guards }),
+      answer: { attempt, line: intended.line, isTaken: false },
+    };
   });
 }
 

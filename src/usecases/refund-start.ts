@@ -31,6 +31,8 @@ import { notSent, type Sent } from './sender.ts';
 /** A refund's attempt, with the refund and its payment. */
 interface Intended extends RefundRows {
   readonly attempt: Attempt;
+  /** An earlier attempt, or another refund that had failed, was accepted while the attempt was in doubt. */
+  readonly isTaken: boolean;
 }
 
 /** The upstream that gives the money back, and how to call it. */
@@ -65,7 +67,7 @@ export async function startRefund(deps: Deps, known: Refund): Promise<Sent> {
   }
   if (rows === undefined || rows === 'held_back') return notSent();
   const { attempt } = rows;
-  const answer = await sendUnlessHeld(deps, attempt, rows.refund, () => giver.give(deps, rows, merchant));
+  const answer = await sendUnlessHeld(deps, attempt, rows, () => giver.give(deps, rows, merchant));
   // A refund that remembers another attempt must be read with all of its attempts.
   const order = rows.refund.late_attempt_id === null ? refundOrder(rows) : undefined;
   const written = recordOutgoing(deps, attempt, order, answer);
@@ -171,8 +173,12 @@ async function intend(deps: Deps, known: Refund, intention: Intention): Promise<
     return { own, refunds, ...rows };
   };
   const decide = ({ own, refunds, ...rows }: Rows): Decided => {
-    // Its age counts from when it was written: if finding it took too long, the upstream is not asked.
-    if (own !== undefined) return { answer: own.status === 'intended' ? { attempt: own, ...rows } : undefined };
+    if (own !== undefined) {
+      // Its age counts from when it was written: if finding it took too long, the upstream is not asked.
+      if (own.status !== 'intended') return { answer: undefined };
+      const isTaken = rows.refund.late_attempt_id !== null || isOverRefunded(rows.payment, refunds);
+      return { answer: { attempt: own, isTaken, ...rows } };
+    }
     // The lease is ours only if the refund has not been written since.
     if (rows.refund.status !== 'pending' || rows.refund.version !== known.version) return { answer: undefined };
     if (isOverRefunded(rows.payment, refunds)) return { answer: 'held_back' };
@@ -182,10 +188,13 @@ async function intend(deps: Deps, known: Refund, intention: Intention): Promise<
     const attempt = newAttempt(attemptId, order, { amount_minor, fee_minor: 0n }, intention, now);
     const context: DecisionContext = { now, newId: idsOf(deps) };
     const { change, ...moved } = intendRefund(rows, attempt, context);
-    if (refunds.length === 1) return { change, answer: { attempt, ...moved } };
+    if (refunds.length === 1) return { change, answer: { attempt, isTaken: false, ...moved } };
     // A change that marks another refund as paid also writes the payment: then this is decided again.
     const { update, after } = revise('payment', moved.payment, {});
-    return { change: merged(change, { updates: [update] }), answer: { attempt, ...moved, payment: after } };
+    return {
+      change: merged(change, { updates: [update] }),
+      answer: { attempt, isTaken: false, ...moved, payment: after },
+    };
   };
   return commitOrFind(deps, read, decide);
 }

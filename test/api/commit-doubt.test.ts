@@ -21,7 +21,7 @@ import { capturesOf } from '../support/card-payments.ts';
 import { BY_TOKEN, callerOf, plainly, submitOf } from '../support/direct-calls.ts';
 import { collect, numberEnding, payByPhone } from '../support/flows.ts';
 import { type OutDesk, openOutDesk } from '../support/late-out-desk.ts';
-import { availableOf, commitBatch, lineNow, openPayer } from '../support/payout-lines.ts';
+import { availableOf, commitBatch, lineNow, openPayer, untilLine } from '../support/payout-lines.ts';
 import { attemptOf } from '../support/phone-payments.ts';
 import { minted, refunded } from '../support/refund-flows.ts';
 import { type Said, TURNED_AWAY } from '../support/wavering-carrier.ts';
@@ -122,6 +122,22 @@ describe('a payout line', () => {
     await desk.expectSoundBooks();
   });
 
+  test('that pays a failed one again, which is meanwhile known to be paid: it is not sent, but paid by that money', async () => {
+    const payer = await openPayer(world, 100_00n);
+    const first = await desk.failed(payer);
+    desk.carrier.answer(TURNED_AWAY);
+    const again = await desk.retried(payer, first.line);
+    await desk.lastAttempt(again.id, 'not_sent');
+    const deps = ahead(losing(() => desk.hearOf(first.attempt, 'SUCCESSFUL')));
+    const { outcome, written } = await startLine(deps, await lineNow(world, again), payer.merchant);
+    await written;
+    expect(outcome).toBe('not_called');
+    await untilLine(world, again, 'completed', 5_000);
+    expect((await desk.attemptsOf(again.id)).map(({ status }) => status)).toEqual(['not_sent', 'not_sent']);
+    expect(await availableOf(world, payer)).toBe(90_00n);
+    await desk.expectSoundBooks();
+  });
+
   test('that was read before its own commit took effect: it ends with its carrier’s answer', async () => {
     const payer = await openPayer(world, 100_00n);
     const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('42') }], { nextStartAt: null });
@@ -174,11 +190,15 @@ describe('a payout line', () => {
 });
 
 describe('a refund', () => {
-  async function waiting() {
+  async function paid() {
     const merchant = await world.merchant();
     const paying = await collect(world, merchant, { method: 'mobile_money', minted });
     await payByPhone(world, paying, numberEnding('42'));
     await desk.hearOf(await attemptOf(world, paying), 'SUCCESSFUL');
+    return { merchant, paying };
+  }
+
+  async function waiting({ merchant, paying }: Awaited<ReturnType<typeof paid>>) {
     desk.carrier.answer(TURNED_AWAY);
     const { refund_id } = await refunded(world, merchant, paying);
     const one = await desk.lastAttempt(refund_id, 'not_sent');
@@ -194,7 +214,7 @@ describe('a refund', () => {
     ['PENDING', 'processing', 'waiting'],
     ['SUCCESSFUL', 'completed', 'approved'],
   ])('whose earlier attempt is meanwhile known to be %s: nothing more is sent', async (said, status, earlier) => {
-    const { one, now } = await waiting();
+    const { one, now } = await waiting(await paid());
     const { outcome, written } = await startRefund(ahead(losing(() => desk.hearOf(one, said))), await now());
     await written;
     expect(outcome).toBe('not_called');
@@ -205,8 +225,24 @@ describe('a refund', () => {
     await desk.expectSoundBooks();
   });
 
+  test('that comes after a failed one, which is meanwhile known to be paid: it is held back', async () => {
+    const { merchant, paying } = await paid();
+    const { refund_id } = await refunded(world, merchant, paying);
+    const tried = await desk.lastAttempt(refund_id, 'waiting');
+    await desk.hearOf(tried, 'FAILED');
+    const { one, now } = await waiting({ merchant, paying });
+    const deps = ahead(losing(() => desk.hearOf(tried, 'SUCCESSFUL')));
+    const { outcome, written } = await startRefund(deps, await now());
+    await written;
+    expect(outcome).toBe('not_called');
+    await desk.passMinutes(10);
+    expect((await desk.attemptsOf(one.payment_id)).map(({ status }) => status)).toEqual(['not_sent', 'not_sent']);
+    expect((await now()).status).toBe('pending');
+    await desk.expectSoundBooks();
+  });
+
   test('that was read before its own commit took effect: it ends with its carrier’s answer', async () => {
-    const { now } = await waiting();
+    const { now } = await waiting(await paid());
     desk.carrier.answer(REFUSED);
     const { written } = await startRefund(ahead(late('refund')), await now());
     await written;
@@ -215,7 +251,7 @@ describe('a refund', () => {
   });
 
   test('that another process has ended before its own commit is found: nothing is sent', async () => {
-    const { one, now } = await waiting();
+    const { one, now } = await waiting(await paid());
     const meanwhile = async () => refuse(await desk.lastAttempt(one.payment_id, 'intended'));
     expect(await startRefund(ahead(losing(meanwhile)), await now())).toMatchObject({ outcome: 'not_called' });
     expect(await now()).toMatchObject({ status: 'failed', tries: 2 });

@@ -271,14 +271,9 @@ describe('what a process knows', () => {
     const isHeld = () => Promise.reject(new Error('the database is away'));
     const ids = { shard: 0, id: 'att_1', merchant_id: 'mch_1', payment_id: 'txn_1' };
     const attempt = attemptWith({ ...ids, created_at: deps.clock.now() });
-    const sending = sendUnlessHeld(
-      { ...deps, holds: { ...deps.holds, isHeld } },
-      attempt,
-      { late_attempt_id: null },
-      () => {
-        throw new Error('it was sent');
-      },
-    );
+    const sending = sendUnlessHeld({ ...deps, holds: { ...deps.holds, isHeld } }, attempt, { isTaken: false }, () => {
+      throw new Error('it was sent');
+    });
     expect(await sending).toMatchObject({ kind: 'not_sent' });
   });
 
