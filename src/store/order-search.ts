@@ -29,7 +29,10 @@ interface OrderSearch {
   readonly msisdn?: string | undefined;
   /** The wallet or flash account that paid or was paid. */
   readonly walletNumber?: string | undefined;
-  /** The reference of an attempt at an upstream, ours or the upstream's own; of a bank transfer, the bank's, in full. */
+  /**
+   * The reference of an attempt at an upstream, ours (its id too, which some statements have) or the upstream's own; of a bank
+   * transfer, the bank's, in full. A payment is also found by the references of its refunds.
+   */
   readonly upstreamReference?: string | undefined;
   /** Inclusive; this and `until` are of `created_at` (ms). */
   readonly from?: number | undefined;
@@ -81,13 +84,16 @@ function orderSearch(
   const { merchantId, currency, reference, msisdn, walletNumber, upstreamReference, from, until, before } = search;
   const shards = merchantId === undefined ? [0, SHARDS - 1] : [shardOf(merchantId), shardOf(merchantId)];
   const credit = purpose === 'payment' && upstreamReference !== undefined ? [distinctive(upstreamReference)] : [];
-  // A bank transfer has no attempt. The name of its credit ends in what of the bank's reference counts.
+  const tries = (of: AttemptPurpose): string => `select a.payment_id from ${inEither('attempt')} a
+  where a.purpose = '${of}' and ? in (a.id, a.reference, a.provider_reference)`;
+  // A bank transfer has no attempt. The name of its credit ends in what of the bank's reference counts. Nor has a refund by hand one.
   const named = `union all select o.id from ${inEither('payment')} o where o.provider_reference = ?
   union all select r.payment_id from transfer_reference r
-  where r.payment_id is not null and substring(r.id from '[^:]*$') = $${shards.length + 1}`;
-  // An array, so that the attempts are read once, not once for each shard.
-  const triedUnder = `id = any(array(select a.payment_id from ${inEither('attempt')} a
-  where a.purpose = '${purpose}' and ? in (a.reference, a.provider_reference) ${purpose === 'payment' ? named : ''}))`;
+  where r.payment_id is not null and substring(r.id from '[^:]*$') = $${shards.length + 1}
+  union all select r.payment_id from ${inEither('refund')} r
+  where r.provider_reference = ? or r.id = any(array(${tries('refund')}))`;
+  // Arrays, so that the attempts are read once, not once for each shard.
+  const triedUnder = `id = any(array(${tries(purpose)} ${purpose === 'payment' ? named : ''}))`;
   const { conditions, values, name } = asked(
     [
       ['merchant_id = ?', merchantId],

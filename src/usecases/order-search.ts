@@ -35,7 +35,7 @@ export async function searchLines(deps: FindDeps, search: LineSearch): Promise<F
 
 /**
  * Another payment or payout line, of the last 30 days, that an upstream's reference names already: a line of a statement that was
- * read twice, or the wrong one. Refunds are not looked at.
+ * read twice, or the wrong one. A refund's reference names the payment that was refunded; for a refund nothing is looked up.
  */
 export async function findOtherUnder(
   deps: FindDeps,

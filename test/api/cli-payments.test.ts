@@ -6,6 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Output } from '../../src/commands/output.ts';
 import { type PaymentListOptions, paymentList, paymentShow } from '../../src/commands/payment.ts';
 import { type PayoutLinesOptions, payoutLines } from '../../src/commands/payout.ts';
+import { approveProof } from '../../src/usecases/proof-decide.ts';
+import { executeRefund } from '../../src/usecases/refund-decide.ts';
 import { archive, DAY, growOld } from '../support/archive-scenes.ts';
 import type { Document } from '../support/command-line.ts';
 import { openCommandWorld } from '../support/command-world.ts';
@@ -14,6 +16,7 @@ import { fund } from '../support/payout-batches.ts';
 import { createPayout, lines, settled } from '../support/payout-flows.ts';
 import { minted, type Paid, paidByPhone, paidByWallet, refunded, untilRefund } from '../support/refund-flows.ts';
 import { rowsOf } from '../support/rows.ts';
+import { pngFile, promise, upload } from '../support/transfer-flows.ts';
 import type { Answer } from '../support/world.ts';
 
 const { world, cli, merchant, close } = await openCommandWorld();
@@ -26,6 +29,14 @@ const show = async (id: string): Promise<Document> => (await paymentShow({ deps:
 const idsOf = ({ document }: Output): unknown[] =>
   (document.payments as Document[]).map(({ transaction_id }) => transaction_id);
 const found = async (options: Partial<PaymentListOptions>): Promise<unknown[]> => idsOf(await list(options));
+
+/** The attempts at an order, with every name under which an upstream may know them. */
+const triesAt = (order: string) =>
+  rowsOf<{ id: string; reference: string; provider_reference: string }>(
+    world,
+    'select id, reference, provider_reference from attempt where payment_id = $1',
+    [order],
+  );
 
 /** Ids that were made at the same instant have no order. */
 const nextInstant = () => world.clock.advance(1);
@@ -44,11 +55,7 @@ describe('mbongo payment list', () => {
   test('finds a payment by the phone, the wallet, the reference and what the carrier calls it, at any merchant', async () => {
     const other = await neighbourOf(world, merchant);
     const elsewhere = await paidByPhone(world, other, '01');
-    const [tried] = await rowsOf<{ reference: string; provider_reference: string }>(
-      world,
-      'select reference, provider_reference from attempt where payment_id = $1',
-      [phone.transaction_id],
-    );
+    const [tried] = await triesAt(phone.transaction_id);
     const one = [phone.transaction_id];
     expect(await found({ phone: phone.msisdn })).toEqual(one);
     expect(await found({ phone: `${phone.msisdn.slice(0, 4)} ${phone.msisdn.slice(4)}` })).toEqual(one);
@@ -59,7 +66,26 @@ describe('mbongo payment list', () => {
     expect(await found({ reference: phone.reference })).toEqual(one);
     expect(await found({ upstreamReference: tried?.reference ?? '' })).toEqual(one);
     expect(await found({ upstreamReference: tried?.provider_reference ?? '' })).toEqual(one);
+    // On some statements the attempt's own id is the reference.
+    expect(await found({ upstreamReference: tried?.id ?? '' })).toEqual(one);
     expect(await found({ upstreamReference: 'nobody knows it' })).toEqual([]);
+  });
+
+  test('finds a payment by what the carrier, or an operator, calls its refund', async () => {
+    const neighbour = await neighbourOf(world, merchant);
+    const paid = await paidByPhone(world, neighbour, '01');
+    const back = await refunded(world, neighbour, paid, { amount: '2.50' });
+    await untilRefund(world, neighbour, back.refund_id, 'completed');
+    const [sent] = await triesAt(back.refund_id);
+    const names = [sent?.id, sent?.reference, sent?.provider_reference];
+    for (const upstreamReference of names.map(String))
+      expect(await found({ upstreamReference })).toEqual([paid.transaction_id]);
+    const transfer = await promise(world, neighbour);
+    const proof = (await upload(world, transfer, pngFile())).json.proof.id;
+    await approveProof(world.gateway.deps, proof, null);
+    const { refund_id } = await refunded(world, neighbour, transfer);
+    await executeRefund(world.gateway.deps, refund_id, { reference: 'THE BANK 7' }, { by: 'amina', why: null });
+    expect(await found({ upstreamReference: 'THE BANK 7' })).toEqual([transfer.transaction_id]);
   });
 
   test('pages through the newest first, by state, method, currency and time', async () => {
@@ -139,7 +165,8 @@ describe('mbongo payout lines', () => {
     expect(said.at(-1)).toMatch(/^Searched from .* on: --from searches further back\.$/);
     const ids = async (options: Partial<PayoutLinesOptions>) =>
       ((await linesOf(options)).document.lines as { transaction_id: unknown }[]).map((one) => one.transaction_id);
-    expect(await ids({ upstreamReference: String(line?.provider_reference) })).toEqual([line?.transaction_id]);
+    for (const named of [line?.provider_reference, line?.attempt_id])
+      expect(await ids({ upstreamReference: String(named) })).toEqual([line?.transaction_id]);
     expect(await ids({ phone, status: 'failed' })).toEqual([]);
     expect(await ids({ reference: 'salaries-11', merchant: merchant.merchant.id, limit: '2' })).toHaveLength(2);
     const shown = await cli.run(`payment show ${String(line?.attempt_id)}`);

@@ -270,7 +270,7 @@ test.each<[string[], Question]>([
   [['payment_pkey'], paymentSearch({ from: 0, limit: 50 })],
   [['payment_pkey'], paymentSearch({ from: 0, until: NOW, msisdn: '+1', status: 'approved', limit: 50 })],
   [
-    ['attempt', 'payment', 'payment_pkey', 'transfer_reference'],
+    ['attempt', 'attempt_of_order', 'payment', 'payment_pkey', 'refund', 'transfer_reference'],
     paymentSearch({ upstreamReference: 'a', from: 0, limit: 50 }),
   ],
   [['payout_line_pkey'], lineSearch({ from: 0, until: NOW, msisdn: '+1', limit: 50 })],
