@@ -40,13 +40,19 @@ export function spelledOut(argv: readonly string[]): string[] {
  * it is that.
  */
 export function withOptionNamed(program: Command, words: readonly string[]): readonly string[] {
-  const [noun, name, value, ...rest] = words;
-  const verb = program.commands.find((one) => one.name() === noun)?.commands.find((one) => one.name() === name);
-  if (verb === undefined || value === undefined || value.startsWith('-') || verb.registeredArguments.length > 0)
+  let verb = program;
+  let at = 0;
+  for (; ; at += 1) {
+    const found = verb.commands.find((one) => one.name() === words[at]);
+    if (found === undefined) break;
+    verb = found;
+  }
+  const value = words[at];
+  if (value === undefined || value.startsWith('-') || verb.commands.length + verb.registeredArguments.length > 0)
     return words;
   const [only, ...others] = verb.options.filter(({ mandatory }) => mandatory);
   if (only?.long === undefined || others.length > 0) return words;
-  return [...words.slice(0, 2), only.long, value, ...rest];
+  return [...words.slice(0, at), only.long, ...words.slice(at)];
 }
 
 /** Refuses the help of a command that does not exist: Commander would print the help of the words before it. */

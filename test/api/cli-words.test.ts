@@ -78,6 +78,22 @@ describe('an operator who mistyped', () => {
   });
 });
 
+describe('the one thing that a command has to be told', () => {
+  const NOBODY = 'mch_00000000000000000000000000';
+
+  it.each(['merchant show', 'credential list', 'webhook secret rotate'])('may stand behind %s', async (words) => {
+    for (const told of [NOBODY, `--merchant ${NOBODY}`]) {
+      const { status, out, err } = await cli.run(`${words} ${told}`);
+      expect([status, out, err]).toEqual([1, '', expect.stringContaining(`no merchant ${NOBODY}`)]);
+    }
+  });
+
+  it('has its name where other things have to be told, too', async () => {
+    const { status, err } = await cli.run(`settle ${NOBODY}`);
+    expect([status, err]).toEqual([2, expect.stringContaining("required option '--merchant <id>' not specified")]);
+  });
+});
+
 describe('words that are no command', () => {
   it.each([
     ['payout lst', "unknown command 'lst' (did you mean list?): see `mbongo payout --help`"],
