@@ -206,6 +206,11 @@ describe('a bad value is reported in one line with an example', () => {
     ['public scheme', { PUBLIC_URL: 'ftp://x' }, 'PUBLIC_URL must begin with https:// or http://'],
     ['public query', { PUBLIC_URL: 'https://x/?a=1' }, 'PUBLIC_URL must not have a query or a fragment'],
     [
+      'public path',
+      { ...PRODUCTION, PUBLIC_URL: 'https://example.com/pay/' },
+      'PUBLIC_URL must not have a path, because the links of the hosted page begin at the root of its host, for example',
+    ],
+    [
       'routes',
       { CARRIER_ROUTES: '/no/such/file.json' },
       'CARRIER_ROUTES names a file that cannot be read: "/no/such/file.json"',

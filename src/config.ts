@@ -56,7 +56,7 @@ export interface Config extends CarriersConfig {
   readonly workerPort?: number;
   /** `DRAIN_MS`: milliseconds for which a stopping process reports that it is not ready before it stops accepting requests. */
   readonly drainMs: number;
-  /** `PUBLIC_URL`: how the world reaches this gateway, without a slash at the end; absent: where it listens. */
+  /** `PUBLIC_URL`: how the world reaches this gateway, without a path or a slash at the end; absent: where it listens. */
   readonly publicUrl: string;
   /** `MASTER_KEY`: base64, 32 bytes each, the active one first. Empty only in sandbox mode, where one is made (master-key.ts). */
   readonly masterKeys: readonly string[];
@@ -226,7 +226,8 @@ function readDatabaseUrl(env: EnvironmentReader, mode: GatewayMode, given: strin
 }
 
 function readPublicUrl(env: EnvironmentReader, mode: GatewayMode): string | undefined {
-  return env.url('PUBLIC_URL', { example: PUBLIC_URL_EXAMPLE, https: mode === 'production' });
+  const noPath = 'the links of the hosted page begin at the root of its host';
+  return env.url('PUBLIC_URL', { example: PUBLIC_URL_EXAMPLE, https: mode === 'production', noPath });
 }
 
 function readWorkerPort(env: EnvironmentReader): number | undefined {

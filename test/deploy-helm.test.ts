@@ -220,6 +220,10 @@ describe('values', () => {
 
   test.each([
     ['a value that nobody knows', { replicas: 3 }],
+    [
+      'a public address below a path',
+      { config: { ...asTree(filled().config), PUBLIC_URL: 'https://example.com/pay' } },
+    ],
     ['a secret among the plain variables', { config: { ...asTree(filled().config), SMS_TOKEN: 'x' } }],
     ['a database address among them', { config: { ...asTree(filled().config), DATABASE_URL: 'postgresql://…' } }],
     ['a number where a variable is a text', { config: { ...asTree(filled().config), RATE_LIMIT_SCALE: 2 } }],

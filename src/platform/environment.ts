@@ -14,6 +14,8 @@ export interface UrlRules {
   readonly example: string;
   /** Refuse `http:`. `unless-local` lets it pass for this machine itself. */
   readonly https?: boolean | 'unless-local';
+  /** Refuse a path, for this reason. */
+  readonly noPath?: string;
 }
 
 export interface EnvironmentReader {
@@ -111,6 +113,7 @@ function wrongUrl(value: string, rules: UrlRules): string | undefined {
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must begin with https:// or http://';
   if (url.username !== '' || url.password !== '') return 'must not contain a user name or password';
   if (url.search !== '' || url.hash !== '') return 'must not have a query or a fragment';
+  if (rules.noPath !== undefined && !/^\/*$/.test(url.pathname)) return `must not have a path, because ${rules.noPath}`;
   if (url.protocol === 'https:' || rules.https === undefined || rules.https === false) return undefined;
   if (rules.https === 'unless-local' && isLocal(url.hostname)) return undefined;
   return 'must begin with https:// in production';
