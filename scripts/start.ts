@@ -9,7 +9,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { build, ROOT } from './build.ts';
-import { complain, type Program, say, supervise } from './supervisor.ts';
+import { complain, gatewayStopMs, type Program, STOP_MARGIN_MS, say, supervise } from './supervisor.ts';
 
 /** This machine's own address. */
 const LOCAL = '127.0.0.1';
@@ -35,6 +35,7 @@ async function main(): Promise<number> {
       // Explained in src/platform/node-flags.ts.
       flags: ['--max-semi-space-size=32'],
       env: { LOG_LEVEL: variable('LOG_LEVEL', 'warn') },
+      maxStopMs: gatewayStopMs(variable('DRAIN_MS', '0')),
     },
   ];
   if (mode !== 'production') {
@@ -51,6 +52,7 @@ async function main(): Promise<number> {
           variable('DATABASE_URL', '') ? '' : variable('DATA_DIR', '.data'),
         ),
       },
+      maxStopMs: STOP_MARGIN_MS,
     });
   }
   return supervise(programs);

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { asJavaScript } from '../test/support/as-javascript.ts';
+import { gatewayStopMs } from './supervisor.ts';
 
 const supervisor = asJavaScript(fileURLToPath(new URL('../test/support/supervisor-runner.ts', import.meta.url)));
 afterAll(() => supervisor.remove());
@@ -59,12 +60,18 @@ test('a program that cannot start says why, and nothing is added', async () => {
   expect(said.match(/^mbongo: .*$/gm)).toEqual(['mbongo: why']);
 });
 
-test('a program that does not stop in time is killed, and the exit status reports it', async () => {
+test('a program that does not stop in time is killed, the next has its own time, and the exit status reports it', async () => {
   const ended = run('deaf', 'steady', 200);
   await vi.waitUntil(() => said.includes('try first\ntry second'), MAX_WAIT_MS);
   runner.kill('SIGINT');
   expect(await ended).toBe(1);
-  expect(said).toContain('the first did not stop in time and was killed');
+  expect(said.match(/^mbongo: .*$/gm)).toEqual(['mbongo: the first did not stop in time and was killed']);
+  expect(ends()).toBe('second asked\n');
+});
+
+test('a gateway may use up its own ten seconds, after those for load balancers, before it is killed', () => {
+  expect(gatewayStopMs('0')).toBeGreaterThan(10_000);
+  expect(gatewayStopMs('60000')).toBeGreaterThan(70_000);
 });
 
 test('both stop when the supervisor itself is killed', async () => {
@@ -76,12 +83,12 @@ test('both stop when the supervisor itself is killed', async () => {
   expect(ends().trim().split('\n').sort()).toEqual(['first alone', 'second alone']);
 });
 
-async function run(first: string, second: string, stopLimitMs: number): Promise<number | null> {
-  const program = (name: string, manner: string): object => {
-    return { name, file: join(folder, 'program.cjs'), args: [name, folder, manner], env: {} };
+async function run(first: string, second: string, maxStopMs: number): Promise<number | null> {
+  const program = (name: string, manner: string, stopMs: number): object => {
+    return { name, file: join(folder, 'program.cjs'), args: [name, folder, manner], env: {}, maxStopMs: stopMs };
   };
-  const programs = JSON.stringify([program('first', first), program('second', second)]);
-  runner = spawn(process.execPath, [supervisor.file, programs, String(stopLimitMs)], {
+  const programs = JSON.stringify([program('first', first, maxStopMs), program('second', second, MAX_WAIT_MS)]);
+  runner = spawn(process.execPath, [supervisor.file, programs], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   for (const stream of [runner.stdout, runner.stderr]) {
