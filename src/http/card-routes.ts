@@ -184,8 +184,8 @@ function withoutAddress({ body, replayed = false }: Reply): Reply {
  * a hosted page that nobody has opened would be closed to it.
  */
 function returnAddress({ publicUrl }: Pick<Deps, 'publicUrl'>, end: CallbackEnd): string {
-  const { payment, isPaying, hasPage } = end;
+  const { payment, isPaying, isPaidAside, hasPage } = end;
   const page = `${publicUrl}${hasPage ? `/checkout/${payment.checkout_id}` : RETURNED_PATH}`;
   if (hasPage && !isFinal(payment.status)) return page;
-  return shopAddress(payment, { mayBePaid: isPaying }) ?? page;
+  return shopAddress(payment, { mayBePaid: isPaying || isPaidAside }) ?? page;
 }

@@ -9,7 +9,7 @@ import { isOpen } from '../domain/attempt.ts';
 import { type Change, merged } from '../domain/change.ts';
 import { isWithin } from '../domain/elapsed.ts';
 import { isId, shardOf } from '../domain/ids.ts';
-import { isFinal } from '../domain/payment.ts';
+import { isFinal, isPaid } from '../domain/payment.ts';
 import type { Attempt, Merchant, Payment } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { type SettlementRows, settleAttempt } from '../domain/settlement.ts';
@@ -21,6 +21,7 @@ import { readWithEarlier, settleEarlier } from './card-earlier.ts';
 import { type Look, lookAgainLater, lookAtChallenge } from './card-pay.ts';
 import type { Deps } from './deps.ts';
 import { latestAttempt } from './latest-attempt.ts';
+import { findPaidAside, isPaidAside } from './paid-aside.ts';
 import { pause } from './patience.ts';
 import { commitDecision, type Receipt, type Reply } from './perform.ts';
 import { LOOK_AGAIN_MS, TURN_PATIENCE_MS } from './session-turns.ts';
@@ -30,6 +31,8 @@ export interface CallbackEnd {
   readonly payment: Payment;
   /** The money has been asked for, and the outcome is not known yet. */
   readonly isPaying: boolean;
+  /** Money has come for the order, too late to count, or may have come by an earlier try: it must not be asked for again. */
+  readonly isPaidAside: boolean;
   /** The payment is shown on a hosted page that a browser has opened. */
   readonly hasPage: boolean;
 }
@@ -40,10 +43,16 @@ interface Rows {
   readonly attempt: Attempt | undefined;
 }
 
+/** The rows that a reply is rendered from. */
+interface Told extends Rows {
+  /** As in `CallbackEnd`. */
+  readonly isPaidAside: boolean;
+}
+
 /** How a callback's reply is rendered, and where it is remembered. */
 interface Replying {
   readonly receipt: Receipt;
-  render(rows: Rows): Reply;
+  render(told: Told): Reply;
 }
 
 /**
@@ -68,7 +77,7 @@ export async function takeCallback(
   const hasPage = await isPageOpen(deps, payment);
   const replying: Replying = {
     receipt,
-    render: (end) => render({ payment: end.payment, isPaying: isPaying(end), hasPage }),
+    render: (told) => render({ ...told, isPaying: isPaying(told), hasPage }),
   };
   return deps.sessionTurns.inTurn(payment.session_id, () => answerOnce(deps, payment, proven, replying));
 }
@@ -124,7 +133,7 @@ async function answerOnce(deps: Deps, key: Payment, proven: Proven, replying: Re
     if (answer !== undefined) return answer;
   }
   // That run died, or takes long: only it may store a reply. This one is rendered from the rows and not stored.
-  return render(await readPayment(deps, key));
+  return render(await told(deps, await readPayment(deps, key)));
 }
 
 /** Answers a callback that has no reply yet. Undefined if another run of it has begun meanwhile. */
@@ -134,7 +143,8 @@ async function answerFirst(
   { comesAgain }: Proven,
   replying: Replying,
 ): Promise<Reply | undefined> {
-  if (attempt?.status !== 'challenged') return remember(deps, replying, () => readPayment(deps, payment));
+  if (attempt?.status !== 'challenged')
+    return remember(deps, replying, async () => told(deps, await readPayment(deps, payment)));
   const look = await lookAtChallenge(deps, attempt, payment, replying.receipt);
   // The challenge is still open: remembering this answer would replay it to the return that comes after the customer has
   // finished.
@@ -147,22 +157,37 @@ async function readPayment(deps: Deps, known: Payment): Promise<Rows> {
   return { payment, attempt: await latestAttempt(deps, payment) };
 }
 
+/** The rows with what the shop has to know of its order besides. */
+async function told<R extends Rows>(deps: Deps, rows: R): Promise<R & Told> {
+  const { payment } = rows;
+  if (isPaid(payment)) return { isPaidAside: false, ...rows };
+  const all = await deps.store.payment.ofSession(payment.shard, payment.session_id);
+  return { isPaidAside: (await findPaidAside(deps, all)) !== undefined, ...rows };
+}
+
 /** Writes what the look found, and the reply to remember. Undefined if another run of the callback has begun. */
 async function writeLook(deps: Deps, attempt: Attempt, look: Look, replying: Replying): Promise<Reply | undefined> {
   const fresh = (): Promise<SettlementRows> => readSettlement(deps, attempt);
   switch (look.kind) {
     case 'unanswered':
+    case 'unclear': {
       // Nothing was learned, so no reply is stored: when the same callback comes again, the network is asked again.
-      return replying.render(await lookAgainLater(deps, attempt, 'unanswered'));
+      const rows = await told(deps, await lookAgainLater(deps, attempt, 'unanswered'));
+      return replying.render(look.kind === 'unclear' ? { ...rows, isPaidAside: true } : rows);
+    }
     case 'open':
     case 'passed_on':
-      return remember(deps, replying, fresh);
+      return remember(deps, replying, async () => told(deps, await fresh()));
     case 'paid_before':
       return remember(
         deps,
         replying,
-        () => readWithEarlier(deps, attempt, look.paid),
-        (rows, settling) => ({ ...settling(settleEarlier(deps, rows, look.paid)), attempt: rows.attempt }),
+        async () => told(deps, await readWithEarlier(deps, attempt, look.paid)),
+        (rows, settling) => {
+          const settled = settling(settleEarlier(deps, rows, look.paid));
+          const isAside = rows.isPaidAside || isPaidAside(settled.attempt);
+          return { isPaidAside: isAside, ...settled, attempt: rows.attempt };
+        },
       );
     case 'ended':
     case 'paid': {
@@ -170,19 +195,27 @@ async function writeLook(deps: Deps, attempt: Attempt, look: Look, replying: Rep
       const threeDs = look.kind === 'ended' ? look.threeDs : undefined;
       const asked = { at: look.askedAt, inquiry: false, threeDs } as const;
       const context = () => settlementContext(deps, upstreamOf(deps, attempt), asked);
-      return remember(deps, replying, fresh, (rows, settling) => settling(settleAttempt(rows, answer, context())));
+      // An approval pays the payment, or is itself what came too late.
+      const read = async () => {
+        const rows = await fresh();
+        return answer.kind === 'approved' ? { isPaidAside: false, ...rows } : told(deps, rows);
+      };
+      return remember(deps, replying, read, (rows, settling) => {
+        const settled = settling(settleAttempt(rows, answer, context()));
+        return { isPaidAside: rows.isPaidAside || isPaidAside(settled.attempt), ...settled };
+      });
     }
   }
 }
 
 /** What a decision writes, and the rows after it. */
-type Decided = Rows & { readonly change?: Change | undefined };
+type Decided = Told & { readonly change?: Change | undefined };
 
 /**
  * Writes the decision whether or not a reply has been stored before: money never depends on the memory. Undefined if there was
  * nothing to decide and another run of this callback is still in progress: that run stores its reply.
  */
-function remember<R extends Rows>(
+function remember<R extends Told>(
   deps: Deps,
   { receipt, render }: Replying,
   read: () => Promise<R>,

@@ -76,8 +76,11 @@ export type Look =
       readonly askedAt: number;
       readonly threeDs: ThreeDsResult | undefined;
     }
-  /** `open`: the customer has not completed the challenge yet. `unanswered`: the network gave no usable answer. */
-  | { readonly kind: 'open' | 'unanswered' }
+  /**
+   * `open`: the customer has not completed the challenge yet. `unanswered`: the network gave no usable answer. `unclear`: nobody
+   * can say whether an earlier attempt has paid.
+   */
+  | { readonly kind: 'open' | 'unanswered' | 'unclear' }
   /** An earlier attempt of the payment has paid it: that is still to be written. */
   | { readonly kind: 'paid_before'; readonly paid: PaidEarlier }
   /** Another run has taken the attempt further. */
@@ -147,7 +150,7 @@ async function endUnlessPaid(looking: Looking, look: Look): Promise<Look> {
 function unlessPaid({ deps, attempt }: Looking, earlier: Earlier, look: Look): Look {
   if (earlier.kind === 'paid') return { kind: 'paid_before', paid: earlier };
   const mayWait = deps.clock.now() < attempt.created_at + RETURN_LIFE_MS;
-  return earlier.kind === 'unclear' && mayWait ? { kind: 'unanswered' } : look;
+  return earlier.kind === 'unclear' && mayWait ? { kind: 'unclear' } : look;
 }
 
 /** No money has been asked for, so time alone may end the challenge, whatever the network would say. */
@@ -268,8 +271,9 @@ async function lookAndWrite(deps: Deps, attempt: Attempt, payment: Payment, inqu
       );
     case 'open':
     case 'unanswered':
+    case 'unclear':
     case 'passed_on': {
-      const looked = look.kind === 'unanswered' ? 'unanswered' : 'asked';
+      const looked = look.kind === 'unanswered' || look.kind === 'unclear' ? 'unanswered' : 'asked';
       return (await lookAgainLater(deps, attempt, inquiry === 'due' ? 'due' : looked)).payment;
     }
   }
