@@ -191,6 +191,19 @@ describe('a customer back from the issuer, of whose order the network had turned
   });
 });
 
+test('a customer back from the issuer is not charged if a phone has paid the order meanwhile', async () => {
+  const paying = await collect(world, merchant);
+  const tried = await turnedAway(paying);
+  const form = await openFormOf(world, paying);
+  network.issuer = 'PENDING';
+  expect((await submitCard(world, { ...paying, form })).status).toBe(202);
+  await tried.pays();
+  network.issuer = 'SUCCESSFUL';
+  const before = network.count('pay');
+  await untilStatus(world, paying, 'expired', 60_000);
+  expect(network.count('pay')).toBe(before);
+});
+
 test('a wallet is not debited if a phone has paid the order while the PIN was verified', async () => {
   const { tried, paying } = await besideDeclined();
   const wallet = await world.wallet();
