@@ -22,6 +22,8 @@ export interface Faults {
   /** About the form as a whole. */
   readonly general?: string;
   readonly fields: { readonly [field in FieldName]?: string };
+  /** Money has come for the order by an earlier try, or may have. */
+  readonly mayBePaid?: boolean;
 }
 
 /** The page's field for a field of the API. */
@@ -61,9 +63,13 @@ export function faultsOf(language: Language, refusal: Refusal, otherwise: Checko
     if (field !== undefined && text !== undefined) fields[field] ??= text;
     else general ??= text;
   }
-  if (Object.keys(fields).length > 0) return { fields };
-  return { general: general ?? codeText(language, refusal, otherwise), fields };
+  const mayBePaid = details.some(({ code }) => OF_EARLIER_TRY.includes(code));
+  if (Object.keys(fields).length > 0) return { fields, mayBePaid };
+  return { general: general ?? codeText(language, refusal, otherwise), fields, mayBePaid };
 }
+
+/** What refuses a submit because of an earlier try, which has paid, or may have. */
+const OF_EARLIER_TRY: readonly string[] = ['EARLIER_PROMPT_OPEN', 'EARLIER_TRY_OPEN', 'PAID_BEFORE'];
 
 /** The words for a detail's code; a code that is not listed has none of its own. */
 const DETAILS: { readonly [code: string]: CheckoutWord } = {

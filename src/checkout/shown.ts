@@ -160,9 +160,12 @@ export function noticeOf(shown: Shown): Piece {
     : html`<div class="notice" role="status" tabindex="-1" autofocus><p>${notice}</p></div>`;
 }
 
-/** A link back to the shop, where the shop gave an address for that. `mayBePaid`: as `shopAddress`. */
+/**
+ * A link back to the shop, where the shop gave an address for that. `mayBePaid`: as `shopAddress`; a form that was refused because
+ * of an earlier try counts as such, too.
+ */
 export function returnLink(shown: Shown, look: 'main' | 'quiet', { mayBePaid = false } = {}): Piece {
-  const address = shopAddress(shown.view.payment, { mayBePaid });
+  const address = shopAddress(shown.view.payment, { mayBePaid: mayBePaid || shown.faults.mayBePaid === true });
   if (address === undefined) return undefined;
   return html`<a class="${look === 'main' ? 'button' : 'quiet-link'}" href="${address}" rel="noreferrer">${text(shown, 'return_button')}</a>`;
 }
