@@ -210,17 +210,25 @@ async function isStillAllowed(deps: Deps, { shard, payment_id }: Attempt): Promi
 }
 
 async function payOnce(looking: Looking, threeDs: ThreeDsResult): Promise<Look> {
-  const { deps, card } = looking;
+  const { deps, card, attempt } = looking;
   const allowedAt = deps.clock.now();
   const taken = await takeStep(looking, threeDs, allowedAt);
   if (taken === undefined) return { kind: 'passed_on' };
   const askedAt = deps.clock.now();
   const order = cardOrderOf(taken.attempt, taken.payment);
-  const answer = await callWithinDeadline(deps, taken.attempt, () => card.pay(order), { allowedAt });
+  // Seconds may have passed while it was in doubt whether the step had been written.
+  const mayPay = async (): Promise<boolean> => !taken.wasInDoubt || isStillAllowed(deps, attempt).catch(() => false);
+  const pay = async (): Promise<Answer> => ((await mayPay()) ? card.pay(order) : NOT_ALLOWED);
+  const answer = await callWithinDeadline(deps, taken.attempt, pay, { allowedAt });
   return { kind: 'paid', attempt: taken.attempt, answer, askedAt };
 }
 
-type Allowed = Pick<SettlementRows, 'attempt' | 'payment'>;
+/** The answer when the session may not pay any more: PAY was not called. */
+const NOT_ALLOWED = { kind: 'not_sent', reason: 'the session may not pay' } as const;
+
+interface Allowed extends Pick<SettlementRows, 'attempt' | 'payment'> {
+  readonly wasInDoubt: boolean;
+}
 
 /**
  * Commits that the money may be asked for; undefined if another run did. If our commit's outcome was lost, the row tells
@@ -237,11 +245,13 @@ async function takeStep(
     async () => ({ rows: await readSettlement(deps, known), stored: await receipt?.stored() }),
     ({ rows, stored }, { isInDoubt }) => {
       const { status, next_inquiry_at } = rows.attempt;
-      if (isInDoubt && status === 'authenticated' && next_inquiry_at === ours) return { answer: rows };
+      if (isInDoubt && status === 'authenticated' && next_inquiry_at === ours) {
+        return { answer: { ...rows, wasInDoubt: true } };
+      }
       const step = authenticateAttempt(rows, threeDs, ours);
       if (step === undefined) return { answer: undefined };
       const memory = receipt === undefined || stored !== undefined ? {} : receipt.begin();
-      return { change: merged(step.change, memory), answer: step };
+      return { change: merged(step.change, memory), answer: { ...step, wasInDoubt: isInDoubt } };
     },
   );
 }

@@ -5,8 +5,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Attempt } from '../../src/domain/records.ts';
-import { StoreUnavailable } from '../../src/store/errors.ts';
+import { CommitUnknown, StoreUnavailable } from '../../src/store/errors.ts';
 import { bookLateMoney } from '../../src/usecases/attempt-book.ts';
+import { inquireAttempt } from '../../src/usecases/attempt-inquire.ts';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { submitPayment } from '../../src/usecases/payment-submit.ts';
@@ -23,8 +24,9 @@ import {
   statusOf,
   untilStatus,
 } from '../support/flows.ts';
-import { callBack } from '../support/phone-payments.ts';
+import { attemptOf, callBack } from '../support/phone-payments.ts';
 import { rowsOf } from '../support/rows.ts';
+import { whileTimePasses } from '../support/waiting.ts';
 import { openWaveringCarrier, TURNED_AWAY, type WaveringCarrier } from '../support/wavering-carrier.ts';
 import { collectBody, openWorld, type World } from '../support/world.ts';
 
@@ -202,6 +204,31 @@ test('a customer back from the issuer is not charged if a phone has paid the ord
   const before = network.count('pay');
   await untilStatus(world, paying, 'expired', 60_000);
   expect(network.count('pay')).toBe(before);
+});
+
+test('nor if one pays it while it is in doubt whether PAY has been allowed', async () => {
+  const paying = await collect(world, merchant);
+  const tried = await turnedAway(paying);
+  const form = await openFormOf(world, paying);
+  network.issuer = 'PENDING';
+  expect((await submitCard(world, { ...paying, form })).status).toBe(202);
+  network.issuer = 'SUCCESSFUL';
+  const before = network.count('pay');
+  const { deps } = world.gateway;
+  let isLost = false;
+  const commit: typeof deps.store.commit = async (change) => {
+    const outcome = await deps.store.commit(change);
+    const steps = change.updates?.some(({ table, row }) => table === 'attempt' && row.status === 'authenticated');
+    if (isLost || steps !== true) return outcome;
+    isLost = true;
+    await tried.pays();
+    throw new CommitUnknown();
+  };
+  const losing = { ...deps, store: { ...deps.store, commit } };
+  await whileTimePasses(world, inquireAttempt(losing, await attemptOf(world, paying), 'hint'));
+  expect(isLost).toBe(true);
+  expect(network.count('pay')).toBe(before);
+  expect(await attemptOf(world, paying)).toMatchObject({ status: 'not_sent' });
 });
 
 test('a wallet is not debited if a phone has paid the order while the PIN was verified', async () => {
