@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createTestDatabase } from '../../test/support/database.ts';
+import { StoreUnavailable } from '../store/errors.ts';
 import { migrate } from '../store/migrate.ts';
-import { usingDatabaseUrl } from './database-url.ts';
+import { stillUsingDatabaseUrl, usingDatabaseUrl } from './database-url.ts';
 
 /** What is said of an address when its first use fails with that code. */
 async function saidOf(url: string, code: string, message = 'no'): Promise<string> {
@@ -44,6 +45,25 @@ test.each([
     expect(await saidOf(url, code)).toMatch(line);
   },
 );
+
+test.each([
+  ['53100', 'No space left on device', /: the server's disk is full: free some space there$/],
+  ['53200', 'out of memory', /: the server is out of memory: /],
+  [
+    'XX000',
+    'could not write init file\nmore',
+    /: .* \(SQLSTATE XX000, could not write init file\): its own log says why/,
+  ],
+  [
+    '58030',
+    'could not read block 7',
+    /: .* \(SQLSTATE 58030, could not read block 7\): .*its disk is full.*runbook\.md/,
+  ],
+])('a server in trouble, with %s, is told apart from a wrong address', async (code, message, line) => {
+  expect(await saidOf('postgresql://u:p@db.example/mbongo', code, message)).toMatch(line);
+  const later = (): Promise<never> => Promise.reject(new StoreUnavailable(message, code));
+  await expect(stillUsingDatabaseUrl('postgresql://u:p@db.example/mbongo', later)).rejects.toThrow(line);
+});
 
 test('a server that may let users in by TLS alone is said to, with the setting that asks for it', async () => {
   const url = 'postgresql://u:p@db.example/mbongo';

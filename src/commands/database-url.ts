@@ -6,6 +6,7 @@
  */
 
 import { systemCodeOf } from '../platform/system-code.ts';
+import { messageOf } from './output.ts';
 
 const HINT = 'the characters # % / ? @ in a password must be percent-encoded, for example @ as %40';
 
@@ -40,9 +41,16 @@ const STATES: { readonly [code: string]: string } = {
   '25006': 'the server accepts no changes: it is a standby or read-only; name the primary',
   '42501':
     'its role lacks a privilege: it must own the database and everything of the gateway in it, or have been granted what docs/deploying.md lists',
+  '53100': "the server's disk is full: free some space there",
+  '53200': 'the server is out of memory: find out what takes it there',
   '53300': 'the server, or this role, has as many connections as are allowed: plan for ten per process',
   '57P03': 'the server is starting or stopping',
 };
+
+/** Classes of the server's codes: it lacks something, cannot read or write its files, or contradicts itself. */
+const TROUBLE = /^(53|58|F0|XX)...$/;
+const TROUBLE_HINT =
+  'its own log says why, and often its disk is full (docs/runbook.md, MbongoDatabaseAway, says what each means)';
 
 /** What poolers between us and the server answer. */
 const POOLERS: { readonly [code: string]: string } = {
@@ -115,7 +123,13 @@ function stateOf(error: unknown): string | undefined {
   const code = systemCodeOf(error);
   const pooler = code === undefined ? undefined : POOLERS[code];
   if (pooler !== undefined) return `${pooler}: ${POOLER_HINT}`;
-  return code === undefined ? undefined : STATES[code];
+  return code === undefined ? undefined : (STATES[code] ?? troubleOf(error, code));
+}
+
+/** The server's own words are shown, since nothing else says what its trouble is: they hold no part of the address. */
+function troubleOf(error: unknown, code: string): string | undefined {
+  if (!TROUBLE.test(code)) return undefined;
+  return `the server is in trouble (SQLSTATE ${code}, ${messageOf(error)}): ${TROUBLE_HINT}`;
 }
 
 const WRONG_PASSWORD = '28P01';

@@ -3,8 +3,10 @@ import { expect, test } from 'vitest';
 import {
   CommitsStalled,
   CommitUnknown,
+  errorForCaller,
   isTransient,
   isUnwritten,
+  Refused,
   StoreBusy,
   StoreRefused,
   StoreUnavailable,
@@ -37,4 +39,13 @@ test('of the failures of a commit, only an unknown outcome may have written; all
   ];
   expect(failures.map(isUnwritten)).toEqual([false, true, true, true, true, false]);
   expect(failures.map(isTransient)).toEqual([true, true, true, true, false, false]);
+});
+
+test.each(['53100', '25006', 'XX001'])('a caller that has to wait can tell why: %s', (code) => {
+  const failure = new Refused({ code, message: 'could not write', detail: undefined, constraint: undefined });
+  expect(errorForCaller(failure, 'write')).toMatchObject({
+    name: 'StoreUnavailable',
+    message: 'the database cannot write now',
+    code,
+  });
 });

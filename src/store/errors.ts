@@ -26,7 +26,7 @@ export class StoreBusy extends Error {
 /** The database cannot be reached, or the store is closed. Nothing was written; try later. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
-  /** The code of what kept us from connecting, if it has one. */
+  /** The code of what kept us from connecting, or the server from reading or writing, if it has one. */
   readonly code: string | undefined;
   constructor(message = 'the database cannot be reached', code?: string) {
     super(message);
@@ -183,7 +183,8 @@ export function errorForCaller(failure: unknown, purpose: 'read' | 'write'): Err
   // The change was decided on a day that has been closed since, while its process stalled: it must be decided again, today.
   if (code === DAY_CLOSED) return new StoreUnavailable('the day of that movement is closed');
   // The request is not to blame: the server is a standby, or short of memory or disk, or other transactions hold their locks.
-  if (isCollision(code) || isServerTrouble(code)) return new StoreUnavailable(`the database cannot ${purpose} now`);
+  if (isCollision(code) || isServerTrouble(code))
+    return new StoreUnavailable(`the database cannot ${purpose} now`, code);
   return new StoreRefused(code, constraint);
 }
 
