@@ -214,11 +214,12 @@ async function payOnce(looking: Looking, threeDs: ThreeDsResult): Promise<Look> 
   const allowedAt = deps.clock.now();
   const taken = await takeStep(looking, threeDs, allowedAt);
   if (taken === undefined) return { kind: 'passed_on' };
+  // Seconds may have passed while it was in doubt whether the step had been written. Asked before its age is looked at: this takes
+  // time, too.
+  const mayPay = !taken.wasInDoubt || (await isStillAllowed(deps, attempt).catch(() => false));
   const askedAt = deps.clock.now();
   const order = cardOrderOf(taken.attempt, taken.payment);
-  // Seconds may have passed while it was in doubt whether the step had been written.
-  const mayPay = async (): Promise<boolean> => !taken.wasInDoubt || isStillAllowed(deps, attempt).catch(() => false);
-  const pay = async (): Promise<Answer> => ((await mayPay()) ? card.pay(order) : NOT_ALLOWED);
+  const pay = async (): Promise<Answer> => (mayPay ? card.pay(order) : NOT_ALLOWED);
   const answer = await callWithinDeadline(deps, taken.attempt, pay, { allowedAt });
   return { kind: 'paid', attempt: taken.attempt, answer, askedAt };
 }

@@ -9,6 +9,7 @@ import { CommitUnknown, StoreUnavailable } from '../../src/store/errors.ts';
 import { bookLateMoney } from '../../src/usecases/attempt-book.ts';
 import { inquireAttempt } from '../../src/usecases/attempt-inquire.ts';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';
+import type { Deps } from '../../src/usecases/deps.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { submitPayment } from '../../src/usecases/payment-submit.ts';
 import { collectByCard, collectCardWith, openFormOf, submitCard } from '../support/card-payments.ts';
@@ -206,7 +207,8 @@ test('a customer back from the issuer is not charged if a phone has paid the ord
   expect(network.count('pay')).toBe(before);
 });
 
-test('nor if one pays it while it is in doubt whether PAY has been allowed', async () => {
+/** A customer back from the issuer; the answer to the commit that allows PAY is lost, once `meanwhile` has happened. */
+async function allowedInDoubt() {
   const paying = await collect(world, merchant);
   const tried = await turnedAway(paying);
   const form = await openFormOf(world, paying);
@@ -215,20 +217,49 @@ test('nor if one pays it while it is in doubt whether PAY has been allowed', asy
   network.issuer = 'SUCCESSFUL';
   const before = network.count('pay');
   const { deps } = world.gateway;
-  let isLost = false;
-  const commit: typeof deps.store.commit = async (change) => {
-    const outcome = await deps.store.commit(change);
-    const steps = change.updates?.some(({ table, row }) => table === 'attempt' && row.status === 'authenticated');
-    if (isLost || steps !== true) return outcome;
-    isLost = true;
-    await tried.pays();
-    throw new CommitUnknown();
+  const losing = (meanwhile: () => Promise<void>): Deps => {
+    let isLost = false;
+    const commit: typeof deps.store.commit = async (change) => {
+      const outcome = await deps.store.commit(change);
+      const steps = change.updates?.some(({ table, row }) => table === 'attempt' && row.status === 'authenticated');
+      if (isLost || steps !== true) return outcome;
+      isLost = true;
+      await meanwhile();
+      throw new CommitUnknown();
+    };
+    return { ...deps, store: { ...deps.store, commit } };
   };
-  const losing = { ...deps, store: { ...deps.store, commit } };
-  await whileTimePasses(world, inquireAttempt(losing, await attemptOf(world, paying), 'hint'));
-  expect(isLost).toBe(true);
-  expect(network.count('pay')).toBe(before);
-  expect(await attemptOf(world, paying)).toMatchObject({ status: 'not_sent' });
+  return { tried, losing, attempt: () => attemptOf(world, paying), pays: () => network.count('pay') - before };
+}
+
+test('nor if one pays it while it is in doubt whether PAY has been allowed', async () => {
+  const { tried, losing, attempt, pays } = await allowedInDoubt();
+  await whileTimePasses(world, inquireAttempt(losing(tried.pays), await attempt(), 'hint'));
+  expect(await attempt()).toMatchObject({ status: 'not_sent' });
+  expect(pays()).toBe(0);
+});
+
+test('nor after a stall while it is read, after such a doubt, whether the session may pay: another try may be under way', async () => {
+  const { losing, attempt, pays } = await allowedInDoubt();
+  let isLost = false;
+  let stalledMs = 0;
+  const deps = losing(async () => {
+    isLost = true;
+  });
+  const { clock, store } = deps;
+  const caller: typeof store.session.caller = async (...key) => {
+    if (isLost) stalledMs = 60_000;
+    return store.session.caller(...key);
+  };
+  const slow: Deps = {
+    ...deps,
+    clock: { ...clock, now: () => clock.now() + stalledMs },
+    store: { ...store, session: { ...store.session, caller } },
+  };
+  await whileTimePasses(world, inquireAttempt(slow, await attempt(), 'hint'));
+  expect(stalledMs).toBe(60_000);
+  expect(pays()).toBe(0);
+  expect(await attempt()).toMatchObject({ status: 'not_sent' });
 });
 
 test('a wallet is not debited if a phone has paid the order while the PIN was verified', async () => {
