@@ -46,7 +46,7 @@ export function isUnsure(answer: Answer): answer is Extract<Answer, { kind: 'not
 
 /**
  * Asks an upstream to move the money of an attempt, unless more than `limitMs` have passed since `allowedAt`: by default, since
- * the attempt was written. A call without a result is logged.
+ * the attempt was written. `ask` sends at once: what it needs has been read before. A call without a result is logged.
  */
 export async function callWithinDeadline(
   deps: Pick<Deps, 'clock' | 'log'>,

@@ -23,15 +23,16 @@ export function isLeased({ next_start_at: until }: Pick<PayoutLine | Refund, 'ne
  * Sends an order's money, unless too much time has passed since its attempt was written, or its connector is held by now, or the
  * order `isTaken`: an earlier attempt at it, or a failed order that it is sent in place of, has been accepted meanwhile.
  */
-export function sendUnlessHeld(
-  deps: Deps,
+export async function sendUnlessHeld(
+  deps: Pick<Deps, 'clock' | 'log'> & { readonly holds: Pick<Deps['holds'], 'isHeld'> },
   attempt: Attempt,
   { isTaken }: { readonly isTaken: boolean },
   send: () => Promise<Answer>,
 ): Promise<Answer> {
+  // Read before the attempt's age is looked at: this takes time, too.
+  const isHeld = await deps.holds.isHeld(attempt.connector).catch(() => undefined);
   return callWithinDeadline(deps, attempt, async () => {
     if (isTaken) return TAKEN_BEFORE;
-    const isHeld = await deps.holds.isHeld(attempt.connector).catch(() => undefined);
     if (isHeld === undefined) return HOLD_UNREAD;
     return isHeld ? CONNECTOR_HELD : send();
   });

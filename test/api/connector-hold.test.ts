@@ -6,11 +6,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { SENDERS } from '../../src/connectors/registry.ts';
 import { holdId } from '../../src/domain/hold.ts';
 import type { Setting } from '../../src/domain/records.ts';
-import { attemptWith } from '../../src/domain/testing/attempts.ts';
 import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import { holdConnector, resumeConnector } from '../../src/usecases/connector-hold.ts';
 import { openHolds, readHolds } from '../../src/usecases/holds.ts';
-import { sendUnlessHeld } from '../../src/usecases/outgoing-start.ts';
 import { startDue } from '../../src/usecases/payout-claim.ts';
 import { createDispatcher } from '../../src/usecases/payout-dispatch.ts';
 import { startLine } from '../../src/usecases/payout-start.ts';
@@ -264,17 +262,6 @@ describe('what a process knows', () => {
     expect(await isHeld(1_000)).toEqual([false, 6]);
     expect(await isHeld(1_000)).toEqual([false, 7]);
     expect(logged).toEqual(['connector_held', 'connector_resumed'].map((event) => [event, { connector: MOMO }]));
-  });
-
-  test('if it cannot be read just before the call, nothing is sent', async () => {
-    const { deps } = world.gateway;
-    const isHeld = () => Promise.reject(new Error('the database is away'));
-    const ids = { shard: 0, id: 'att_1', merchant_id: 'mch_1', payment_id: 'txn_1' };
-    const attempt = attemptWith({ ...ids, created_at: deps.clock.now() });
-    const sending = sendUnlessHeld({ ...deps, holds: { ...deps.holds, isHeld } }, attempt, { isTaken: false }, () => {
-      throw new Error('it was sent');
-    });
-    expect(await sending).toMatchObject({ kind: 'not_sent' });
   });
 
   test('what cannot be read keeps no other work from being claimed', async () => {
