@@ -138,6 +138,24 @@ describe('a payout line', () => {
     await desk.expectSoundBooks();
   });
 
+  test('that pays a failed one again, which meanwhile may yet be paid: it is not sent, and waits for that one', async () => {
+    const payer = await openPayer(world, 100_00n);
+    const { line, one, two } = await desk.attemptedTwice(payer);
+    await desk.hearOf(two, 'FAILED');
+    desk.carrier.answer(TURNED_AWAY);
+    const again = await desk.retried(payer, line);
+    await desk.lastAttempt(again.id, 'not_sent');
+    const deps = ahead(losing(() => desk.hearOf(one, 'PENDING')));
+    const { outcome, written } = await startLine(deps, await lineNow(world, again), payer.merchant);
+    await written;
+    expect(outcome).toBe('not_called');
+    await desk.hearOf(one, 'SUCCESSFUL');
+    await untilLine(world, again, 'completed', 30_000);
+    expect((await desk.attemptsOf(again.id)).map(({ status }) => status)).toEqual(['not_sent', 'not_sent']);
+    expect(await availableOf(world, payer)).toBe(90_00n);
+    await desk.expectSoundBooks();
+  });
+
   test('that was read before its own commit took effect: it ends with its carrier’s answer', async () => {
     const payer = await openPayer(world, 100_00n);
     const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('42') }], { nextStartAt: null });
