@@ -247,6 +247,28 @@ describe('a device', () => {
     expect(await pay(wrong, other)).toBe('201');
   });
 
+  it.each(['REVOKED', 'SUSPENDED'] as const)(
+    'pays nothing if its session’s credential or merchant is %s while the session is bound to it',
+    async (how) => {
+      const world = smallWorld({
+        whileBinding: ({ rows, clock }) => {
+          if (how === 'REVOKED') rows.credential = { ...rows.credential, status: how };
+          else rows.merchant = { ...rows.merchant, status: how };
+          return clock.advance(1_000);
+        },
+      });
+      expect(await pay(world, { 'x-device-fingerprint': FINGERPRINT })).toBe(
+        how === 'REVOKED' ? '401 1001' : '403 1004',
+      );
+      expect(world.rows.runs).toBe(0);
+    },
+  );
+
+  it('goes on when binding its session has taken a second', async () => {
+    const world = smallWorld({ whileBinding: ({ clock }) => clock.advance(1_000) });
+    expect(await pay(world, { 'x-device-fingerprint': FINGERPRINT })).toBe('201');
+  });
+
   it('that is bound is the only one; reads without a fingerprint pass', async () => {
     const world = smallWorld();
     world.rows.session = { ...world.rows.session, device_fingerprint: FINGERPRINT };

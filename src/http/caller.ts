@@ -58,16 +58,26 @@ export async function callerOf(parts: CallerParts, route: Route, request: Fastif
   return caller.kind === 'session' ? onDevice(caller, fingerprint, route) : caller;
 }
 
-/** A session is bound to the first device that it shows, on whatever call and however that call ends (contract §1). */
-export async function withDevice(parts: CallerParts, caller: Caller): Promise<Caller> {
+/**
+ * A session is bound to the first device that it shows, on whatever call and however that call ends (contract §1). The database may
+ * take seconds to write that, or lose its answer and be asked anew: then the caller is looked up again.
+ */
+export async function withDevice(
+  parts: CallerParts,
+  route: Route,
+  request: FastifyRequest,
+  caller: Caller,
+): Promise<Caller> {
   if (caller?.kind !== 'session' || caller.fingerprint === undefined) return caller;
   if (caller.session.device_fingerprint !== null) return caller;
-  return { ...caller, session: await parts.bindDevice(caller.session, caller.fingerprint) };
+  const begunAt = parts.clock.now();
+  const bound = { ...caller, session: await parts.bindDevice(caller.session, caller.fingerprint) };
+  return isWithin(FRESH_MS, begunAt, parts.clock.now()) ? bound : callerOf(parts, route, request);
 }
 
 /** The caller, looked up again if what is known of it is no longer fresh, and its session bound to its device. */
 export async function currentCaller(parts: CallerParts, route: Route, request: FastifyRequest): Promise<Caller> {
-  return withDevice(parts, await callerOf(parts, route, request));
+  return withDevice(parts, route, request, await callerOf(parts, route, request));
 }
 
 const EXPIRED = ['SESSION_EXPIRED', 'EXPIRED_AFTER_SUBMIT'] as const;

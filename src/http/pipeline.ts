@@ -121,7 +121,7 @@ async function answerCall(handling: Handling): Promise<Sent> {
   countGuarded(kept.calls, known, reply);
   // Neither of two fingerprints is chosen, so neither may be bound.
   if (headers?.duplicate !== undefined) throw refuseField(1110, headers.duplicate, 'DUPLICATE_HEADER');
-  const caller = await withDevice(parts, known);
+  const caller = await withDevice(parts, route, request, known);
   if (route.upload !== undefined) return answerWithFile(handling, caller, route.upload);
   return answerPrepared(handling, caller, prepare(handling, caller, bodyOf(route, request)));
 }

@@ -76,6 +76,8 @@ export interface SmallWorldOptions {
   readonly traces?: Traces;
   readonly isDraining?: () => boolean;
   readonly isClockRight?: () => Promise<boolean>;
+  /** Happens while a session is being bound to its device. */
+  readonly whileBinding?: (world: Pick<SmallWorld, 'rows' | 'clock'>) => Promise<void>;
 }
 
 export function smallWorld(options: SmallWorldOptions = {}): SmallWorld {
@@ -105,6 +107,7 @@ export function smallWorld(options: SmallWorldOptions = {}): SmallWorld {
     transactionOf: () => Promise.resolve(undefined),
     bindDevice: async (session, fingerprint) => {
       rows.session = { ...rows.session, device_fingerprint: fingerprint, version: session.version + 1 };
+      await options.whileBinding?.({ rows, clock });
       return rows.session;
     },
     // The limiter's time stands still: injected requests follow each other in one turn of the event loop.
