@@ -8,9 +8,9 @@
 import { DAY_MS } from '../domain/durations.ts';
 import type { Setting } from '../domain/records.ts';
 import type { Deps, OperatorDeps } from './deps.ts';
-import { commitDecisionKnown } from './operator-commit.ts';
+import { decideOnce } from './operator-commit.ts';
 import { OperatorError, UsageError } from './operator-error.ts';
-import { keptIn, readSetting, settingChange } from './setting.ts';
+import { keptIn, readSetting, SETTINGS_SHARD, settingChange } from './setting.ts';
 import { hasFields, isText } from './stored-json.ts';
 
 const CLOCK_SHIFT = 'clock_shift';
@@ -23,7 +23,7 @@ export interface ClockShift {
   readonly leaptAt: number;
 }
 
-/** What is stored; `by` names the command, so that a command whose commit's outcome was lost recognises its own row. */
+/** What is stored; `by` names the command, which recognises its own row by it if the leap has let its claim be deleted. */
 interface Kept extends ClockShift {
   readonly by: string;
 }
@@ -45,21 +45,17 @@ export async function advanceClock(deps: OperatorDeps, milliseconds: number): Pr
     throw new UsageError('the duration must be above zero, for example 30d: the clock only moves forward');
   }
   const by = Buffer.from(deps.random.bytes(16)).toString('hex');
-  return commitDecisionKnown(
-    deps,
-    () => readSetting(deps, CLOCK_SHIFT),
-    (found) => {
-      const before = found === undefined ? undefined : shiftIn(found);
-      if (before?.by === by) return { answer: before };
-      const shiftMs = (before?.shiftMs ?? 0) + milliseconds;
-      if (shiftMs > MAX_SHIFT_MS) {
-        throw new OperatorError('the clock can be at most ten years ahead: start with a new database');
-      }
-      const kept: Kept = { shiftMs, leaptAt: deps.clock.wall(), by };
-      return { change: settingChange(CLOCK_SHIFT, found, JSON.stringify(kept)), answer: kept };
-    },
-    'check with `mbongo clock show`',
-  );
+  return decideOnce<ClockShift>(deps, SETTINGS_SHARD, 'check with `mbongo clock show`', async () => {
+    const found = await readSetting(deps, CLOCK_SHIFT);
+    const before = found === undefined ? undefined : shiftIn(found);
+    if (before?.by === by) return { answer: before };
+    const shiftMs = (before?.shiftMs ?? 0) + milliseconds;
+    if (shiftMs > MAX_SHIFT_MS) {
+      throw new OperatorError('the clock can be at most ten years ahead: start with a new database');
+    }
+    const kept: Kept = { shiftMs, leaptAt: deps.clock.wall(), by };
+    return { change: settingChange(CLOCK_SHIFT, found, JSON.stringify(kept)), answer: kept };
+  });
 }
 
 /** @throws OperatorError in production, where money is real. */

@@ -3,16 +3,16 @@
  * now (it pays wrongly, or its answers do not match its statement).
  *
  * Invariant: what a hold keeps back waits in the database as it is, and is sent once when the hold has ended. Payments that come
- * in, inquiries, callbacks and calls that are under way go on.
+ * in, inquiries, callbacks and calls that are under way go on. A command takes effect once: it undoes none that came after it.
  */
 
 import { holdId } from '../domain/hold.ts';
 import type { OperatorDeps } from './deps.ts';
 import { type Hold, holdIn, type KeptHold } from './holds.ts';
-import { commitDecisionKnown } from './operator-commit.ts';
+import { decideOnce } from './operator-commit.ts';
 import { OperatorError } from './operator-error.ts';
 import { type Attribution, requireAttribution } from './operator-input.ts';
-import { readSetting, settingChange } from './setting.ts';
+import { readSetting, SETTINGS_SHARD, settingChange } from './setting.ts';
 
 const ADVICE = 'see `mbongo connector list`';
 
@@ -48,17 +48,10 @@ function change(
   check: (found: Hold | undefined) => unknown,
 ): Promise<void> {
   const id = holdId(connector);
-  const command = Buffer.from(deps.random.bytes(16)).toString('hex');
-  const kept: KeptHold = { command, hold };
-  return commitDecisionKnown(
-    deps,
-    () => readSetting(deps, id),
-    (setting) => {
-      const found = holdIn(setting);
-      if (found?.command === command) return { answer: undefined };
-      check(found?.hold ?? undefined);
-      return { change: settingChange(id, setting, JSON.stringify(kept)), answer: undefined };
-    },
-    ADVICE,
-  );
+  const kept: KeptHold = { command: Buffer.from(deps.random.bytes(16)).toString('hex'), hold };
+  return decideOnce(deps, SETTINGS_SHARD, ADVICE, async () => {
+    const setting = await readSetting(deps, id);
+    check(holdIn(setting)?.hold ?? undefined);
+    return { change: settingChange(id, setting, JSON.stringify(kept)), answer: undefined };
+  });
 }

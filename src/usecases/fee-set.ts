@@ -47,7 +47,7 @@ export async function removeFee(deps: OperatorDeps, command: FeeRuleKey): Promis
   return changeSettings(deps, command.merchantId, (settings) => {
     const fees = rulesBeside(settings, command);
     const isThere = fees.length < (settings.fees ?? []).length;
-    // It is gone since: removed by this command, whose commit lost its answer, or by another one.
+    // Another command has removed it since.
     if (!isThere && wasThere) return undefined;
     wasThere = isThere;
     if (isThere) return { ...settings, fees };

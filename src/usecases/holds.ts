@@ -23,7 +23,7 @@ export interface Hold {
   readonly why: string | null;
 }
 
-/** What is stored. `command` names the command that has written it, which recognises its own row by this. */
+/** What is stored. `command` names the command that has written it: the commands of earlier builds recognise their own row by it. */
 export interface KeptHold {
   readonly command: string;
   /** Null: the hold has ended. */

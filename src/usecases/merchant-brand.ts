@@ -7,12 +7,13 @@
 
 import { type Claim, guardedUpdate, revise, type Update } from '../domain/change.ts';
 import { judgeLogo, MAX_LOGO_BYTES } from '../domain/file-type.ts';
+import { shardOf } from '../domain/ids.ts';
 import type { MerchantLogo } from '../domain/page-records.ts';
 import type { Merchant, MerchantBrand } from '../domain/records.ts';
 import type { OperatorDeps } from './deps.ts';
-import { commitDecisionKnown } from './operator-commit.ts';
+import { decideOnce } from './operator-commit.ts';
 import { OperatorError, UsageError } from './operator-error.ts';
-import { requireMerchant } from './operator-input.ts';
+import { requireId, requireMerchant } from './operator-input.ts';
 
 export interface MerchantBrandChange {
   /** `#rrggbb`; `null`: the default. */
@@ -25,25 +26,20 @@ export interface MerchantBrandChange {
 export async function setBrand(deps: OperatorDeps, merchantId: string, wanted: MerchantBrandChange): Promise<Merchant> {
   const colour = wanted.colour === undefined || wanted.colour === null ? wanted.colour : requireColour(wanted.colour);
   const logo = wanted.logo === undefined || wanted.logo === null ? wanted.logo : requireLogo(wanted.logo);
-  return commitDecisionKnown(
-    deps,
-    async () => {
-      const merchant = await requireMerchant(deps, merchantId);
-      return { merchant, before: logo && (await deps.store.merchantLogo.get(merchant.shard, merchant.id)) };
-    },
-    ({ merchant, before }) => {
-      const version_after = (before?.version ?? 0) + 1;
-      const brand = brandOf(merchant.settings.brand ?? {}, colour, logo && version_after);
-      const settings = { ...merchant.settings, brand };
-      const kept = logo ? logoWrites(merchant, before ?? undefined, logo, deps.clock.now()) : undefined;
-      const { update, after } = revise('merchant', merchant, { settings });
-      return {
-        change: { updates: [update, ...(kept?.updates ?? [])], claims: kept?.claims ?? [] },
-        answer: after,
-      };
-    },
-    'see `mbongo merchant list`',
-  );
+  requireId('mch', merchantId, 'merchant');
+  return decideOnce(deps, shardOf(merchantId), 'see `mbongo merchant list`', async () => {
+    const merchant = await requireMerchant(deps, merchantId);
+    const before = logo && (await deps.store.merchantLogo.get(merchant.shard, merchant.id));
+    const version_after = (before?.version ?? 0) + 1;
+    const brand = brandOf(merchant.settings.brand ?? {}, colour, logo && version_after);
+    const settings = { ...merchant.settings, brand };
+    const kept = logo ? logoWrites(merchant, before ?? undefined, logo, deps.clock.now()) : undefined;
+    const { update, after } = revise('merchant', merchant, { settings });
+    return {
+      change: { updates: [update, ...(kept?.updates ?? [])], claims: kept?.claims ?? [] },
+      answer: after,
+    };
+  });
 }
 
 function brandOf(

@@ -7,6 +7,7 @@
 
 import { revise } from '../domain/change.ts';
 import type { Currency } from '../domain/currency.ts';
+import { shardOf } from '../domain/ids.ts';
 import { PAYMENT_METHODS } from '../domain/payment.ts';
 import type {
   AmountLimits,
@@ -18,9 +19,9 @@ import type {
 } from '../domain/records.ts';
 import { LIMIT_NAMES, mostCalls } from '../domain/traffic-limit.ts';
 import type { OperatorDeps } from './deps.ts';
-import { commitDecisionKnown } from './operator-commit.ts';
+import { decideOnce } from './operator-commit.ts';
 import { UsageError } from './operator-error.ts';
-import { requireMerchant } from './operator-input.ts';
+import { requireId, requireMerchant } from './operator-input.ts';
 
 /** The settings to change. `null` resets a setting to its default. Amounts are minor units. */
 export interface MerchantSettingsChange {
@@ -75,25 +76,22 @@ export async function setMerchant(
 }
 
 /**
- * Writes what `change` makes of a merchant's settings, applied again to fresh rows until the change commits; undefined: they stay as
- * they are.
+ * Writes what `change` makes of a merchant's settings, once, applied again to fresh rows until the change commits; undefined: they
+ * stay as they are.
  */
-export function changeSettings(
+export async function changeSettings(
   deps: OperatorDeps,
   merchantId: string,
   change: (settings: MerchantSettings) => { readonly [name: string]: unknown } | undefined,
 ): Promise<Merchant> {
-  return commitDecisionKnown(
-    deps,
-    () => requireMerchant(deps, merchantId),
-    (merchant) => {
-      const changed = change(merchant.settings);
-      if (changed === undefined) return { answer: merchant };
-      const { update, after } = revise('merchant', merchant, { settings: withoutNulls(changed) });
-      return { change: { updates: [update] }, answer: after };
-    },
-    'see `mbongo merchant list`',
-  );
+  requireId('mch', merchantId, 'merchant');
+  return decideOnce(deps, shardOf(merchantId), 'see `mbongo merchant list`', async () => {
+    const merchant = await requireMerchant(deps, merchantId);
+    const changed = change(merchant.settings);
+    if (changed === undefined) return { answer: merchant };
+    const { update, after } = revise('merchant', merchant, { settings: withoutNulls(changed) });
+    return { change: { updates: [update] }, answer: after };
+  });
 }
 
 function requireUsable(wanted: MerchantSettingsChange): void {

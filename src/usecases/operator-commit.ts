@@ -44,7 +44,10 @@ async function untilKnown<A>(
   throw new OperatorError(`the database went away before it answered, but ${certainty}: ${advice}`);
 }
 
-/** The loop of `commitDecision` for operators, who wait until a lost outcome is known; `advice` as for `commitOnce`. */
+/**
+ * The loop of `commitDecision` for operators, who wait until a lost outcome is known; `advice` as for `commitOnce`. What another
+ * command may undo before that takes `decideOnce`, unless `decide` recognises its own work whatever has come since.
+ */
 export function commitDecisionKnown<R, A>(
   deps: Pick<Deps, 'store' | 'clock'>,
   read: () => Promise<R>,
