@@ -50,11 +50,13 @@ export function createSigner(deps: SignerDeps): Signer {
   };
 
   return async (event) => {
+    const secrets = await secretsOf(event);
+    // Looked at only now, because a slow database may take seconds: a secret's time may have ended meanwhile.
     const now = deps.clock.now();
     // The wall clock, because the receiver compares the time with its own clock.
     const seconds = String(Math.floor(deps.clock.wall() / 1_000));
     const signatures: string[] = [];
-    for (const secret of await secretsOf(event)) {
+    for (const secret of secrets) {
       const key = signsAt(secret, now) ? keyOf(secret) : undefined;
       if (key !== undefined) signatures.push(signatureOf(deps.secrets, key, event.id, seconds, event.body));
     }

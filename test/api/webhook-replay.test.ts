@@ -73,6 +73,25 @@ describe('rotation of the signing secret', () => {
     expect(verify(receiver.hooks[1], webhook_secret)).toBeDefined();
   });
 
+  it('ends at its time, also while the secrets are read: the time that is signed is not an earlier one', async () => {
+    const receiver = await desk.receiverOf();
+    const { store } = world.deps;
+    const { webhook_secret } = await rotateWebhookSecret(world.deps, merchant.merchant.id, 1_000);
+    const ofMerchant: typeof store.webhookSecret.ofMerchant = async (...key) => {
+      const found = await store.webhookSecret.ofMerchant(...key);
+      await world.clock.advance(5_000);
+      return found;
+    };
+    const webhookSecret = { ...store.webhookSecret, ofMerchant };
+    const slow = createCourier({ ...world.deps, store: { ...store, webhookSecret } });
+    slow.offer(await desk.commitEvent(receiver.url));
+    await slow.close();
+    const [hook] = receiver.hooks;
+    expect(() => verify(hook, merchant.webhook_secret)).toThrow('signature');
+    expect(verify(hook, webhook_secret)).toBeDefined();
+    expect(hook?.headers['webhook-timestamp']).toBe(String(Math.floor(world.clock.wall() / 1_000)));
+  });
+
   it('never leaves a merchant with two current secrets, however many rotate at once', async () => {
     await Promise.all(Array.from({ length: 8 }, () => rotateWebhookSecret(world.deps, merchant.merchant.id, HOUR)));
     const secrets = await world.store.webhookSecret.ofMerchant(merchant.merchant.shard, merchant.merchant.id);
