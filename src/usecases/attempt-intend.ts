@@ -50,7 +50,7 @@ export type Intended = Omit<SettlementRows, 'session'> & {
   readonly session: Session;
   /**
    * An earlier attempt of the session that was accepted, or paid too late to count, while it was in doubt whether this one had been
-   * written: the upstream is not asked for the money once more.
+   * written: a carrier is not called any more. A card's submit looks for such money itself, after the authentication.
    */
   readonly earlier?: Attempt;
 };

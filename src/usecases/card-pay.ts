@@ -35,7 +35,14 @@ import {
 import { isClockFast } from './clock-guard.ts';
 import type { Deps } from './deps.ts';
 import { findPaidAsideInSession } from './paid-aside.ts';
-import { commitDecision, commitOrFind, type Receipt, type Reply, refusalOf } from './perform.ts';
+import {
+  commitDecision,
+  commitOrFind,
+  type Receipt,
+  type Reply,
+  refusalOf,
+  rethrowUnlessTransient,
+} from './perform.ts';
 
 /** 45 s from the change that allowed it, longer than PAY can take: the inquiry round leaves the attempt alone until then. */
 const PAY_LIFE_MS = 45_000;
@@ -209,6 +216,16 @@ async function isStillAllowed(deps: Deps, { shard, payment_id }: Attempt): Promi
   return refusalOf(() => requireMintingSecret(session, deps.clock.now())) === undefined;
 }
 
+/** As `isStillAllowed`; false also if it cannot be read, as the database is away. */
+async function isKnownToBeAllowed(deps: Deps, attempt: Attempt): Promise<boolean> {
+  try {
+    return await isStillAllowed(deps, attempt);
+  } catch (error) {
+    rethrowUnlessTransient(error);
+    return false;
+  }
+}
+
 async function payOnce(looking: Looking, threeDs: ThreeDsResult): Promise<Look> {
   const { deps, card, attempt } = looking;
   const allowedAt = deps.clock.now();
@@ -216,7 +233,7 @@ async function payOnce(looking: Looking, threeDs: ThreeDsResult): Promise<Look> 
   if (taken === undefined) return { kind: 'passed_on' };
   // Seconds may have passed while it was in doubt whether the step had been written. Asked before its age is looked at: this takes
   // time, too.
-  const mayPay = !taken.wasInDoubt || (await isStillAllowed(deps, attempt).catch(() => false));
+  const mayPay = !taken.wasInDoubt || (await isKnownToBeAllowed(deps, attempt));
   const askedAt = deps.clock.now();
   const order = cardOrderOf(taken.attempt, taken.payment);
   const pay = async (): Promise<Answer> => (mayPay ? card.pay(order) : NOT_ALLOWED);

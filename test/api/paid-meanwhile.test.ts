@@ -262,6 +262,27 @@ test('nor after a stall while it is read, after such a doubt, whether the sessio
   expect(await attempt()).toMatchObject({ status: 'not_sent' });
 });
 
+test('nor if it cannot be read, after such a doubt, whether the session may pay', async () => {
+  const { losing, attempt, pays } = await allowedInDoubt();
+  let isAway = false;
+  let failures = 0;
+  const deps = losing(async () => {
+    isAway = true;
+  });
+  const { store } = deps;
+  const caller: typeof store.session.caller = async (...key) => {
+    if (!isAway) return store.session.caller(...key);
+    isAway = false;
+    failures += 1;
+    throw new StoreUnavailable();
+  };
+  const away: Deps = { ...deps, store: { ...store, session: { ...store.session, caller } } };
+  await whileTimePasses(world, inquireAttempt(away, await attempt(), 'hint'));
+  expect(failures).toBe(1);
+  expect(pays()).toBe(0);
+  expect(await attempt()).toMatchObject({ status: 'not_sent' });
+});
+
 test('a wallet is not debited if a phone has paid the order while the PIN was verified', async () => {
   const { tried, paying } = await besideDeclined();
   const wallet = await world.wallet();
