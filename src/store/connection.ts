@@ -6,7 +6,7 @@
 
 import pg from 'pg';
 import { type Connected, discardPlans, isReplanDue, newConnected, prepareMissing } from './connected.ts';
-import { MIN_RUN_MS, remainingMs, withDeadline } from './deadline.ts';
+import { connectWithin, MIN_RUN_MS, remainingMs, withDeadline } from './deadline.ts';
 import { openDialler } from './dialler.ts';
 import {
   CommitsStalled,
@@ -22,7 +22,6 @@ import {
 import { type Execution, runPipeline, Silent, Untranslatable } from './pipeline.ts';
 import { beginningWith, followSettings, settingsOf } from './session-settings.ts';
 import { newStall, requireNoStall, type Stall } from './stall.ts';
-import { watchdog } from './watchdog.ts';
 
 export interface ConnectionOptions {
   readonly url: string;
@@ -197,9 +196,7 @@ function newClient({ url, name, patient }: ConnectionOptions, limitMs: number): 
 /** Connects, within `mostMs` of silence. @throws SettingsDropped when the server does not begin with our settings. */
 async function connectClient(client: pg.Client, mostMs: number): Promise<void> {
   const requireSettings = followSettings(client.connection);
-  // Not the driver's own limit, which knows of no pause of this process.
-  const stopWatching = watchdog(mostMs, () => client.connection.stream.destroy());
-  await client.connect().finally(stopWatching);
+  await connectWithin(mostMs, client);
   try {
     requireSettings();
   } catch (error) {

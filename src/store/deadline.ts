@@ -4,6 +4,7 @@
  * Invariant: each step gets a minimum of time, even when its run's time is up: a pause of this process may have used that up.
  */
 
+import type pg from 'pg';
 import { StoreUnavailable } from './errors.ts';
 import { watchdog } from './watchdog.ts';
 
@@ -23,4 +24,13 @@ export function withDeadline<T>(deadline: number, promise: Promise<T>): Promise<
     const stopWatching = watchdog(remainingMs(deadline), () => reject(new StoreUnavailable()));
     void promise.then(resolve, reject).finally(stopWatching);
   });
+}
+
+/**
+ * Connects, within `mostMs` of silence. The driver has a limit of its own, but it knows of no pause of this process: at a start on a
+ * busy machine, modules may be read for longer than that.
+ */
+export async function connectWithin(mostMs: number, client: pg.Client): Promise<void> {
+  const stopWatching = watchdog(mostMs, () => client.connection.stream.destroy());
+  await client.connect().finally(stopWatching);
 }

@@ -10,6 +10,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { ARCHIVED_TABLES } from './archive-tables.ts';
+import { connectWithin } from './deadline.ts';
 import { codeOf, DEADLOCK, LOCKED } from './errors.ts';
 import { createRowType, ROW_TYPES } from './row-types.ts';
 import { TABLES } from './tables.ts';
@@ -41,13 +42,9 @@ export type Migration = { name: string; sql: string; checksum: string };
  *   late, or fails
  */
 export async function migrate(url: string, migrations: Migration[] = readMigrations()): Promise<string[]> {
-  const client = new pg.Client({
-    connectionString: url,
-    application_name: 'mbongo migrate',
-    connectionTimeoutMillis: MAX_CONNECT_MS,
-  });
+  const client = new pg.Client({ connectionString: url, application_name: 'mbongo migrate' });
   client.on('error', () => undefined); // The query that was under way reports it.
-  await client.connect();
+  await connectWithin(MAX_CONNECT_MS, client);
   try {
     await requireServer(client);
     await requireSchema(client);
