@@ -34,13 +34,12 @@ export interface CarrierOrder {
  * What to inquire about: the reference, and what was ordered, so that an answer about something else is never accepted. It never
  * holds the upstream's own id: that comes in an answer, which may be lost.
  */
-export type Inquiry = Pick<CarrierOrder, 'reference'> &
-  Partial<Pick<CarrierOrder, 'attemptId' | 'amountMinor' | 'currency'>> & {
-    /** The transaction_id, for upstreams that know orders besides attempts. */
-    readonly orderId?: string;
-    /** The direction of the money, for upstreams that know movements in both directions under one order; absent: towards us. */
-    readonly movement?: 'payment' | 'refund';
-  };
+export interface Inquiry extends Pick<CarrierOrder, 'reference' | 'attemptId' | 'amountMinor' | 'currency'> {
+  /** The transaction_id, for upstreams that know orders besides attempts. */
+  readonly orderId?: string;
+  /** The direction of the money, for upstreams that know movements in both directions under one order; absent: towards us. */
+  readonly movement?: 'payment' | 'refund';
+}
 
 /** What every upstream that moves money can do: answer inquiries about an attempt. */
 export interface Upstream {

@@ -101,7 +101,7 @@ export function createMastercard(
       }),
     inquire: async (inquiry) => {
       const ordered = orderedBy(inquiry);
-      if (ordered === undefined) return { kind: 'unknown', reason: 'the inquiry does not say what was ordered' };
+      if (ordered === undefined) return { kind: 'unknown', reason: 'the inquiry does not say which order it is about' };
       return logged(
         'inquire',
         readInquiry(await client.readTransaction(ordered.orderId, ordered.transactionId), ordered),
@@ -122,7 +122,7 @@ function orderedOf(
 
 /** A refund is a transaction of the order that it gives back. */
 function orderedBy({ orderId, reference, amountMinor, currency, movement }: Inquiry): Ordered | undefined {
-  if (orderId === undefined || amountMinor === undefined || currency === undefined) return undefined;
+  if (orderId === undefined) return undefined;
   const operation = movement === 'refund' ? 'REFUND' : 'PAY';
   return { operation, orderId, transactionId: reference, amountMinor, currency };
 }

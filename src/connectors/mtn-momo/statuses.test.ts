@@ -21,12 +21,15 @@ const anything = fc.oneof(
   ),
 );
 
+const ORDERED = { reference: 'r', attemptId: 'att_1', amountMinor: 100n, currency: 'usd' } as const;
+/** What an answer says again of the order. */
+const ECHO = { externalId: 'att_1', amount: '1.00', currency: 'USD' } as const;
+
 test('whatever arrives is read without an exception, and nothing outside the table is trusted', () => {
   fc.assert(
     fc.property(fc.integer({ min: 100, max: 599 }), anything, fc.boolean(), (status, body, takes) => {
       const product = takes ? COLLECTION : DISBURSEMENT;
-      const ordered = { reference: 'r', attemptId: 'att_1', amountMinor: 100n, currency: 'usd' } as const;
-      const { answer } = readStatus({ kind: 'answered', status, body }, ordered, product);
+      const { answer } = readStatus({ kind: 'answered', status, body }, ORDERED, product);
       if (answer.kind === 'approved') {
         expect(status).toBe(200);
         expect(body).toMatchObject({ status: 'SUCCESSFUL', currency: 'USD', externalId: 'att_1' });
@@ -54,9 +57,8 @@ describe.each([COLLECTION, DISBURSEMENT])('a code counts only with its status ($
   });
 
   test('an order has a status only if the answer is 200: a body beside a failure of theirs is no answer', () => {
-    const ordered = { reference: 'r', attemptId: 'att_1', amountMinor: 100n, currency: 'usd' } as const;
     const body = { status: 'SUCCESSFUL', amount: '1', currency: 'USD', externalId: 'att_1' };
-    const read = (status: number) => readStatus({ kind: 'answered', status, body }, ordered, product).answer.kind;
+    const read = (status: number) => readStatus({ kind: 'answered', status, body }, ORDERED, product).answer.kind;
     expect([200, 202, 404, 500].map(read)).toEqual(['approved', 'unknown', 'unknown', 'unknown']);
   });
 
@@ -67,9 +69,8 @@ describe.each([COLLECTION, DISBURSEMENT])('a code counts only with its status ($
   });
 
   test('a reference is unknown only if MTN says so', () => {
-    const ordered = { reference: 'r', attemptId: 'att_1', amountMinor: 100n, currency: 'usd' } as const;
     const inquired = (status: number, code?: string) =>
-      readStatus({ kind: 'answered', status, body: { code } }, ordered, product).answer.kind;
+      readStatus({ kind: 'answered', status, body: { code } }, ORDERED, product).answer.kind;
     expect(inquired(404, 'RESOURCE_NOT_FOUND')).toBe('not_found');
     expect([inquired(404), inquired(400, 'RESOURCE_NOT_FOUND'), inquired(500, 'RESOURCE_NOT_FOUND')]).toEqual([
       'unknown',
@@ -116,9 +117,8 @@ describe('a transfer that is refused at its start', () => {
 test.each(['amount', 'currency', 'externalId'])(
   'an answer that lacks its %s is not about what was ordered',
   (field) => {
-    const ordered = { reference: 'r', attemptId: 'att_1', amountMinor: 100n, currency: 'usd' } as const;
     const body = { amount: '1.00', currency: 'USD', externalId: 'att_1', status: 'SUCCESSFUL', [field]: undefined };
-    expect(readStatus({ kind: 'answered', status: 200, body }, ordered, DISBURSEMENT)).toEqual({
+    expect(readStatus({ kind: 'answered', status: 200, body }, ORDERED, DISBURSEMENT)).toEqual({
       answer: { kind: 'unknown', reason: `another ${field} than ordered` },
       alarm: { kind: 'mismatch', what: field },
     });
@@ -129,8 +129,8 @@ test.each([
   ['FAILED', 'NOBODY_KNOWS_THIS', 'NOBODY_KNOWS_THIS'],
   ['FAILED', undefined, 'no reason'],
 ])('%s for the reason %s is declined, and an operator is told of it', (status, reason, what) => {
-  const body = { status, reason };
-  expect(readStatus({ kind: 'answered', status: 200, body }, { reference: 'r' }, COLLECTION)).toMatchObject({
+  const body = { ...ECHO, status, reason };
+  expect(readStatus({ kind: 'answered', status: 200, body }, ORDERED, COLLECTION)).toMatchObject({
     answer: { kind: 'declined', reason: 'carrier_failed' },
     alarm: { kind: 'unfamiliar', what },
   });
@@ -139,8 +139,8 @@ test.each([
 test.each(['PAYEE_NOT_FOUND', 'PAYEE_NOT_ALLOWED_TO_RECEIVE', 'PAYEE_LIMIT_REACHED'])(
   '%s beside a payment is about our own account: the customer is not told of it, and an operator is',
   (reason) => {
-    const result = { kind: 'answered', status: 200, body: { status: 'FAILED', reason } } as const;
-    expect(readStatus(result, { reference: 'r' }, COLLECTION)).toMatchObject({
+    const result = { kind: 'answered', status: 200, body: { ...ECHO, status: 'FAILED', reason } } as const;
+    expect(readStatus(result, ORDERED, COLLECTION)).toMatchObject({
       answer: { kind: 'declined', reason: 'carrier_failed' },
       alarm: { kind: 'ours', what: reason },
     });
@@ -151,9 +151,9 @@ test.each([
   [COLLECTION, 'customer_rejected'],
   [DISBURSEMENT, 'carrier_failed'],
 ])('REJECTED without a reason: only of a payment it is the customer who has rejected it ($name)', (product, reason) => {
-  const result = { kind: 'answered', status: 200, body: { status: 'REJECTED' } } as const;
+  const result = { kind: 'answered', status: 200, body: { ...ECHO, status: 'REJECTED' } } as const;
   const answer = { kind: 'declined', reason, providerReference: null };
-  expect(readStatus(result, { reference: 'r' }, product)).toEqual({ answer });
+  expect(readStatus(result, ORDERED, product)).toEqual({ answer });
 });
 
 test('an amount and a transaction id may be numbers, as in an example of theirs', () => {
@@ -195,8 +195,8 @@ test('an amount is compared as money: zeros beyond the currency’s digits do no
 test.each(['100.004', '1e2', '+100', '100,00', '', ' 100', '0100', '٣', '100.'.padEnd(60, '0')])(
   'the amount %j is not 100.00',
   (amount) => {
-    const body = { amount, currency: 'USD', status: 'SUCCESSFUL' };
-    const ordered = { reference: 'r', amountMinor: 10_000n, currency: 'usd' } as const;
+    const body = { ...ECHO, amount, status: 'SUCCESSFUL' };
+    const ordered = { ...ORDERED, amountMinor: 10_000n };
     expect(readStatus({ kind: 'answered', status: 200, body }, ordered, COLLECTION).answer.kind).toBe('unknown');
   },
 );
@@ -226,8 +226,7 @@ test.each([['12\u00003'], [`${'x'.repeat(63)}\u{1f600}`], ['12 3'], [''], [1.5],
   'MTN’s id for a movement is dropped if it cannot be stored (%j), and the money counts',
   (financialTransactionId) => {
     const body = { amount: '1.00', currency: 'USD', externalId: 'att_1', status: 'SUCCESSFUL', financialTransactionId };
-    const ordered = { reference: 'r', attemptId: 'att_1', amountMinor: 100n, currency: 'usd' } as const;
-    const { answer } = readStatus({ kind: 'answered', status: 200, body }, ordered, COLLECTION);
+    const { answer } = readStatus({ kind: 'answered', status: 200, body }, ORDERED, COLLECTION);
     expect(answer).toEqual({ kind: 'approved', providerReference: null });
   },
 );

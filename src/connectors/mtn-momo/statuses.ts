@@ -128,14 +128,11 @@ function termOf(value: unknown): string | undefined {
   return typeof value === 'string' && /^[A-Z][A-Z_]{0,79}$/.test(value) ? value : undefined;
 }
 
-/** The first field in which an answer differs from the order, as far as the order says. */
+/** The first field in which an answer differs from the order. */
 function differenceFrom(ordered: Inquiry, body: JsonObject): 'amount' | 'currency' | 'externalId' | undefined {
   const { attemptId, amountMinor, currency } = ordered;
-  if (attemptId !== undefined && body.externalId !== attemptId) return 'externalId';
-  if (currency === undefined) return undefined;
+  if (body.externalId !== attemptId) return 'externalId';
   if (body.currency !== currency.toUpperCase()) return 'currency';
   // Some markets write `100.00` for what was sent as `100`.
-  const minor = minorOf(body.amount, currency);
-  if (amountMinor !== undefined && minor !== amountMinor) return 'amount';
-  return undefined;
+  return minorOf(body.amount, currency) === amountMinor ? undefined : 'amount';
 }
