@@ -29,6 +29,7 @@ import {
   type Reply,
   refusalOf,
   refuse,
+  rethrowUnlessTransient,
   retryWhileUnavailable,
 } from './perform.ts';
 
@@ -187,8 +188,8 @@ async function commitIntended(
   } catch (error) {
     if (!(error instanceof CommitUnknown) || intended === undefined || rendered === undefined) throw error;
     const lost = intended;
-    // If the attempt cannot be looked up either, the outcome stays unknown.
-    const found = await retryWhileUnavailable(deps, () => lookUp(deps, session, lost)).catch(() => undefined);
+    // If the attempt cannot be looked up either, as the database stays away, the outcome stays unknown.
+    const found = await retryWhileUnavailable(deps, () => lookUp(deps, session, lost)).catch(rethrowUnlessTransient);
     if (found?.attempt?.status !== 'intended') throw error;
     return { reply: rendered, intended: { ...lost, isTakenBefore: found.isTakenBefore } };
   }

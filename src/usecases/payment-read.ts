@@ -16,6 +16,7 @@ import type { Reader } from './callers.ts';
 import type { Deps } from './deps.ts';
 import { bankAccountsFor, offeredWith } from './method-reach.ts';
 import { type LatePayment, readLatePayments } from './paid-aside.ts';
+import { rethrowUnlessTransient } from './perform.ts';
 
 /** The payment behind an opaque payment_id. @throws Refusal 1204. */
 export async function readByPaymentId(deps: Deps, caller: Reader, paymentId: string): Promise<Payment> {
@@ -28,7 +29,8 @@ export async function readByPaymentId(deps: Deps, caller: Reader, paymentId: str
 export async function findTransactionOf(deps: Deps, caller: Reader, id: string): Promise<string | undefined> {
   try {
     return (await readByAnyId(deps, caller, id)).id;
-  } catch {
+  } catch (error) {
+    if (!(error instanceof Refusal)) rethrowUnlessTransient(error);
     return undefined;
   }
 }

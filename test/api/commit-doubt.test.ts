@@ -18,14 +18,14 @@ import { submitPayment } from '../../src/usecases/payment-submit.ts';
 import { startLine } from '../../src/usecases/payout-start.ts';
 import { startRefund } from '../../src/usecases/refund-start.ts';
 import { capturesOf } from '../support/card-payments.ts';
-import { BY_TOKEN, callerOf, plainly, submitOf } from '../support/direct-calls.ts';
+import { BY_TOKEN, callerBy, callerOf, plainly, submitOf } from '../support/direct-calls.ts';
 import { collect, numberEnding, payByPhone } from '../support/flows.ts';
 import { type OutDesk, openOutDesk } from '../support/late-out-desk.ts';
 import { availableOf, commitBatch, lineNow, openPayer, untilLine } from '../support/payout-lines.ts';
 import { attemptOf } from '../support/phone-payments.ts';
 import { minted, refunded } from '../support/refund-flows.ts';
 import { type Said, TURNED_AWAY } from '../support/wavering-carrier.ts';
-import type { World } from '../support/world.ts';
+import { mint, type World } from '../support/world.ts';
 
 const REFUSED: Reply = { status: 500, body: '{"code":"PAYEE_NOT_FOUND"}' };
 
@@ -351,4 +351,14 @@ describe('a payment whose earlier attempt', () => {
     expect(capturesOf(world, { transaction_id: other?.id ?? '' })).toEqual([]);
     await desk.expectSoundBooks();
   });
+});
+
+test('a fault of ours while a collect looks its attempt up is not taken for a database that is away', async () => {
+  const merchant = await world.merchant();
+  const { token } = await mint(world, merchant);
+  const { attempt } = world.gateway.store;
+  const get = () => Promise.reject(new TypeError('a fault of ours'));
+  const deps = ahead({ ...losing(async () => {}), attempt: { ...attempt, get } });
+  const collecting = collectPayment(deps, await callerBy(world, merchant, token), BY_TOKEN, plainly);
+  await expect(collecting).rejects.toThrow('a fault of ours');
 });

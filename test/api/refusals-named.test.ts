@@ -1,6 +1,9 @@
 /** Refusals of a body name the payment that it is about, if it is the caller's own (contract §2). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { StoreUnavailable } from '../../src/store/errors.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { findTransactionOf } from '../../src/usecases/payment-read.ts';
+import { callerOf } from '../support/direct-calls.ts';
 import { bearerOf, collect } from '../support/flows.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -27,3 +30,16 @@ test.each([1, '0', '1.005', 'x', '-1'])(
     expect(stranger.json).toMatchObject({ error: true, transaction_id: null });
   },
 );
+
+test('a payment that cannot be read now is not named, and a fault of ours is not taken for that', async () => {
+  const paying = await collect(world, merchant);
+  const caller = await callerOf(world, merchant, paying);
+  const { deps } = world.gateway;
+  const failing = (error: Error) => {
+    const payment = { ...deps.store.payment, get: () => Promise.reject(error) };
+    return findTransactionOf({ ...deps, store: { ...deps.store, payment } }, caller, paying.transaction_id);
+  };
+  expect(await findTransactionOf(deps, caller, paying.transaction_id)).toBe(paying.transaction_id);
+  expect(await failing(new StoreUnavailable())).toBeUndefined();
+  await expect(failing(new TypeError('a fault of ours'))).rejects.toThrow('a fault of ours');
+});
