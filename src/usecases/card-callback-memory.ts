@@ -49,7 +49,7 @@ export function callbackReceipt(
     if (kept === undefined)
       throw new Error('a remembered reply has another shape: another version may have written it');
     const { body, location } = kept;
-    return { status: record.status, body, ...(location === undefined ? {} : { location }) };
+    return { status: record.status, body, ...(location === undefined ? {} : { location }), replayed: true };
   }
 }
 

@@ -122,7 +122,7 @@ async function answerOnce(deps: Deps, key: Payment, proven: Proven, replying: Re
       await pause(deps.clock, LOOK_AGAIN_MS);
       stored = await receipt.stored();
     }
-    return stored && { ...stored, replayed: true };
+    return stored;
   };
   const before = await untilAnswered();
   if (before !== undefined) return before;
@@ -228,10 +228,7 @@ function remember<R extends Told>(
       ([rows, stored]) => {
         const decided: Decided = decide?.(rows, settling) ?? rows;
         const { change, attempt } = decided;
-        if (stored !== undefined) {
-          const answer = { ...stored, replayed: true };
-          return { change, answer };
-        }
+        if (stored !== undefined) return { change, answer: stored };
         const isUnderWay = attempt !== undefined && isOpen(attempt.status);
         if (decide === undefined && receipt.begun() && isUnderWay) return { answer: undefined };
         const reply = render(decided);

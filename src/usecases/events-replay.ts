@@ -90,7 +90,7 @@ export async function replayOwnRange(
   answering: Answering<RangeReplayed>,
 ): Promise<Reply> {
   const stored = await answering.receipt?.stored();
-  if (stored !== undefined) return { ...stored, replayed: true };
+  if (stored !== undefined) return stored;
   const replayed = await replayPages(deps, courier, merchant, range);
   return perform<RangeReplayed, RangeReplayed>(
     deps.store,

@@ -112,7 +112,7 @@ async function formFor(
   answering: Answering<Collected>,
 ): Promise<Reply | { readonly sessionId: string }> {
   const stored = await answering.receipt?.stored();
-  if (stored !== undefined) return { ...stored, replayed: true };
+  if (stored !== undefined) return stored;
   const { deps } = collect;
   const now = deps.clock.now();
   const refused = refusalOf(() => requireCollectable(collect, session, now));

@@ -120,7 +120,7 @@ async function submitOnce(
     known ?? (id === undefined ? undefined : deps.store.payment.get(caller.session.shard, id)),
     answering.receipt?.stored(),
   ]);
-  if (stored !== undefined) return { ...stored, replayed: true };
+  if (stored !== undefined) return stored;
   if (payment === undefined || !isMine(payment, caller.session)) {
     if ('missing' in means) throw refuseIncomplete(means);
     const refusal = payment && refuseNotMine(payment, caller.session);

@@ -26,7 +26,7 @@ export type Memory = Pick<Change, 'claims' | 'updates'>;
 
 /** The memory of one Idempotency-Key (contract §7), or of one callback. */
 export interface Receipt {
-  /** The first run's reply, if there was one. Throws refusal 1203 when the key was used with another body. */
+  /** The first run's reply, if there was one, as `replayed`. Throws refusal 1203 when the key was used with another body. */
   stored(): Promise<Reply | undefined>;
   /** Whether the last `stored` found a first run that has begun, and whose reply has not been written. */
   begun(): boolean;
@@ -78,7 +78,7 @@ export async function perform<R, A>(
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     // A refusal of the read, such as "not found", counts only if no reply is remembered under the key.
     const [rows, stored] = await Promise.all([settled(read), answering.receipt?.stored()]);
-    if (stored !== undefined) return { ...stored, replayed: true };
+    if (stored !== undefined) return stored;
     const decision = decisionOf(() => decide(rows()));
     const reply = replyOf(decision, answering);
     const change = withMemory(decision, reply, answering.receipt);
