@@ -15,11 +15,9 @@ import { readOwnEvent } from './events-read.ts';
 import { type Answering, commitDecision, type Decision, perform, type Reply } from './perform.ts';
 import type { Courier } from './webhook-deliver.ts';
 
-type ReplayDeps = FindDeps;
-
 /** Replays one event. Refuses, through `answering`, with 1204, and with 1205 if it has no target or has been archived. */
 export async function replayOwnEvent(
-  deps: ReplayDeps,
+  deps: FindDeps,
   courier: Pick<Courier, 'offer'>,
   { merchant }: MerchantCaller,
   eventId: string,
@@ -47,7 +45,7 @@ interface LiveEvent {
   readonly isLive: boolean;
 }
 
-async function readLiveEvent(deps: ReplayDeps, merchant: Merchant, id: string): Promise<LiveEvent> {
+async function readLiveEvent(deps: FindDeps, merchant: Merchant, id: string): Promise<LiveEvent> {
   const event = await readOwnEvent(deps, merchant, id);
   const live = await deps.store.event.get(event.shard, event.id);
   return { event: live ?? event, isLive: live !== undefined };
@@ -83,7 +81,7 @@ const MAX_PAGES = 10;
  * deduplicate by event id.
  */
 export async function replayOwnRange(
-  deps: ReplayDeps,
+  deps: FindDeps,
   courier: Pick<Courier, 'offer'>,
   { merchant }: MerchantCaller,
   range: ReplayRange,
@@ -101,7 +99,7 @@ export async function replayOwnRange(
 }
 
 async function replayPages(
-  deps: ReplayDeps,
+  deps: FindDeps,
   courier: Pick<Courier, 'offer'>,
   { shard, id: merchantId }: Merchant,
   { from, until, status, beyond }: ReplayRange,
@@ -120,7 +118,7 @@ async function replayPages(
 }
 
 /** Returns false, and sends nothing, when the event has been archived since it was listed. */
-async function replayNow(deps: ReplayDeps, courier: Pick<Courier, 'offer'>, { shard, id }: WebhookEvent) {
+async function replayNow(deps: FindDeps, courier: Pick<Courier, 'offer'>, { shard, id }: WebhookEvent) {
   const due = await commitDecision<WebhookEvent | undefined, WebhookEvent | undefined>(
     deps.store,
     () => deps.store.event.get(shard, id),
@@ -130,7 +128,7 @@ async function replayNow(deps: ReplayDeps, courier: Pick<Courier, 'offer'>, { sh
   return due !== undefined;
 }
 
-function decideReplay(deps: ReplayDeps, event: WebhookEvent) {
+function decideReplay(deps: FindDeps, event: WebhookEvent) {
   const again = afterReplay(event, deps.clock.now(), LEASE_MS);
   if (again === undefined) throw refuseReplay(event, 'NO_TARGET');
   return { change: { updates: [again.update] }, answer: again.event } satisfies Decision<WebhookEvent>;

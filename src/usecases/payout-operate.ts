@@ -16,7 +16,7 @@ import { type Attribution, requireId } from './operator-input.ts';
 import { type BatchRows, batchContext, type PayoutBatchDeps, readBatch } from './payout-occurrence.ts';
 
 /** What an operator's command about payouts is handed. */
-export type PayoutOperatorDeps = OperatorDeps & PayoutBatchDeps & Pick<Deps, 'log'>;
+export type PayoutOperatorDeps = OperatorDeps & PayoutBatchDeps;
 
 const ADVICE = 'see `mbongo payout show`';
 
