@@ -12,7 +12,7 @@ import { methodNamed, offeredMethods, requireOffered } from '../domain/method.ts
 import type { Given } from '../domain/page-records.ts';
 import { PAYMENT_METHODS } from '../domain/payment.ts';
 import type { PaymentMethod } from '../domain/records.ts';
-import { Refusal, type RefusalDetail } from '../domain/refusal.ts';
+import type { RefusalDetail } from '../domain/refusal.ts';
 import {
   type BrowserFacts,
   isSubmitted,
@@ -27,6 +27,7 @@ import type { Deps } from '../usecases/deps.ts';
 import { urlFaults } from '../usecases/merchant-urls.ts';
 import { type Reaching, reachOf } from '../usecases/method-reach.ts';
 import type { PaymentCollectCommand } from '../usecases/payment-collectable.ts';
+import { refusalOf } from '../usecases/perform.ts';
 import { parsePhone } from './phone.ts';
 import type { Call } from './route.ts';
 import type { CollectBody, SubmitBody } from './schemas.ts';
@@ -88,14 +89,10 @@ function methodFaults(
 ): readonly RefusalDetail[] {
   const { payment_method: method } = body;
   if (method === undefined || method === 'none') return [];
-  try {
-    // Whether there is a bank account is not known here: a transfer is let through, but not named as an option.
-    const certain = offered.filter((one) => one !== 'bank_transfer' || one === method);
-    requireOffered(method, 'payment_method', certain);
-  } catch (error) {
-    if (error instanceof Refusal) return error.more.details ?? [];
-    throw error;
-  }
+  // Whether there is a bank account is not known here: a transfer is let through, but not named as an option.
+  const certain = offered.filter((one) => one !== 'bank_transfer' || one === method);
+  const refused = refusalOf(() => requireOffered(method, 'payment_method', certain));
+  if (refused !== undefined) return refused.more.details ?? [];
   const older = (field: string) => (field === 'cardnet_payment_method' ? body.mastercard_payment_method : undefined);
   const missing = (needed[method] ?? []).filter((field) => absent(body[field] ?? older(field)));
   return missing.map((field) => ({ field, code: 'REQUIRED' }));

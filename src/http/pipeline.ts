@@ -9,7 +9,7 @@ import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal, refuseField } from '../domain/refusal.ts';
 import type { Clock } from '../platform/platform.ts';
-import type { Reply } from '../usecases/perform.ts';
+import { type Reply, refusalOf } from '../usecases/perform.ts';
 import { requireUnconsumed } from './authentication.ts';
 import { type CallParts, callOf } from './call.ts';
 import { bodyOf, formOf, requireType } from './call-body.ts';
@@ -227,13 +227,7 @@ function receiptOf({ parts, route, request }: Handling, caller: Caller, body: un
 
 /** The refusal of a caller who may not make this call. */
 function rightRefusal(route: Route, caller: Caller): Refusal | undefined {
-  try {
-    route.requireRight?.(caller);
-    return undefined;
-  } catch (error) {
-    if (error instanceof Refusal) return error;
-    throw error;
-  }
+  return refusalOf(() => route.requireRight?.(caller));
 }
 
 /**
