@@ -12,6 +12,7 @@ import type { Caller } from './caller.ts';
 import type { ClientAddress } from './client-address.ts';
 import { type ExchangeParts, envelopeFor, exchangeOf, languageOfRequest } from './exchange.ts';
 import type { UsedReceipt } from './idempotency.ts';
+import { isJson } from './json-node.ts';
 import { codeGuard, guardHeaders, type Limits } from './limits.ts';
 import type { Call, Rendered, Route } from './route.ts';
 
@@ -70,6 +71,5 @@ export function callOf(handled: Handled, caller: Caller, body: unknown, receipt:
 }
 
 function transactionIn(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null || !('transaction_id' in value)) return undefined;
-  return typeof value.transaction_id === 'string' ? value.transaction_id : undefined;
+  return isJson(value) && typeof value.transaction_id === 'string' ? value.transaction_id : undefined;
 }

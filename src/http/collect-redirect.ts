@@ -11,6 +11,7 @@ import { collectPayment } from '../usecases/payment-collect.ts';
 import type { Collected } from '../usecases/payment-collectable.ts';
 import type { Reply } from '../usecases/perform.ts';
 import { presentTransfer } from './bank-present.ts';
+import { isJson } from './json-node.ts';
 import { COLLECT_CODES, collectCommand, collectFaults, NEEDED_FOR_PAGE } from './payment-commands.ts';
 import { presentCollected } from './present.ts';
 import { defineRoute, type Route } from './route.ts';
@@ -62,7 +63,6 @@ export function collectRedirectRoutes(deps: Deps): Route[] {
 /** The address is read from the bytes, because a repeated call is answered with the bytes of the first. */
 function sentOn(reply: Reply): Reply {
   const answer: unknown = JSON.parse(reply.body);
-  if (reply.status !== 200 || typeof answer !== 'object' || answer === null || !('redirect_url' in answer))
-    return reply;
-  return typeof answer.redirect_url === 'string' ? { ...reply, status: 303, location: answer.redirect_url } : reply;
+  if (reply.status !== 200 || !isJson(answer) || typeof answer.redirect_url !== 'string') return reply;
+  return { ...reply, status: 303, location: answer.redirect_url };
 }

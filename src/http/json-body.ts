@@ -8,6 +8,7 @@
 import { isUtf8 } from 'node:buffer';
 import { type DetailCode, type Refusal, refuseField, type Words } from '../domain/refusal.ts';
 import { holdsCardNumber, isCardField, isCardName, isExpiryField } from './card-data.ts';
+import { isJson } from './json-node.ts';
 
 /** A JSON object of which nothing has been checked yet. */
 export type JsonObject = { [name: string]: unknown };
@@ -35,7 +36,7 @@ export function readJsonBody(bytes: Buffer, known?: object): JsonBody {
   } catch {
     return refused('body', 'INVALID_JSON');
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return refused('body', 'INVALID_JSON');
+  if (!isJson(value)) return refused('body', 'INVALID_JSON');
   const walk: Walk = { keys: 0, escapes: text.includes('\\u'), known };
   const fault = inspect(value, 1, walk);
   if (fault !== undefined) return refused(fault.path, fault.code);

@@ -6,7 +6,7 @@
 
 import type { Refusal } from '../domain/refusal.ts';
 import type { MerchantCaller, SessionCaller } from '../usecases/callers.ts';
-import { hasFields, isText } from '../usecases/stored-json.ts';
+import { isJson } from './json-node.ts';
 import type { Route } from './route.ts';
 
 /** Finds out which payment a refused call was about. */
@@ -19,11 +19,11 @@ const NAMES = ['payment_id', 'transaction_id'] as const;
 
 /** The payment's id in a body, on a route that takes one. */
 export function paymentIdIn({ body: schema }: Pick<Route, 'body'>, body: unknown): string | undefined {
-  if (!hasFields(schema) || !hasFields(schema.properties) || !hasFields(body)) return undefined;
+  if (!isJson(schema) || !isJson(schema.properties) || !isJson(body)) return undefined;
   const { properties } = schema;
   const name = NAMES.find((one) => one in properties);
   const id = name === undefined ? undefined : body[name];
-  return isText(id) ? id : undefined;
+  return typeof id === 'string' ? id : undefined;
 }
 
 /** A refusal of a body names the payment that the body is about, if it is one of the caller's (contract §2). */
