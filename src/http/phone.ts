@@ -5,6 +5,7 @@
  */
 
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import { evictOldest } from '../domain/evict.ts';
 
 /** International forms only: a plus sign or 00, then digits with the usual separators. */
 const INTERNATIONAL = /^(?:\+|00)[0-9][0-9 ().\-/\u00a0]{5,30}$/;
@@ -19,9 +20,9 @@ export function parsePhone(text: string): string | undefined {
   if (!INTERNATIONAL.test(given)) return undefined;
   if (remembered.has(given)) return remembered.get(given);
   const phone = parse(given);
-  // The oldest is forgotten: parsing it again costs only 20 µs.
-  if (remembered.size >= REMEMBERED) remembered.delete(remembered.keys().next().value ?? '');
   remembered.set(given, phone);
+  // Parsing one that was forgotten again costs only 20 µs.
+  evictOldest(remembered, REMEMBERED);
   return phone;
 }
 
