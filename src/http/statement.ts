@@ -57,8 +57,7 @@ export function statementRoutes(deps: Deps): Route[] {
           return statementCsv(begun, streamStatement(deps, merchant, begun));
         }
         const begun = await positionOf(deps, merchant, query, currencies);
-        const limit = query.limit === undefined ? STATEMENT_LINES : Number(query.limit);
-        const page = await readStatement(deps, merchant, begun, limit);
+        const page = await readStatement(deps, merchant, begun, Number(query.limit ?? STATEMENT_LINES));
         const question = questionOf({ ...query, currency: begun.order.currency });
         const next = page.next && sealPosition(deps, merchant.id, question, page.next);
         return call.reply(200, presentStatement(page, next ?? null));

@@ -60,7 +60,7 @@ export function transactionRoutes(deps: Deps): Route[] {
           reference: query.customer_reference ?? query.reference,
           ...readSpan(query),
           before: cursor,
-          limit: limit === undefined ? TRANSACTIONS : Number(limit),
+          limit: Number(limit ?? TRANSACTIONS),
         });
         const transactions = page.rows.map(presentTransaction);
         return call.reply(200, { success: true, transactions, next_cursor: page.next ?? null });
