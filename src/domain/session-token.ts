@@ -12,13 +12,6 @@ const ID_LENGTH = 26;
 /** 32 bytes in base64url. */
 const SECRET = /^[A-Za-z0-9_-]{43}$/;
 
-/** What a token says by its form alone: whose it is. */
-export interface SessionTokenParts {
-  readonly sessionId: string;
-  /** The whole token: what is digested and compared. */
-  readonly token: string;
-}
-
 /** The token of a session: handed out once, at the mint. `secret` is 32 random bytes in base64url. */
 export function makeSessionToken(sessionId: string, secret: string): string {
   if (!isId('ses', sessionId)) throw new RangeError('not a session id');
@@ -26,10 +19,9 @@ export function makeSessionToken(sessionId: string, secret: string): string {
   return PREFIX + sessionId.slice(sessionId.indexOf('_') + 1) + secret;
 }
 
-/** The session that a token names; undefined for anything that cannot be a token. Does not say whether the secret is right. */
-export function sessionTokenParts(token: string): SessionTokenParts | undefined {
+/** The id of the session that a token names; undefined for what cannot be a token. Its secret may still be wrong. */
+export function sessionIdIn(token: string): string | undefined {
   if (!token.startsWith(PREFIX)) return undefined;
   const sessionId = `ses_${token.slice(PREFIX.length, PREFIX.length + ID_LENGTH)}`;
-  if (!isId('ses', sessionId) || !SECRET.test(token.slice(PREFIX.length + ID_LENGTH))) return undefined;
-  return { sessionId, token };
+  return isId('ses', sessionId) && SECRET.test(token.slice(PREFIX.length + ID_LENGTH)) ? sessionId : undefined;
 }

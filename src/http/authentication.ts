@@ -16,7 +16,7 @@ import { isId, shardOf } from '../domain/ids.ts';
 import type { Merchant } from '../domain/records.ts';
 import { Refusal, type RefusalDetail, refuseField } from '../domain/refusal.ts';
 import { refuseConsumed, refuseExpired } from '../domain/session.ts';
-import { sessionTokenParts } from '../domain/session-token.ts';
+import { sessionIdIn } from '../domain/session-token.ts';
 import type { Clock, Secrets } from '../platform/platform.ts';
 import type { MerchantCaller, SessionCaller } from '../usecases/callers.ts';
 import { addressKey, addressMatcher } from './client-address.ts';
@@ -42,13 +42,9 @@ export function lookUpCredential(lookups: Lookups, authorization: string | undef
   if (value === undefined) return { kind: 'missing' };
   const colon = value.indexOf(':');
   if (colon < 0) {
-    const parts = sessionTokenParts(value);
-    if (parts === undefined) return { kind: value.startsWith('sess_') ? 'unknown' : 'formless' };
-    return {
-      kind: 'session',
-      token: value,
-      row: begun(lookups.sessionCaller(shardOf(parts.sessionId), parts.sessionId)),
-    };
+    const sessionId = sessionIdIn(value);
+    if (sessionId === undefined) return { kind: value.startsWith('sess_') ? 'unknown' : 'formless' };
+    return { kind: 'session', token: value, row: begun(lookups.sessionCaller(shardOf(sessionId), sessionId)) };
   }
   const keyId = value.slice(0, colon);
   if (!isId('key', keyId)) return { kind: 'unknown' };

@@ -1,6 +1,6 @@
 /** Use cases called directly rather than over HTTP, because only a test can put something between two of their steps. */
 
-import { sessionTokenParts } from '../../src/domain/session-token.ts';
+import { sessionIdIn } from '../../src/domain/session-token.ts';
 import type { Means, PaymentSubmitCommand } from '../../src/domain/submission.ts';
 import type { SessionCaller } from '../../src/usecases/callers.ts';
 import type { Deps } from '../../src/usecases/deps.ts';
@@ -27,7 +27,7 @@ export async function callerOf(world: World, owner: Owner, { transaction_id }: P
 
 /** The same of a session of which only the token is known. */
 export async function callerBy(world: World, owner: Owner, token: string): Promise<SessionCaller> {
-  return callerIn(world, owner, sessionTokenParts(token)?.sessionId);
+  return callerIn(world, owner, sessionIdIn(token));
 }
 
 async function callerIn(world: World, owner: Owner, sessionId: string | undefined): Promise<SessionCaller> {
