@@ -10,7 +10,7 @@ import { columnList } from './columns.ts';
 import type { Lender } from './lender.ts';
 import type { Statement } from './pipeline.ts';
 import { inEither } from './place.ts';
-import { openReaders } from './read.ts';
+import { askApart, openReaders } from './read.ts';
 import { raiseSetting } from './setting-sql.ts';
 
 /** The setting (in shard 0) that names the last closed day; all days before it are closed too. */
@@ -39,10 +39,8 @@ export function lastClosedBalance(shard: string, id: string, further = ''): stri
 
 /** The day of the first transfer; undefined if there is none. Reads every transfer. */
 export async function firstTransferDay(lender: Lender): Promise<string | undefined> {
-  return lender.lend(async (connection) => {
-    const [row] = await openReaders([connection]).query(FIRST_DAY, FIRST_DAY_COLUMNS, []);
-    return row?.day ?? undefined;
-  });
+  const [row] = await askApart(lender, { statement: FIRST_DAY, values: [] }, FIRST_DAY_COLUMNS);
+  return row?.day ?? undefined;
 }
 
 /**

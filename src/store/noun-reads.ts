@@ -222,9 +222,8 @@ function rememberedMerchant(get: (shard: number, id: string) => Promise<Merchant
   };
 }
 
-async function listEvents(readers: Readers, filter: EventFilter): Promise<WebhookEvent[]> {
+function listEvents(readers: Readers, filter: EventFilter): Promise<WebhookEvent[]> {
   const { merchantId, status, from, until, after, limit } = filter;
-  if (merchantId !== undefined && shardIn(merchantId) === undefined) return [];
   return listForOperator(readers, {
     table: 'webhook_event',
     merchantId,
@@ -253,8 +252,7 @@ export async function newestPayment(
   return (await readers.query(newestPaymentIn(place), columnsOf('payment'), values))[0];
 }
 
-async function listProofs(readers: Readers, { merchantId, status, after, limit }: ProofFilter): Promise<Proof[]> {
-  if (merchantId !== undefined && shardIn(merchantId) === undefined) return [];
+function listProofs(readers: Readers, { merchantId, status, after, limit }: ProofFilter): Promise<Proof[]> {
   const state = inStatus('proof', status);
   return listForOperator(readers, { table: 'proof', merchantId, state, conditions: [['id > ?', after]], limit });
 }

@@ -107,7 +107,7 @@ export interface Store extends Nouns {
   attemptsOf(shard: number, orders: readonly string[]): Promise<Attempt[]>;
   /** A payout line, the failed ones that it pays again, and those that pay it again; archived ones too. */
   payoutLineFamily(line: Pick<PayoutLine, 'shard' | 'id'>): Promise<PayoutLine[]>;
-  /** Lines and balances of merchants' accounts, and lists of payments and refunds: long reads, on connections of their own. */
+  /** Lines and balances of merchants' accounts: long reads, on connections of their own. */
   readonly ledger: LedgerReads;
   listPayments(filter: PaymentFilter): Promise<ScannedPage<Payment>>;
   pageOfRefunds(filter: RefundPageFilter): Promise<ScannedPage<Refund>>;
