@@ -156,9 +156,7 @@ async function openForm(client: MastercardClient, order: CardFormOrder): Promise
   if (created.kind !== 'answered') return notOpened(created.reason);
   const sessionId = textAt(created.body, 'session.id', 64);
   if (created.status > 299 || sessionId === undefined) return notOpened(reasonOf(created));
-  const bound = await client.updateSession(sessionId, {
-    order: { id: order.orderId, ...amountBody(order), reference: order.orderId },
-  });
+  const bound = await client.updateSession(sessionId, { order: { id: order.orderId, ...orderBody(order) } });
   if (bound.kind !== 'answered') return notOpened(bound.reason);
   if (bound.status > 299 || valueAt(bound.body, 'session.id') !== sessionId) return notOpened(reasonOf(bound));
   return { answer: { kind: 'opened', sessionId } };
