@@ -61,7 +61,6 @@ function codeForm(shown: Shown, left: number): Html {
     inputmode: 'numeric',
     autocomplete: 'one-time-code',
     maxlength: MAX_TYPED,
-    wide: true,
   })}${payButton(shown, shown.view.payment.total_minor)}</form>`;
 }
 

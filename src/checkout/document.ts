@@ -46,13 +46,12 @@ export interface Headers {
   readonly posts?: string | undefined;
   /** After how many seconds the browser goes on, and to which address. */
   readonly goes?: { readonly seconds: number; readonly url: string } | undefined;
-  readonly cookies?: readonly string[];
   readonly status?: number;
 }
 
 /** A whole page as HTML, with the headers that guard it. Its status is 200 unless `headers` says otherwise. */
 export function documentAnswer(assets: Assets, frame: Frame, headers: Headers = {}): PageAnswer {
-  const { goes, cookies = [], status = 200 } = headers;
+  const { goes, status = 200 } = headers;
   return {
     status,
     type: 'text/html; charset=utf-8',
@@ -62,7 +61,6 @@ export function documentAnswer(assets: Assets, frame: Frame, headers: Headers = 
       'Content-Language': frame.language,
       ...(goes === undefined ? {} : { Refresh: `${goes.seconds};url=${goes.url}` }),
     },
-    cookies,
   };
 }
 

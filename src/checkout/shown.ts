@@ -104,7 +104,6 @@ interface Field {
   readonly maxlength: number;
   /** Shown in front of the input. */
   readonly before?: string | undefined;
-  readonly wide?: boolean;
 }
 
 /** A field that has to be filled. The browser does not check its form: it would complain in its own language, not the page's. */
