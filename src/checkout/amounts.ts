@@ -19,12 +19,12 @@ const LOCALES: { readonly [language in Language]: string } = {
   ln: 'fr',
 };
 
-const formats = new Map<string, Intl.NumberFormat>();
+const numbers = new Map<string, Intl.NumberFormat>();
 
 /** `45,90 $US`, `$45.90`. */
 export function amountText(language: Language, minor: bigint, currency: Currency): string {
   const digits = exponentOf(currency);
-  const format = kept(`${language} ${currency}`, () => {
+  const format = kept(numbers, `${language} ${currency}`, () => {
     const options = {
       style: 'currency',
       currency,
@@ -63,7 +63,7 @@ function textOf(language: Language, milliseconds: number, whole: (count: number)
 
 function unitText(language: Language, count: number, unit: 'second' | 'minute' | 'hour' | 'day'): string {
   const style = { style: 'unit', unit, unitDisplay: unit === 'day' ? 'long' : 'short' } as const;
-  return kept(`${language} ${unit}`, () => new Intl.NumberFormat(LOCALES[language], style)).format(count);
+  return kept(numbers, `${language} ${unit}`, () => new Intl.NumberFormat(LOCALES[language], style)).format(count);
 }
 
 /** Minutes and seconds: `3:08`. */
@@ -76,27 +76,20 @@ const moments = new Map<Language, Intl.DateTimeFormat>();
 
 /** Date and time in UTC, and marked so: the server does not know where the reader is. */
 export function momentText(language: Language, at: number): string {
-  let format = moments.get(language);
-  if (format === undefined) {
-    format = new Intl.DateTimeFormat(LOCALES[language], { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
-    moments.set(language, format);
-  }
+  const style = { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' } as const;
+  const format = kept(moments, language, () => new Intl.DateTimeFormat(LOCALES[language], style));
   return `${format.format(at)} UTC`;
-}
-
-/** A country's name in the reader's language. */
-export function countryText(language: Language, country: string): string {
-  let names = regions.get(language);
-  if (names === undefined) {
-    names = new Intl.DisplayNames(LOCALES[language], { type: 'region' });
-    regions.set(language, names);
-  }
-  return names.of(country) ?? country;
 }
 
 const regions = new Map<Language, Intl.DisplayNames>();
 
-function kept(key: string, make: () => Intl.NumberFormat): Intl.NumberFormat {
+/** A country's name in the reader's language. */
+export function countryText(language: Language, country: string): string {
+  const names = kept(regions, language, () => new Intl.DisplayNames(LOCALES[language], { type: 'region' }));
+  return names.of(country) ?? country;
+}
+
+function kept<K, F>(formats: Map<K, F>, key: K, make: () => F): F {
   let format = formats.get(key);
   if (format === undefined) {
     format = make();

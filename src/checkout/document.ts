@@ -11,6 +11,7 @@ import { type Html, html, type Piece } from '../messages/html.ts';
 import { LANGUAGE_NAMES, LANGUAGES, type Language } from '../messages/messages.ts';
 import type { PageAnswer } from '../messages/page.ts';
 import type { Assets } from './assets.ts';
+import { isColour } from './brand.ts';
 
 /** One page: what it shows, and how the frame around it is drawn. */
 export interface Frame {
@@ -130,7 +131,7 @@ function scripts(assets: Assets, names: readonly ('page.js' | 'card.js')[], fore
 /** A link to the stylesheet of the merchant's colour; undefined when none is set that we could use. */
 function colourLink(merchant: Merchant | undefined): Html | undefined {
   const colour = merchant?.settings.brand?.colour?.slice(1).toLowerCase();
-  if (colour === undefined || !/^[0-9a-f]{6}$/.test(colour)) return undefined;
+  if (colour === undefined || !isColour(colour)) return undefined;
   return html`<link rel="stylesheet" href="/checkout/brand/${colour}.css">`;
 }
 
