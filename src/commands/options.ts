@@ -4,6 +4,7 @@
 
 import { isIP } from 'node:net';
 import type { Currency } from '../domain/currency.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../domain/durations.ts';
 import { PAYMENT_METHODS } from '../domain/payment.ts';
 import type { FeeRule, PaymentMethod, PayoutFeeMethod } from '../domain/records.ts';
 import { requireLimit } from '../usecases/merchant-set.ts';
@@ -30,7 +31,7 @@ export async function readSecret(text: string, input: Io['input']): Promise<stri
   return read.split('\n', 1)[0]?.trim() ?? '';
 }
 
-const UNITS: { readonly [unit: string]: number } = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const UNITS: { readonly [unit: string]: number } = { s: SECOND_MS, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS };
 
 /**
  * A duration such as `90s`, `30m`, `24h`, `7d` or `0`, in milliseconds. `also`: what else the error says may be written, for a
