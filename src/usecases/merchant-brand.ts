@@ -30,8 +30,8 @@ export async function setBrand(deps: OperatorDeps, merchantId: string, wanted: M
   return decideOnce(deps, shardOf(merchantId), 'see `mbongo merchant list`', async () => {
     const merchant = await requireMerchant(deps, merchantId);
     const before = logo && (await deps.store.merchantLogo.get(merchant.shard, merchant.id));
-    const version_after = (before?.version ?? 0) + 1;
-    const brand = brandOf(merchant.settings.brand ?? {}, colour, logo && version_after);
+    const versionAfter = (before?.version ?? 0) + 1;
+    const brand = brandOf(merchant.settings.brand ?? {}, colour, logo && versionAfter);
     const settings = { ...merchant.settings, brand };
     const kept = logo ? logoWrites(merchant, before ?? undefined, logo, deps.clock.now()) : undefined;
     const { update, after } = revise('merchant', merchant, { settings });
