@@ -12,6 +12,7 @@ import type { Setting } from '../domain/records.ts';
 import type { Clock, Log } from '../platform/platform.ts';
 import type { Store } from '../store/store.ts';
 import { freshReads } from './fresh-read.ts';
+import { isTransientFailure } from './perform.ts';
 import { keptIn, readSetting } from './setting.ts';
 import { hasFields, isText } from './stored-json.ts';
 
@@ -105,17 +106,19 @@ export function openHolds(
   const isHeld = (connector: string): Promise<boolean> => reads(connector, () => read(connector));
   const unread = new Set<string>();
   const look = async ({ connector }: Sender): Promise<void> => {
-    const isRead = await isHeld(connector).then(
-      () => true,
-      () => false,
-    );
-    if (isRead) unread.delete(connector);
-    else unread.add(connector);
+    try {
+      await isHeld(connector);
+      unread.delete(connector);
+    } catch (error) {
+      // Of a database that is away, the store has logged why.
+      if (!isTransientFailure(error) && !unread.has(connector)) deps.log.error('hold_unread', { connector }, error);
+      unread.add(connector);
+    }
   };
   return {
     senders,
     isHeld,
-    // What cannot be read keeps no other connector's work from being claimed. The store has logged why.
+    // What cannot be read keeps no other connector's work from being claimed.
     look: async () => void (await Promise.all(senders.map(look))),
     held: () => senders.filter(({ connector }) => held.has(connector)),
     waiting: () => senders.filter(({ connector }) => held.has(connector) || unread.has(connector)),

@@ -13,6 +13,7 @@ import { MAX_WATCHED, type Waiting, type Watched } from '../store/watch-reads.ts
 import { clockDifference } from '../usecases/clock-difference.ts';
 import type { Deps } from '../usecases/deps.ts';
 import { endsWithin } from '../usecases/patience.ts';
+import { isTransientFailure } from '../usecases/perform.ts';
 import { auditMetrics } from './audit-metrics.ts';
 
 const FRESH_MS = 5_000;
@@ -26,7 +27,10 @@ const AGES = ['under_1m', '1m_to_10m', '10m_to_1h', '1h_to_1d', 'over_1d'] as co
 const NOTHING: Watched = { overdue: [], attempts: [], waiting: [] };
 
 /** Registers the metrics. Returns what reads them, to be called before they are shown. */
-export function databaseMetrics(deps: Pick<Deps, 'store' | 'clock' | 'holds'>, metrics: Metrics): () => Promise<void> {
+export function databaseMetrics(
+  deps: Pick<Deps, 'store' | 'clock' | 'log' | 'holds'>,
+  metrics: Metrics,
+): () => Promise<void> {
   const tellAudit = auditMetrics(deps, metrics);
   const up = metrics.gauge(
     'mbongo_database_up',
@@ -64,8 +68,9 @@ export function databaseMetrics(deps: Pick<Deps, 'store' | 'clock' | 'holds'>, m
       at = now;
       await deps.store.ping();
       up({}, 1);
-    } catch {
-      // The store has logged the error.
+    } catch (error) {
+      // Of a database that is away, the store has logged why.
+      if (!isTransientFailure(error)) deps.log.error('metrics_failed', {}, error);
       up({}, 0);
     }
   };

@@ -7,6 +7,8 @@ import { SENDERS } from '../../src/connectors/registry.ts';
 import { holdId } from '../../src/domain/hold.ts';
 import type { Setting } from '../../src/domain/records.ts';
 import { manualClock } from '../../src/platform/testing/manual-clock.ts';
+import { memoryLog } from '../../src/platform/testing/memory-log.ts';
+import { StoreUnavailable } from '../../src/store/errors.ts';
 import { holdConnector, resumeConnector } from '../../src/usecases/connector-hold.ts';
 import { openHolds, readHolds } from '../../src/usecases/holds.ts';
 import { startDue } from '../../src/usecases/payout-claim.ts';
@@ -264,22 +266,31 @@ describe('what a process knows', () => {
     expect(logged).toEqual(['connector_held', 'connector_resumed'].map((event) => [event, { connector: MOMO }]));
   });
 
-  test('what cannot be read keeps no other work from being claimed', async () => {
-    const { clock, log } = world.gateway.deps;
-    let isAway = true;
-    const store = storeWith(async (found) => {
-      if (isAway) throw new Error('the shard of settings is away');
-      return found;
-    });
-    const holds = openHolds({ store, clock, log }, SENDERS);
-    await holds.look();
-    expect([holds.held(), holds.waiting()]).toEqual([[], SENDERS]);
-    await expect(holds.isHeld(MOMO)).rejects.toThrow('away');
-    // And its own work no longer than that.
-    isAway = false;
-    await holds.look();
-    expect([holds.held(), holds.waiting()]).toEqual([[], []]);
-  });
+  test.each<[Error, number]>([
+    [new StoreUnavailable(), 0],
+    [new TypeError('a fault of ours'), SENDERS.length],
+  ])(
+    'what cannot be read (%s) keeps no other work from being claimed, and a fault of ours is told once',
+    async (error, times) => {
+      const { clock } = world.gateway.deps;
+      const log = memoryLog(clock);
+      let isAway = true;
+      const store = storeWith(async (found) => {
+        if (isAway) throw error;
+        return found;
+      });
+      const holds = openHolds({ store, clock, log }, SENDERS);
+      await holds.look();
+      await holds.look();
+      expect([holds.held(), holds.waiting()]).toEqual([[], SENDERS]);
+      expect(log.lines.filter((line) => line.includes('"event":"hold_unread"'))).toHaveLength(times);
+      await expect(holds.isHeld(MOMO)).rejects.toThrow(error.message);
+      // And its own work no longer than that.
+      isAway = false;
+      await holds.look();
+      expect([holds.held(), holds.waiting()]).toEqual([[], []]);
+    },
+  );
 });
 
 describe('refunds', () => {

@@ -22,10 +22,8 @@ test('a process that waits for the database in vain is on the page, and reports 
   try {
     const clock = manualClock(0);
     const metrics = openMetrics({ ofProcess: false });
-    const refresh = databaseMetrics(
-      { store, clock, holds: openHolds({ store, clock, log: memoryLog(clock) }, []) },
-      metrics,
-    );
+    const log = memoryLog(clock);
+    const refresh = databaseMetrics({ store, clock, log, holds: openHolds({ store, clock, log }, []) }, metrics);
     const page = await new Promise<string>((resolve) => {
       const metricsOfAll: MetricsOfAll = collectMetrics(clock, () => ({
         members: () => [member],

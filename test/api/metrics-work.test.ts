@@ -198,6 +198,9 @@ test('while the database does not answer, the page does, and reports that', asyn
   await client.query('alter table elsewhere rename to webhook_event');
   await client.end();
   expect(away('mbongo_database_up')).toBe(0);
+  // The database is there, and refuses: nothing else tells why.
+  const told = world.log.lines.filter((line) => line.includes('"event":"metrics_failed"'));
+  expect(told.join()).toContain('SQLSTATE 42P01');
   expect(away('mbongo_round_failures_total{round="webhooks"}')).toBeGreaterThanOrEqual(1);
   expect((await numbers())('mbongo_database_up')).toBe(1);
 });
