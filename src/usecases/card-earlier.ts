@@ -46,7 +46,7 @@ export async function askEarlier(deps: Deps, card: CardConnector, attempt: Attem
 
 /** Attempts at one payment. */
 interface OrderAttempts {
-  /** Named if the network contradicts itself. */
+  /** Of the order that the network is asked about; named if the network contradicts itself. */
   readonly newest: Attempt;
   readonly attempts: readonly Attempt[];
   /** Whether the payment is the one that is about to be paid: the network has just been told of its order. */
