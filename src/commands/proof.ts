@@ -33,9 +33,9 @@ export async function proofList({ deps }: Tools, options: ProofListOptions): Pro
   if (after !== undefined) requireId('prf', after, 'proof');
   const limit = readLimit(options.limit);
   const seen = await listProofs(deps, {
-    ...(merchant === undefined ? {} : { merchantId: (await requireMerchant(deps, merchant)).id }),
-    ...(status === undefined ? {} : { status: readStatus(status, statesOf(PROOF), 'a proof') }),
-    ...(after === undefined ? {} : { after }),
+    merchantId: merchant === undefined ? undefined : (await requireMerchant(deps, merchant)).id,
+    status: status === undefined ? undefined : readStatus(status, statesOf(PROOF), 'a proof'),
+    after,
     limit,
   });
   const end = endOfPage(

@@ -43,11 +43,11 @@ export async function webhookList({ deps }: Tools, options: WebhookListOptions):
   if (from !== undefined && until !== undefined) requireSpan({ from, to: until });
   const limit = readLimit(options.limit);
   const events = await deps.store.event.list({
-    ...(merchant === undefined ? {} : { merchantId: (await requireMerchant(deps, merchant)).id }),
-    ...(status === undefined ? {} : { status: readStatus(status, statesOf(DELIVERY), 'an event') }),
+    merchantId: merchant === undefined ? undefined : (await requireMerchant(deps, merchant)).id,
+    status: status === undefined ? undefined : readStatus(status, statesOf(DELIVERY), 'an event'),
     from,
     until,
-    ...(after === undefined ? {} : { after }),
+    after,
     limit,
   });
   const end = endOfPage(events, limit);
