@@ -8,7 +8,7 @@
 import { type Change, type Claim, guard, revise } from './change.ts';
 import type { Keyed, Payment } from './records.ts';
 import type { BankAccount, Proof } from './transfer-records.ts';
-import { referenceKey } from './transfer-reference.ts';
+import { distinctive, referenceKey } from './transfer-reference.ts';
 
 /** A credit that an operator names. */
 export interface BankCreditNamed {
@@ -30,14 +30,6 @@ export function identityOf({ bank_id, currency, account_number }: BankAccount): 
 export function bankCreditKey(account: BankAccount, reference: string): Keyed {
   const [, currency, number] = identityOf(account);
   return { shard: 0, id: referenceKey('payment', `${number}/${currency}`, distinctive(reference)) };
-}
-
-/** A reference as it is compared: empty if it tells nothing apart. */
-export function distinctive(reference: string): string {
-  return reference
-    .normalize('NFKC')
-    .replaceAll(/[^\p{L}\p{N}]/gu, '')
-    .toUpperCase();
 }
 
 /** What says that this credit has paid a payment; `transfer_id`: the ledger line that brought the money in. */

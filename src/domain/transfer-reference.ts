@@ -11,7 +11,7 @@ import type { TransferCause } from './transfer-cause.ts';
 /** What a reference has been used for. `id` is made of the cause, the account and the reference. */
 export interface TransferReference extends Keyed {
   readonly transfer_id: string;
-  /** The payment that a transfer at the bank has paid for; null: an operator moved the money. */
+  /** The payment that a transfer at the bank has paid for, or given back by hand; null: an operator moved other money. */
   readonly payment_id: string | null;
   readonly amount_minor: bigint;
   readonly created_at: number;
@@ -20,4 +20,20 @@ export interface TransferReference extends Keyed {
 /** The key of a reference; of money that operators move, in the account's shard. */
 export function referenceKey(cause: TransferCause, accountId: string, reference: string): string {
   return `${cause}:${accountId}:${reference}`;
+}
+
+/**
+ * The key of the movement at the bank or the upstream by which a refund is given back by hand: the same for all merchants, so it is
+ * in shard 0. Only letters and digits of the reference count.
+ */
+export function byHandKey(accountId: string, reference: string): Keyed {
+  return { shard: 0, id: referenceKey('refund', accountId, distinctive(reference)) };
+}
+
+/** A reference as it is compared: empty if it tells nothing apart. */
+export function distinctive(reference: string): string {
+  return reference
+    .normalize('NFKC')
+    .replaceAll(/[^\p{L}\p{N}]/gu, '')
+    .toUpperCase();
 }

@@ -5,11 +5,11 @@
  * Invariant: live and archived rows are read as one, at one instant.
  */
 
-import { distinctive } from '../domain/bank-credit.ts';
 import type { Currency } from '../domain/currency.ts';
 import { SHARDS, shardOf } from '../domain/ids.ts';
 import type { PayoutLine, PayoutStatus } from '../domain/outgoing-records.ts';
 import type { AttemptPurpose, Payment, PaymentMethod, PaymentStatus } from '../domain/records.ts';
+import { distinctive } from '../domain/transfer-reference.ts';
 import { listOf } from './columns.ts';
 import { asked, type Condition } from './conditions.ts';
 import type { Lender } from './lender.ts';

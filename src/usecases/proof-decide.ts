@@ -5,12 +5,13 @@
  * credit at the bank that an approval names pays no other payment, ever.
  */
 
-import { type BankCreditNamed, bankCreditKey, distinctive, nameCredit } from '../domain/bank-credit.ts';
+import { type BankCreditNamed, bankCreditKey, nameCredit } from '../domain/bank-credit.ts';
 import { transferIds } from '../domain/ids.ts';
 import { transitAccount } from '../domain/ledger.ts';
 import { BANK_TRANSFER, decideProof, type ProofVerdict } from '../domain/proof.ts';
 import type { LedgerTransfer, Payment } from '../domain/records.ts';
 import type { Proof } from '../domain/transfer-records.ts';
+import { distinctive } from '../domain/transfer-reference.ts';
 import { idsOf, newId, type OperatorDeps } from './deps.ts';
 import { decideOnce } from './operator-commit.ts';
 import { OperatorError, UsageError } from './operator-error.ts';

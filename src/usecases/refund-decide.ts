@@ -2,19 +2,24 @@
  * An operator decides a waiting refund: it has been carried out by hand, or it is called off.
  *
  * Invariant: a refund is decided once, however many operators decide at the same time, and only while no attempt at it is open;
- * the second one is told its state. Who decided, and why, is in the log before the command answers.
+ * the second one is told its state. What an operator names has given back one refund, ever. Who decided, and why, is in the log
+ * before the command answers.
  */
 
+import type { AccountRef, Change } from '../domain/change.ts';
 import { transitAccount } from '../domain/ledger.ts';
+import { moneyText } from '../domain/money.ts';
 import type { Refund } from '../domain/outgoing-records.ts';
 import { BANK_TRANSFER } from '../domain/proof.ts';
 import type { Reason } from '../domain/reason.ts';
-import { type MovedRefund, moveRefund, type RefundFact, type RefundRows } from '../domain/refund.ts';
+import type { Keyed } from '../domain/records.ts';
+import { moveRefund, type RefundFact, type RefundRows } from '../domain/refund.ts';
 import { isOverRefunded } from '../domain/refund-order.ts';
+import { byHandKey, distinctive } from '../domain/transfer-reference.ts';
 import { type Deps, idsOf, type OperatorDeps } from './deps.ts';
 import { latestAttempt } from './latest-attempt.ts';
 import { decideOnce } from './operator-commit.ts';
-import { OperatorError } from './operator-error.ts';
+import { OperatorError, UsageError } from './operator-error.ts';
 import { type Attribution, requireAttribution, requireReference } from './operator-input.ts';
 import { requireRefund } from './refund-read.ts';
 
@@ -31,14 +36,18 @@ interface ByHand extends Verified {
   readonly reference: string;
 }
 
-/** Completes a refund that was paid by hand. @throws OperatorError when an upstream has already paid it, or may have. */
+/**
+ * Completes a refund that was paid by hand.
+ *
+ * @throws OperatorError when an upstream has already paid it, or may have, or its reference has given back another refund.
+ */
 export async function executeRefund(
   deps: RefundDecideDeps,
   refundId: string,
   { reference, notTaken = false }: ByHand,
   attribution: Attribution,
 ): Promise<RefundRows> {
-  const line = requireReference(reference);
+  const line = requireDistinctive(reference);
   const verdict = { fact: 'executed_by_hand', reason: null, reference: line, notTaken } as const;
   return decide(deps, refundId, verdict, attribution, (rows) => requireUnpaid(deps, rows, notTaken));
 }
@@ -66,10 +75,11 @@ export async function requireExecutable(
   refundId: string,
   { reference, notTaken = false }: ByHand,
 ): Promise<Refund> {
-  requireReference(reference);
+  const line = requireDistinctive(reference);
   const rows = await requireRefund(deps, refundId);
   requireOpenRefund(rows);
   await requireUnpaid(deps, rows, notTaken);
+  await requireUnused(deps, rows, await sourceOf(deps, rows), line);
   return rows.refund;
 }
 
@@ -152,25 +162,52 @@ async function requireNotTaken(deps: RefundDecideDeps, refunds: readonly Refund[
   }
 }
 
-async function move(deps: RefundDecideDeps, rows: RefundRows, verdict: Verdict): Promise<MovedRefund> {
+async function move(
+  deps: RefundDecideDeps,
+  rows: RefundRows,
+  verdict: Verdict,
+): Promise<RefundRows & { readonly change: Change }> {
   const { fact, reason, reference } = verdict;
   const now = deps.clock.now();
-  const { shard, currency } = rows.refund;
-  const step = {
-    fact,
-    reason,
-    columns: reference === null ? {} : { provider_reference: reference },
-    target: transitAccount(shard, await sourceOf(deps, rows), currency),
-  };
-  const moved = moveRefund(rows, step, { now, newId: idsOf(deps) });
+  const target = await sourceOf(deps, rows);
+  const key = reference === null ? undefined : await requireUnused(deps, rows, target, reference);
+  const columns = reference === null ? {} : { provider_reference: reference };
+  const moved = moveRefund(rows, { fact, reason, columns, target }, { now, newId: idsOf(deps) });
   if (moved === undefined) throw new Error(`refund ${rows.refund.id} is pending, and ${fact} is no news`);
-  return moved;
+  if (key === undefined) return moved;
+  const [paid] = moved.change.transfers;
+  if (paid === undefined) throw new Error('a refund was given back, and no money went out');
+  const { id: transfer_id, amount_minor } = paid;
+  const row = { ...key, transfer_id, payment_id: rows.payment.id, amount_minor, created_at: now };
+  return { ...moved, change: { ...moved.change, claims: [{ table: 'transfer_reference', row }] } };
 }
 
-/** The upstream through which the money came in, and so goes out. */
-async function sourceOf(deps: RefundDecideDeps, { payment }: RefundRows): Promise<string> {
+/** The account of the upstream through which the money came in, and so goes out. */
+async function sourceOf(deps: RefundDecideDeps, { refund, payment }: RefundRows): Promise<AccountRef> {
   const paidBy = await latestAttempt(deps, payment);
-  return paidBy?.connector ?? BANK_TRANSFER;
+  return transitAccount(refund.shard, paidBy?.connector ?? BANK_TRANSFER, refund.currency);
+}
+
+/** A reference that tells one movement apart from others. */
+function requireDistinctive(text: string): string {
+  const reference = requireReference(text);
+  if (distinctive(reference) === '') throw new UsageError('--reference must contain letters or digits');
+  return reference;
+}
+
+/** The key of what has given nothing back yet. @throws OperatorError when it has given back another refund. */
+async function requireUnused(
+  { store }: RefundDecideDeps,
+  { refund: { currency } }: RefundRows,
+  source: AccountRef,
+  reference: string,
+): Promise<Keyed> {
+  const key = byHandKey(source.id, reference);
+  const used = await store.transferReference.get(key.shard, key.id);
+  if (used === undefined) return key;
+  const { payment_id, amount_minor, created_at } = used;
+  const what = `${reference} gave back ${moneyText(amount_minor, currency)} of ${payment_id} at ${new Date(created_at).toISOString()}`;
+  throw new OperatorError(`${what}: if one transfer gives both back, add what tells them apart, like ${reference}/2`);
 }
 
 function logDecision(

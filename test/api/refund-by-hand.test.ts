@@ -2,6 +2,8 @@
  * Refunds that an operator carries out: of bank transfers, and of whatever no configured connector can send.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { CommitUnknown } from '../../src/store/errors.ts';
+import type { Store } from '../../src/store/store.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { approveProof } from '../../src/usecases/proof-decide.ts';
 import { callOffRefund, executeRefund } from '../../src/usecases/refund-decide.ts';
@@ -21,6 +23,7 @@ import {
   untilTurnedAway,
 } from '../support/refund-flows.ts';
 import { pngFile, promise, upload } from '../support/transfer-flows.ts';
+import { whileTimePasses } from '../support/waiting.ts';
 import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
 
 let world: World;
@@ -146,6 +149,80 @@ describe('a refund of a bank transfer', () => {
       executeRefund(world.gateway.deps, refund_id, { reference: 'BT-4' }, SAY),
     ]);
     expect(words.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  });
+});
+
+describe('the reference of a refund by hand', () => {
+  const execute = (refundId: string, reference: string, deps = world.gateway.deps) =>
+    executeRefund(deps, refundId, { reference }, SAY);
+
+  test('stands for one refund, however it is written; what tells two apart is added to it', async () => {
+    const merchant = await world.merchant();
+    const paid = await paidByTransfer(merchant);
+    const [first, second] = [
+      await refunded(world, merchant, paid, { amount: '4.50' }),
+      await refunded(world, merchant, paid, { amount: '3.00' }),
+    ];
+    await execute(first.refund_id, 'FT 26324-Kx9');
+    for (const reference of ['FT 26324-Kx9', 'ft26324kx9']) {
+      for (const yes of [[], ['--yes']]) {
+        const { status, err } = await cli.run([
+          'refund',
+          'execute',
+          second.refund_id,
+          '--reference',
+          reference,
+          ...yes,
+        ]);
+        expect([status, err]).toEqual([
+          1,
+          expect.stringContaining(`gave back 4.50 usd of ${paid.transaction_id} at 2026-`),
+        ]);
+        expect(err).toContain(`like ${reference}/2`);
+      }
+    }
+    expect(await balancesOf(world, merchant)).toEqual({ available: 5_00n, reserved: 3_00n });
+    await execute(second.refund_id, 'FT 26324-Kx9/2');
+    expect(await detailOf(world, paid)).toMatchObject({ refunded_amount: '7.50' });
+  });
+
+  test('stands for one of two refunds that are carried out at once, of whatever merchant', async () => {
+    const made = await Promise.all(
+      [0, 1].map(async () => {
+        const merchant = await world.merchant();
+        const paid = await paidByTransfer(merchant);
+        const { refund_id } = await refunded(world, merchant, paid);
+        return refund_id;
+      }),
+    );
+    const done = await Promise.allSettled(made.map((refundId) => execute(refundId, 'FT 26325')));
+    expect(done.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    for (const one of done) if (one.status === 'rejected') expect(String(one.reason)).toContain('gave back 12.50 usd');
+  });
+
+  test('is its own, also if the answer of the database was lost', async () => {
+    const merchant = await world.merchant();
+    const { refund_id } = await refunded(world, merchant, await paidByTransfer(merchant));
+    const { deps } = world.gateway;
+    let isLost = false;
+    const commit: Store['commit'] = async (change) => {
+      const outcome = await deps.store.commit(change);
+      if (isLost) return outcome;
+      isLost = true;
+      throw new CommitUnknown();
+    };
+    const executing = execute(refund_id, 'FT 26326', { ...deps, store: { ...deps.store, commit } });
+    await whileTimePasses(world, executing, 500);
+    expect((await executing).refund).toMatchObject({ status: 'completed', provider_reference: 'FT 26326' });
+  });
+
+  test('tells something apart', async () => {
+    const merchant = await world.merchant();
+    const { refund_id } = await refunded(world, merchant, await paidByTransfer(merchant));
+    for (const yes of [[], ['--yes']]) {
+      const { status, err } = await cli.run(['refund', 'execute', refund_id, '--reference', '--- /', ...yes]);
+      expect([status, err]).toEqual([2, expect.stringContaining('must contain letters or digits')]);
+    }
   });
 });
 

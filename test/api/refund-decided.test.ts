@@ -178,7 +178,7 @@ test('a refund that was turned away, and that an operator has seen was not taken
   desk.carrier.answer(TURNED_AWAY);
   const { refund_id } = await refunded(world, merchant, paying);
   await desk.lastAttempt(refund_id, 'not_sent');
-  await executeRefund(world.gateway.deps, refund_id, { reference: 'BT-1', notTaken: true }, SAY);
+  await executeRefund(world.gateway.deps, refund_id, { reference: 'BT-2', notTaken: true }, SAY);
   expect((await readBack(world, merchant, refund_id)).status).toBe('completed');
 });
 
