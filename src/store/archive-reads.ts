@@ -6,7 +6,7 @@
  */
 
 import type { PayoutBatch, PayoutLine, Refund } from '../domain/outgoing-records.ts';
-import type { Attempt, Payment, PaymentHistory } from '../domain/records.ts';
+import type { Attempt, OneTimeCode, Payment, PaymentHistory } from '../domain/records.ts';
 import type { Proof } from '../domain/transfer-records.ts';
 import type { WebhookAttempt, WebhookEvent } from '../domain/webhook-records.ts';
 import type { ArchivedTable } from './archive-tables.ts';
@@ -31,6 +31,7 @@ export interface ArchiveReads {
     newest(shard: number, merchantId: string, reference: string): Promise<Payment | undefined>;
   };
   readonly attempt: { get(shard: number, id: string): Promise<Attempt | undefined> };
+  readonly code: { get(shard: number, paymentId: string): Promise<OneTimeCode | undefined> };
   readonly refund: {
     get(shard: number, id: string): Promise<Refund | undefined>;
     ofPayment(shard: number, paymentId: string): Promise<Refund[]>;
@@ -66,6 +67,7 @@ export function openArchiveReads(readers: Readers): ArchiveReads {
       newest: (shard, merchantId, reference) => newestPayment(readers, shard, merchantId, reference, 'archive'),
     },
     attempt: { get: byId('attempt') },
+    code: { get: byId('one_time_code') },
     refund: {
       get: byId('refund'),
       ofPayment: byColumn('refund', 'payment_id', 'id'),

@@ -8,7 +8,7 @@
 import { mayBeArchived } from '../domain/archive.ts';
 import { SHARDS, timeOfId } from '../domain/ids.ts';
 import type { PayoutBatch, PayoutLine, Refund } from '../domain/outgoing-records.ts';
-import type { Attempt, Payment, PaymentHistory } from '../domain/records.ts';
+import type { Attempt, OneTimeCode, Payment, PaymentHistory } from '../domain/records.ts';
 import type { Proof } from '../domain/transfer-records.ts';
 import type { WebhookEvent } from '../domain/webhook-records.ts';
 import type { BatchFilter } from '../store/payout-list-reads.ts';
@@ -41,6 +41,14 @@ interface Get<R> {
 /** The payment of a transaction_id, live or archived; the caller checks whose it is. */
 export function findPayment(deps: FindDeps, shard: number, id: string): Promise<Payment | undefined> {
   return find(deps, { live: deps.store.payment, archive: deps.store.archive.payment }, shard, id);
+}
+
+/** The payment's one-time code, live or archived. */
+export function findCode(
+  deps: FindDeps,
+  { shard, id }: Pick<Payment, 'shard' | 'id'>,
+): Promise<OneTimeCode | undefined> {
+  return find(deps, { live: deps.store.code, archive: deps.store.archive.code }, shard, id);
 }
 
 /** The attempt of that id, live or archived. */

@@ -13,6 +13,7 @@ import type { WebhookEvent } from '../domain/webhook-records.ts';
 import {
   type FindDeps,
   findAttempt,
+  findCode,
   findPayment,
   findRefundsOf,
   findRows,
@@ -61,7 +62,7 @@ export async function seePayment(deps: SeeDeps, id: string): Promise<PaymentStor
     findRefundsOf(deps, payment),
     eventsOf(deps, payment),
     proofsOf(deps, payment),
-    store.code.get(shard, transactionId),
+    findCode(deps, payment),
   ]);
   const causes = [transactionId, ...refunds.map((refund) => refund.id)];
   // Whoever moved the money may have a clock that lags as far as one may.

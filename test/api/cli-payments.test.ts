@@ -11,7 +11,15 @@ import { executeRefund } from '../../src/usecases/refund-decide.ts';
 import { archive, DAY, growOld } from '../support/archive-scenes.ts';
 import type { Document } from '../support/command-line.ts';
 import { openCommandWorld } from '../support/command-world.ts';
-import { collect, collectWith, neighbourOf, numberEnding, payByPhone, untilStatus } from '../support/flows.ts';
+import {
+  collect,
+  collectWith,
+  neighbourOf,
+  numberEnding,
+  payByPhone,
+  payFromWallet,
+  untilStatus,
+} from '../support/flows.ts';
 import { fund } from '../support/payout-batches.ts';
 import { createPayout, lines, settled } from '../support/payout-flows.ts';
 import { minted, type Paid, paidByPhone, paidByWallet, refunded, untilRefund } from '../support/refund-flows.ts';
@@ -245,12 +253,20 @@ describe('mbongo payment show', () => {
     const paid = await paidByWallet(world, merchant);
     const back = await refunded(world, merchant, paid, { amount: '1.00' });
     await untilRefund(world, merchant, back.refund_id, 'completed');
+    // Its customer was sent a code, and never gave it.
+    const coded = await collect(world, merchant, { minted: { ...minted, amount: '150.00' } });
+    const asked = await payFromWallet(world, coded, await world.wallet({ balance: 200_00n }));
+    expect(asked.json.status, asked.text).toBe('pending_otp_verification');
+    await world.leap(2 * DAY);
     await world.gateway.courier.idle();
     const before = await show(paid.transaction_id);
+    const codedBefore = await show(coded.transaction_id);
+    expect(codedBefore).toMatchObject({ status: 'expired', one_time_code: { resends: 0 } });
     await growOld(world);
     await archive(world);
     expect(await rowsOf(world, 'select id from payment where id = $1', [paid.transaction_id])).toEqual([]);
     expect(await show(paid.transaction_id)).toEqual(before);
+    expect(await show(coded.transaction_id)).toEqual(codedBefore);
     expect(await found({ wallet: paid.wallet, merchant: merchant.merchant.id })).toEqual([paid.transaction_id]);
     expect(await found({ wallet: paid.wallet })).toEqual([]);
     expect(await found({ wallet: paid.wallet, from: '2020-01-01' })).toEqual([paid.transaction_id]);
