@@ -6,7 +6,7 @@
  * before the command answers.
  */
 
-import type { AccountRef, Change } from '../domain/change.ts';
+import { type AccountRef, type Change, merged } from '../domain/change.ts';
 import { transitAccount } from '../domain/ledger.ts';
 import { moneyText } from '../domain/money.ts';
 import type { Refund } from '../domain/outgoing-records.ts';
@@ -179,7 +179,7 @@ async function move(
   if (paid === undefined) throw new Error('a refund was given back, and no money went out');
   const { id: transfer_id, amount_minor } = paid;
   const row = { ...key, transfer_id, payment_id: rows.payment.id, amount_minor, created_at: now };
-  return { ...moved, change: { ...moved.change, claims: [{ table: 'transfer_reference', row }] } };
+  return { ...moved, change: merged(moved.change, { claims: [{ table: 'transfer_reference', row }] }) };
 }
 
 /** The account of the upstream through which the money came in, and so goes out. */
