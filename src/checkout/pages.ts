@@ -26,7 +26,7 @@ import { documentAnswer } from './document.ts';
 import { faultsOf } from './faults.ts';
 import { ICON_PATH, methodIcon } from './method-icons.ts';
 import { NO_FAULTS, type Shown } from './shown.ts';
-import { stateOf, versionOf } from './state.ts';
+import { isCodeOver, stateOf, versionOf } from './state.ts';
 import { showPage } from './view.ts';
 import { keyCookies, keyOf, languageCookies, readerCountry, readerLanguage, visitOf } from './visit.ts';
 
@@ -110,8 +110,10 @@ async function pageOf(
   const language = readerLanguage(request, view.payment.language);
   const country = readerCountry(request);
   const kept: Shown['kept'] = country === undefined ? {} : { country };
-  const resent = request.query.sent === '1' ? checkoutText(language, 'code_resent') : undefined;
-  const shown: Shown = { language, view, faults: NO_FAULTS, kept, notice: resent };
+  // The address stays as it is when the page is loaded again, and the code may have expired by then.
+  const isResent = request.query.sent === '1' && stateOf(view) === 'code' && !isCodeOver(view);
+  const notice = isResent ? checkoutText(language, 'code_resent') : undefined;
+  const shown: Shown = { language, view, faults: NO_FAULTS, kept, notice };
   return showPage(parts.deps, parts.assets, shown, { kind, stays: request.query.stay === '1' });
 }
 

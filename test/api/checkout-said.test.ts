@@ -4,7 +4,7 @@
  */
 import { afterAll, expect, test } from 'vitest';
 import { host, type Shown, stepOf, textOf, titleOf, visitor } from '../support/checkout-flows.ts';
-import { numberEnding } from '../support/flows.ts';
+import { codeOn, numberEnding } from '../support/flows.ts';
 import { addAccount } from '../support/transfer-flows.ts';
 import { openWorld } from '../support/world.ts';
 
@@ -57,4 +57,19 @@ test('a customer of a shop that gave no address is not told of a return to it', 
   expect(await waiting({})).toMatch(/3 Payment confirmed Leave this page open/);
   const returning = await waiting({ success_redirect_url: 'https://shop.example/thanks' });
   expect(returning).toMatch(/3 Payment confirmed You return to the shop Leave this page open/);
+});
+
+test('a page that is loaded again once its code has expired no longer says that a new code is on its way', async () => {
+  const phone = numberEnding('43');
+  const wallet = await world.wallet({ balance: 500_00n, phone });
+  const customer = visitor(world);
+  const page = await customer.open((await host(world, await world.merchant(), { minted: { amount: '150.00' } })).url);
+  const asked = await customer.send(stepOf(page, 'pay'), { method: 'wallet', number: wallet.number, pin: wallet.pin });
+  const resent = await customer.send(stepOf(asked, 'resend'), {});
+  expect(textOf(resent)).toContain('A new code is on its way.');
+  await codeOn(world, phone, 2);
+  await world.clock.advance(10 * 60_000);
+  const over = textOf(await customer.open(resent.url));
+  expect(over).toContain('This code has expired.');
+  expect(over).not.toContain('on its way');
 });
