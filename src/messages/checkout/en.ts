@@ -99,7 +99,8 @@ export const en = {
   slow_title: 'We are still waiting for {carrier}',
   slow_text: 'The answer is late. Do not pay a second time: this page tells you as soon as it is known.',
   bank_asked_title: 'We are waiting for your bank',
-  bank_asked_text: 'This takes a few seconds. Do not pay a second time: this page tells you as soon as it is known.',
+  bank_asked_text:
+    'This usually takes a few seconds. Do not pay a second time: this page tells you as soon as it is known.',
 
   code_title: 'Enter the code that we sent you',
   code_sent: 'A six-digit code is on its way to {phone}.',

@@ -101,7 +101,7 @@ export const es = {
   slow_title: 'Seguimos esperando a {carrier}',
   slow_text: 'La respuesta se retrasa. No pague otra vez: esta página se lo dirá en cuanto se sepa.',
   bank_asked_title: 'Esperamos la respuesta de su banco',
-  bank_asked_text: 'Tarda unos segundos. No pague otra vez: esta página se lo dirá en cuanto se sepa.',
+  bank_asked_text: 'Suele tardar unos segundos. No pague otra vez: esta página se lo dirá en cuanto se sepa.',
 
   code_title: 'Escriba el código que le hemos enviado',
   code_sent: 'Un código de seis dígitos va en camino a {phone}.',

@@ -105,7 +105,7 @@ export const fr = {
   slow_text: 'La réponse tarde. Ne payez pas une seconde fois : cette page vous informera dès qu’elle sera connue.',
   bank_asked_title: 'Nous attendons la réponse de votre banque',
   bank_asked_text:
-    'Cela prend quelques secondes. Ne payez pas une seconde fois : cette page vous informera du résultat.',
+    'Cela prend en général quelques secondes. Ne payez pas une seconde fois : cette page vous informera du résultat.',
 
   code_title: 'Saisissez le code que nous vous avons envoyé',
   code_sent: 'Un code à six chiffres est en route vers le {phone}.',

@@ -100,7 +100,7 @@ export const ln = {
   slow_title: 'Tozali naino kozela {carrier}',
   slow_text: 'Eyano ezali koumela. Kofuta mbala ya mibale te: lokasa oyo ekoyebisa yo soki eyebani.',
   bank_asked_title: 'Tozali kozela eyano ya banki na yo',
-  bank_asked_text: 'Ekozwa mwa basegonde. Kofuta mbala ya mibale te: lokasa oyo ekoyebisa yo soki eyebani.',
+  bank_asked_text: 'Mbala mingi ezwaka mwa basegonde. Kofuta mbala ya mibale te: lokasa oyo ekoyebisa yo soki eyebani.',
 
   code_title: 'Koma code oyo totindeli yo',
   code_sent: 'Code ya bachiffre motoba ezali koya na {phone}.',

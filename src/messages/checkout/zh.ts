@@ -99,7 +99,7 @@ export const zh = {
   slow_title: '我们仍在等待 {carrier} 答复',
   slow_text: '答复有延迟。请不要再次付款：一有结果，本页面就会告诉您。',
   bank_asked_title: '正在等待您的银行答复',
-  bank_asked_text: '这需要几秒钟。请不要再次付款：一有结果，本页面就会告诉您。',
+  bank_asked_text: '通常只需几秒钟。请不要再次付款：一有结果，本页面就会告诉您。',
 
   code_title: '请输入我们发送的验证码',
   code_sent: '六位验证码正在发送到 {phone}。',
