@@ -10,7 +10,7 @@ import type { Merchant } from '../domain/records.ts';
 import { Refusal, type RefusalCode } from '../domain/refusal.ts';
 import { RETURNED_PATH } from '../domain/return-address.ts';
 import { type CheckoutWord, checkoutText } from '../messages/checkout/words.ts';
-import { html } from '../messages/html.ts';
+import { type Html, html } from '../messages/html.ts';
 import type { Language } from '../messages/messages.ts';
 import type { PageAnswer } from '../messages/page.ts';
 import type { PageView } from '../usecases/checkout-read.ts';
@@ -45,6 +45,9 @@ const PAGES: { readonly [kind in Closed]: ClosedPage } = {
   busy: { status: 503, code: 1402, title: 'trouble_title', text: 'trouble_text' },
 };
 
+/** After these the payment's page can be opened again. Those of trouble and of limits ask for that, after a while. */
+const LEADING_BACK: readonly Closed[] = ['foreign', 'large', 'trouble', 'busy'];
+
 function isClosed(kind: string): kind is Closed {
   return Object.hasOwn(PAGES, kind);
 }
@@ -54,13 +57,14 @@ const CLOSED_PATH = '/checkout/closed';
 
 /**
  * The page of that kind, in the reader's language. It has the status for a browser, and the refusal that a program gets instead
- * (contract §2).
+ * (contract §2). `id`: that of the page that was asked for, as it was sent.
  */
-export function closedPage(assets: Assets, language: Language, kind: Closed): PageAnswer {
+export function closedPage(assets: Assets, language: Language, kind: Closed, id?: string): PageAnswer {
   const { status, code, title, text } = PAGES[kind];
   const page = wordsPage(assets, language, checkoutText(language, title), checkoutText(language, text), {
     path: `${CLOSED_PATH}/${kind}`,
     status,
+    id: LEADING_BACK.includes(kind) ? id : undefined,
   });
   return { refusal: new Refusal(code), ...page };
 }
@@ -75,9 +79,9 @@ export function repeatedPage(
   kind: string,
   query: Readonly<Record<string, string>>,
 ): PageAnswer {
-  if (kind === LIMITED) return { ...limitedPage(assets, language, secondsIn(query)), status: 200 };
+  if (kind === LIMITED) return { ...limitedPage(assets, language, secondsIn(query), query.of), status: 200 };
   if (kind === RETURNED) return returnedPage(assets, language);
-  const page = closedPage(assets, language, isClosed(kind) ? kind : 'unknown');
+  const page = closedPage(assets, language, isClosed(kind) ? kind : 'unknown', query.of);
   return page.status < 500 ? page : { ...page, status: 200, refusal: new Refusal(1204) };
 }
 
@@ -96,11 +100,11 @@ function returnedPage(assets: Assets, language: Language): PageAnswer {
 /** Too many requests, of one session or one address. */
 const LIMITED = 'limited';
 
-function limitedPage(assets: Assets, language: Language, seconds: number): PageAnswer {
+function limitedPage(assets: Assets, language: Language, seconds: number, id: string | undefined): PageAnswer {
   const title = checkoutText(language, 'refused_title');
   const text = checkoutText(language, 'busy', { time: spanText(language, seconds * 1_000) });
   const query = { seconds: String(seconds) };
-  return wordsPage(assets, language, title, text, { path: `${CLOSED_PATH}/${LIMITED}`, query, status: 429 });
+  return wordsPage(assets, language, title, text, { path: `${CLOSED_PATH}/${LIMITED}`, query, status: 429, id });
 }
 
 /** The seconds to wait that the address gives. */
@@ -130,12 +134,12 @@ ${amountLine(amountText(language, payment.total_minor, payment.currency))}
 /** The path at which a ticket is presented. */
 export const TICKET_PATH = '/api/v1/payments/collect-redirect';
 
-/** How a request that failed is shown. */
-export function failedPage(assets: Assets, language: Language, refusal: Refusal): PageAnswer {
+/** How a request that failed is shown. `id`: that of the page that it was for, if any, as it was sent. */
+export function failedPage(assets: Assets, language: Language, refusal: Refusal, id: string | undefined): PageAnswer {
   const kind = failedKind(refusal);
-  if (refusal.code === 1403) return { ...closedPage(assets, language, kind), status: refusal.http };
-  if (refusal.code !== 1301) return closedPage(assets, language, kind);
-  return limitedPage(assets, language, refusal.more.retryAfter ?? 1);
+  if (refusal.code === 1403) return { ...closedPage(assets, language, kind, id), status: refusal.http };
+  if (refusal.code !== 1301) return closedPage(assets, language, kind, id);
+  return limitedPage(assets, language, refusal.more.retryAfter ?? 1, id);
 }
 
 /**
@@ -149,14 +153,29 @@ function failedKind({ code, http }: Refusal): Closed {
   return http >= 500 ? 'trouble' : 'refused';
 }
 
+interface WordsOptions extends Pick<Frame, 'path' | 'query'> {
+  readonly status: number;
+  readonly merchant?: Merchant;
+  /** The id of the payment's page to which this one leads back. */
+  readonly id?: string | undefined;
+}
+
 function wordsPage(
   assets: Assets,
   language: Language,
   title: string,
   text: string,
-  more: Pick<Frame, 'path' | 'query'> & { readonly status: number; readonly merchant?: Merchant },
+  { path, query = {}, id, status, merchant }: WordsOptions,
 ): PageAnswer {
-  const main = html`<section class="card ended"><h1>${title}</h1><p>${text}</p></section>`;
-  const { merchant, status, ...address } = more;
-  return documentAnswer(assets, { language, title, merchant, main, scripts: ['page.js'], ...address }, { status });
+  const isKnown = id !== undefined && /^chk_[0-9a-z]+$/.test(id);
+  const main = html`<section class="card ended"><h1>${title}</h1><p>${text}</p>${isKnown ? backTo(language, id) : undefined}</section>`;
+  // In another language the page leads back, too.
+  const kept = isKnown ? { ...query, of: id } : query;
+  const frame: Frame = { language, title, merchant, main, scripts: ['page.js'], path, query: kept };
+  return documentAnswer(assets, frame, { status });
+}
+
+/** A link, because a browser that loads the answer to a form again sends the form again, and warns of that. */
+function backTo(language: Language, id: string): Html {
+  return html`<a class="button" href="/checkout/${id}">${checkoutText(language, 'open_button')}</a>`;
 }

@@ -54,8 +54,13 @@ export function checkoutPages(deps: Deps): Pages {
       ...[...Object.keys(steps), 'language'].filter((name) => name !== 'card').map(backPage),
       ...filePages(parts),
     ],
-    failed: (refusal, request) => failedPage(assets, readerLanguage(request), refusal),
+    failed: (refusal, request) => failedPage(assets, readerLanguage(request), refusal, idIn(request.path)),
   };
+}
+
+/** The id of the page whose address, or whose form's, that is. */
+function idIn(path: string): string | undefined {
+  return /^\/checkout\/([^/]+)/.exec(path)?.[1];
 }
 
 /** The address that the shop sends its customer to. */
@@ -162,7 +167,7 @@ async function byForm(
   answer: (view: PageView, checkout: Checkout) => Promise<PageAnswer>,
 ): Promise<PageAnswer> {
   const { assets } = parts;
-  if (request.isForeign) return closedPage(assets, readerLanguage(request), 'foreign');
+  if (request.isForeign) return closedPage(assets, readerLanguage(request), 'foreign', request.params.id);
   const checkout = await openedBy(parts, request);
   if (checkout === undefined) return closedPage(assets, readerLanguage(request), 'unknown');
   return answer(await countedView(parts, request, checkout), checkout);

@@ -103,15 +103,19 @@ function failPage(
   const refusal = noteFailure(parts, request, error);
   const seconds = retryAfterOf(refusal);
   if (seconds !== null) reply.header('Retry-After', String(seconds));
-  return send(request, reply, pages.failed(refusal, readerOf(request)));
+  return send(request, reply, pages.failed(refusal, { ...readerOf(request), path: pathOf(request) }));
 }
 
 /** Whether a request that never came to a page is a browser's, for one of the pages. */
 function isForPage(pages: Pages, { headers, method, url }: FastifyRequest): boolean {
   if (!wantsHtml(headers.accept)) return false;
-  const [path = ''] = url.split(/[?#]/, 1);
+  const path = pathOf({ url });
   const asked = method === 'HEAD' ? 'GET' : method;
   return path.startsWith(pages.root) || pages.list.some((page) => page.path === path && page.method === asked);
+}
+
+function pathOf({ url }: Pick<FastifyRequest, 'url'>): string {
+  return url.split(/[?#]/, 1)[0] ?? '';
 }
 
 /** The parts of a request that tell of its reader. */

@@ -62,10 +62,13 @@ export interface Page {
   show(request: PageRequest): PageAnswer | Promise<PageAnswer>;
 }
 
+/** What is told of a request that failed, perhaps before it came to its page. `path`: its address, without the query. */
+export type FailedRequest = Pick<PageRequest, 'header' | 'query' | 'cookie'> & { readonly path: string };
+
 /** The pages of a room, and how it shows that one of them could not be shown. */
 export interface Pages {
   /** The root of their addresses: an address below it that no page has is answered in words, too. */
   readonly root: string;
   readonly list: readonly Page[];
-  failed(refusal: Refusal, request: Pick<PageRequest, 'header' | 'query' | 'cookie'>): PageAnswer;
+  failed(refusal: Refusal, request: FailedRequest): PageAnswer;
 }

@@ -1,7 +1,7 @@
 /** The entrances of the hosted page: a browser is always answered in words, a script in JSON, and a plain browser gets in. */
 
 import { afterAll, describe, expect, test } from 'vitest';
-import { elementsOf, host, stepOf, textOf, titleOf, visitor } from '../support/checkout-flows.ts';
+import { elementsOf, host, type Shown, stepOf, textOf, titleOf, visitor } from '../support/checkout-flows.ts';
 import { expectEnvelope, expectRefusal } from '../support/envelope.ts';
 import { sendRaw } from '../support/raw.ts';
 import { addAccount } from '../support/transfer-flows.ts';
@@ -328,6 +328,43 @@ describe('a card number in another notation is refused', () => {
   test('and an order number, an amount and a time do not count as one', async () => {
     for (const customer_reference of ['2026-11-20 12:00:00.123456', 'order 1 000 000 000.00', '+62812345678901']) {
       expect((await mint(world, merchant, { customer_reference })).token).toMatch(/^sess_/);
+    }
+  });
+});
+
+describe('a page of trouble', () => {
+  const linkIn = (shown: Shown) => /<a class="button" href="([^"]*)">/.exec(shown.html)?.[1];
+
+  test('that answers a form leads back to the payment, in other languages too: to load it again would send the form again', async () => {
+    const me = visitor(world);
+    const page = await me.open((await host(world, merchant)).url);
+    const address = stepOf(page, 'pay');
+    const large = await me.send(address, { method: 'wallet', number: '9'.repeat(20_000) });
+    const foreign = await me.send(address, { method: 'wallet' }, { origin: 'https://evil.example' });
+    for (const [shown, status] of [
+      [large, 413],
+      [foreign, 403],
+    ] as const) {
+      expect(shown.status).toBe(status);
+      expect(linkIn(shown)).toBe(address.replace(/\/pay$/, ''));
+      const french = elementsOf(shown).find(({ attributes }) => attributes.get('hreflang') === 'fr');
+      const same = await me.open(french?.attributes.get('href') ?? '');
+      expect(linkIn(same)).toBe(linkIn(shown));
+      expect(titleOf(await me.open(linkIn(same) ?? ''))).toBe('Comment voulez‑vous payer ?');
+    }
+  });
+
+  test('leads nowhere if no page is known, or none can be opened', async () => {
+    const me = visitor(world);
+    expect(linkIn(await me.open('/checkout/closed/limited?seconds=5&of=chk_x'))).toBe('/checkout/chk_x');
+    for (const path of [
+      'trouble',
+      'trouble?of=//evil.example',
+      'trouble?of=..',
+      'unknown?of=chk_x',
+      'refused?of=chk_x',
+    ]) {
+      expect(linkIn(await me.open(`/checkout/closed/${path}`)), path).toBeUndefined();
     }
   });
 });
