@@ -77,17 +77,23 @@ function facts(shown: Shown, account: BankAccount): Html {
   const { payment } = shown.view;
   // A bank's field takes digits and a decimal point, no currency sign and no spaces between thousands.
   const plain = formatMinor(payment.total_minor, payment.currency);
-  return html`<dl class="facts">${fact(shown, text(shown, 'amount'), money(shown, payment.total_minor), plain)}
+  return html`<dl class="facts">${fact(shown, text(shown, 'amount'), plain, money(shown, payment.total_minor))}
 ${fact(shown, text(shown, 'bank_name'), account.bank_name)}
 ${fact(shown, text(shown, 'bank_holder'), account.account_name)}
 ${fact(shown, text(shown, 'bank_number'), account.account_number)}
-${account.iban === null ? undefined : fact(shown, 'IBAN', account.iban)}
+${account.iban === null ? undefined : fact(shown, 'IBAN', account.iban, groupedIban(account.iban))}
 ${account.swift === null ? undefined : fact(shown, 'SWIFT / BIC', account.swift)}
 ${account.branch_city === null ? undefined : fact(shown, text(shown, 'bank_city'), account.branch_city)}
 ${fact(shown, text(shown, 'bank_reference'), payment.customer_reference)}</dl><p class="hush" role="status" data-copy-status></p>`;
 }
 
-/** A value, and a copy button that a script makes visible. `copied` is what the button copies, if not the value shown. */
-function fact(shown: Shown, name: string, value: string, copied = value): Piece {
-  return html`<div><dt>${name}</dt><dd><span>${value}</span><button type="button" class="copy" data-copy="${copied}" data-copied="${text(shown, 'copied')}" data-name="${name}" aria-label="${text(shown, 'copy')}: ${name}" hidden>${text(shown, 'copy')}</button></dd></div>`;
+/** In groups of four, as banks print it; the gaps are drawn, so that nobody copies them. */
+function groupedIban(iban: string): Html {
+  const groups = iban.match(/.{1,4}/g) ?? [];
+  return html`${groups.map((group, place) => html`${place === 0 ? undefined : html`<wbr>`}<span class="quad">${group}</span>`)}`;
+}
+
+/** A value, and a button that copies it, which a script makes visible. `written`: how the value is shown, if otherwise. */
+function fact(shown: Shown, name: string, value: string, written: Piece = value): Piece {
+  return html`<div><dt>${name}</dt><dd><span>${written}</span><button type="button" class="copy" data-copy="${value}" data-copied="${text(shown, 'copied')}" data-name="${name}" aria-label="${text(shown, 'copy')}: ${name}" hidden>${text(shown, 'copy')}</button></dd></div>`;
 }

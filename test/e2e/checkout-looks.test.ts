@@ -87,6 +87,34 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await expectUsable(page);
   });
 
+  test('an IBAN is shown in groups, broken only between two of them, and selected without the gaps', async () => {
+    const iban = 'FR1420041010050500013M02606';
+    const abroad = await world.merchant();
+    await addAccount(world, abroad, { iban });
+    const page = await open('narrow', (await host(world, abroad)).url);
+    await promiseTransfer(page);
+    const seen = await page.evaluate(`(() => {
+      const value = [...document.querySelectorAll('.facts dt')].find((one) => one.textContent === 'IBAN')
+        .nextElementSibling.firstElementChild;
+      const range = document.createRange();
+      const groups = [...value.children].filter((one) => one.textContent !== '');
+      const whole = groups.filter((one) => {
+        range.selectNodeContents(one);
+        return range.getClientRects().length === 1;
+      });
+      getSelection().selectAllChildren(value);
+      return { selected: String(getSelection()), groups: groups.map((one) => one.textContent), whole: whole.length };
+    })()`);
+    expect(seen).toEqual({
+      selected: iban,
+      groups: ['FR14', '2004', '1010', '0505', '0001', '3M02', '606'],
+      whole: 7,
+    });
+    expect(await page.locator('[aria-label="Copy: IBAN"]').getAttribute('data-copy')).toBe(iban);
+    await expectUsable(page);
+    await keepPicture(page, 'iban');
+  });
+
   test('the largest amounts are broken nowhere: not as the amount, and not in a button', async () => {
     const large = await world.merchant();
     for (const [currency, amount] of [
