@@ -151,6 +151,12 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     expect(enlarged.name).toBe(enlarged.seen);
     await page.locator('.languages summary').click();
     expect((await page.locator('.languages ul').boundingBox())?.x).toBeGreaterThan(0);
+    const lines = await page.evaluate(`[...document.querySelectorAll('.languages a')].map((link) => {
+      const range = document.createRange();
+      range.selectNodeContents(link);
+      return range.getClientRects().length;
+    })`);
+    expect(lines, 'every language in one line').toEqual(LANGUAGES.map(() => 1));
     await keepPicture(page, 'enlarged-name');
 
     const long = await world.merchant('Établissements Mutombo-Kabongo et Fils, Matériaux de Construction');
