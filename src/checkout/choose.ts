@@ -124,6 +124,9 @@ function phoneField(shown: Shown, { method, totalMinor }: Offer, fault: string |
   const country = chosenCountry(shown);
   const help = text(shown, 'phone_help', { amount: money(shown, totalMinor) });
   const many = countries.length > 1;
+  const value = kept.method === method ? (kept.phone ?? '') : '';
+  // A number that was typed with its own country's code does not follow another one.
+  const before = many || /^\s*(\+|00)/.test(value) ? undefined : dialCode(country);
   return html`${many ? countryField(shown, countries, country) : html`<input type="hidden" name="country" value="${country}">`}
 ${field({
   name: 'phone',
@@ -131,13 +134,13 @@ ${field({
   label: text(shown, 'phone'),
   help: html`<span data-carrier="${pathOf(shown, 'carrier')}" data-help="${help}" data-known="${text(shown, 'phone_help_carrier', { carrier: '{carrier}', amount: money(shown, totalMinor) })}" aria-live="polite">${help}</span>`,
   fault,
-  value: kept.method === method ? kept.phone : '',
+  value,
   type: 'tel',
   inputmode: 'tel',
   // The country stands beside the field or before it.
   autocomplete: 'tel-national',
   maxlength: 40,
-  before: many ? undefined : dialCode(country),
+  before,
 })}`;
 }
 

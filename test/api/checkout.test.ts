@@ -277,6 +277,9 @@ describe('mobile money', () => {
     const refused = await me.send(stepOf(page, 'pay'), { method: 'mobile_money', phone, country: 'CD' });
     expect(refused.status).toBe(400);
     expect(textOf(refused)).toContain(sentence);
+    expect(/<span class="before"/.test(refused.html), 'no code of a country before another one').toBe(
+      !phone.startsWith('+'),
+    );
     expect(await statusOf(transaction_id)).toBe('pending');
   });
 
