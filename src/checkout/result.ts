@@ -67,10 +67,11 @@ function refundLine(shown: Shown): Piece {
   return refunded_minor === 0n ? undefined : line(text(shown, 'refunded_title'), money(shown, refunded_minor));
 }
 
+/** The time is that of the payment, also once it has been refunded. */
 function lines(shown: Shown, sums?: Piece): Html {
   const { payment, now } = shown.view;
   return html`<dl class="sums">${sums}${payment.method === 'none' ? undefined : line(text(shown, 'method'), methodText(shown, payment.method))}
-${line(text(shown, 'date'), moment(shown, payment.completed_at ?? now))}
+${line(text(shown, payment.status === 'refunded' ? 'paid_title' : 'date'), moment(shown, payment.completed_at ?? now))}
 ${names(shown)}</dl>`;
 }
 

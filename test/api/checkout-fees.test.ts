@@ -156,4 +156,7 @@ test('a page shows what has been sent back, in part or whole, without a fee that
   expect(titleOf(refunded)).toBe('Refunded');
   expect(textOf(refunded)).toContain('$12.50');
   expect(textOf(refunded)).not.toContain('$12.75');
+  // The only time that is shown is that of the payment, not of the refund.
+  expect(textOf(paid)).toMatch(/ Date Nov 20, 2026, /);
+  expect(textOf(refunded)).toMatch(/ Paid Nov 20, 2026, /);
 });
