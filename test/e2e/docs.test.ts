@@ -97,6 +97,25 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     },
   );
 
+  test('in a narrow window no table is wider than it, and enlarged text grows and needs no sideways scrolling', async () => {
+    const page = await open('narrow', '/docs');
+    const devtools = await page.context().newCDPSession(page);
+    await devtools.send('Page.enable');
+    const wider = (selector: string): Promise<string[]> =>
+      page.evaluate(`[...document.querySelectorAll('${selector}')]
+        .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+        .map((one) => one.getAttribute('aria-label') ?? one.tagName)`);
+    for (const path of PAGES.filter((one) => one !== '/docs/reference')) {
+      await page.goto(url + path);
+      expect(await wider('.table'), path).toEqual([]);
+      await devtools.send('Page.setFontSizes', { fontSizes: { standard: 32 } });
+      const size = await page.evaluate('getComputedStyle(document.querySelector("main p")).fontSize');
+      expect(Number.parseInt(String(size), 10), path).toBeGreaterThanOrEqual(32);
+      expect(await wider('html'), path).toEqual([]);
+      await devtools.send('Page.setFontSizes', { fontSizes: { standard: 16 } });
+    }
+  });
+
   test('the menu of a narrow window leads to a call without a script', async () => {
     const page = await open('small', '/docs/reference', { javaScriptEnabled: false });
     await page.getByText('Contents', { exact: true }).click();
