@@ -43,6 +43,7 @@ ${steps(shown, carrier, msisdn, since)}
 ${leave(shown)}</section>`;
 }
 
+/** What is yet to come is grey; to whom it is read out, a word says so: nobody may take the payment for confirmed. */
 function steps(shown: Shown, carrier: string, msisdn: string | null | undefined, since: number): Html {
   const returns = shopAddress(shown.view.payment, { mayBePaid: true }) !== undefined;
   const code = msisdn === undefined || msisdn === null ? undefined : menuCode(msisdn, carrier);
@@ -51,7 +52,7 @@ function steps(shown: Shown, carrier: string, msisdn: string | null | undefined,
   return html`<ol class="card steps">
 <li class="done"><span class="step" aria-hidden="true">✓</span><div><strong>${text(shown, 'wait_sent')}</strong><p class="soft"><time datetime="${new Date(since).toISOString()}" data-clock>${momentText(shown.language, since)}</time></p></div></li>
 <li class="now" aria-current="step"><span class="step" aria-hidden="true">2</span><div><strong>${before}<span class="whole">${carrier}</span>${after}</strong><p class="soft">${help}</p></div></li>
-<li class="later"><span class="step" aria-hidden="true">3</span><div><strong>${text(shown, 'wait_done')}</strong>${returns ? html`<p class="soft">${text(shown, 'wait_return')}</p>` : undefined}</div></li></ol>`;
+<li class="later"><span class="step" aria-hidden="true">3</span><div><strong><span class="hush">${text(shown, 'wait_next')} </span>${text(shown, 'wait_done')}</strong>${returns ? html`<p class="soft">${text(shown, 'wait_return')}</p>` : undefined}</div></li></ol>`;
 }
 
 /** The circle's circumference at a radius of 60. */

@@ -46,7 +46,7 @@ test('a window is called what its page says: how to pay, what to transfer, whom 
   world.sandbox.faults.clear();
 });
 
-test('a customer of a shop that gave no address is not told of a return to it', async () => {
+test('what is yet to come is called so, and without an address of the shop there is no return to it', async () => {
   const merchant = await world.merchant();
   const waiting = async (body: object): Promise<string> => {
     const customer = visitor(world);
@@ -54,9 +54,9 @@ test('a customer of a shop that gave no address is not told of a return to it', 
     const pay = { method: 'mobile_money', phone: numberEnding('42') };
     return textOf(await customer.send(stepOf(page, 'pay'), pay));
   };
-  expect(await waiting({})).toMatch(/3 Payment confirmed Leave this page open/);
+  expect(await waiting({})).toMatch(/3 Next: Payment confirmed Leave this page open/);
   const returning = await waiting({ success_redirect_url: 'https://shop.example/thanks' });
-  expect(returning).toMatch(/3 Payment confirmed You return to the shop Leave this page open/);
+  expect(returning).toMatch(/3 Next: Payment confirmed You return to the shop Leave this page open/);
 });
 
 test('a page that is loaded again once its code has expired no longer says that a new code is on its way', async () => {

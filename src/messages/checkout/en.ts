@@ -92,6 +92,7 @@ export const en = {
   wait_pin: 'Enter your {carrier} PIN',
   wait_dial: 'Nothing on the screen? Dial {code} and look for pending requests.',
   wait_look: 'Nothing on the screen? Open the {carrier} menu and look for pending requests.',
+  wait_next: 'Next:',
   wait_done: 'Payment confirmed',
   wait_return: 'You return to the shop',
   wait_open: 'Leave this page open: it changes by itself.',

@@ -94,6 +94,7 @@ export const es = {
   wait_pin: 'Escriba su PIN de {carrier}',
   wait_dial: '¿Nada en la pantalla? Marque {code} y busque las solicitudes pendientes.',
   wait_look: '¿Nada en la pantalla? Abra el menú de {carrier} y busque las solicitudes pendientes.',
+  wait_next: 'Después:',
   wait_done: 'Pago confirmado',
   wait_return: 'Volverá a la tienda',
   wait_open: 'Deje esta página abierta: cambia por sí sola.',

@@ -97,6 +97,7 @@ export const fr = {
   wait_pin: 'Saisissez votre code PIN {carrier}',
   wait_dial: 'Rien sur l’écran ? Composez {code} et cherchez les demandes en attente.',
   wait_look: 'Rien sur l’écran ? Ouvrez le menu {carrier} et cherchez les demandes en attente.',
+  wait_next: 'Ensuite :',
   wait_done: 'Paiement confirmé',
   wait_return: 'Vous retournez à la boutique',
   wait_open: 'Laissez cette page ouverte : elle change d’elle-même.',

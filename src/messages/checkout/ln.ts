@@ -93,6 +93,7 @@ export const ln = {
   wait_pin: 'Koma PIN na yo ya {carrier}',
   wait_dial: 'Eloko te na ekran? Benga {code} mpe luka bosenga oyo ezali kozela.',
   wait_look: 'Eloko te na ekran? Fungola menu ya {carrier} mpe luka bosenga oyo ezali kozela.',
+  wait_next: 'Na nsima:',
   wait_done: 'Lifuti endimami',
   wait_return: 'Okozonga na butiki',
   wait_open: 'Tika lokasa oyo ya kofungwama: ekobongwana yango moko.',

@@ -92,6 +92,7 @@ export const zh = {
   wait_pin: '输入您的 {carrier} PIN',
   wait_dial: '屏幕上没有显示？请拨 {code} 并查找待处理的请求。',
   wait_look: '屏幕上没有显示？请打开 {carrier} 菜单并查找待处理的请求。',
+  wait_next: '接下来：',
   wait_done: '付款已确认',
   wait_return: '您将返回商店',
   wait_open: '请保持此页面打开：它会自动更新。',
