@@ -4,6 +4,7 @@
  * Invariant: one value per line, and what is copied is what a bank's own field takes, however it is shown.
  */
 
+import { MAX_PROOF_BYTES } from '../domain/file-type.ts';
 import { formatMinor } from '../domain/money.ts';
 import type { BankAccount } from '../domain/transfer-records.ts';
 import { type Html, html, type Piece } from '../messages/html.ts';
@@ -54,7 +55,7 @@ export function proofMain(shown: Shown): Html {
   return html`<section class="card">${noticeOf(shown)}${request(shown)}
 <h2>${text(shown, 'proof_title')}</h2><p class="soft">${before}${moment(shown, payment.expires_at)}${joinSentences(shown.language, after, text(shown, 'proof_later'))}</p>
 <form method="post" action="${pathOf(shown, 'proof')}" enctype="multipart/form-data" data-once novalidate>
-<div class="field"><label class="label" for="file">${text(shown, 'proof_file')}</label><input id="file" name="file" type="file" accept="image/jpeg,image/png,application/pdf" required${fault === undefined ? undefined : html` aria-invalid="true" aria-describedby="file-fault" autofocus`}>${
+<div class="field"><label class="label" for="file">${text(shown, 'proof_file')}</label><input id="file" name="file" type="file" accept="image/jpeg,image/png,application/pdf" required data-most="${MAX_PROOF_BYTES}" data-large="${text(shown, 'file_large')}"${fault === undefined ? undefined : html` aria-invalid="true" aria-describedby="file-fault" autofocus`}>${
     fault === undefined ? undefined : faultLine('file-fault', fault)
   }</div><button class="button">${text(shown, 'proof_send')}</button></form><p class="back">${returnLink(shown, 'quiet', { mayBePaid: true })}</p></section>`;
 }

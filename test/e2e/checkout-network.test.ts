@@ -278,4 +278,27 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await page.clock.runFor(10_000);
     expect(await busy()).toBe(0);
   });
+
+  test('a file that is too large is refused before it is sent, and a smaller one is taken', async () => {
+    const { world, merchant } = desk;
+    const page = await desk.open('narrow', (await host(world, merchant)).url);
+    await page.locator('label[for=m-bank_transfer]').click();
+    await page.locator('form:has([name=account]) button').click();
+    let sent = 0;
+    page.on('request', (request) => {
+      if (request.url().endsWith('/proof')) sent += 1;
+    });
+    const large = { name: 'photo.jpg', mimeType: 'image/jpeg', buffer: Buffer.alloc(5 * 1024 * 1024 + 1) };
+    await page.locator('#file').setInputFiles(large);
+    await page.locator('form:has(#file) button').click();
+    await page.locator('#file-fault', { hasText: 'The file is too large: 5 MB at most.' }).waitFor();
+    await page.locator('#file[aria-invalid][aria-describedby=file-fault]:focus').waitFor();
+    expect(sent).toBe(0);
+    await expectUsable(page);
+    await page.locator('#file').setInputFiles({ name: 'proof.pdf', mimeType: 'application/pdf', buffer: pdfFile() });
+    expect(await page.locator('.fault, [aria-invalid]').count()).toBe(0);
+    await page.locator('form:has(#file) button').click();
+    await page.getByText('We have your proof').waitFor();
+    expect(sent).toBe(1);
+  });
 });

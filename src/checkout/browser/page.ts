@@ -67,6 +67,26 @@ function sayOffline(button: HTMLButtonElement | null, text: string): void {
   addEventListener('online', () => line.remove(), { once: true });
 }
 
+/** Refuses a file that is too large before it is sent: over a slow line that takes minutes, and the customer pays for every byte. */
+function refuseLargeFile(): void {
+  document.addEventListener('submit', (event) => {
+    const form = event.target instanceof HTMLFormElement ? event.target : null;
+    const field = form?.querySelector<HTMLInputElement>('input[data-most]');
+    const size = field?.files?.[0]?.size ?? 0;
+    if (field === null || field === undefined || size <= Number(field.dataset.most)) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    document.querySelector('#file-fault')?.remove();
+    const line = Object.assign(document.createElement('p'), { className: 'fault', id: 'file-fault' });
+    line.setAttribute('role', 'alert');
+    line.textContent = field.dataset.large ?? '';
+    field.after(line);
+    field.setAttribute('aria-invalid', 'true');
+    field.setAttribute('aria-describedby', line.id);
+    field.focus();
+  });
+}
+
 /** Buttons that copy a value and say so for a moment. */
 function copyOnPress(): void {
   // Elsewhere the browser has no clipboard, and the buttons stay hidden.
@@ -222,6 +242,8 @@ const { state, version } = document.body.dataset;
 if (state !== undefined && version !== undefined) follow(state, version);
 countDown();
 localTimes();
+// Before the form counts as sent.
+refuseLargeFile();
 sendOnce();
 copyOnPress();
 nameCarrier();
