@@ -115,6 +115,16 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await keepPicture(page, 'iban');
   });
 
+  test('what a browser refuses to copy is selected instead', async () => {
+    const page = await open('small', (await host(world, merchant)).url);
+    await promiseTransfer(page);
+    const holder = page.locator('.facts > div', { hasText: 'Account name' });
+    await page.evaluate("navigator.clipboard.writeText = () => Promise.reject(new Error('not allowed'))");
+    await holder.getByRole('button').click();
+    await expect.poll(() => page.evaluate('String(getSelection())')).toBe('Boutique Kivu');
+    expect(await holder.getByRole('button').textContent()).toBe('Copy');
+  });
+
   test('the largest amounts are broken nowhere: not as the amount, and not in a button', async () => {
     const large = await world.merchant();
     for (const [currency, amount] of [

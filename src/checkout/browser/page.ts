@@ -87,24 +87,29 @@ function refuseLargeFile(): void {
   });
 }
 
-/** Buttons that copy a value and say so for a moment. */
+/** Buttons that copy a value and say so for a moment. Browsers in apps may refuse that: then the value is selected, to be copied by hand. */
 function copyOnPress(): void {
   // Elsewhere the browser has no clipboard, and the buttons stay hidden.
-  if (!isSecureContext) return;
+  if (!isSecureContext || !('clipboard' in navigator)) return;
   const status = document.querySelector<HTMLElement>('[data-copy-status]');
   for (const button of document.querySelectorAll<HTMLButtonElement>('[data-copy]')) {
     button.hidden = false;
     const label = button.textContent;
     const { copied = '', name = '' } = button.dataset;
     button.addEventListener('click', () => {
-      void navigator.clipboard.writeText(button.dataset.copy ?? '').then(() => {
+      const say = (): void => {
         button.textContent = copied;
         // A screen reader announces which value was copied.
         if (status !== null) status.textContent = `${copied}: ${name}`;
         setTimeout(() => {
           button.textContent = label;
         }, 1_500);
-      });
+      };
+      const select = (): void => {
+        const value = button.previousElementSibling;
+        if (value !== null) getSelection()?.selectAllChildren(value);
+      };
+      void navigator.clipboard.writeText(button.dataset.copy ?? '').then(say, select);
     });
   }
 }
