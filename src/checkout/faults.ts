@@ -13,6 +13,7 @@ import { PIN_LOCK_MS } from '../domain/wallet.ts';
 import { type CheckoutWord, checkoutText } from '../messages/checkout/words.ts';
 import type { Language } from '../messages/messages.ts';
 import { amountText, spanText } from './amounts.ts';
+import type { PageState } from './state.ts';
 
 /** A form's field, by the name that it has on the page. */
 export type FieldName = 'phone' | 'number' | 'pin' | 'code' | 'account' | 'file';
@@ -52,20 +53,28 @@ function neededFault(language: Language, field: FieldName): string {
   return checkoutText(language, NEEDED[field]);
 }
 
-/** `otherwise`: what is said of a refusal for which there are no words of its own. */
-export function faultsOf(language: Language, refusal: Refusal, otherwise: CheckoutWord = 'away'): Faults {
+/** What is said in place of these words once the customer cannot pay another way, by what the page shows. */
+const INSTEAD: { readonly [state in PageState]?: { readonly [word in CheckoutWord]?: CheckoutWord } } = {
+  // The session has been used up: only a code can still pay.
+  code: { funds: 'code_funds', texts_used: 'code_texts_used', away: 'code_away' },
+  // A customer who has made a transfer must not read that nothing has been charged, either.
+  proof: { away: 'file_stalled' },
+};
+
+/** What a page in that state says of a refusal. */
+export function faultsOf(language: Language, refusal: Refusal, state: PageState): Faults {
   const details = refusal.more.details ?? [];
   const fields: { [field in FieldName]?: string } = {};
   let general: string | undefined;
   for (const detail of details) {
     const field = FIELDS[detail.field];
-    const text = detailText(language, detail, field);
+    const text = detailText({ language, state }, detail, field);
     if (field !== undefined && text !== undefined) fields[field] ??= text;
     else general ??= text;
   }
   const mayBePaid = details.some(({ code }) => OF_EARLIER_TRY.includes(code));
   if (Object.keys(fields).length > 0) return { fields, mayBePaid };
-  return { general: general ?? codeText(language, refusal, otherwise), fields, mayBePaid };
+  return { general: general ?? codeText({ language, state }, refusal), fields, mayBePaid };
 }
 
 /** What refuses a submit because of an earlier try, which has paid, or may have. */
@@ -124,7 +133,18 @@ const LAST_TRIES: { readonly [code: string]: { readonly word: CheckoutWord; read
   OTP_EXPIRED: { word: 'tries_used', forMs: CODE_WINDOW_MS },
 };
 
-function detailText(language: Language, detail: RefusalDetail, field: FieldName | undefined): string | undefined {
+/** Where words are said. */
+interface Place {
+  readonly language: Language;
+  readonly state: PageState;
+}
+
+function say({ language, state }: Place, word: CheckoutWord, values: { readonly [name: string]: string } = {}): string {
+  return checkoutText(language, INSTEAD[state]?.[word] ?? word, values);
+}
+
+function detailText(place: Place, detail: RefusalDetail, field: FieldName | undefined): string | undefined {
+  const { language } = place;
   if (detail.code === 'REQUIRED' && field !== undefined) return neededFault(language, field);
   // The network's form has not been opened.
   if (detail.code === 'REQUIRED' && detail.field === 'session_id') return checkoutText(language, 'card_first');
@@ -134,7 +154,7 @@ function detailText(language: Language, detail: RefusalDetail, field: FieldName 
     return checkoutText(language, closed.word, { time: spanText(language, Number(seconds) * 1_000) });
   }
   const word = DETAILS[detail.code];
-  return word === undefined ? undefined : checkoutText(language, word, valuesOf(language, detail.words ?? {}));
+  return word === undefined ? undefined : say(place, word, valuesOf(language, detail.words ?? {}));
 }
 
 function valuesOf(language: Language, words: Words): { [name: string]: string } {
@@ -155,11 +175,12 @@ function wordText(language: Language, amount: string, currency: Currency): strin
   return money === undefined ? amount : amountText(language, money.minor, currency);
 }
 
-function codeText(language: Language, { code, more }: Refusal, otherwise: CheckoutWord): string {
+function codeText(place: Place, { code, more }: Refusal): string {
+  const { language } = place;
   const time = spanText(language, (more.retryAfter ?? 1) * 1_000);
-  if (code === 1201) return checkoutText(language, 'funds');
+  if (code === 1201) return say(place, 'funds');
   if (code === 1301) return checkoutText(language, more.words === undefined ? 'busy' : 'tries_used', { time });
   if (code === 1303) return checkoutText(language, more.words?.about === 'code' ? 'tries_used' : 'locked', { time });
   if (code === 1402 && more.retryAfter !== undefined) return checkoutText(language, 'busy', { time });
-  return checkoutText(language, otherwise);
+  return say(place, 'away');
 }

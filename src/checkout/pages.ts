@@ -229,8 +229,7 @@ async function refusedStep(
   if (GONE_ON.includes(refusal.code) && !stands) return doneAnswer({ kind: 'page', path: '' }, checkout);
   const language = readerLanguage(request, view.payment.language);
   const kept = keptOf(request);
-  // A customer who has made a transfer must not read that nothing has been charged, or to pay another way.
-  const faults = faultsOf(language, refusal, stateOf(view) === 'proof' ? 'file_stalled' : 'away');
+  const faults = faultsOf(language, refusal, stateOf(view));
   const shown: Shown = { language, view, faults, kept };
   const cardKind = isFormSpent(refusal) ? 'renewal' : 'card';
   const answer = showPage(deps, assets, shown, { kind: kept.method === 'card' ? cardKind : 'page', stays: true });

@@ -72,6 +72,9 @@ export const en = {
   resends_used: 'No further code can be sent. Enter the last one that you received.',
   texts_used: 'Too many codes have been sent for this account. Wait {time}, or pay another way.',
   code_over: 'No further code can be sent.',
+  code_funds: 'There is not enough money on this account. Top it up, then enter the code again.',
+  code_texts_used: 'Too many codes have been sent for this account. Wait {time}, then ask for another.',
+  code_away: 'This cannot be done now. Nothing has been charged. Try again shortly.',
   busy: 'Too many requests at once. Wait {time}, then try again.',
   away: 'This cannot be done now. Nothing has been charged. Try again shortly, or pay another way.',
   under_way:

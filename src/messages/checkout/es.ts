@@ -74,6 +74,9 @@ export const es = {
   resends_used: 'No se puede enviar otro código. Escriba el último que recibió.',
   texts_used: 'Se enviaron demasiados códigos para esta cuenta. Espere {time} o pague de otra forma.',
   code_over: 'No se puede enviar otro código.',
+  code_funds: 'No hay saldo suficiente en esta cuenta. Recárguela y escriba el código otra vez.',
+  code_texts_used: 'Se enviaron demasiados códigos para esta cuenta. Espere {time} y pida otro.',
+  code_away: 'Ahora no es posible. No se ha cobrado nada. Inténtelo más tarde.',
   busy: 'Demasiadas solicitudes a la vez. Espere {time} e inténtelo de nuevo.',
   away: 'Ahora no es posible. No se ha cobrado nada. Inténtelo más tarde o pague de otra forma.',
   under_way:

@@ -75,6 +75,9 @@ export const fr = {
   resends_used: 'Aucun autre code ne peut être envoyé. Saisissez le dernier reçu.',
   texts_used: 'Trop de codes ont été envoyés pour ce compte. Attendez {time}, ou payez autrement.',
   code_over: 'Aucun autre code ne peut être envoyé.',
+  code_funds: 'Le solde de ce compte ne suffit pas. Rechargez-le, puis saisissez de nouveau le code.',
+  code_texts_used: 'Trop de codes ont été envoyés pour ce compte. Attendez {time}, puis demandez-en un autre.',
+  code_away: 'Ce n’est pas possible en ce moment. Rien n’a été débité. Réessayez un peu plus tard.',
   busy: 'Trop de demandes à la fois. Attendez {time}, puis réessayez.',
   away: 'Ce n’est pas possible en ce moment. Rien n’a été débité. Réessayez un peu plus tard, ou payez autrement.',
   under_way:
