@@ -77,7 +77,8 @@ export async function reconcile(
   const { connector } = statement;
   const { keyOf, lines, first, last, paid } = await scan(statement);
   const { from, to } = spanOf(statement, { first, last });
-  await requireKept(deps, Math.min(from, first ?? from));
+  const kept = Math.min(from, first ?? from);
+  await requireKept(deps, kept);
   const ours = await deps.store.upstreamSpan({
     connector,
     made: { from: from - APART_MS - LONG_OPEN_MS, to: to + APART_MS },
@@ -94,6 +95,8 @@ export async function reconcile(
     const sides = await readOurs(deps, connector, ours, { keyOf, isMine });
     await matchPart(deps, statement, { ours: sides, keyOf, isMine, from, to }, count);
   }
+  // Again: a month may have been dropped while this was reading.
+  await requireKept(deps, kept);
   const { counts, outside } = tally;
   const totals = totalsOf(ours, paid, outside);
   const differing = VERDICTS.filter((verdict) => verdict !== 'matched' && counts[verdict] > 0);
