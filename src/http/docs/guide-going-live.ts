@@ -57,10 +57,11 @@ ${code(
   'Shell',
   `mbongo merchant create --name 'Boutique Kivu'
 mbongo credential issue --merchant mch_… --addresses 203.0.113.0/24
+mbongo credential revoke --key key_…    # the first one
 mbongo merchant set --merchant mch_… --scope-required on \\
   --fee-covered-by buyer --delivery-behaviour direct_delivery`,
 )}
-<p>These secrets are shown only once. A credential stays on backends, and should be limited to their addresses; apps and web pages get session tokens. With <code>--scope-required on</code> every session has to state its scope, so that no session meant for collecting, which travels to a phone, can make a payout. The last two fix who pays the fee and when the money is available; otherwise whoever collects chooses, which may be the customer.</p></li>
+<p>These secrets are shown only once. A credential stays on backends, and should be limited to their addresses: <code>merchant create</code> makes one that may be used from any address, so revoke it once the backend uses the limited one. Apps and web pages get session tokens. With <code>--scope-required on</code> every session has to state its scope, so that no session meant for collecting, which travels to a phone, can make a payout. The last two fix who pays the fee and when the money is available; otherwise whoever collects chooses, which may be the customer.</p></li>
 <li><h2 id="integration">Your integration</h2>
 <ul>
 <li>Your backend sends an <a href="/docs/idempotency">Idempotency-Key</a> with every POST, and repeats the POST with the same key if no answer arrives.</li>
