@@ -15,7 +15,7 @@ import { type Reconciled, reconcile } from '../usecases/reconcile.ts';
 import { type Matched, VERDICTS } from '../usecases/reconcile-match.ts';
 import { isThereAlready, openNewFile } from './new-file.ts';
 import { readTime } from './options.ts';
-import { type Output, table, timeOf } from './output.ts';
+import { counted, type Output, table, timeOf } from './output.ts';
 import { readStatement, requireStatementFile } from './statement-file.ts';
 import type { Tools } from './tools.ts';
 
@@ -194,7 +194,7 @@ function outputOf(file: string, options: ReconcileOptions, result: Reconciled, s
   };
   const different = VERDICTS.filter((verdict) => verdict !== 'matched').reduce((sum, name) => sum + counts[name], 0);
   const text = [
-    `${lines} lines from ${document.from} to ${document.to}: ${agrees ? 'everything matches' : 'not everything matches'}`,
+    `${counted(lines, 'line')} from ${document.from} to ${document.to}: ${agrees ? 'everything matches' : 'not everything matches'}`,
     ...table(
       ['verdict', 'count'],
       VERDICTS.map((verdict) => [verdict, String(counts[verdict])]),
