@@ -197,6 +197,7 @@ describe('a webhook sample', () => {
         { ...real, headers: other },
         { ...real, headers: { ...headers, 'webhook-id': 'evt_other' } },
         { ...real, headers: { ...headers, 'webhook-timestamp': 'soon' } },
+        { ...real, headers: { ...headers, 'webhook-timestamp': '9'.repeat(5_000) } },
         { ...real, headers: { ...headers, 'webhook-signature': '' } },
         { ...real, headers: {} },
         // A developer who has forgotten to set the secret accepts nothing, rather than everything.
