@@ -2,11 +2,11 @@
  * A ticket is used up by the opening that showed the page, and by no other.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CommitUnknown } from '../../src/store/errors.ts';
 import { openByTicket, openForGood } from '../../src/usecases/checkout-open.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
 import { host, titleOf, visitor } from '../support/checkout-flows.ts';
+import { losingAnswer } from '../support/lost-answer.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -33,17 +33,7 @@ test('a ticket opens the page whose key was committed although the answer to tha
   const { deps } = world.gateway;
   const { url } = await host(world, merchant);
   const ticket = new URL(url).searchParams.get('ticket') ?? '';
-  let commits = 0;
-  const store: typeof deps.store = {
-    ...deps.store,
-    async commit(change) {
-      const outcome = await deps.store.commit(change);
-      commits += 1;
-      if (commits === 1) throw new CommitUnknown();
-      return outcome;
-    },
-  };
-  const opened = await openForGood({ ...deps, store }, ticket);
+  const opened = await openForGood(losingAnswer(deps), ticket);
   if (opened.kind !== 'open') throw new Error(opened.kind);
   expect((await openByTicket(deps, ticket, () => opened.key)).kind).toBe('open');
   expect((await openByTicket(deps, ticket, () => undefined)).kind).toBe('used');

@@ -18,6 +18,7 @@ import { journaled } from '../../src/usecases/journal.ts';
 import { builtProgram } from '../support/built.ts';
 import { type Document, openCommandLine } from '../support/command-line.ts';
 import { openCommandWorld } from '../support/command-world.ts';
+import { losingAnswer } from '../support/lost-answer.ts';
 import { openPayer } from '../support/payout-lines.ts';
 import { rowsOf } from '../support/rows.ts';
 import { WORLD_MASTER_KEY } from '../support/world.ts';
@@ -106,15 +107,8 @@ describe('a command', () => {
   test('whose answer was lost is recorded once', async () => {
     const { merchant } = await openPayer(world, 0n);
     const { deps } = world.gateway;
-    let isFirst = true;
-    const commit: typeof deps.store.commit = async (change) => {
-      const outcome = await deps.store.commit(change);
-      if (!isFirst) return outcome;
-      isFirst = false;
-      throw new CommitUnknown();
-    };
     // It waits before it asks again.
-    const lossy = { ...deps, clock: systemClock(), store: { ...deps.store, commit } };
+    const lossy = losingAnswer({ ...deps, clock: systemClock() });
     const copies = memoryLog(deps.clock);
     const store = journaled({ ...lossy, copies }, { verb: 'balance credit', by: 'amina', why: null });
     await creditBalance({ ...lossy, store }, merchant.id, 'usd', 5_00n);

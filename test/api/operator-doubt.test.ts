@@ -3,8 +3,6 @@
  * carry it out a second time.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CommitUnknown } from '../../src/store/errors.ts';
-import type { Store } from '../../src/store/store.ts';
 import { advanceClock, readClockShift } from '../../src/usecases/clock-shift.ts';
 import { holdConnector, resumeConnector } from '../../src/usecases/connector-hold.ts';
 import type { OperatorDeps } from '../../src/usecases/deps.ts';
@@ -13,6 +11,7 @@ import { readHold } from '../../src/usecases/holds.ts';
 import { setBrand } from '../../src/usecases/merchant-brand.ts';
 import { setMerchant } from '../../src/usecases/merchant-set.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
+import { losingAnswer } from '../support/lost-answer.ts';
 import { whileTimePasses } from '../support/waiting.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -28,15 +27,7 @@ async function overtaken(
   by: (deps: OperatorDeps) => Promise<unknown>,
 ): Promise<void> {
   const { deps } = world.gateway;
-  let isLost = false;
-  const commit: Store['commit'] = async (change) => {
-    const outcome = await deps.store.commit(change);
-    if (isLost) return outcome;
-    isLost = true;
-    await by(deps);
-    throw new CommitUnknown();
-  };
-  await whileTimePasses(world, command({ ...deps, store: { ...deps.store, commit } }), 500);
+  await whileTimePasses(world, command(losingAnswer(deps, () => by(deps))), 500);
 }
 
 const CONNECTOR = 'mtn-momo-disbursement';

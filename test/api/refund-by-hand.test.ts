@@ -2,14 +2,13 @@
  * Refunds that an operator carries out: of bank transfers, and of whatever no configured connector can send.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { CommitUnknown } from '../../src/store/errors.ts';
-import type { Store } from '../../src/store/store.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { approveProof } from '../../src/usecases/proof-decide.ts';
 import { callOffRefund, executeRefund } from '../../src/usecases/refund-decide.ts';
 import { makeRefundForMerchant } from '../../src/usecases/refund-make.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
 import { detailOf, type Paying, statusOf } from '../support/flows.ts';
+import { losingAnswer } from '../support/lost-answer.ts';
 import {
   balancesOf,
   expectSound,
@@ -203,15 +202,7 @@ describe('the reference of a refund by hand', () => {
   test('is its own, also if the answer of the database was lost', async () => {
     const merchant = await world.merchant();
     const { refund_id } = await refunded(world, merchant, await paidByTransfer(merchant));
-    const { deps } = world.gateway;
-    let isLost = false;
-    const commit: Store['commit'] = async (change) => {
-      const outcome = await deps.store.commit(change);
-      if (isLost) return outcome;
-      isLost = true;
-      throw new CommitUnknown();
-    };
-    const executing = execute(refund_id, 'FT 26326', { ...deps, store: { ...deps.store, commit } });
+    const executing = execute(refund_id, 'FT 26326', losingAnswer(world.gateway.deps));
     await whileTimePasses(world, executing, 500);
     expect((await executing).refund).toMatchObject({ status: 'completed', provider_reference: 'FT 26326' });
   });

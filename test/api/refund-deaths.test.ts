@@ -3,11 +3,11 @@
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Refund } from '../../src/domain/outgoing-records.ts';
-import { CommitUnknown } from '../../src/store/errors.ts';
 import type { Deps } from '../../src/usecases/deps.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { makeRefundForMerchant } from '../../src/usecases/refund-make.ts';
 import { startRefund } from '../../src/usecases/refund-start.ts';
+import { losingAnswer } from '../support/lost-answer.ts';
 import {
   balancesOf,
   creditsOf,
@@ -132,15 +132,7 @@ test('of ten processes that start the same refund, one sends it', async () => {
 test('an intention whose commit’s answer was lost is looked up, and sent once', async () => {
   const paid = await paidByPhone(world, merchant, '01');
   const refund = await orphaned(paid);
-  const { deps } = world.gateway;
-  let lost = 0;
-  const commit: Deps['store']['commit'] = async (change) => {
-    const outcome = await deps.store.commit(change);
-    lost += 1;
-    if (lost === 1) throw new CommitUnknown();
-    return outcome;
-  };
-  await startRefund({ ...deps, store: { ...deps.store, commit } }, refund);
+  await startRefund(losingAnswer(world.gateway.deps), refund);
   await expectSentOnce(paid, refund);
   expect(await attemptsOf(refund)).toEqual([{ status: 'approved' }]);
 });

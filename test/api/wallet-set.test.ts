@@ -4,7 +4,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { walletShow } from '../../src/commands/wallet.ts';
 import { makeWalletNumber } from '../../src/domain/wallet.ts';
-import { CommitUnknown } from '../../src/store/errors.ts';
 import { UNCOUNTED } from '../../src/usecases/code-calls.ts';
 import { resendCode } from '../../src/usecases/code-resend.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
@@ -14,6 +13,7 @@ import { host, stepOf, textOf, titleOf, visitor } from '../support/checkout-flow
 import { openCommandWorld } from '../support/command-world.ts';
 import { callerOf, meansOf, oncePinIsJudged, plainly, submitOf } from '../support/direct-calls.ts';
 import { codeOn, collect, numberEnding, type Paying, payFromWallet, phoneState, statusOf } from '../support/flows.ts';
+import { losingAnswer } from '../support/lost-answer.ts';
 import { whileTimePasses } from '../support/waiting.ts';
 import type { World } from '../support/world.ts';
 
@@ -192,19 +192,8 @@ test('a code that is sent again while the phone is changed goes to neither', asy
 test('a command whose answer was lost undoes no later one', async () => {
   const wallet = await world.wallet();
   const { deps } = world.gateway;
-  const { store } = deps;
-  let isLost = false;
-  const commit: typeof store.commit = async (change) => {
-    const outcome = await store.commit(change);
-    if (isLost) return outcome;
-    isLost = true;
-    await setWallet(deps, wallet.number, { pin: null, phone: undefined });
-    throw new CommitUnknown();
-  };
-  const setting = setWallet({ ...deps, store: { ...store, commit } }, wallet.number, {
-    pin: '772201',
-    phone: undefined,
-  });
+  const overtaken = losingAnswer(deps, () => setWallet(deps, wallet.number, { pin: null, phone: undefined }));
+  const setting = setWallet(overtaken, wallet.number, { pin: '772201', phone: undefined });
   await whileTimePasses(world, setting, 500);
   for (const pin of [wallet.pin, '772201']) expect(await pay({ ...wallet, pin })).toMatchObject({ error_code: '1302' });
 });
