@@ -86,7 +86,8 @@ function orderSearch(
   const credit = purpose === 'payment' && upstreamReference !== undefined ? [distinctive(upstreamReference)] : [];
   const tries = (of: AttemptPurpose): string => `select a.payment_id from ${inEither('attempt')} a
   where a.purpose = '${of}' and ? in (a.id, a.reference, a.provider_reference)`;
-  // A bank transfer has no attempt. The name of its credit ends in what of the bank's reference counts. Nor has a refund by hand one.
+  // A bank transfer has no attempt. The name of its credit ends in what of the bank's reference counts, as that of a
+  // refund by hand does, which has none either.
   const named = `union all select o.id from ${inEither('payment')} o where o.provider_reference = ?
   union all select r.payment_id from transfer_reference r
   where r.payment_id is not null and substring(r.id from '[^:]*$') = $${shards.length + 1}

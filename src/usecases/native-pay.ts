@@ -25,11 +25,11 @@ import { type Collect, type Collected, newPayment, requireCollectable } from './
 import {
   type Answering,
   type Decision,
+  isTransientFailure,
   perform,
   type Reply,
   refusalOf,
   refuse,
-  rethrowUnlessTransient,
   retryWhileUnavailable,
 } from './perform.ts';
 
@@ -188,8 +188,10 @@ async function commitIntended(
   } catch (error) {
     if (!(error instanceof CommitUnknown) || intended === undefined || rendered === undefined) throw error;
     const lost = intended;
-    // If the attempt cannot be looked up either, as the database stays away, the outcome stays unknown.
-    const found = await retryWhileUnavailable(deps, () => lookUp(deps, session, lost)).catch(rethrowUnlessTransient);
+    // If the attempt cannot be looked up either, for whatever reason, the outcome stays unknown.
+    const found = await retryWhileUnavailable(deps, () => lookUp(deps, session, lost)).catch((fault: unknown) => {
+      if (!isTransientFailure(fault)) deps.log.error('lookup_failed', { attempt_id: lost.attempt.id }, fault);
+    });
     if (found?.attempt?.status !== 'intended') throw error;
     return { reply: rendered, intended: { ...lost, isTakenBefore: found.isTakenBefore } };
   }

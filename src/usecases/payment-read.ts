@@ -16,7 +16,7 @@ import type { Reader } from './callers.ts';
 import type { Deps } from './deps.ts';
 import { bankAccountsFor, offeredWith } from './method-reach.ts';
 import { type LatePayment, readLatePayments } from './paid-aside.ts';
-import { rethrowUnlessTransient } from './perform.ts';
+import { isTransientFailure } from './perform.ts';
 
 /** The payment behind an opaque payment_id. @throws Refusal 1204. */
 export async function readByPaymentId(deps: Deps, caller: Reader, paymentId: string): Promise<Payment> {
@@ -25,12 +25,13 @@ export async function readByPaymentId(deps: Deps, caller: Reader, paymentId: str
   return readOwn(deps, caller, id);
 }
 
-/** The transaction_id of the caller's payment of that id, of either kind; undefined if there is none, or it cannot be read now. */
+/** The transaction_id of the caller's payment of that id, of either kind; undefined if there is none, or it cannot be read. */
 export async function findTransactionOf(deps: Deps, caller: Reader, id: string): Promise<string | undefined> {
   try {
     return (await readByAnyId(deps, caller, id)).id;
   } catch (error) {
-    if (!(error instanceof Refusal)) rethrowUnlessTransient(error);
+    // The refusal that was to name the payment is answered all the same.
+    if (!(error instanceof Refusal || isTransientFailure(error))) deps.log.error('lookup_failed', {}, error);
     return undefined;
   }
 }

@@ -143,7 +143,7 @@ export function mayHaveHappened(error: unknown): boolean {
 }
 
 /** Ignores a transient failure of the store, for work that will come up again anyway. */
-export function rethrowUnlessTransient(error: unknown): undefined {
+export function rethrowUnlessTransient(error: unknown): void {
   if (!isTransient(error)) throw error;
 }
 

@@ -2,8 +2,8 @@
  * An operator decides a waiting refund: it has been carried out by hand, or it is called off.
  *
  * Invariant: a refund is decided once, however many operators decide at the same time, and only while no attempt at it is open;
- * the second one is told its state. What an operator names has given back one refund, ever. Who decided, and why, is in the log
- * before the command answers.
+ * the second one is told its state. What an operator names at an upstream has given back one refund, ever. Who decided, and why, is
+ * in the log before the command answers.
  */
 
 import { type AccountRef, type Change, merged } from '../domain/change.ts';

@@ -45,6 +45,8 @@ export function databaseMetrics(
   let watched = NOTHING;
   let at = 0;
   let last: { readonly at: number; readonly reading: Promise<void> } | undefined;
+  /** Whether it has been logged why the last reading failed. */
+  let isTold = false;
   showAttempts(metrics, () => watched);
   showLate(metrics, () => ({ watched, at }));
   showWaiting(metrics, () => ({ watched, at }));
@@ -68,9 +70,13 @@ export function databaseMetrics(
       at = now;
       await deps.store.ping();
       up({}, 1);
+      isTold = false;
     } catch (error) {
       // Of a database that is away, the store has logged why.
-      if (!isTransientFailure(error)) deps.log.error('metrics_failed', {}, error);
+      if (!isTransientFailure(error) && !isTold) {
+        isTold = true;
+        deps.log.error('metrics_failed', {}, error);
+      }
       up({}, 0);
     }
   };

@@ -8,6 +8,7 @@ import { type Change, guardedUpdate } from '../../src/domain/change.ts';
 import type { PayoutLine, Refund } from '../../src/domain/outgoing-records.ts';
 import type { Attempt } from '../../src/domain/records.ts';
 import { manualClock } from '../../src/platform/testing/manual-clock.ts';
+import { memoryLog } from '../../src/platform/testing/memory-log.ts';
 import { CommitUnknown } from '../../src/store/errors.ts';
 import type { Store } from '../../src/store/store.ts';
 import { settleOutgoingInquiry } from '../../src/usecases/attempt-outgoing.ts';
@@ -353,12 +354,14 @@ describe('a payment whose earlier attempt', () => {
   });
 });
 
-test('a fault of ours while a collect looks its attempt up is not taken for a database that is away', async () => {
+test('a collect that is in doubt stays so if a fault of ours keeps it from looking, and the fault is logged', async () => {
   const merchant = await world.merchant();
   const { token } = await mint(world, merchant);
   const { attempt } = world.gateway.store;
   const get = () => Promise.reject(new TypeError('a fault of ours'));
-  const deps = ahead({ ...losing(async () => {}), attempt: { ...attempt, get } });
+  const log = memoryLog(world.clock);
+  const deps = { ...ahead({ ...losing(async () => {}), attempt: { ...attempt, get } }), log };
   const collecting = collectPayment(deps, await callerBy(world, merchant, token), BY_TOKEN, plainly);
-  await expect(collecting).rejects.toThrow('a fault of ours');
+  await expect(collecting).rejects.toThrow(CommitUnknown);
+  expect(log.lines.join()).toMatch(/a fault of ours.*"event":"lookup_failed"/);
 });
