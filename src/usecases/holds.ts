@@ -10,6 +10,7 @@ import { isWithin } from '../domain/elapsed.ts';
 import { holdId } from '../domain/hold.ts';
 import type { Setting } from '../domain/records.ts';
 import type { Clock, Log } from '../platform/platform.ts';
+import { StoreUnavailable } from '../store/errors.ts';
 import type { Store } from '../store/store.ts';
 import { freshReads } from './fresh-read.ts';
 import { isTransientFailure } from './perform.ts';
@@ -95,8 +96,11 @@ export function openHolds(
   const read = async (connector: string): Promise<boolean> => {
     const begun = deps.clock.now();
     const isHeld = (await readHold(deps, connector)) !== undefined;
-    if (!isWithin(MAX_READ_MS, begun, deps.clock.now()))
-      throw new Error(`the hold of ${connector} was not read in time`);
+    if (!isWithin(MAX_READ_MS, begun, deps.clock.now())) {
+      // Time is short, of the database or of this process: no fault of ours.
+      deps.log.warn('hold_late', { connector });
+      throw new StoreUnavailable('the database takes too long');
+    }
     if (isHeld === held.has(connector)) return isHeld;
     if (isHeld) held.add(connector);
     else held.delete(connector);
@@ -110,7 +114,7 @@ export function openHolds(
       await isHeld(connector);
       unread.delete(connector);
     } catch (error) {
-      // Of a database that is away, the store has logged why.
+      // Of a database that is away, the store has logged why; of one that is slow, `read`.
       if (!isTransientFailure(error) && !unread.has(connector)) deps.log.error('hold_unread', { connector }, error);
       unread.add(connector);
     }
