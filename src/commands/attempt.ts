@@ -10,10 +10,15 @@ import { formatMinor, moneyText } from '../domain/money.ts';
 import { maskPhone } from '../domain/phone.ts';
 import type { Attempt } from '../domain/records.ts';
 import { bookLateMoney, type LateRows, requireLate } from '../usecases/attempt-book.ts';
-import { answerOf, decideAttempt, requireAttempt, requireDecidable } from '../usecases/attempt-decide.ts';
+import {
+  answerOf,
+  decideAttempt,
+  requireAttempt,
+  requireDecidable,
+  requireNamesNoOther,
+} from '../usecases/attempt-decide.ts';
 import { OperatorError, UsageError } from '../usecases/operator-error.ts';
 import { requireId } from '../usecases/operator-input.ts';
-import { findOtherUnder } from '../usecases/order-search.ts';
 import { readLimit } from './options.ts';
 import { endOfPage, type Output, table, timeOf } from './output.ts';
 import { attributionOf, type ConfirmedOptions } from './this-user.ts';
@@ -144,12 +149,8 @@ export async function attemptSettle(
     const whom = phoneOf(attempt) ?? attempt.method;
     const what = `${amountOf(attempt)} ${way} ${whom} by ${attempt.carrier}, ${attempt.status}`;
     const how = paid === true ? 'paid' : 'not paid';
-    const other = providerReference === null ? undefined : await findOtherUnder(deps, attempt, providerReference);
-    const twice =
-      other === undefined ? '' : `; ${providerReference} is the reference of ${other.id}, ${other.status}, too`;
-    throw new OperatorError(
-      `${what} since ${timeOf(attempt.created_at)}${twice}: add --yes to close it as ${how}, for good`,
-    );
+    await requireNamesNoOther(deps, attempt, { paid: paid === true, providerReference });
+    throw new OperatorError(`${what} since ${timeOf(attempt.created_at)}: add --yes to close it as ${how}, for good`);
   }
   const verdict = { paid: paid === true, providerReference, ...attributionOf(options) };
   const { attempt, orderStatus } = await decideAttempt(deps, attemptId, verdict);

@@ -5,13 +5,16 @@
  * after a day, a reference is kept for good: a command may be repeated long after its outcome was lost.
  */
 
-import type { Keyed } from './records.ts';
+import type { AttemptPurpose, Keyed } from './records.ts';
 import type { TransferCause } from './transfer-cause.ts';
 
 /** What a reference has been used for. `id` is made of the cause, the account and the reference. */
 export interface TransferReference extends Keyed {
   readonly transfer_id: string;
-  /** The payment that a transfer at the bank has paid for, or given back by hand; null: an operator moved other money. */
+  /**
+   * The payment that a transfer at the bank has paid for, or given back by hand; the order whose attempt an operator has settled
+   * as paid; null: an operator moved other money.
+   */
   readonly payment_id: string | null;
   readonly amount_minor: bigint;
   readonly created_at: number;
@@ -23,11 +26,11 @@ export function referenceKey(cause: TransferCause, accountId: string, reference:
 }
 
 /**
- * The key of the movement at the bank or the upstream by which a refund is given back by hand: the same for all merchants, so it is
- * in shard 0. Only letters and digits of the reference count.
+ * The key of a movement at the bank or the upstream that an operator names for an order: the same for all merchants, so it is in
+ * shard 0. `accountId`: the account of the upstream in its currency. Only letters and digits of the reference count.
  */
-export function byHandKey(accountId: string, reference: string): Keyed {
-  return { shard: 0, id: referenceKey('refund', accountId, distinctive(reference)) };
+export function movementKey(purpose: AttemptPurpose, accountId: string, reference: string): Keyed {
+  return { shard: 0, id: referenceKey(purpose, accountId, distinctive(reference)) };
 }
 
 /** A reference as it is compared: empty if it tells nothing apart. */

@@ -2,18 +2,20 @@
  * An operator decides the outcome of an attempt whose upstream gives no answer.
  *
  * Invariant: the verdict passes through the same settlement as an upstream's answer, so that money, session, siblings and event
- * follow from it alike. An attempt that is closed, or has changed state since the operator looked at it, is left as it is. Who
- * decided, and why, is in the log before the command answers.
+ * follow from it alike. An attempt that is closed, or has changed state since the operator looked at it, is left as it is. One
+ * reference of an upstream is the evidence for one order. Who decided, and why, is in the log before the command answers.
  */
 
 import type { AttemptAnswer } from '../domain/answer.ts';
 import { hasAskedForMoney, isBeingAsked, isOpen } from '../domain/attempt.ts';
 import type { SettlementContext } from '../domain/attempt-settlement.ts';
+import { type Change, merged } from '../domain/change.ts';
 import { secondsUntil } from '../domain/elapsed.ts';
 import { shardOf } from '../domain/ids.ts';
+import { transitAccount } from '../domain/ledger.ts';
 import { type OutgoingSettlement, settleOutgoing } from '../domain/outgoing.ts';
 import { isProviderReference } from '../domain/provider-reference.ts';
-import type { Attempt } from '../domain/records.ts';
+import type { Attempt, Keyed } from '../domain/records.ts';
 import { type Settlement, settleAttempt } from '../domain/settlement.ts';
 import { type FindDeps, findAttempt, isOrderLive } from './archive-find.ts';
 import { soundAlarm } from './attempt-answer.ts';
@@ -21,9 +23,11 @@ import { readOrder, readOutgoing } from './attempt-outgoing.ts';
 import { readSettlement } from './attempt-settle.ts';
 import { requireSharedClock } from './clock-guard.ts';
 import { type Deps, idsOf, type OperatorDeps } from './deps.ts';
+import { claimMovement, namedTwice, requireDistinctive, requireUnnamed } from './movement-once.ts';
 import { decideOnce, readAfter } from './operator-commit.ts';
 import { OperatorError, UsageError } from './operator-error.ts';
 import { requireAttribution, requireId } from './operator-input.ts';
+import { findOtherUnder } from './order-search.ts';
 
 /** An operator's decision about an attempt, and on what grounds. */
 export interface AttemptVerdict {
@@ -44,8 +48,8 @@ export interface Decided {
 const ADVICE = 'see `mbongo attempt list`';
 
 /**
- * @throws OperatorError when there is no such attempt, it is closed, its call is in flight, or the verdict contradicts it; or when
- *   this machine's clock cannot tell whether its call is in flight
+ * @throws OperatorError when there is no such attempt, it is closed, its call is in flight, or the verdict contradicts it; when its
+ *   evidence names another order; or when this machine's clock cannot tell whether its call is in flight
  */
 export async function decideAttempt(
   deps: OperatorDeps & Pick<Deps, 'log' | 'alarmed' | 'payoutText'>,
@@ -62,7 +66,8 @@ export async function decideAttempt(
   const { before, settled, orderStatus } = await decideOnce(deps, key.shard, ADVICE, async () => {
     const closing = await settle(deps, key, answer);
     const { change } = closing.settled;
-    if (change !== undefined) return { change, answer: closing };
+    if (change !== undefined)
+      return { change: merged(change, await namingOf(deps, key, verdict, change)), answer: closing };
     throw new OperatorError(
       `${key.id} is ${closing.before.status}: your verdict contradicts what the upstream has said about it`,
     );
@@ -105,6 +110,41 @@ export function requireDecidable(attempt: Attempt, paid: boolean, now: number): 
 function requireUnmoved({ id, status: before }: Attempt, { status }: Attempt): void {
   if (status === before) return;
   throw new OperatorError(`${id} was ${before} and is now ${status}: look again with \`mbongo attempt list\``);
+}
+
+type Evidence = Pick<AttemptVerdict, 'paid' | 'providerReference'>;
+
+/**
+ * The evidence may be the upstream's word about another order: a line that was read twice, or the wrong one. Returns its key, which
+ * nothing has claimed; undefined: the verdict needs no evidence.
+ *
+ * @throws OperatorError when an order of the last 30 days has that reference, or an operator has ever settled another attempt by it.
+ */
+export async function requireNamesNoOther(
+  deps: FindDeps,
+  attempt: Attempt,
+  { paid, providerReference: reference }: Evidence,
+): Promise<Keyed | undefined> {
+  if (!paid || reference === null) return undefined;
+  const { shard, purpose, connector, currency } = attempt;
+  const other = await findOtherUnder(deps, attempt, reference);
+  if (other !== undefined) throw namedTwice(reference, `is the reference of ${other.id}, ${other.status}`);
+  const account = transitAccount(shard, connector, currency);
+  return requireUnnamed(deps, { purpose, account, currency, reference });
+}
+
+/** What a verdict of `paid` claims with the change that it makes. @throws OperatorError when it is claimed already */
+async function namingOf(
+  deps: OperatorDeps,
+  attempt: Attempt,
+  evidence: Evidence,
+  { transfers }: Change,
+): Promise<Change | undefined> {
+  const key = await requireNamesNoOther(deps, attempt, evidence);
+  const moved = transfers?.[0];
+  if (key === undefined || moved === undefined) return undefined;
+  const row = { transferId: moved.id, orderId: attempt.payment_id, amountMinor: attempt.amount_minor };
+  return { claims: [claimMovement(key, row, deps.clock.now())] };
 }
 
 interface Settled {
@@ -152,16 +192,14 @@ function contextAt(
 }
 
 /** What a verdict amounts to. @throws UsageError when its evidence is missing or malformed */
-export function answerOf({
-  paid,
-  providerReference,
-}: Pick<AttemptVerdict, 'paid' | 'providerReference'>): AttemptAnswer {
+export function answerOf({ paid, providerReference }: Evidence): AttemptAnswer {
   if (providerReference !== null && !isProviderReference(providerReference)) {
     throw new UsageError('the provider reference must be 1 to 64 visible characters, as the upstream writes it');
   }
   if (paid && providerReference === null) {
     throw new UsageError("--paid needs the upstream's reference: add --provider-reference");
   }
+  if (paid && providerReference !== null) requireDistinctive(providerReference, '--provider-reference');
   return paid
     ? { kind: 'approved', providerReference }
     : { kind: 'declined', reason: 'carrier_failed', providerReference };

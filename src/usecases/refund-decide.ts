@@ -8,18 +8,16 @@
 
 import { type AccountRef, type Change, merged } from '../domain/change.ts';
 import { transitAccount } from '../domain/ledger.ts';
-import { moneyText } from '../domain/money.ts';
 import type { Refund } from '../domain/outgoing-records.ts';
 import { BANK_TRANSFER } from '../domain/proof.ts';
 import type { Reason } from '../domain/reason.ts';
-import type { Keyed } from '../domain/records.ts';
 import { moveRefund, type RefundFact, type RefundRows } from '../domain/refund.ts';
 import { isOverRefunded } from '../domain/refund-order.ts';
-import { byHandKey, distinctive } from '../domain/transfer-reference.ts';
 import { type Deps, idsOf, type OperatorDeps } from './deps.ts';
 import { latestAttempt } from './latest-attempt.ts';
+import { claimMovement, type NamedMovement, requireDistinctive, requireUnnamed } from './movement-once.ts';
 import { decideOnce } from './operator-commit.ts';
-import { OperatorError, UsageError } from './operator-error.ts';
+import { OperatorError } from './operator-error.ts';
 import { type Attribution, requireAttribution, requireReference } from './operator-input.ts';
 import { requireRefund } from './refund-read.ts';
 
@@ -47,7 +45,7 @@ export async function executeRefund(
   { reference, notTaken = false }: ByHand,
   attribution: Attribution,
 ): Promise<RefundRows> {
-  const line = requireDistinctive(reference);
+  const line = requireDistinctive(requireReference(reference), '--reference');
   const verdict = { fact: 'executed_by_hand', reason: null, reference: line, notTaken } as const;
   return decide(deps, refundId, verdict, attribution, (rows) => requireUnpaid(deps, rows, notTaken));
 }
@@ -75,11 +73,11 @@ export async function requireExecutable(
   refundId: string,
   { reference, notTaken = false }: ByHand,
 ): Promise<Refund> {
-  const line = requireDistinctive(reference);
+  const line = requireDistinctive(requireReference(reference), '--reference');
   const rows = await requireRefund(deps, refundId);
   requireOpenRefund(rows);
   await requireUnpaid(deps, rows, notTaken);
-  await requireUnused(deps, rows, await sourceOf(deps, rows), line);
+  await requireUnnamed(deps, namedBy(rows, await sourceOf(deps, rows), line));
   return rows.refund;
 }
 
@@ -170,16 +168,15 @@ async function move(
   const { fact, reason, reference } = verdict;
   const now = deps.clock.now();
   const target = await sourceOf(deps, rows);
-  const key = reference === null ? undefined : await requireUnused(deps, rows, target, reference);
+  const key = reference === null ? undefined : await requireUnnamed(deps, namedBy(rows, target, reference));
   const columns = reference === null ? {} : { provider_reference: reference };
   const moved = moveRefund(rows, { fact, reason, columns, target }, { now, newId: idsOf(deps) });
   if (moved === undefined) throw new Error(`refund ${rows.refund.id} is pending, and ${fact} is no news`);
   if (key === undefined) return moved;
   const [paid] = moved.change.transfers;
   if (paid === undefined) throw new Error('a refund was given back, and no money went out');
-  const { id: transfer_id, amount_minor } = paid;
-  const row = { ...key, transfer_id, payment_id: rows.payment.id, amount_minor, created_at: now };
-  return { ...moved, change: merged(moved.change, { claims: [{ table: 'transfer_reference', row }] }) };
+  const row = { transferId: paid.id, orderId: rows.payment.id, amountMinor: paid.amount_minor };
+  return { ...moved, change: merged(moved.change, { claims: [claimMovement(key, row, now)] }) };
 }
 
 /** The account of the upstream through which the money came in, and so goes out. */
@@ -188,26 +185,8 @@ async function sourceOf(deps: RefundDecideDeps, { refund, payment }: RefundRows)
   return transitAccount(refund.shard, paidBy?.connector ?? BANK_TRANSFER, refund.currency);
 }
 
-/** A reference that tells one movement apart from others. */
-function requireDistinctive(text: string): string {
-  const reference = requireReference(text);
-  if (distinctive(reference) === '') throw new UsageError('--reference must contain letters or digits');
-  return reference;
-}
-
-/** The key of what has given nothing back yet. @throws OperatorError when it has given back another refund. */
-async function requireUnused(
-  { store }: RefundDecideDeps,
-  { refund: { currency } }: RefundRows,
-  source: AccountRef,
-  reference: string,
-): Promise<Keyed> {
-  const key = byHandKey(source.id, reference);
-  const used = await store.transferReference.get(key.shard, key.id);
-  if (used === undefined) return key;
-  const { payment_id, amount_minor, created_at } = used;
-  const what = `${reference} gave back ${moneyText(amount_minor, currency)} of ${payment_id} at ${new Date(created_at).toISOString()}`;
-  throw new OperatorError(`${what}: if one transfer gives both back, add what tells them apart, like ${reference}/2`);
+function namedBy({ refund: { currency } }: RefundRows, account: AccountRef, reference: string): NamedMovement {
+  return { purpose: 'refund', account, currency, reference };
 }
 
 function logDecision(

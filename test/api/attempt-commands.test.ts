@@ -41,8 +41,10 @@ afterAll(async () => {
   await cli.close();
 });
 
-const PAID: AttemptVerdict = { paid: true, providerReference: 'REF-1', by: 'amina', why: 'statement of the carrier' };
-const NOT_PAID: AttemptVerdict = { ...PAID, paid: false, providerReference: null };
+const seen = (providerReference: string): AttemptVerdict => {
+  return { paid: true, providerReference, by: 'amina', why: 'statement of the carrier' };
+};
+const NOT_PAID: AttemptVerdict = { ...seen(''), paid: false, providerReference: null };
 
 const lines = (event: string) => world.log.lines.filter((line) => line.includes(`"event":"${event}"`));
 
@@ -130,7 +132,7 @@ describe('mbongo attempt settle', () => {
     const paying = await pushed(world, merchant, '42');
     const { id } = await attemptOf(world, paying);
     const store = await openStore({ url: world.databaseUrl });
-    await decideAttempt({ ...world.gateway.deps, store }, id, PAID);
+    await decideAttempt({ ...world.gateway.deps, store }, id, seen('REF-2'));
     await store.close();
     await world.pass(0);
     await world.gateway.courier.idle();
@@ -164,16 +166,31 @@ describe('mbongo attempt settle', () => {
     expect(await statusOf(world, paying)).toBe('pending_mobile_money_verification');
   });
 
-  test('says, without --yes, that the reference names another payment', async () => {
+  const settle = async (paying: Awaited<ReturnType<typeof pushed>>, reference: string, end = '') =>
+    cli.run(`attempt settle ${(await attemptOf(world, paying)).id} --paid --provider-reference ${reference}${end}`);
+
+  test('refuses a reference that names another payment, however it is written, until it tells them apart', async () => {
     const [one, two] = [await pushed(world, merchant, '42'), await pushed(world, merchant, '42')];
-    const settle = async (paying: typeof one, end = '') =>
-      cli.run(`attempt settle ${(await attemptOf(world, paying)).id} --paid --provider-reference TWICE-7${end}`);
-    expect((await settle(one)).err).not.toContain('TWICE-7 is the reference of');
-    expect((await settle(one, ' --yes')).status).toBe(0);
-    expect((await settle(two)).err).toContain(
-      `; TWICE-7 is the reference of ${one.transaction_id}, approved, too: add`,
-    );
+    expect((await settle(one, 'TWICE-7', ' --yes')).status).toBe(0);
+    for (const end of ['', ' --yes']) {
+      for (const reference of ['TWICE-7', 'twice7']) {
+        const what = `${reference} is the reference of ${one.transaction_id}, approved: if one movement is for both`;
+        expect(await settle(two, reference, end)).toMatchObject({ status: 1, err: expect.stringContaining(what) });
+      }
+    }
     expect(await statusOf(world, two)).toBe('pending_mobile_money_verification');
+    expect((await settle(two, 'TWICE-7/2', ' --yes')).status).toBe(0);
+    expect(await statusOf(world, two)).toBe('approved');
+  });
+
+  test('refuses the reference of a payment that the upstream itself has confirmed', async () => {
+    const paid = await pushed(world, merchant, '01');
+    await untilStatus(world, paid, 'approved');
+    const { provider_reference } = await attemptOf(world, paid);
+    const open = await pushed(world, merchant, '42');
+    const { status, err } = await settle(open, provider_reference ?? '', ' --yes');
+    expect([status, err]).toEqual([1, expect.stringContaining(`is the reference of ${paid.transaction_id}, approved`)]);
+    expect(await statusOf(world, open)).toBe('pending_mobile_money_verification');
   });
 
   const LONG = 'x'.repeat(501);
@@ -183,6 +200,7 @@ describe('mbongo attempt settle', () => {
     ['--paid without a reference', '--paid --yes', 2, '--provider-reference'],
     ['the same without --yes', '--paid', 2, '--provider-reference'],
     ['with a letter that no reference has', '--paid --provider-reference é --yes', 2, '1 to 64 visible characters'],
+    ['with a reference that tells nothing apart', '--paid --provider-reference -/- --yes', 2, 'letters or digits'],
     ['with too long a reference', `--paid --provider-reference ${LONG} --yes`, 2, '1 to 64 visible characters'],
     ['with too long a reason', `--not-paid --why ${LONG} --yes`, 2, 'one line'],
   ])('%s is refused, and leaves the attempt open', async (_name, words, status, reason) => {
@@ -218,7 +236,7 @@ describe('an operator’s decision beside the upstream’s answer', () => {
     await answerPrompt(world, paying.msisdn, 'approve');
     const url = callbackUrl(world.gateway.deps, attempt);
     const words = Array.from({ length: 5 }, () =>
-      decideAttempt(world.gateway.deps, attempt.id, PAID).then(
+      decideAttempt(world.gateway.deps, attempt.id, seen('REF-3')).then(
         () => 'settled',
         (error: Error) => error.message,
       ),
@@ -281,7 +299,7 @@ describe('an operator’s decision beside the upstream’s answer', () => {
     expect((await payByPhone(world, paying, msisdn)).status).toBe(200);
     const attempt = await attemptOf(world, paying);
     const [first, second] = await Promise.allSettled([
-      decideAttempt(world.gateway.deps, attempt.id, PAID),
+      decideAttempt(world.gateway.deps, attempt.id, seen('REF-4')),
       decideAttempt(world.gateway.deps, attempt.id, NOT_PAID),
     ]);
     expect([first.status, second.status].sort()).toEqual(['fulfilled', 'rejected']);

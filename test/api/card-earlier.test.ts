@@ -139,7 +139,7 @@ describe('an earlier attempt that was believed not to be sent', () => {
       const heard = network.hold(asked);
       const next = submitCard(world, paying);
       await heard.asked;
-      const seen = { paid: true, providerReference: 'P-1', by: 'amina', why: 'seen at the portal' };
+      const seen = { paid: true, providerReference: `P-${first}`, by: 'amina', why: 'seen at the portal' };
       await decideAttempt(world.gateway.deps, first, seen);
       expect(await earlier.attempt(first)).toMatchObject({ status: 'approved', reason: 'late_success' });
       heard.answer(reply);

@@ -55,6 +55,17 @@ test('a verdict about an attempt that was turned away is none about the prompt t
   expect(await statusOf(world, paying)).toBe('pending_mobile_money_verification');
 });
 
+test('one reference is the evidence for one of two attempts that are settled with it at once', async () => {
+  const [one, two] = [await desk.turnedAway(), await desk.turnedAway()];
+  const verdict = { paid: true, providerReference: 'RACED-1', ...SAY };
+  const behind = beaten(() => decideAttempt(world.gateway.deps, one.first.id, verdict));
+  await expect(decideAttempt(behind, two.first.id, verdict)).rejects.toThrow(
+    `RACED-1 is the reference of ${one.paying.transaction_id}, approved: if one movement is for both`,
+  );
+  const statuses = [await statusOf(world, one.paying), await statusOf(world, two.paying)];
+  expect(statuses).toEqual(['approved', 'pending']);
+});
+
 test('of two attempts that paid one order late, its merchant is given one, also if both are booked at once', async () => {
   const merchant = await world.merchant();
   const { paying, first } = await desk.turnedAway(merchant);

@@ -175,7 +175,7 @@ describe('the reference of a refund by hand', () => {
         ]);
         expect([status, err]).toEqual([
           1,
-          expect.stringContaining(`gave back 4.50 usd of ${paid.transaction_id} at 2026-`),
+          expect.stringContaining(`already names 4.50 usd for ${paid.transaction_id}, since 2026-`),
         ]);
         expect(err).toContain(`like ${reference}/2`);
       }
@@ -196,7 +196,8 @@ describe('the reference of a refund by hand', () => {
     );
     const done = await Promise.allSettled(made.map((refundId) => execute(refundId, 'FT 26325')));
     expect(done.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-    for (const one of done) if (one.status === 'rejected') expect(String(one.reason)).toContain('gave back 12.50 usd');
+    for (const one of done)
+      if (one.status === 'rejected') expect(String(one.reason)).toContain('already names 12.50 usd');
   });
 
   test('is its own, also if the answer of the database was lost', async () => {

@@ -183,26 +183,34 @@ describe('a refund to a phone', () => {
     await refunded(world, own, paid, { amount: '12.50' });
   });
 
-  test('that is never answered can be settled by an operator', async () => {
-    const own = await world.merchant();
-    const paid = await paidByWord(world, own, '04');
-    const made = await refunded(world, own, paid);
-    await untilRefund(world, own, made.refund_id, 'processing');
-    const [attempt] = await untilLater(world, async () => {
-      const found = await rowsOf<{ id: string }>(
-        world,
-        "select id from attempt where payment_id = $1 and status = 'waiting'",
-        [made.refund_id],
-      );
-      return found.length > 0 ? found : undefined;
-    });
-    const verdict = { paid: true, providerReference: 'REF-9', by: 'amina', why: 'statement' };
-    await decideAttempt(world.gateway.deps, attempt?.id ?? '', verdict);
-    expect(await readBack(world, own, made.refund_id)).toMatchObject({
+  test('that is never answered can be settled by an operator, with a reference that names no other one', async () => {
+    const neverAnswered = async () => {
+      const own = await world.merchant();
+      const paid = await paidByWord(world, own, '04');
+      const { refund_id } = await refunded(world, own, paid);
+      await untilRefund(world, own, refund_id, 'processing');
+      const open = "select id from attempt where payment_id = $1 and status = 'waiting'";
+      const id = await untilLater(world, async () => {
+        const [found] = await rowsOf<{ id: string }>(world, open, [refund_id]);
+        return found?.id;
+      });
+      return { own, paid, refund_id, id };
+    };
+    const [one, two] = [await neverAnswered(), await neverAnswered()];
+    const settle = ({ id }: typeof one, providerReference: string) =>
+      decideAttempt(world.gateway.deps, id, { paid: true, providerReference, by: 'amina', why: 'statement' });
+    await settle(one, 'REF-9');
+    expect(await readBack(world, one.own, one.refund_id)).toMatchObject({
       status: 'completed',
       provider_reference: 'REF-9',
     });
-    expect(await statusOf(world, paid)).toBe('refunded');
-    expect(await balancesOf(world, own)).toEqual({});
+    expect(await statusOf(world, one.paid)).toBe('refunded');
+    expect(await balancesOf(world, one.own)).toEqual({});
+    await expect(settle(two, 'ref-9')).rejects.toThrow(
+      `ref-9 already names 12.50 usd for ${one.refund_id}, since 2026-`,
+    );
+    expect(await statusOf(world, two.paid)).toBe('approved');
+    await settle(two, 'REF-9/2');
+    expect(await statusOf(world, two.paid)).toBe('refunded');
   });
 });

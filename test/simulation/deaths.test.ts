@@ -211,7 +211,7 @@ const FLOWS: { readonly [name: string]: Flow } = {
   async 'a payment by phone that its carrier says nothing about'(client, merchant, operate) {
     const paying = await collect(client, merchant, { method: 'mobile_money', minted });
     await payByPhone(client, paying, numberEnding('04'));
-    const word = { paid: true, providerReference: 'REF-1', by: 'amina', why: 'statement' };
+    const word = { paid: true, providerReference: `SEEN-${paying.transaction_id}`, by: 'amina', why: 'statement' };
     const decide = async (deps: Deps): Promise<unknown> => {
       const open = 'select attempt_id as id from payment where id = $1 and completed_at is null';
       const [attempt] = await rowsOf<{ id: string }>(world, open, [paying.transaction_id]);

@@ -69,7 +69,7 @@ export async function paidByWord(world: World, merchant: MerchantCreated, ending
   const submitted = await payByPhone(world, paying, msisdn);
   expect(submitted.json.status, submitted.text).toBe('pending_mobile_money_verification');
   const { id } = await attemptOf(world, paying);
-  const verdict = { paid: true, providerReference: 'REF-1', by: 'amina', why: 'statement' };
+  const verdict = { paid: true, providerReference: `SEEN-${id}`, by: 'amina', why: 'statement' };
   await decideAttempt(world.gateway.deps, id, verdict);
   expect(await statusOf(world, paying)).toBe('approved');
   return { ...paying, msisdn };
