@@ -151,6 +151,14 @@ describe('conditions that no test can bring about are judged by their numbers', 
     expect(waitingCheck({ waiting: [] }, NOW).status).toBe('ok');
   });
 
+  test.each([
+    [24, 'ok'],
+    [25, 'warn'],
+  ])('a refund that has waited for a person for %i hours: %s', (hours, status) => {
+    const waiting = [{ kind: 'refund_by_hand', count: 1, oldest: NOW - hours * HOUR }] as const;
+    expect(waitingCheck({ waiting }, NOW).status).toBe(status);
+  });
+
   test('late money is reported from its first second on', () => {
     const waiting = [{ kind: 'late_in', count: 2, oldest: NOW - 5 * MINUTE }] as const;
     const { status, detail } = lateCheck({ waiting }, NOW);

@@ -132,15 +132,21 @@ const WAITS: { readonly [kind in Exclude<Waiting['kind'], Elsewhere>]: readonly 
     'check whether the carrier answers, whether it is held (mbongo connector list), and whether the merchant is suspended or the batch paused; for a cancelled batch, check with the carrier, then mbongo payout cancel --not-taken',
   ],
   refund: ['refunds', 'check whether the upstream answers, or is held (mbongo refund list, mbongo connector list)'],
+  refund_by_hand: ['refunds that a person carries out', 'see mbongo refund list --status pending'],
 };
+
+/** How long they may wait (milliseconds). People do not work at all hours. */
+function patienceOf(kind: Waiting['kind']): number {
+  return kind === 'refund_by_hand' ? DAY_MS : HOUR_MS;
+}
 
 /**
  * Webhooks that receivers do not accept, payout lines and refunds: a warning for those that have waited for more than an hour at
- * `now` (milliseconds).
+ * `now` (milliseconds), or for a person for more than a day.
  */
 export function waitingCheck({ waiting }: Pick<Watched, 'waiting'>, now: number): Check {
   const found = waiting.flatMap(({ kind, count, oldest }) => {
-    if (isElsewhere(kind) || now - oldest <= HOUR_MS) return [];
+    if (isElsewhere(kind) || now - oldest <= patienceOf(kind)) return [];
     const [what, wayOut] = WAITS[kind];
     return [`${what}: ${count}, the oldest for ${spanOf(now - oldest)}; ${wayOut}`];
   });

@@ -481,6 +481,7 @@ create table refund (
   constraint refund_check2 CHECK (((next_start_at IS NULL) OR (status = 'pending'::text))),
   constraint refund_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text])))
 ) with (fillfactor=70, autovacuum_vacuum_scale_factor=0.05);
+CREATE INDEX refund_by_hand ON public.refund USING btree (shard, id) WHERE ((status = 'pending'::text) AND (next_start_at IS NULL));
 CREATE INDEX refund_of_merchant ON public.refund USING btree (merchant_id, id, shard);
 CREATE INDEX refund_of_payment ON public.refund USING btree (payment_id, shard);
 CREATE INDEX refund_open ON public.refund USING btree (merchant_id, shard) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text]));

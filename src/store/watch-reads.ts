@@ -44,7 +44,15 @@ export interface OpenAttempts {
  * tried within a minute, `count` is of merchants.
  */
 export interface Waiting {
-  readonly kind: 'webhook_new' | 'webhook_tried' | 'webhook_late' | 'payout' | 'refund' | 'late_in' | 'late_out';
+  readonly kind:
+    | 'webhook_new'
+    | 'webhook_tried'
+    | 'webhook_late'
+    | 'payout'
+    | 'refund'
+    | 'refund_by_hand'
+    | 'late_in'
+    | 'late_out';
   readonly count: number;
   readonly oldest: number;
 }
@@ -149,6 +157,10 @@ ${(['payout', 'refund'] as const)
   where shard = s.shard::int2 and next_start_at is not null order by next_start_at limit ${MAX_WATCHED}) d`,
   )
   .join('\nunion all\n')}
+union all
+select 'refund_by_hand', created_at ${IN_EACH_SHARD} (
+  select created_at from refund
+  where shard = s.shard::int2 and status = 'pending' and next_start_at is null order by id limit ${MAX_WATCHED}) d
 union all
 select case when purpose = 'payment' then 'late_in' else 'late_out' end, settled_at ${IN_EACH_SHARD} (
   select purpose, settled_at from attempt a

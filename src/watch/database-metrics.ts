@@ -48,6 +48,7 @@ export function databaseMetrics(
   /** Whether it has been logged why the last reading failed. */
   let isTold = false;
   showAttempts(metrics, () => watched);
+  showOldestRefunds(metrics, () => ({ watched, at }));
   showLate(metrics, () => ({ watched, at }));
   showWaiting(metrics, () => ({ watched, at }));
   showHeld(metrics, deps.holds);
@@ -99,9 +100,9 @@ function showAttempts(metrics: Metrics, watched: () => Watched): void {
         return { labels: { purpose, connector, carrier, age: AGES[age] ?? 'over_1d' }, value: count };
       }),
   );
-  for (const [name, kind, what] of [
+  for (const [name, kind, what, ...byHand] of [
     ['mbongo_payout_lines', 'payout', 'Beneficiaries who wait to be paid, or are being paid'],
-    ['mbongo_refunds', 'refund', 'Refunds that wait, or are under way'],
+    ['mbongo_refunds', 'refund', 'Refunds that wait, for a person too, or are under way', 'refund_by_hand'],
   ] as const) {
     const help = `${what}, of the first ${MAX_WATCHED} of each shard.`;
     metrics.read(name, 'gauge', help, ['status'], () => {
@@ -109,9 +110,30 @@ function showAttempts(metrics: Metrics, watched: () => Watched): void {
       return [
         { labels: { status: 'waiting' }, value: waitingOf(watched(), kind)?.count ?? 0 },
         { labels: { status: 'processing' }, value: processing.reduce((sum, { count }) => sum + count, 0) },
+        ...byHand.map((one) => ({ labels: { status: 'by_hand' }, value: waitingOf(watched(), one)?.count ?? 0 })),
       ];
     });
   }
+}
+
+const REFUNDS_WAIT = [
+  ['gateway', 'refund'],
+  ['person', 'refund_by_hand'],
+] as const;
+
+function showOldestRefunds(metrics: Metrics, look: () => { readonly watched: Watched; readonly at: number }): void {
+  metrics.read(
+    'mbongo_refund_oldest_waiting_seconds',
+    'gauge',
+    'Age of the oldest refund that waits for the gateway to send it, or for a person; 0: none does.',
+    ['for'],
+    () => {
+      const { watched, at } = look();
+      return REFUNDS_WAIT.map(([whom, kind]) => {
+        return { labels: { for: whom }, value: secondsSince(waitingOf(watched, kind)?.oldest, at) };
+      });
+    },
+  );
 }
 
 function showHeld(metrics: Metrics, { senders, held }: Deps['holds']): void {

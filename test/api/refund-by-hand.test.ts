@@ -67,7 +67,29 @@ async function unsendable({ merchant, key_id }: MerchantCreated, paid: Paying, a
 
 const SAY = { by: 'amina', why: 'seen at the bank' };
 
+/** How many refunds wait for a person, and for how long the oldest has (seconds). */
+async function waitingForPerson(): Promise<readonly (number | undefined)[]> {
+  // A page that is requested sooner after another would show that one's numbers.
+  await world.clock.advance(6_000);
+  const page = await (await fetch(`${world.url}/metrics`)).text();
+  const samples = ['mbongo_refunds{status="by_hand"}', 'mbongo_refund_oldest_waiting_seconds{for="person"}'];
+  const numbers = new Map(page.split('\n').map((line) => [line.slice(0, line.lastIndexOf(' ')), line]));
+  return samples.map((sample) => Number(numbers.get(sample)?.split(' ').at(-1)));
+}
+
 describe('a refund of a bank transfer', () => {
+  test('is counted while it waits for somebody, with its age', async () => {
+    expect(await waitingForPerson()).toEqual([0, 0]);
+    const merchant = await world.merchant();
+    const { refund_id } = await refunded(world, merchant, await paidByTransfer(merchant));
+    await world.pass(60_000);
+    const [count, seconds] = await waitingForPerson();
+    expect(count).toBe(1);
+    expect(seconds).toBeGreaterThanOrEqual(66);
+    await executeRefund(world.gateway.deps, refund_id, { reference: 'BT-0' }, SAY);
+    expect(await waitingForPerson()).toEqual([0, 0]);
+  });
+
   test('waits for an operator, its money reserved; whoever carries it out gives the reference', async () => {
     const merchant = await world.merchant();
     const paid = await paidByTransfer(merchant);

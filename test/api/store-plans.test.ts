@@ -356,7 +356,11 @@ test('open and overdue rows are found by the indexes of the rounds', async () =>
   const ages = [now, now, now, now].join(', ');
   expect(await scansOf(ATTEMPTS.text, ATTEMPTS.name, ages)).toEqual(['attempt_to_inquire']);
   for (const [{ text, name }, values, indexes] of [
-    [WAITING, `(${now})`, ['webhook_event_due', 'payout_line_to_start', 'refund_to_start', 'attempt_late_money']],
+    [
+      WAITING,
+      `(${now})`,
+      ['webhook_event_due', 'payout_line_to_start', 'refund_to_start', 'refund_by_hand', 'attempt_late_money'],
+    ],
     [FAILING_RECEIVERS, '', ['webhook_event_due']],
     [DEAD_EVENTS, '', ['webhook_event_dead']],
   ] as const) {
