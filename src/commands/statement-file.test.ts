@@ -76,6 +76,17 @@ test('decimal zeros that a currency does not have are accepted', async () => {
   expect(lines.map(({ amountMinor }) => amountMinor)).toEqual([100n, 150n]);
 });
 
+test('what has moved no money may have none', async () => {
+  const lines = await read(`${HEAD}\nr,0.00,usd,declined,,\nr,0,xof,Timeout,,`);
+  expect(lines.map(({ amountMinor }) => amountMinor)).toEqual([0n, 0n]);
+});
+
+test('a UUID is the same in upper case; another reference is not', async () => {
+  const uuid = '5f2c1c36-8a41-4c43-9b0f-0d6f4a7be1c2';
+  const lines = await read(`${HEAD}\n${uuid.toUpperCase()},1.00,usd,paid,,\nR-1,1.00,usd,paid,,`);
+  expect(lines.map(({ reference }) => reference)).toEqual([uuid, 'R-1']);
+});
+
 test('a statement without lines is valid if it has its header', async () => {
   expect(await read(`${HEAD}\n`)).toEqual([]);
 });
@@ -102,6 +113,7 @@ test.each<[string, string | Uint8Array, RegExp]>([
   ],
   ['too many digits', `${HEAD}\nr,1.005,usd,paid,,\n`, /line 2, column amount/],
   ['nothing paid', `${HEAD}\nr,0.00,usd,paid,,\n`, /line 2, column amount/],
+  ['nothing open', `${HEAD}\nr,0.00,usd,pending,,\n`, /line 2, column amount/],
   ['another currency', `${HEAD}\nr,1.00,gbp,paid,,\n`, /line 2, column currency: "gbp" is not a currency/],
   [
     'an unknown word',

@@ -142,14 +142,14 @@ function lineOf(path: string, line: number, cells: Cells): UpstreamLine {
   if (reference === '') throw wrong('reference', 'is not a reference');
   const currency = (cells.currency ?? '').toLowerCase();
   if (!isCurrency(currency)) throw wrong('currency', 'is not a currency of this gateway');
-  const money = parsePaddedAmount(amount, currency);
-  if (money === undefined) throw wrong('amount', `is not an amount in ${currency}: ${exampleIn(currency)}`);
   const meaning = STATUSES.get(status.toLowerCase().replaceAll(/[\s_-]+/g, '_'));
+  const amountMinor = meaning === 'not_paid' && NOTHING.test(amount) ? 0n : parsePaddedAmount(amount, currency)?.minor;
+  if (amountMinor === undefined) throw wrong('amount', `is not an amount in ${currency}: ${exampleIn(currency)}`);
   if (meaning === undefined) throw wrong('status', `is not a status: use one of ${[...STATUSES.keys()].join(', ')}`);
   return {
     line,
-    reference,
-    amountMinor: money.minor,
+    reference: UUID.test(reference) ? reference.toLowerCase() : reference,
+    amountMinor,
     currency,
     status: meaning,
     upstreamStatus: status,
@@ -175,6 +175,11 @@ function instantOf(date: string, wrong: (column: Column, what: string) => Operat
     throw wrong('date', 'is not a time: write it like 2026-03-01T08:00:00Z or 2026-03-01');
   }
 }
+
+/** How some upstreams write what has moved no money. */
+const NOTHING = /^0+(\.0+)?$/;
+/** Upper case and lower case are the same in it (RFC 9562 §4); ours are in lower case. */
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Passes bytes on as long as they are UTF-8 text, which spreadsheet files and other encodings are not. */
 function requireUtf8(path: string): Transform {

@@ -19,6 +19,7 @@ export interface UpstreamLine {
   readonly line: number;
   /** Our reference at the upstream, or the attempt's own id. */
   readonly reference: string;
+  /** 0: not given, of a line that is not paid. */
   readonly amountMinor: bigint;
   readonly currency: Currency;
   readonly status: UpstreamLineStatus;
@@ -160,7 +161,8 @@ function mixed({ id, reference }: Attempt): OperatorError {
 function compare(line: UpstreamLine, side: OurSide | undefined): Verdict {
   if (side === undefined) return 'missing_here';
   if (meaningOf(side.status) !== line.status) return 'status';
-  return side.amountMinor === line.amountMinor && side.currency === line.currency ? 'matched' : 'amount';
+  const isSame = side.amountMinor === line.amountMinor || line.amountMinor === 0n;
+  return isSame && side.currency === line.currency ? 'matched' : 'amount';
 }
 
 function meaningOf(status: AttemptStatus): UpstreamLineStatus {

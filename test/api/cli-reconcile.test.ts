@@ -51,7 +51,7 @@ afterAll(async () => {
 const HEAD = 'date,reference,amount,currency,status,provider_reference';
 const DAY = '2026-11-20';
 
-function lineOf(attempt: Attempt, status = 'SUCCESSFUL', amount = '12.50'): string {
+function lineOf(attempt: Attempt, status = 'SUCCESSFUL', amount = status === 'FAILED' ? '0.00' : '12.50'): string {
   return [DAY, attempt.reference, amount, 'USD', status, attempt.provider_reference ?? ''].join(',');
 }
 
@@ -75,7 +75,7 @@ const byId = (line: string): string =>
   [...paid, refused, open].reduce((text, { reference, id }) => text.replace(reference, id), line);
 
 const NAMED = [
-  ['our references', (line: string) => line],
+  ['our references, in upper case too', (line: string, at = 0) => (at === 0 ? line.toUpperCase() : line)],
   ['our attempts’ ids', byId],
 ] as const;
 
