@@ -42,6 +42,7 @@ export function addAttemptCommands(program: Command, addVerb: AddVerb, addVerbOf
     .addOption(
       target.choices(['merchant', 'payer', 'upstream', 'gateway'] satisfies LateTarget[]).makeOptionMandatory(),
     )
+    .option('--reference <reference>', 'that of the movement by which the money was returned; required with --to payer')
     .requiredOption('--why <text>', 'the reason, for the journal')
     .option('--yes', 'confirm; without it nothing is changed');
 }

@@ -9,7 +9,7 @@ import type { LateTarget } from '../domain/late-money.ts';
 import { formatMinor, moneyText } from '../domain/money.ts';
 import { maskPhone } from '../domain/phone.ts';
 import type { Attempt } from '../domain/records.ts';
-import { bookLateMoney, type LateRows, requireLate } from '../usecases/attempt-book.ts';
+import { bookLateMoney, type LateRows, requireBookable } from '../usecases/attempt-book.ts';
 import {
   answerOf,
   decideAttempt,
@@ -166,9 +166,13 @@ export async function attemptSettle(
   };
 }
 
-/** The options of `mbongo attempt book`. `to`: whose the late money is. `why`: the reason, for the journal. */
+/**
+ * The options of `mbongo attempt book`. `to`: whose the late money is. `reference`: that of the movement by which it was returned.
+ * `why`: the reason, for the journal.
+ */
 export interface AttemptBookOptions extends ConfirmedOptions {
   readonly to: LateTarget;
+  readonly reference?: string;
   readonly why: string;
 }
 
@@ -176,20 +180,20 @@ export interface AttemptBookOptions extends ConfirmedOptions {
  * Books an attempt's money out of suspense, and returns the attempt with `booked_to`, `reason` and its order's `payment_status`,
  * which stays as it was.
  *
- * @throws OperatorError when none of its money is in suspense, or it cannot go to `to`, and, without --yes, with what would be
- *   booked.
+ * @throws OperatorError when none of its money is in suspense, it cannot go to `to`, or the reference names another movement, and,
+ *   without --yes, with what would be booked; UsageError when the reference is missing, or there can be none.
  */
 export async function attemptBook({ deps }: Tools, attemptId: string, options: AttemptBookOptions): Promise<Output> {
-  const { to, why, yes } = options;
+  const { to, reference, why, yes } = options;
   if (yes !== true) {
-    const late = await requireLate(deps, attemptId, to);
+    const late = await requireBookable(deps, attemptId, { to, reference });
     const { attempt, order } = late;
     const [way, moved] = attempt.purpose === 'payment' ? ['from', 'came'] : ['to', 'left'];
     const what = `${amountOf(attempt)} ${way} ${phoneOf(attempt) ?? attempt.method} by ${attempt.carrier}`;
     const when = `${moved} at ${timeOf(attempt.settled_at)} for ${order.id}, ${order.status}`;
     throw new OperatorError(`${what} ${when}: add --yes to book it to the ${to}${feeIn(late, to)}, for good`);
   }
-  const late = await bookLateMoney(deps, attemptId, { to, by: attributionOf(options).by, why });
+  const late = await bookLateMoney(deps, attemptId, { to, reference, by: attributionOf(options).by, why });
   const { attempt, order } = late;
   return {
     document: { ...documentOf(attempt), payment_status: order.status, booked_to: to, reason: attempt.reason },

@@ -183,7 +183,8 @@ const FIRST: { readonly [way in 'in' | 'out']: { readonly [to in LateTarget]?: s
 };
 
 function commandOf(attemptId: string, { to }: SuspenseChoice): string {
-  return `mbongo attempt book ${attemptId} --to ${to} --why '…' --yes`;
+  const evidence = to === 'payer' ? " --reference '…'" : '';
+  return `mbongo attempt book ${attemptId} --to ${to}${evidence} --why '…' --yes`;
 }
 
 function documentOf({ attempt, order, why }: InSuspense) {

@@ -1,8 +1,8 @@
 /**
  * An operator decides whose money it is that moved after its order had ended.
  *
- * Invariant: it is booked once, however many operators decide at the same time; the second one is told where it went. No status
- * changes and no webhook is sent. Who decided, and why, is in the log before the command answers.
+ * Invariant: it is booked once, however many operators decide at the same time; the second one is told where it went. One movement
+ * returns the money of one attempt. No status changes and no webhook is sent. Who decided, and why, is in the log before the command answers.
  */
 
 import { isOpen } from '../domain/attempt.ts';
@@ -18,13 +18,19 @@ import { findPayment } from './archive-find.ts';
 import { type LateMoney, readLateOut } from './attempt-book-out.ts';
 import { requireAttempt } from './attempt-decide.ts';
 import { type Deps, idsOf, type OperatorDeps } from './deps.ts';
+import { movementOf, type NamedMovement, naming, requireDistinctive, requireUnnamed } from './movement-once.ts';
 import { decideOnce } from './operator-commit.ts';
-import { OperatorError } from './operator-error.ts';
-import { type Attribution, requireAttribution } from './operator-input.ts';
+import { OperatorError, UsageError } from './operator-error.ts';
+import { type Attribution, requireAttribution, requireReference } from './operator-input.ts';
 
 /** An operator's decision about late money: who gets it, or bears it; who decides; and why. */
 export interface LateVerdict {
   readonly to: LateTarget;
+  /**
+   * The bank's or the upstream's reference for the movement by which the money was returned: to the payer, where it is required, or
+   * by the upstream, which may instead have said that it never sent it.
+   */
+  readonly reference?: string | undefined;
   readonly by: string;
   readonly why: string;
 }
@@ -40,23 +46,57 @@ const CLOCKS_DIFFER_MS = 5 * MINUTE_MS;
 
 const ADVICE = 'see `mbongo suspense list`';
 
-/** @throws OperatorError when there is no such attempt, none of its money is in suspense, or it cannot go to `verdict.to`. */
+/**
+ * @throws OperatorError when there is no such attempt, none of its money is in suspense, or it cannot go to `verdict.to`; when the
+ *   reference names another movement already; UsageError when the reference is missing, or there can be none.
+ */
 export async function bookLateMoney(
   deps: OperatorDeps & Pick<Deps, 'log'>,
   attemptId: string,
   verdict: LateVerdict,
 ): Promise<LateRows> {
   const attribution = requireAttribution(verdict);
+  const reference = referenceOf(verdict);
   const { shard } = await requireAttempt(deps, attemptId);
   const ids = transferIds(idsOf(deps), shard);
   const booked = await decideOnce(deps, shard, ADVICE, async () => {
     const late = await requireLate(deps, attemptId, verdict.to);
     // If two operators book money of the same order at once, one change loses and is decided again.
-    const { change, attempt } = late.book({ ids, now: deps.clock.now() });
+    const { change: booking, attempt } = late.book({ ids, now: deps.clock.now() });
+    const change = await naming(deps, movedBack(late.attempt, verdict.to, reference), booking);
     return { change, answer: { attempt, order: late.order, feeMinor: late.feeMinor } };
   });
-  logDecision(deps, booked, verdict.to, attribution);
+  logDecision(deps, booked, { to: verdict.to, reference }, attribution);
   return booked;
+}
+
+/** What names the movement, cleaned. @throws UsageError */
+function referenceOf({ to, reference }: Pick<LateVerdict, 'to' | 'reference'>): string | undefined {
+  if (reference === undefined) {
+    if (to === 'payer') throw new UsageError('--to payer needs the reference of the movement: add --reference');
+    return undefined;
+  }
+  if (to === 'payer' || to === 'upstream') return requireDistinctive(requireReference(reference), '--reference');
+  throw new UsageError(`--reference names money that was returned: with --to ${to} there is none`);
+}
+
+/** The movement by which the money went back to its payer, or came back from the upstream. */
+function movedBack(attempt: Attempt, to: LateTarget, reference: string | undefined): NamedMovement | undefined {
+  if (reference === undefined) return undefined;
+  return movementOf(attempt, to === 'payer' ? 'refund' : 'payment', reference);
+}
+
+/** Requires that a verdict can be carried out now, and returns the attempt and its order. @throws as `bookLateMoney` */
+export async function requireBookable(
+  deps: Pick<Deps, 'store' | 'clock'>,
+  attemptId: string,
+  verdict: Pick<LateVerdict, 'to' | 'reference'>,
+): Promise<LateMoney> {
+  const reference = referenceOf(verdict);
+  const late = await requireLate(deps, attemptId, verdict.to);
+  const movement = movedBack(late.attempt, verdict.to, reference);
+  if (movement !== undefined) await requireUnnamed(deps, movement);
+  return late;
 }
 
 /** The attempt and its order, read anew. @throws OperatorError when its money cannot be booked to `to`. */
@@ -140,7 +180,7 @@ async function requireKeepable({ store, clock }: Pick<Deps, 'store' | 'clock'>, 
 function logDecision(
   deps: Pick<Deps, 'log'>,
   { attempt, order }: LateRows,
-  to: LateTarget,
+  { to, reference }: Pick<LateVerdict, 'to' | 'reference'>,
   { by, why }: Attribution,
 ): void {
   deps.log.warn('late_money_booked_by_operator', {
@@ -150,6 +190,7 @@ function logDecision(
     merchant_id: attempt.merchant_id,
     payment_status: order.status,
     to,
+    reference,
     by,
     why,
   });

@@ -9,13 +9,11 @@
 import type { AttemptAnswer } from '../domain/answer.ts';
 import { hasAskedForMoney, isBeingAsked, isOpen } from '../domain/attempt.ts';
 import type { SettlementContext } from '../domain/attempt-settlement.ts';
-import { type Change, merged } from '../domain/change.ts';
 import { secondsUntil } from '../domain/elapsed.ts';
 import { shardOf } from '../domain/ids.ts';
-import { transitAccount } from '../domain/ledger.ts';
 import { type OutgoingSettlement, settleOutgoing } from '../domain/outgoing.ts';
 import { isProviderReference } from '../domain/provider-reference.ts';
-import type { Attempt, Keyed } from '../domain/records.ts';
+import type { Attempt } from '../domain/records.ts';
 import { type Settlement, settleAttempt } from '../domain/settlement.ts';
 import { type FindDeps, findAttempt, isOrderLive } from './archive-find.ts';
 import { soundAlarm } from './attempt-answer.ts';
@@ -23,7 +21,14 @@ import { readOrder, readOutgoing } from './attempt-outgoing.ts';
 import { readSettlement } from './attempt-settle.ts';
 import { requireSharedClock } from './clock-guard.ts';
 import { type Deps, idsOf, type OperatorDeps } from './deps.ts';
-import { claimMovement, namedTwice, requireDistinctive, requireUnnamed } from './movement-once.ts';
+import {
+  movementOf,
+  type NamedMovement,
+  namedTwice,
+  naming,
+  requireDistinctive,
+  requireUnnamed,
+} from './movement-once.ts';
 import { decideOnce, readAfter } from './operator-commit.ts';
 import { OperatorError, UsageError } from './operator-error.ts';
 import { requireAttribution, requireId } from './operator-input.ts';
@@ -66,11 +71,12 @@ export async function decideAttempt(
   const { before, settled, orderStatus } = await decideOnce(deps, key.shard, ADVICE, async () => {
     const closing = await settle(deps, key, answer);
     const { change } = closing.settled;
-    if (change !== undefined)
-      return { change: merged(change, await namingOf(deps, key, verdict, change)), answer: closing };
-    throw new OperatorError(
-      `${key.id} is ${closing.before.status}: your verdict contradicts what the upstream has said about it`,
-    );
+    if (change === undefined) {
+      const what = `${key.id} is ${closing.before.status}`;
+      throw new OperatorError(`${what}: your verdict contradicts what the upstream has said about it`);
+    }
+    const movement = await requireNamesNoOther(deps, key, verdict);
+    return { change: await naming(deps, movement, change), answer: closing };
   });
   soundAlarm(deps, settled);
   const decided = { attempt: settled.attempt, orderStatus: await readAfter(deps, orderStatus, ADVICE) };
@@ -115,8 +121,8 @@ function requireUnmoved({ id, status: before }: Attempt, { status }: Attempt): v
 type Evidence = Pick<AttemptVerdict, 'paid' | 'providerReference'>;
 
 /**
- * The evidence may be the upstream's word about another order: a line that was read twice, or the wrong one. Returns its key, which
- * nothing has claimed; undefined: the verdict needs no evidence.
+ * The evidence may be the upstream's word about another order: a line that was read twice, or the wrong one. Returns what it
+ * names, and nothing else does; undefined: the verdict needs no evidence.
  *
  * @throws OperatorError when an order of the last 30 days has that reference, or an operator has ever settled another attempt by it.
  */
@@ -124,27 +130,13 @@ export async function requireNamesNoOther(
   deps: FindDeps,
   attempt: Attempt,
   { paid, providerReference: reference }: Evidence,
-): Promise<Keyed | undefined> {
+): Promise<NamedMovement | undefined> {
   if (!paid || reference === null) return undefined;
-  const { shard, purpose, connector, currency } = attempt;
   const other = await findOtherUnder(deps, attempt, reference);
   if (other !== undefined) throw namedTwice(reference, `is the reference of ${other.id}, ${other.status}`);
-  const account = transitAccount(shard, connector, currency);
-  return requireUnnamed(deps, { purpose, account, currency, reference });
-}
-
-/** What a verdict of `paid` claims with the change that it makes. @throws OperatorError when it is claimed already */
-async function namingOf(
-  deps: OperatorDeps,
-  attempt: Attempt,
-  evidence: Evidence,
-  { transfers }: Change,
-): Promise<Change | undefined> {
-  const key = await requireNamesNoOther(deps, attempt, evidence);
-  const moved = transfers?.[0];
-  if (key === undefined || moved === undefined) return undefined;
-  const row = { transferId: moved.id, orderId: attempt.payment_id, amountMinor: attempt.amount_minor };
-  return { claims: [claimMovement(key, row, deps.clock.now())] };
+  const movement = movementOf(attempt, attempt.purpose, reference);
+  await requireUnnamed(deps, movement);
+  return movement;
 }
 
 interface Settled {

@@ -6,20 +6,26 @@
  * themselves claims nothing.
  */
 
-import type { AccountRef, Claim } from '../domain/change.ts';
+import { type AccountRef, type Change, merged } from '../domain/change.ts';
 import type { Currency } from '../domain/currency.ts';
+import { transitAccount } from '../domain/ledger.ts';
 import { moneyText } from '../domain/money.ts';
-import type { AttemptPurpose, Keyed } from '../domain/records.ts';
+import type { Attempt, AttemptPurpose, Keyed } from '../domain/records.ts';
 import { distinctive, movementKey } from '../domain/transfer-reference.ts';
 import type { Deps } from './deps.ts';
 import { OperatorError, UsageError } from './operator-error.ts';
 
 /** A movement that an operator names. */
 export interface NamedMovement {
+  /** What the money moved for: `refund` is money that somebody got back, `payment` is money that came in. */
   readonly purpose: AttemptPurpose;
   /** The upstream's account, and its currency. */
   readonly account: AccountRef;
   readonly currency: Currency;
+  readonly amountMinor: bigint;
+  /** What it has paid or given back. */
+  readonly orderId: string;
+  /** The bank's or the upstream's. */
   readonly reference: string;
 }
 
@@ -27,6 +33,12 @@ export interface NamedMovement {
 export function requireDistinctive(reference: string, option: string): string {
   if (distinctive(reference) === '') throw new UsageError(`${option} must contain letters or digits`);
   return reference;
+}
+
+/** A movement of an attempt's money through its upstream. */
+export function movementOf(attempt: Attempt, purpose: AttemptPurpose, reference: string): NamedMovement {
+  const { shard, connector, currency, amount_minor: amountMinor, payment_id: orderId } = attempt;
+  return { purpose, account: transitAccount(shard, connector, currency), currency, amountMinor, orderId, reference };
 }
 
 /** The key of a movement that no operator has named yet. @throws OperatorError when one has, which says for what. */
@@ -42,18 +54,27 @@ export async function requireUnnamed(
   throw namedTwice(reference, `already names ${moneyText(amount_minor, currency)} for ${payment_id}, since ${since}`);
 }
 
-/** What an operator is told of a reference that names another order's money. */
+/** What an operator is told of a reference that names another order's money: `what` it names. */
 export function namedTwice(reference: string, what: string): OperatorError {
   const wayOut = `if one movement is for both, add what tells them apart, like ${reference}/2`;
   return new OperatorError(`${reference} ${what}: ${wayOut}`);
 }
 
-/** Claims a movement for an order for good. `transferId` names the ledger line that moved the money. */
-export function claimMovement(
-  key: Keyed,
-  row: { readonly transferId: string; readonly orderId: string; readonly amountMinor: bigint },
-  created_at: number,
-): Claim {
-  const { transferId: transfer_id, orderId: payment_id, amountMinor: amount_minor } = row;
-  return { table: 'transfer_reference', row: { ...key, transfer_id, payment_id, amount_minor, created_at } };
+/**
+ * The change that books an order's money, with the claim of the movement that an operator names; undefined: none is named.
+ *
+ * @throws OperatorError as `requireUnnamed`.
+ */
+export async function naming(
+  deps: Pick<Deps, 'store' | 'clock'>,
+  movement: NamedMovement | undefined,
+  change: Change,
+): Promise<Change> {
+  if (movement === undefined) return change;
+  const key = await requireUnnamed(deps, movement);
+  const moved = change.transfers?.[0];
+  const { orderId: payment_id, amountMinor: amount_minor } = movement;
+  if (moved === undefined) throw new Error(`an operator names a movement for ${payment_id}, and no money moves`);
+  const row = { ...key, transfer_id: moved.id, payment_id, amount_minor, created_at: deps.clock.now() };
+  return merged(change, { claims: [{ table: 'transfer_reference', row }] });
 }

@@ -6,7 +6,7 @@
  * in the log before the command answers.
  */
 
-import { type AccountRef, type Change, merged } from '../domain/change.ts';
+import type { AccountRef, Change } from '../domain/change.ts';
 import { transitAccount } from '../domain/ledger.ts';
 import type { Refund } from '../domain/outgoing-records.ts';
 import { BANK_TRANSFER } from '../domain/proof.ts';
@@ -15,7 +15,7 @@ import { moveRefund, type RefundFact, type RefundRows } from '../domain/refund.t
 import { isOverRefunded } from '../domain/refund-order.ts';
 import { type Deps, idsOf, type OperatorDeps } from './deps.ts';
 import { latestAttempt } from './latest-attempt.ts';
-import { claimMovement, type NamedMovement, requireDistinctive, requireUnnamed } from './movement-once.ts';
+import { type NamedMovement, naming, requireDistinctive, requireUnnamed } from './movement-once.ts';
 import { decideOnce } from './operator-commit.ts';
 import { OperatorError } from './operator-error.ts';
 import { type Attribution, requireAttribution, requireReference } from './operator-input.ts';
@@ -168,15 +168,11 @@ async function move(
   const { fact, reason, reference } = verdict;
   const now = deps.clock.now();
   const target = await sourceOf(deps, rows);
-  const key = reference === null ? undefined : await requireUnnamed(deps, namedBy(rows, target, reference));
   const columns = reference === null ? {} : { provider_reference: reference };
   const moved = moveRefund(rows, { fact, reason, columns, target }, { now, newId: idsOf(deps) });
   if (moved === undefined) throw new Error(`refund ${rows.refund.id} is pending, and ${fact} is no news`);
-  if (key === undefined) return moved;
-  const [paid] = moved.change.transfers;
-  if (paid === undefined) throw new Error('a refund was given back, and no money went out');
-  const row = { transferId: paid.id, orderId: rows.payment.id, amountMinor: paid.amount_minor };
-  return { ...moved, change: merged(moved.change, { claims: [claimMovement(key, row, now)] }) };
+  const movement = reference === null ? undefined : namedBy(rows, target, reference);
+  return { ...moved, change: await naming(deps, movement, moved.change) };
 }
 
 /** The account of the upstream through which the money came in, and so goes out. */
@@ -185,8 +181,9 @@ async function sourceOf(deps: RefundDecideDeps, { refund, payment }: RefundRows)
   return transitAccount(refund.shard, paidBy?.connector ?? BANK_TRANSFER, refund.currency);
 }
 
-function namedBy({ refund: { currency } }: RefundRows, account: AccountRef, reference: string): NamedMovement {
-  return { purpose: 'refund', account, currency, reference };
+function namedBy({ refund, payment }: RefundRows, account: AccountRef, reference: string): NamedMovement {
+  const { currency, amount_minor: amountMinor } = refund;
+  return { purpose: 'refund', account, currency, amountMinor, orderId: payment.id, reference };
 }
 
 function logDecision(

@@ -1,6 +1,7 @@
 /**
  * A card payment's earlier tries, and what the network says of the order as a whole: captured, unknown, or of one try only.
  */
+
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { bookLateMoney } from '../../src/usecases/attempt-book.ts';
 import { inquireAttempt } from '../../src/usecases/attempt-inquire.ts';
@@ -10,6 +11,7 @@ import { expectRefusal } from '../support/envelope.ts';
 import { type FickleDesk, openFickleDesk } from '../support/fickle-desk.ts';
 import { type FickleNetwork, refusal } from '../support/fickle-network.ts';
 import { collect, statusOf, untilStatus } from '../support/flows.ts';
+import { givenBack } from '../support/late-verdict.ts';
 import { attemptOf, onlyHook } from '../support/phone-payments.ts';
 import { rowsOf } from '../support/rows.ts';
 import { openTurnedAwayDesk, type TurnedAwayDesk } from '../support/turned-away.ts';
@@ -74,7 +76,7 @@ describe('what the network says of the order', () => {
     await earlier.setSession(paying, 'CONSUMED');
     await inquireAttempt(world.gateway.deps, await earlier.attempt(first), 'due');
     await earlier.setSession(paying, 'ACTIVE');
-    await bookLateMoney(world.gateway.deps, first, { to: 'payer', by: 'amina', why: 'given back at the portal' });
+    await bookLateMoney(world.gateway.deps, first, givenBack(first));
     network.status = 'CAPTURED';
     await earlier.turnAway(paying);
     expect((await submitCard(world, paying)).json).toMatchObject({ status: 'approved' });

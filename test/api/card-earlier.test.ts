@@ -2,6 +2,7 @@
  * A card payment's earlier tries, whose PAY the network turned away and may have carried out all the same: what they have
  * taken pays the payment, and while that is uncertain, no customer is told to pay again.
  */
+
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { bookLateMoney } from '../../src/usecases/attempt-book.ts';
 import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
@@ -12,6 +13,7 @@ import { expectRefusal } from '../support/envelope.ts';
 import { type FickleDesk, openFickleDesk } from '../support/fickle-desk.ts';
 import { type FickleNetwork, refusal } from '../support/fickle-network.ts';
 import { collect, freshKey, numberEnding, payByPhone, statusOf, untilStatus } from '../support/flows.ts';
+import { givenBack } from '../support/late-verdict.ts';
 import { attemptOf, onlyHook } from '../support/phone-payments.ts';
 import { rowsOf } from '../support/rows.ts';
 import { openTurnedAwayDesk, type TurnedAwayDesk } from '../support/turned-away.ts';
@@ -124,7 +126,7 @@ describe('an earlier attempt that was believed not to be sent', () => {
     expectRefusal(await submitCard(world, paying, { headers }), 400, '1110', 'PAID_BEFORE');
     expect(network.count('pay')).toBe(pays);
     expect(await earlier.attempt(first)).toMatchObject({ reason: 'late_success' });
-    await bookLateMoney(world.gateway.deps, first, { to: 'payer', by: 'amina', why: 'given back at the portal' });
+    await bookLateMoney(world.gateway.deps, first, givenBack(first));
     expectRefusal(await submitCard(world, paying, { headers }), 502, '1404', 'CARRIER_DOWN');
   });
 

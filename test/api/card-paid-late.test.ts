@@ -2,6 +2,7 @@
  * Card money that came although the network had turned the try away, or said no: it is not asked for again, on the same session,
  * whatever its customer does next (decision 30).
  */
+
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { CommitUnknown } from '../../src/store/errors.ts';
 import { bookLateMoney } from '../../src/usecases/attempt-book.ts';
@@ -15,6 +16,7 @@ import { expectRefusal } from '../support/envelope.ts';
 import { type FickleDesk, openFickleDesk } from '../support/fickle-desk.ts';
 import { refusal } from '../support/fickle-network.ts';
 import { codeOn, collectWith, payFromWallet, statusOf, untilStatus } from '../support/flows.ts';
+import { givenBack } from '../support/late-verdict.ts';
 import { onlyHook } from '../support/phone-payments.ts';
 import { rowsOf } from '../support/rows.ts';
 import { whileTimePasses } from '../support/waiting.ts';
@@ -269,8 +271,8 @@ test.each(['card', 'token'] as const)('once the money has been given back, the o
   const first = await collected();
   await decline(first);
   await paidLate(first);
-  const to = { to: 'payer', by: 'amina', why: 'given back at the portal' } as const;
-  await bookLateMoney(world.gateway.deps, (await tryOf(first)).id, to);
+  const { id } = await tryOf(first);
+  await bookLateMoney(world.gateway.deps, id, givenBack(id));
   const paid = by === 'card' ? await submitCard(world, await again(first)) : await byToken(first);
   expect(paid.status, paid.text).toBe(200);
 });

@@ -2,6 +2,7 @@
  * A carrier turns a call away (503) and has taken it all the same, as it says later. Whatever has followed by then: no money
  * is sent or booked a second time where that can be known.
  */
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Attempt } from '../../src/domain/records.ts';
 import { bookLateMoney } from '../../src/usecases/attempt-book.ts';
@@ -11,6 +12,7 @@ import { callOffRefund } from '../../src/usecases/refund-decide.ts';
 import { archive, growOld } from '../support/archive-scenes.ts';
 import { expectRefusal } from '../support/envelope.ts';
 import { bearerOf, collect, collectWith, numberEnding, payByPhone, payFromWallet, statusOf } from '../support/flows.ts';
+import { givenBack } from '../support/late-verdict.ts';
 import { availableOf, commitBatch, lineNow, openPayer } from '../support/payout-lines.ts';
 import { attemptOf } from '../support/phone-payments.ts';
 import { minted, readBack, refund, refunded } from '../support/refund-flows.ts';
@@ -331,6 +333,6 @@ describe('a payment whose submit was turned away', () => {
       [first.id],
     );
     await expect(bookToMerchant(first)).rejects.toThrow('has been archived: return the money to the payer');
-    await bookLateMoney(world.gateway.deps, first.id, { to: 'payer', by: 'amina', why: 'a test' });
+    await bookLateMoney(world.gateway.deps, first.id, givenBack(first.id));
   });
 });

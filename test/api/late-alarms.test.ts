@@ -13,6 +13,7 @@ import type { CommandLine } from '../support/command-line.ts';
 import type { FickleCarrier } from '../support/fickle-carrier.ts';
 import { collect, numberEnding, payByPhone, payFromWallet } from '../support/flows.ts';
 import { type LateDesk, openLateDesk } from '../support/late-desk.ts';
+import { bookedTo } from '../support/late-verdict.ts';
 import { attemptOf, callBack } from '../support/phone-payments.ts';
 import { rowsOf } from '../support/rows.ts';
 import type { World } from '../support/world.ts';
@@ -29,8 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => late.close());
 
-const book = (id: string, to: LateTarget) =>
-  bookLateMoney(world.gateway.deps, id, { to, by: 'amina', why: 'the shop has delivered' });
+const book = (id: string, to: LateTarget) => bookLateMoney(world.gateway.deps, id, bookedTo(to, id));
 
 const page = async (): Promise<string> => (await fetch(`${world.url}/metrics`)).text();
 

@@ -23,6 +23,7 @@ import {
   payFromWallet,
   statusOf,
 } from '../support/flows.ts';
+import { bookedTo } from '../support/late-verdict.ts';
 import { callBack } from '../support/phone-payments.ts';
 import { rowsOf } from '../support/rows.ts';
 import { openWaveringCarrier, type WaveringCarrier } from '../support/wavering-carrier.ts';
@@ -70,8 +71,7 @@ async function hearPaid(attempt: Attempt): Promise<void> {
   expect(await callBack(callbackUrl(world.gateway.deps, attempt), {})).toBe(200);
 }
 
-const book = ({ id }: Attempt, to: LateTarget) =>
-  bookLateMoney(world.gateway.deps, id, { to, by: 'amina', why: 'a test' });
+const book = ({ id }: Attempt, to: LateTarget) => bookLateMoney(world.gateway.deps, id, bookedTo(to, id));
 const drop = (month: string) => dropArchived(world.gateway.deps, month);
 const placesOf = (id: string) =>
   rowsOf(

@@ -23,6 +23,7 @@ import {
   statusOf,
 } from '../support/flows.ts';
 import { type LateDesk, openLateDesk } from '../support/late-desk.ts';
+import { bookedTo } from '../support/late-verdict.ts';
 import { attemptOf, callBack } from '../support/phone-payments.ts';
 import { rowsOf } from '../support/rows.ts';
 import { openSecond } from '../support/second-gateway.ts';
@@ -41,7 +42,8 @@ beforeAll(async () => {
 afterAll(() => late.close());
 
 const SAY = { by: 'amina', why: 'the shop has delivered' };
-const book = (attemptId: string, to: LateTarget) => bookLateMoney(world.gateway.deps, attemptId, { to, ...SAY });
+const book = (attemptId: string, to: LateTarget) =>
+  bookLateMoney(world.gateway.deps, attemptId, bookedTo(to, attemptId));
 
 async function balanceOf(account: string, shard = merchant.merchant.shard): Promise<bigint> {
   return (await world.gateway.store.account.get(shard, account))?.balance ?? 0n;
@@ -169,6 +171,22 @@ describe('mbongo attempt book', () => {
     expect(JSON.parse(said.out)).toMatchObject({ agrees: true, totals: [{ currency: 'usd', booked: true }] });
   });
 
+  test('one movement returns one attempt’s money to its payer', async () => {
+    const [one, two] = [(await late.paidLate()).attempt.id, (await late.paidLate()).attempt.id];
+    const booking = (id: string, reference: string, end = '') =>
+      cli.run(`attempt book ${id} --to payer --reference ${reference} --why given-back${end}`);
+    expect((await booking(one, 'PORTAL-48213', ' --yes')).status).toBe(0);
+    // As a refund by hand of such money would be named.
+    const named = 'select id from transfer_reference where shard = 0';
+    expect((await rowsOf(world, named)).map(({ id }) => id)).toContain('refund:transit:mtn-momo:usd:PORTAL48213');
+    for (const end of ['', ' --yes']) {
+      const { status, err } = await booking(two, 'portal48213', end);
+      expect([status, err]).toEqual([1, expect.stringContaining('portal48213 already names 12.50 usd for txn_')]);
+    }
+    expect((await booking(two, 'PORTAL-48213/2', ' --yes')).status).toBe(0);
+    await expectSoundBooks();
+  });
+
   test('twenty commands at once book it once; the others report where it went', async () => {
     const { attempt } = await late.paidLate();
     const second = await openSecond(world, manualClock(0));
@@ -178,7 +196,7 @@ describe('mbongo attempt book', () => {
       said = await Promise.allSettled(
         targets.map((to, at) => {
           const { deps } = at % 3 === 0 ? second.gateway : world.gateway;
-          return bookLateMoney(deps, attempt.id, { to, ...SAY });
+          return bookLateMoney(deps, attempt.id, bookedTo(to, attempt.id));
         }),
       );
     });
@@ -234,7 +252,17 @@ describe('what is not late is refused, with what to do', () => {
     expect(await refusal(paying.transaction_id, 2)).toContain('the attempt id is not valid');
     expect(await cli.run(`attempt book ${id} --why x --yes`)).toMatchObject({ status: 2 });
     expect(await cli.run(`attempt book ${id} --to me --why x --yes`)).toMatchObject({ status: 2 });
-    expect(await cli.run(`attempt book ${id} --to payer --yes`)).toMatchObject({ status: 2 });
+    expect(await cli.run(`attempt book ${id} --to payer --reference R-1 --yes`)).toMatchObject({ status: 2 });
+    for (const [to, what] of [
+      ['payer', 'add --reference'],
+      ['payer --reference -/-', 'letters or digits'],
+      ['merchant --reference R-1', 'with --to merchant there is none'],
+    ]) {
+      for (const end of ['', ' --yes']) {
+        const { status, err } = await cli.run(`attempt book ${id} --to ${to} --why x${end}`);
+        expect([status, err], to).toEqual([2, expect.stringContaining(what ?? '')]);
+      }
+    }
   });
 
   test('the merchant does not keep it for a payment that was paid otherwise', async () => {

@@ -369,8 +369,10 @@ describe('a payout line that failed, and was paid twice after that', () => {
       isFirst = false;
       return deps.store.commit(change);
     };
-    const verdict = { to: 'upstream', by: 'amina', why: 'they wrote' } as const;
+    const verdict = { to: 'upstream', reference: 'BACK-7', by: 'amina', why: 'they wrote' } as const;
     await bookLateMoney({ ...deps, store: { ...deps.store, commit } }, one.id, verdict);
+    const named = 'select id from transfer_reference where payment_id = $1';
+    expect(await rowsOf(world, named, [line.id])).toEqual([{ id: 'payment:transit:mtn-momo-disbursement:usd:BACK7' }]);
     expect((await lineNow(world, line)).late_attempt_id).toBe(two.id);
   });
 });

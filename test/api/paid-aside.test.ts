@@ -1,6 +1,7 @@
 /**
  * Money that came too late to count: the same order is not paid a second time, by any method, until it has been given back.
  */
+
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Reply } from '../../src/connectors/testing/scripted-upstream.ts';
 import { bookLateMoney } from '../../src/usecases/attempt-book.ts';
@@ -19,6 +20,7 @@ import {
   payFromWallet,
   statusOf,
 } from '../support/flows.ts';
+import { givenBack } from '../support/late-verdict.ts';
 import { rowsOf } from '../support/rows.ts';
 import { addAccount, payByTransfer, pdfFile, upload } from '../support/transfer-flows.ts';
 import { TURNED_AWAY } from '../support/wavering-carrier.ts';
@@ -90,7 +92,7 @@ test('who reads the payment is told not to pay again, until it has been given ba
   });
   expect((await mobileStatusOf(world, second)).message).toBe(message);
   const first = await desk.attemptOf(paying.transaction_id, 0);
-  await bookLateMoney(world.gateway.deps, first.id, { to: 'payer', by: 'amina', why: 'given back at the portal' });
+  await bookLateMoney(world.gateway.deps, first.id, givenBack(first.id));
   expect(await read()).toMatchObject({ message: 'The payment has been started. Choose how to pay and confirm.' });
 });
 
@@ -108,7 +110,7 @@ test('an order can be paid once what was paid aside has been given back', async 
   const { world } = desk;
   const paying = await paidAside();
   const first = await desk.attemptOf(paying.transaction_id, 0);
-  await bookLateMoney(world.gateway.deps, first.id, { to: 'payer', by: 'amina', why: 'given back at the portal' });
+  await bookLateMoney(world.gateway.deps, first.id, givenBack(first.id));
   const paid = await payFromWallet(world, paying, await world.wallet());
   expect(paid.json.status, paid.text).toBe('approved');
 });
@@ -143,7 +145,7 @@ test('a refused call is not remembered under its key: once the money has been gi
   for (const submit of submits) expectRefusal(await submit(), 400, '1110', 'PAID_BEFORE');
   for (const { transaction_id } of [byWallet, byPhone]) {
     const first = await desk.attemptOf(transaction_id, 0);
-    await bookLateMoney(world.gateway.deps, first.id, { to: 'payer', by: 'amina', why: 'given back at the portal' });
+    await bookLateMoney(world.gateway.deps, first.id, givenBack(first.id));
   }
   desk.carrier.answer({ status: 202, body: '' });
   const answers = await Promise.all(submits.map((submit) => submit()));

@@ -2,6 +2,7 @@
  * Money comes for an order, too late to count, while a submit waits for something else: the order is not paid a second time
  * (decision 30).
  */
+
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Attempt } from '../../src/domain/records.ts';
@@ -25,6 +26,7 @@ import {
   statusOf,
   untilStatus,
 } from '../support/flows.ts';
+import { givenBack } from '../support/late-verdict.ts';
 import { attemptOf, callBack } from '../support/phone-payments.ts';
 import { rowsOf } from '../support/rows.ts';
 import { whileTimePasses } from '../support/waiting.ts';
@@ -122,7 +124,7 @@ test('a card that was not charged for that pays by the same call once the money 
   const { paying, submit } = await phonePaysWhileIssuerIsAsked({ 'idempotency-key': 'paid-meanwhile' });
   expectRefusal(await submit(), 400, '1110', 'PAID_BEFORE');
   const [{ id }] = await triesOf(paying);
-  await bookLateMoney(world.gateway.deps, id, { to: 'payer', by: 'amina', why: 'given back at the portal' });
+  await bookLateMoney(world.gateway.deps, id, givenBack(id));
   expect((await submit()).json).toMatchObject({ status: 'approved' });
 });
 

@@ -259,7 +259,7 @@ describe('mbongo suspense list', () => {
 describe('mbongo suspense show', () => {
   /** Runs what the command line says to type. */
   const typed = (command: unknown) => {
-    const words = String(command).replace('mbongo ', '').replace("'…'", 'they-wrote').split(' ');
+    const words = String(command).replace('mbongo ', '').replaceAll("'…'", 'they-wrote').split(' ');
     return desk.cli.run(words);
   };
   const choicesOf = async (id: string) => (await desk.cli.json(`suspense show ${id}`)).choices as Document[];
@@ -273,7 +273,9 @@ describe('mbongo suspense show', () => {
     expect(out).toContain('merchant_name       ');
     expect(out).toMatch(/\nphone_number +\+243 81 ••• •• 42\n/);
     expect(out).toMatch(
-      new RegExp(`\n\nto the payer: return the money [^\n]+; then\n {2}mbongo attempt book ${id} --to payer `),
+      new RegExp(
+        `\n\nto the payer: return the money [^\n]+; then\n {2}mbongo attempt book ${id} --to payer --reference '…' `,
+      ),
     );
     expect(await typed(payer?.command)).toMatchObject({ status: 0 });
     expect(idsOf(await list())).not.toContain(id);

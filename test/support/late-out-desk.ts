@@ -11,6 +11,7 @@ import { callbackUrl } from '../../src/usecases/callback-url.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type CommandLine, openCommandLine } from './command-line.ts';
 import { bearerOf, numberEnding } from './flows.ts';
+import { bookedTo } from './late-verdict.ts';
 import { commitBatch, lineNow } from './payout-lines.ts';
 import { callBack } from './phone-payments.ts';
 import { rowsOf } from './rows.ts';
@@ -97,7 +98,7 @@ export async function openOutDesk(): Promise<OutDesk> {
     carrier,
     world,
     cli,
-    book: ({ id }, to) => bookLateMoney(world.gateway.deps, id, { to, by: 'amina', why: 'they wrote' }),
+    book: ({ id }, to) => bookLateMoney(world.gateway.deps, id, bookedTo(to, id, 'they wrote')),
     hearOf,
     attemptsOf,
     lastAttempt,
