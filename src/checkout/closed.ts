@@ -20,10 +20,11 @@ import { documentAnswer, type Frame } from './document.ts';
 import { amountLine } from './shown.ts';
 
 /**
- * Why no payment is shown. `used`: the link has been opened before; `over`: nobody opened it in time; `foreign`: the form came
- * from elsewhere; `large`: it is too large; `trouble`: a fault of ours; `busy`: one that passes.
+ * Why no payment is shown. `used`: the link has been opened before; `keyless`: the browser has no cookie for the page; `over`:
+ * nobody opened it in time; `foreign`: the form came from elsewhere; `large`: it is too large; `trouble`: a fault of ours; `busy`:
+ * one that passes.
  */
-export type Closed = 'used' | 'unknown' | 'over' | 'foreign' | 'large' | 'refused' | 'trouble' | 'busy';
+export type Closed = 'used' | 'unknown' | 'keyless' | 'over' | 'foreign' | 'large' | 'refused' | 'trouble' | 'busy';
 
 interface ClosedPage {
   /** For a browser. */
@@ -37,6 +38,7 @@ interface ClosedPage {
 const PAGES: { readonly [kind in Closed]: ClosedPage } = {
   used: { status: 410, code: 1005, title: 'used_title', text: 'used_text' },
   unknown: { status: 404, code: 1204, title: 'unknown_title', text: 'unknown_text' },
+  keyless: { status: 404, code: 1204, title: 'keyless_title', text: 'keyless_text' },
   over: { status: 410, code: 1005, title: 'over_title', text: 'over_text' },
   foreign: { status: 403, code: 1003, title: 'foreign_title', text: 'foreign_text' },
   large: { status: 413, code: 1403, title: 'large_title', text: 'large_text' },

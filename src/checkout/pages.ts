@@ -6,6 +6,7 @@
  */
 
 import { MAX_PROOF_BYTES } from '../domain/file-type.ts';
+import { isId } from '../domain/ids.ts';
 import type { Checkout } from '../domain/page-records.ts';
 import type { Merchant } from '../domain/records.ts';
 import { Refusal, type RefusalCode } from '../domain/refusal.ts';
@@ -96,8 +97,15 @@ async function firstVisit(parts: Parts, request: PageRequest, checkout: Checkout
 /** The page, for the browser that has opened it. */
 async function byKey(parts: Parts, request: PageRequest, kind: 'page' | 'card'): Promise<PageAnswer> {
   const checkout = await openedBy(parts, request);
-  if (checkout === undefined) return closedPage(parts.assets, readerLanguage(request), 'unknown');
+  if (checkout === undefined) return notOpened(parts, request);
   return withCookies(await pageOf(parts, request, checkout, kind), languageCookies(parts.deps, request));
+}
+
+/** For a browser that has not opened the page, whether there is one or not. */
+function notOpened({ assets }: Parts, request: PageRequest): PageAnswer {
+  const { id = '' } = request.params;
+  const isKeyless = isId('chk', id) && keyOf(request, id) === undefined;
+  return closedPage(assets, readerLanguage(request), isKeyless ? 'keyless' : 'unknown');
 }
 
 function openedBy({ deps }: Parts, request: PageRequest): Promise<Checkout | undefined> {
@@ -169,7 +177,7 @@ async function byForm(
   const { assets } = parts;
   if (request.isForeign) return closedPage(assets, readerLanguage(request), 'foreign', request.params.id);
   const checkout = await openedBy(parts, request);
-  if (checkout === undefined) return closedPage(assets, readerLanguage(request), 'unknown');
+  if (checkout === undefined) return notOpened(parts, request);
   return answer(await countedView(parts, request, checkout), checkout);
 }
 

@@ -101,9 +101,28 @@ describe('a browser is answered in words', () => {
       const { pathname } = new URL(stepOf(opened, 'pay'), world.url);
       const back = await me.open(pathname.replace(/pay$/, step));
       expect([back.status, titleOf(back)]).toEqual([200, 'How would you like to pay?']);
-      expect(titleOf(await visitor(world).open(pathname))).toBe('This payment page does not exist');
+      expect(titleOf(await visitor(world).open(pathname))).toBe('This page is not open in this browser');
     },
   );
+
+  test('that keeps no cookies, with what to do about that', async () => {
+    const { url, transaction_id } = await host(world, merchant);
+    const me = visitor(world);
+    const opened = await me.open(url);
+    me.cookies.clear();
+    const address = stepOf(opened, 'pay');
+    // Whether there is such a page or not.
+    for (const asked of [address, address.replace(/chk_.{20}/, 'chk_00000000000000000000')]) {
+      const shown = await me.send(asked, { method: 'wallet' });
+      expect([shown.status, titleOf(shown)]).toEqual([404, 'This page is not open in this browser']);
+      expect(textOf(shown)).toContain('this browser keeps no cookies: allow them');
+      expect(textOf(shown)).not.toContain(transaction_id);
+      const french = elementsOf(shown).find(({ attributes }) => attributes.get('hreflang') === 'fr');
+      expect(titleOf(await visitor(world).open(french?.attributes.get('href') ?? ''))).toBe(
+        'Cette page n’est pas ouverte dans ce navigateur',
+      );
+    }
+  });
 
   test('at the address of its ticket, if the request is refused early', async () => {
     const { url } = await host(world, merchant);
@@ -210,6 +229,7 @@ describe('a page that cannot know what has been charged invites nobody to pay tw
   test.each([
     ['used', 'It knows whether you have already paid'],
     ['unknown', 'do not pay a second time'],
+    ['keyless', 'do not pay a second time'],
     ['over', 'It knows whether you have already paid'],
     ['refused', 'do not pay a second time'],
     ['trouble', 'Do not pay a second time'],

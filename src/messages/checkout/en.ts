@@ -185,6 +185,9 @@ export const en = {
   unknown_title: 'This payment page does not exist',
   unknown_text:
     'The link is incomplete or wrong. If you have already confirmed a payment, do not pay a second time: ask the shop what has become of it. If not, start again from the shop.',
+  keyless_title: 'This page is not open in this browser',
+  keyless_text:
+    'It was opened in another browser, its time is over, or this browser keeps no cookies: allow them for this site. If you have already confirmed a payment, do not pay a second time: ask the shop what has become of it. If not, start again from the shop.',
   over_title: 'This payment link has expired',
   over_text: 'Go back to the shop. It knows whether you have already paid; if not, it gives you a new link.',
   returned_title: 'Please go back to the shop',

@@ -187,6 +187,9 @@ export const es = {
   unknown_title: 'Esta página de pago no existe',
   unknown_text:
     'El enlace está incompleto o es incorrecto. Si ya ha confirmado un pago, no pague otra vez: pregunte a la tienda qué ha sido de él. Si no, empiece de nuevo desde la tienda.',
+  keyless_title: 'Esta página no está abierta en este navegador',
+  keyless_text:
+    'Se abrió en otro navegador, su tiempo se ha agotado o este navegador no guarda cookies: permítalas para este sitio. Si ya ha confirmado un pago, no pague otra vez: pregunte a la tienda qué ha sido de él. Si no, empiece de nuevo desde la tienda.',
   over_title: 'Este enlace de pago ha caducado',
   over_text: 'Vuelva a la tienda. Allí saben si usted ya ha pagado; si no, le darán un enlace nuevo.',
   returned_title: 'Vuelva a la tienda',

@@ -191,6 +191,9 @@ export const fr = {
   unknown_title: 'Cette page de paiement n’existe pas',
   unknown_text:
     'Le lien est incomplet ou incorrect. Si vous avez déjà confirmé un paiement, ne payez pas une seconde fois : demandez à la boutique ce qu’il est devenu. Sinon, recommencez depuis la boutique.',
+  keyless_title: 'Cette page n’est pas ouverte dans ce navigateur',
+  keyless_text:
+    'Elle a été ouverte dans un autre navigateur, son temps est écoulé, ou ce navigateur ne garde pas les cookies : autorisez-les pour ce site. Si vous avez déjà confirmé un paiement, ne payez pas une seconde fois : demandez à la boutique ce qu’il est devenu. Sinon, recommencez depuis la boutique.',
   over_title: 'Ce lien de paiement a expiré',
   over_text: 'Retournez à la boutique. Elle sait si vous avez déjà payé ; sinon, elle vous donnera un nouveau lien.',
   returned_title: 'Retournez à la boutique',

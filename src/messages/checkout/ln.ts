@@ -185,6 +185,9 @@ export const ln = {
   unknown_title: 'Lokasa ya kofuta oyo ezali te',
   unknown_text:
     'Lien ekoki te to ezali ya solo te. Soki osili kondima lifuti, kofuta mbala ya mibale te: tuna butiki nini ekomelaki yango. Soki te, banda lisusu na butiki.',
+  keyless_title: 'Lokasa oyo efungwami te na navigateur oyo',
+  keyless_text:
+    'Efungwamaki na navigateur mosusu, ntango na yango eleki, to navigateur oyo ebombaka ba cookies te: ndima yango mpo na site oyo. Soki osili kondima lifuti, kofuta mbala ya mibale te: tuna butiki nini ekomelaki yango. Soki te, banda lisusu na butiki.',
   over_title: 'Ntango ya lien oyo eleki',
   over_text: 'Zonga na butiki. Eyebi soki osili kofuta; soki te, ekopesa yo lien ya sika.',
   returned_title: 'Zonga na butiki',
