@@ -82,7 +82,6 @@ export function countBy(
 ): void {
   const standing = parts.limits.take(limit, key, merchant?.settings.rate_limits?.[limit], weight);
   if (standing === undefined) return;
-  const { policy, state } = limitHeaders(limit, standing);
-  reply.header('ratelimit-policy', policy).header('ratelimit', state);
+  reply.headers(limitHeaders(limit, standing));
   if (!standing.allowed) throw new Refusal(1301, { retryAfter: standing.retryAfter });
 }

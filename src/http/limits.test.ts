@@ -21,8 +21,8 @@ describe('the traffic limits', () => {
   it('are reported in the form of the IETF draft', () => {
     const standing = { allowed: true, calls: 30, seconds: 60, remaining: 29, reset: 12, retryAfter: 0 };
     expect(limitHeaders('mobile_money_status', standing)).toEqual({
-      policy: '"mobile_money_status";q=30;w=60',
-      state: '"mobile_money_status";r=29;t=12',
+      'RateLimit-Policy': '"mobile_money_status";q=30;w=60',
+      RateLimit: '"mobile_money_status";r=29;t=12',
     });
   });
 });

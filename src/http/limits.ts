@@ -47,14 +47,6 @@ export function createLimits(clock: Pick<Clock, 'now'>, scale: number): Limits {
   };
 }
 
-/** `RateLimit-Policy` and `RateLimit` (IETF draft-ietf-httpapi-ratelimit-headers). */
-export function limitHeaders(name: TrafficLimit, standing: Standing): { policy: string; state: string } {
-  return {
-    policy: `"${name}";q=${standing.calls};w=${standing.seconds}`,
-    state: `"${name}";r=${standing.remaining};t=${standing.reset}`,
-  };
-}
-
 /** A limit that is never scaled, and the name that the headers give it. Its calls are counted per process, like traffic. */
 export interface Guard extends CallLimit {
   readonly name: string;
@@ -65,12 +57,21 @@ export function codeGuard(name: CodeGuard, { settings }: Pick<Merchant, 'setting
   return { name, calls: guardedCalls(name, settings.rate_limits), seconds: CODE_GUARDS[name].seconds };
 }
 
-/** The headers of an answer under such a limit. A time beyond the window's length is given as that length. */
-export function guardHeaders(guard: Guard, left: Left): { 'RateLimit-Policy': string; RateLimit: string } {
-  return {
-    'RateLimit-Policy': `"${guard.name}";q=${guard.calls};w=${guard.seconds}`,
-    RateLimit: `"${guard.name}";r=${left.count};t=${Math.min(left.seconds, guard.seconds)}`,
-  };
+/** The headers that tell of a limit (IETF draft-ietf-httpapi-ratelimit-headers). */
+export type LimitHeaders = { readonly 'RateLimit-Policy': string; readonly RateLimit: string };
+
+function headersOf(name: string, policy: string, left: Left): LimitHeaders {
+  return { 'RateLimit-Policy': `"${name}";${policy}`, RateLimit: `"${name}";r=${left.count};t=${left.seconds}` };
+}
+
+/** The headers of an answer under a limit on the calls in a window. */
+export function limitHeaders(name: TrafficLimit, { calls, seconds, remaining, reset }: Standing): LimitHeaders {
+  return headersOf(name, `q=${calls};w=${seconds}`, { count: remaining, seconds: reset });
+}
+
+/** The headers of an answer under a guard. A time beyond the window's length is given as that length. */
+export function guardHeaders({ name, calls, seconds }: Guard, left: Left): LimitHeaders {
+  return headersOf(name, `q=${calls};w=${seconds}`, { count: left.count, seconds: Math.min(left.seconds, seconds) });
 }
 
 /** A limit on how many calls are in flight at once, not on calls in a span of time. */
@@ -90,14 +91,8 @@ export class ConcurrencyExceeded extends Refusal {
 }
 
 /** The headers of an answer to a caller that has as many calls in flight as it may have. */
-export function concurrencyHeaders(
-  { name, most }: ConcurrencyLimit,
-  seconds: number,
-): { 'RateLimit-Policy': string; RateLimit: string } {
-  return {
-    'RateLimit-Policy': `"${name}";q=${most};qu="concurrent-requests"`,
-    RateLimit: `"${name}";r=0;t=${seconds}`,
-  };
+export function concurrencyHeaders({ name, most }: ConcurrencyLimit, seconds: number): LimitHeaders {
+  return headersOf(name, `q=${most};qu="concurrent-requests"`, { count: 0, seconds });
 }
 
 /** Counts wrong credentials by address, because their sender is unknown: one number for all merchants (contract §8). */
