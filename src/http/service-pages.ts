@@ -17,7 +17,7 @@ import type { Route } from './route.ts';
 import type { PageReply, ServicePage } from './service-page.ts';
 import { toYaml } from './yaml.ts';
 
-export interface PageParts {
+export interface ServicePageParts {
   readonly routes: readonly Route[];
   readonly publicUrl: string;
   /** This gateway's sandbox; none in production. */
@@ -33,12 +33,12 @@ export interface PageParts {
  * The pages `/health` (`/api/v1/health` too), `/health/ready`, `/metrics`, `/openapi.json`, `/openapi.yaml`, and those below
  * `/docs` (contract §9).
  */
-export function servicePages(parts: PageParts): ServicePage[] {
+export function servicePages(parts: ServicePageParts): ServicePage[] {
   return [...healthPages(parts), metricsPage(parts), ...apiPages(parts)];
 }
 
 /** `/health`: this process lives. `/health/ready`: it can serve; a load balancer asks this one. */
-function healthPages(parts: PageParts): ServicePage[] {
+function healthPages(parts: ServicePageParts): ServicePage[] {
   const alive = (): PageReply => ({ status: 200, type: JSON_TYPE, body: '{"status":"ok"}' });
   return [
     { path: '/health', show: alive },
@@ -59,7 +59,7 @@ function healthPages(parts: PageParts): ServicePage[] {
 }
 
 /** For monitoring, in the text form of Prometheus. */
-function metricsPage(parts: PageParts): ServicePage {
+function metricsPage(parts: ServicePageParts): ServicePage {
   return {
     path: '/metrics',
     async show() {
@@ -70,7 +70,7 @@ function metricsPage(parts: PageParts): ServicePage {
 }
 
 /** Made at the first request: no start waits for a document. */
-function apiPages(parts: PageParts): ServicePage[] {
+function apiPages(parts: ServicePageParts): ServicePage[] {
   // As bytes: a string of this length would be encoded again for every request.
   let made: { readonly inPlace: object; readonly json: Buffer; readonly yaml: Buffer } | undefined;
   const documents = () => {
