@@ -8,7 +8,7 @@
 import type { TableName } from '../domain/change.ts';
 import type { CredentialWithStanding, MintedBy, SessionWithStanding } from '../domain/credential.ts';
 import { evictOldest } from '../domain/evict.ts';
-import { shardOf } from '../domain/ids.ts';
+import { isId, shardOf } from '../domain/ids.ts';
 import type { Account, Merchant, Payment, Wallet } from '../domain/records.ts';
 import type { Proof } from '../domain/transfer-records.ts';
 import type { WebhookEvent } from '../domain/webhook-records.ts';
@@ -194,18 +194,8 @@ where next_inquiry_at is not null and settled_at is null and id > $1 order by id
 
 /** Reads a merchant's credentials: none if the string is not an id. A merchant's id carries its shard. */
 function credentialList<Record>(ofMerchant: (shard: number, merchantId: string) => Promise<Record[]>) {
-  return async (merchantId: string): Promise<Record[]> => {
-    const shard = shardIn(merchantId);
-    return shard === undefined ? [] : ofMerchant(shard, merchantId);
-  };
-}
-
-function shardIn(id: string): number | undefined {
-  try {
-    return shardOf(id);
-  } catch {
-    return undefined;
-  }
+  return async (merchantId: string): Promise<Record[]> =>
+    isId('mch', merchantId) ? ofMerchant(shardOf(merchantId), merchantId) : [];
 }
 
 /** Remembers the newest version of merchants that this process has read; the one known longest is evicted first. */
