@@ -12,25 +12,25 @@ test('a hash names its key and cost, and verifies its PIN only', async () => {
   const hash = await pins.hashPin('1234', MINE);
   expect(hash).toMatch(/^0a\$argon2id\$v=19\$m=19456,t=2,p=1\$[^$]+\$[^$]+$/);
   expect(await pins.hashPin('1234', MINE)).not.toBe(hash);
-  expect(await pins.verifyPin('1234', hash, MINE)).toBe(true);
-  expect(await pins.verifyPin('1235', hash, MINE)).toBe(false);
-  expect(await pins.verifyPin('', hash, MINE)).toBe(false);
+  expect(await pins.verifyPin('1234', hash, MINE, 'one')).toBe(true);
+  expect(await pins.verifyPin('1235', hash, MINE, 'one')).toBe(false);
+  expect(await pins.verifyPin('', hash, MINE, 'one')).toBe(false);
 });
 
 test('without the right pepper a PIN does not verify', async () => {
   const hash = await pins.hashPin('1234', MINE);
   const stranger = createPins([{ keyId: '0a', secret: Buffer.alloc(32, 2) }], systemRandom());
-  expect(await stranger.verifyPin('1234', hash, MINE)).toBe(false);
+  expect(await stranger.verifyPin('1234', hash, MINE, 'one')).toBe(false);
 });
 
 test('a hash verifies for its own account only, and looks new for no other', async () => {
   const hash = await pins.hashPin('1234', MINE);
-  expect(await pins.verifyPin('1234', hash, THEIRS)).toBe(false);
-  expect(await pins.verifyPin('1234', hash, '')).toBe(false);
+  expect(await pins.verifyPin('1234', hash, THEIRS, 'one')).toBe(false);
+  expect(await pins.verifyPin('1234', hash, '', 'one')).toBe(false);
   expect([MINE, THEIRS].map((account) => pins.isPinHashNew(hash, account))).toEqual([true, false]);
   const renewed = createPins([{ keyId: '0b', secret: Buffer.alloc(32, 2) }, pepper], systemRandom());
-  expect(await renewed.verifyPin('1234', hash, MINE)).toBe(true);
-  expect(await renewed.verifyPin('1234', hash, THEIRS)).toBe(false);
+  expect(await renewed.verifyPin('1234', hash, MINE, 'one')).toBe(true);
+  expect(await renewed.verifyPin('1234', hash, THEIRS, 'one')).toBe(false);
   expect(renewed.isPinHashNew(hash, MINE)).toBe(false);
 });
 
@@ -44,14 +44,14 @@ test('no part of a hash can be changed so that it verifies for another account',
   const parts = [...salts.map((other) => [version, cost, other]), [cost, salt], [version, cost, salt, salts[2]]];
   for (const middle of parts) {
     const changed = ['0a', kind, ...middle, output].join('$');
-    expect(await pins.verifyPin('1234', changed, THEIRS)).toBe(false);
+    expect(await pins.verifyPin('1234', changed, THEIRS, 'one')).toBe(false);
   }
 });
 
 test('a hash of the form without an account is verified for any, and is not new', async () => {
   const hash = `0a${await hashed('1234', { memoryCost: 19_456, timeCost: 2, parallelism: 1, secret: pepper.secret })}`;
-  expect(await pins.verifyPin('1234', hash, MINE)).toBe(true);
-  expect(await pins.verifyPin('1235', hash, MINE)).toBe(false);
+  expect(await pins.verifyPin('1234', hash, MINE, 'one')).toBe(true);
+  expect(await pins.verifyPin('1235', hash, MINE, 'one')).toBe(false);
   expect(pins.isPinHashNew(hash, MINE)).toBe(false);
 });
 
@@ -70,11 +70,11 @@ test.each([
   '$argon2id$',
   'zz$argon2id$v=19$m=8,t=1,p=1$AAAAAAAAAAA$AAAA',
 ])('the damaged hash %j verifies nothing', async (damaged) => {
-  expect(await pins.verifyPin('1234', damaged, MINE)).toBe(false);
+  expect(await pins.verifyPin('1234', damaged, MINE, 'one')).toBe(false);
 });
 
 test('without a stored hash, one of the same cost is computed, and no PIN matches it', async () => {
-  expect(await pins.verifyPin('1234', undefined, MINE)).toBe(false);
+  expect(await pins.verifyPin('1234', undefined, MINE, 'one')).toBe(false);
   // The library throws at once for a hash that it cannot parse.
   expect(await verify(NOBODYS_HASH, '1234', { secret: pepper.secret })).toBe(false);
   const costOf = (hash: string): string | undefined => /\$argon2id\$v=19\$[^$]+/.exec(hash)?.[0];
@@ -89,7 +89,7 @@ test('two run and 64 of one owner wait; one more is refused at once; afterwards 
   await expect(busy.verifyPin('1234', '0a$damaged', MINE, 'one')).rejects.toBeInstanceOf(PinsBusy);
   accepted.push(busy.verifyPin('1234', '0a$damaged', MINE, 'another'));
   expect(await Promise.all(accepted)).toEqual(accepted.map(() => false));
-  expect(await busy.verifyPin('1234', await busy.hashPin('1234', MINE), MINE)).toBe(true);
+  expect(await busy.verifyPin('1234', await busy.hashPin('1234', MINE), MINE, 'one')).toBe(true);
 });
 
 test('owners take turns: one PIN does not wait behind another owner’s sixty', async () => {

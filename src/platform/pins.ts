@@ -51,7 +51,7 @@ export interface Pins {
    * False for a wrong PIN, a damaged hash, another account's, or one whose key has been removed; without a hash false too, after the
    * same work. `turn` names the owner in whose turn it is computed. Throws `PinsBusy`.
    */
-  verifyPin(pin: string, pinHash: string | undefined, account: string, turn?: string): Promise<boolean>;
+  verifyPin(pin: string, pinHash: string | undefined, account: string, turn: string): Promise<boolean>;
 }
 
 /** A hash in the form of the active pepper's, of a PIN that nobody knows: its bytes are all zero. */
@@ -73,7 +73,7 @@ export function createPins(peppers: readonly [Pepper, ...Pepper[]], random: Rand
     hashPinIfFree: (pin, account) => ifFree(() => hashed(pin, account)),
     isPinHashNew: (pinHash, account) =>
       pinHash.startsWith(`${active.keyId}$`) && ownerOf(pinHash).equals(markOf(account)),
-    async verifyPin(pin, given, account, turn = NOBODY) {
+    async verifyPin(pin, given, account, turn) {
       const pinHash = given ?? active.keyId + NOBODYS_HASH;
       const start = pinHash.indexOf('$');
       if (start < 0) return false;

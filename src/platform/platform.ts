@@ -116,7 +116,7 @@ export interface Secrets {
    * Without a hash it takes as long, and is false: nobody learns from the time whether there is an account. `turn` names the
    * owner (a merchant's id). Throws `PinsBusy` as `hashPin`.
    */
-  verifyPin(pin: string, hash: string | undefined, account: string, turn?: string): Promise<boolean>;
+  verifyPin(pin: string, hash: string | undefined, account: string, turn: string): Promise<boolean>;
 }
 
 export interface OutboundRequest {

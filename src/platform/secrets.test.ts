@@ -153,9 +153,9 @@ describe('rotation', () => {
 
   test('a PIN hashed under an older key is still verified, but not once the key is gone', async () => {
     const hash = await secrets.hashPin('4711', 'account');
-    expect(await rotated.verifyPin('4711', hash, 'account')).toBe(true);
-    expect(await rotated.verifyPin('4712', hash, 'account')).toBe(false);
-    expect(await gone.verifyPin('4711', hash, 'account')).toBe(false);
+    expect(await rotated.verifyPin('4711', hash, 'account', 'one')).toBe(true);
+    expect(await rotated.verifyPin('4712', hash, 'account', 'one')).toBe(false);
+    expect(await gone.verifyPin('4711', hash, 'account', 'one')).toBe(false);
   });
 
   test('a master key that is named twice counts once', () => {
@@ -189,10 +189,10 @@ test('what has been written under a key is read by every later version', async (
   expect(secretsOf(KEY).openPaymentId(paymentId)).toBe(id);
   expect(secretsOf(KEY).sealPaymentId(id)).toBe(paymentId);
   const hashed = '0d$argon2id$v=19$m=19456,t=2,p=1$l0dZqRsMEAeim0Ni5EwnaQ$4myDHdN7vPUGCCCLg2iVcjWJGAv8kLNFd6gQE/ye3sU';
-  expect(await secrets.verifyPin('4711', hashed, 'account')).toBe(true);
+  expect(await secrets.verifyPin('4711', hashed, 'account', 'one')).toBe(true);
   const bound =
     '0d$argon2id$v=19$m=19456,t=2,p=1$LC9EdN0iGhWRaWkn09oIp+6UFSB+vp3uRuOSpi/D5PU$HzuXmSTfOGxX5D3NIZeqgJa3A/QVhkQliaYIKJzIRQc';
-  expect(await secrets.verifyPin('4711', bound, 'account')).toBe(true);
+  expect(await secrets.verifyPin('4711', bound, 'account', 'one')).toBe(true);
 });
 
 describe('hashes', () => {

@@ -198,7 +198,7 @@ describe('wallets', () => {
     const { wallet } = await open();
     const stored = await world.store.wallet.get(wallet.shard, wallet.id);
     expect(stored).toMatchObject({ kind: 'wallet', currency: 'usd', phone: '+243810000042', pin_failures: 0 });
-    expect(await world.deps.secrets.verifyPin('1234', stored?.pin_hash, wallet.id)).toBe(true);
+    expect(await world.deps.secrets.verifyPin('1234', stored?.pin_hash, wallet.id, 'one')).toBe(true);
     expect((await creditWallet(world.deps, wallet.id, '2.50')).balance).toBe(10_250n);
     expect((await world.store.auditAll()).findings).toEqual([]);
   });

@@ -113,8 +113,8 @@ test('a right PIN is hashed again with the new key, which alone verifies it from
   await asking.close();
   const after = await hashOf();
   const alone = secretsOf(NEW_KEY);
-  expect(await alone.verifyPin(pin, after, number)).toBe(true);
-  expect(await alone.verifyPin('9999', after, number)).toBe(false);
+  expect(await alone.verifyPin(pin, after, number, 'one')).toBe(true);
+  expect(await alone.verifyPin('9999', after, number, 'one')).toBe(false);
 });
 
 test('a hash is made anew although a wrong PIN is counted meanwhile, which stays counted', async () => {
@@ -124,7 +124,7 @@ test('a hash is made anew although a wrong PIN is counted meanwhile, which stays
   expect(await wrong()).toHaveLength(1);
   const after = await world.gateway.store.wallet.get(wallet.shard, wallet.id);
   expect(after?.pin_failures).toBe(1);
-  expect(await secretsOf(NEW_KEY).verifyPin(pin, after?.pin_hash, wallet.id)).toBe(true);
+  expect(await secretsOf(NEW_KEY).verifyPin(pin, after?.pin_hash, wallet.id, 'one')).toBe(true);
 });
 
 test('a hash of another PIN that is written while the judged one is made anew stays', async () => {
