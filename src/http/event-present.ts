@@ -6,7 +6,7 @@
 
 import type { WebhookAttempt, WebhookEvent } from '../domain/webhook-records.ts';
 import type { EventDetail } from '../usecases/events-read.ts';
-import type { RangeReplayed } from '../usecases/events-replay.ts';
+import type { RangeReplayed, ReplayRange } from '../usecases/events-replay.ts';
 import { timestamp } from './present.ts';
 
 /** An event without its body. `next_at` is null unless a try is due, and `delivered_at` until one has succeeded. */
@@ -37,7 +37,7 @@ export function presentEventDetail({ event, tries }: EventDetail) {
  * The answer to the replay of a time span: how many events are sent again, and up to which instant, itself included. With a
  * `next_cursor` there are more.
  */
-export function presentRange({ replayed, until, next }: RangeReplayed) {
+export function presentRange({ replayed, next }: RangeReplayed, { until }: Pick<ReplayRange, 'until'>) {
   return { success: true, replayed, to: timestamp(until - 1), next_cursor: next ?? null };
 }
 

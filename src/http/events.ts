@@ -111,14 +111,14 @@ function replayRoutes(deps: Deps, courier: Pick<Courier, 'offer'>): Route[] {
       answers: { 200: RangeReplayedAnswer },
       refusals: [1103, 1109, 1110, 1203],
       check: (body) => rangeFaults(body, deps.clock.now()),
-      run: (call) =>
-        replayOwnRange(
-          deps,
-          courier,
-          call.caller,
-          rangeOf(call.body, deps.clock.now()),
-          call.answering((replayed: RangeReplayed) => ({ status: 200, value: presentRange(replayed) })),
-        ),
+      run(call) {
+        const range = rangeOf(call.body, deps.clock.now());
+        const answering = call.answering((replayed: RangeReplayed) => ({
+          status: 200,
+          value: presentRange(replayed, range),
+        }));
+        return replayOwnRange(deps, courier, call.caller, range, answering);
+      },
     }),
   ];
 }

@@ -66,7 +66,6 @@ export interface ReplayRange {
 /** How many events of a range were sent again, and where the next call continues. */
 export interface RangeReplayed {
   readonly replayed: number;
-  readonly until: number;
   /** `beyond` for the next call; undefined: that was all. */
   readonly next: string | undefined;
 }
@@ -114,7 +113,7 @@ async function replayPages(
     next = found.next;
     if (next === undefined) break;
   }
-  return { replayed, until, next };
+  return { replayed, next };
 }
 
 /** Returns false, and sends nothing, when the event has been archived since it was listed. */
