@@ -101,7 +101,7 @@ function meansOf(method: SubmittedMethod, { request, view: { payment, given }, l
       return { method, msisdn: isGiven ? required(given.mobile_money?.msisdn, PHONE_FIELD) : phoneOf(form) };
     case 'card':
       if (payment.hosted_session_id === null) return { method, missing: ['session_id'] };
-      return { method, formId: payment.hosted_session_id, browser: browserOf(request) };
+      return { method, formId: payment.hosted_session_id, browser: request.browser };
     case 'bank_transfer':
       return { method, accountId: required(form.account, 'bank_account_id') };
   }
@@ -130,15 +130,6 @@ function required(value: string | undefined, field: string): string {
   const given = value?.trim() ?? '';
   if (given === '') throw refuseField(1109, field, 'REQUIRED');
   return given;
-}
-
-function browserOf(request: PageRequest) {
-  return {
-    accept: request.header('accept'),
-    userAgent: request.header('user-agent'),
-    language: request.header('accept-language'),
-    address: request.address,
-  };
 }
 
 async function verify(deps: Deps, { request, view }: Step): Promise<Done> {

@@ -11,6 +11,7 @@ import type { Answer, InquiryAnswer } from '../domain/answer.ts';
 import type { Currency } from '../domain/currency.ts';
 import type { NativeMethod } from '../domain/method.ts';
 import type { DeclineReason } from '../domain/reason.ts';
+import type { BrowserFacts } from '../domain/submission.ts';
 
 /** What a carrier is asked to do with a phone's money. */
 export interface CarrierOrder {
@@ -119,11 +120,7 @@ export interface CardOrder extends CardAttempt {
 }
 
 /** The browser that an issuer may want to challenge (EMV 3DS 2). */
-export interface CardBrowser {
-  readonly accept: string | undefined;
-  readonly userAgent: string | undefined;
-  readonly language: string | undefined;
-  readonly address: string | undefined;
+export interface CardBrowser extends BrowserFacts {
   /** Where the network sends the browser after the challenge. */
   readonly returnUrl: string;
 }

@@ -18,6 +18,7 @@ import { type ExchangeParts, exchangeOf, noteFailure, refuse, writable } from '.
 import type { Limits } from './limits.ts';
 import { isForm, readMultipart } from './multipart.ts';
 import type { LoadClass } from './overload.ts';
+import { browserOf } from './payment-commands.ts';
 import { isUrlEncoded } from './request-headers.ts';
 import { type ClockCheck, requireRightClock } from './right-clock.ts';
 import type { UploadSlots } from './upload-slots.ts';
@@ -158,8 +159,8 @@ function pageRequest(
       return file;
     },
     isForeign: page.method === 'POST' && isForeign(header, parts.publicUrl),
-    get address() {
-      return parts.addressOf(request);
+    get browser() {
+      return browserOf({ header, address: () => parts.addressOf(request) });
     },
     count(session, merchant) {
       countBy({ parts, reply }, 'payments', session.id, merchant);

@@ -6,6 +6,7 @@
 
 import type { Merchant, Session } from '../domain/records.ts';
 import type { Refusal } from '../domain/refusal.ts';
+import type { BrowserFacts } from '../domain/submission.ts';
 
 export interface PageRequest {
   readonly method: 'GET' | 'HEAD' | 'POST';
@@ -27,8 +28,8 @@ export interface PageRequest {
    *   for what is no such form.
    */
   readFile(session: Pick<Session, 'id'>, merchant: Pick<Merchant, 'id'>): Promise<Uint8Array | undefined>;
-  /** The caller's address, behind the proxies that are trusted. */
-  readonly address: string;
+  /** What a card's issuer may want to know of the browser. */
+  readonly browser: BrowserFacts;
   /** A request header by its lower-case name. */
   header(name: string): string | undefined;
   cookie(name: string): string | undefined;

@@ -73,18 +73,12 @@ export interface ReturnProof {
 export const RETURN_LIFE_MS = CHALLENGE_LIFE_MS + 5 * MINUTE_MS;
 
 /** The customer's browser, and where the issuer sends it afterwards. */
-export function browserFor(deps: Deps, attemptId: string, facts: BrowserFacts | undefined): CardBrowser {
+export function browserFor(deps: Deps, attemptId: string, facts: BrowserFacts): CardBrowser {
   const expiry = String(Math.floor((deps.clock.now() + RETURN_LIFE_MS) / 1000));
   const nonce = Buffer.from(deps.random.bytes(16)).toString('base64url');
   const proof = deps.secrets.mac('card_return', attemptId, expiry, nonce);
   const query = new URLSearchParams({ t: attemptId, e: expiry, n: nonce, s: proof });
-  return {
-    accept: facts?.accept,
-    userAgent: facts?.userAgent,
-    language: facts?.language,
-    address: facts?.address,
-    returnUrl: `${deps.publicUrl}/api/v1/payments/card/3ds-callback?${query}`,
-  };
+  return { returnUrl: `${deps.publicUrl}/api/v1/payments/card/3ds-callback?${query}`, ...facts };
 }
 
 /** The attempt and nonce of a return address; undefined if we did not make it, or it has expired. */
