@@ -86,7 +86,7 @@ function listed(
   const rows = seen.map((one) => [
     one.attempt.id,
     timeOf(one.attempt.settled_at) ?? '',
-    WAY[one.attempt.purpose],
+    wayText(one.attempt.purpose),
     moneyText(one.attempt.amount_minor, one.attempt.currency),
     WHY[one.why],
     one.attempt.payment_id,
@@ -146,7 +146,7 @@ export async function suspenseShow({ deps }: Tools, attemptId: string): Promise<
   const choices = seen.choices.map((choice) => ({
     to: choice.to,
     possible: choice.whyNot === null,
-    first: FIRST[attempt.purpose === 'payment' ? 'in' : 'out'][choice.to] ?? null,
+    first: FIRST[document.way][choice.to] ?? null,
     command: choice.whyNot === null ? commandOf(attemptId, choice) : null,
     why_not: choice.whyNot,
   }));
@@ -163,19 +163,22 @@ export async function suspenseShow({ deps }: Tools, attemptId: string): Promise<
   };
 }
 
-const WAY: { readonly [purpose in AttemptPurpose]: string } = {
-  payment: 'came',
-  payout: 'left (payout)',
-  refund: 'left (refund)',
-};
+/** Which way an attempt's money moved. */
+function wayOf(purpose: AttemptPurpose): 'came' | 'left' {
+  return purpose === 'payment' ? 'came' : 'left';
+}
+
+function wayText(purpose: AttemptPurpose): string {
+  return purpose === 'payment' ? wayOf(purpose) : `${wayOf(purpose)} (${purpose})`;
+}
 
 /** What has to be true, or done outside, before money is booked to that party (docs/operating.md). */
-const FIRST: { readonly [way in 'in' | 'out']: { readonly [to in LateTarget]?: string } } = {
-  in: {
+const FIRST: { readonly [way in ReturnType<typeof wayOf>]: { readonly [to in LateTarget]?: string } } = {
+  came: {
     payer: "return the money at the upstream's portal, or through its support",
     merchant: 'ask the merchant whether it delivers this order, and the upstream whether it confirms the payment',
   },
-  out: {
+  left: {
     upstream: 'have the upstream return the money, or confirm that it never sent it',
     merchant: 'ask the merchant whether it pays for what has reached the receiver',
     gateway: 'make sure that nobody returns the money',
@@ -191,7 +194,7 @@ function documentOf({ attempt, order, why }: InSuspense) {
   return {
     attempt_id: attempt.id,
     since: timeOf(attempt.settled_at),
-    way: attempt.purpose === 'payment' ? 'came' : 'left',
+    way: wayOf(attempt.purpose),
     purpose: attempt.purpose,
     amount: formatMinor(attempt.amount_minor, attempt.currency),
     currency: attempt.currency,
