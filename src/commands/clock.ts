@@ -48,11 +48,10 @@ export async function clockAdvance({ deps }: Tools, duration: string): Promise<O
   };
 }
 
-/** Keeps a process's clock as the database says, until the round is stopped. */
+/** Keeps a process's clock as the database says, until the round is stopped; while that cannot be read, the clock stays as it was. */
 export function followClock(clock: ShiftableClock, deps: Pick<Deps, 'store' | 'log'>): Round {
   const look = async (): Promise<void> => {
-    // While the database is away the shift stays as it was; other parts log that it is away.
-    const found = await readClockShift(deps).catch(() => undefined);
+    const found = await readClockShift(deps);
     if (found !== undefined && found.shiftMs > clock.shift()) clock.shiftTo(found.shiftMs, found.leaptAt);
   };
   return repeat('clock', LOOK_EVERY_MS, look, { clock: systemClock(), log: deps.log });
