@@ -48,7 +48,7 @@ interface Entry extends Batchable {
 }
 
 /** Opens a committer. `onWon` is called with every committed change before that change's caller is answered. */
-export function openCommitter(connection: Connection, onWon: (change: Change) => void = () => undefined): Committer {
+export function openCommitter(connection: Connection, onWon: (change: Change) => void): Committer {
   const waiting: Entry[] = [];
   let written: Written[] = [];
   let draining: Promise<void> | undefined;

@@ -93,7 +93,7 @@ export function openNouns(readers: Readers, recent: Recent): Nouns {
     payoutLine: {
       get: byId('payout_line'),
       leaseDue: rounds.leasePayoutLines,
-      retryNow: (connector, now, limit) => rounds.retryPayoutLinesNow(now, limit, connector),
+      retryNow: rounds.retryPayoutLinesNow,
     },
     payouts: openPayoutLists(readers),
     payoutBatch: {

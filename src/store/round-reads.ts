@@ -29,7 +29,7 @@ export interface Rounds {
   leaseEvents(now: number, leaseUntil: number, limit: number): Promise<WebhookEvent[]>;
   leaseRefunds(now: number, leaseUntil: number, limit: number, except?: readonly string[]): Promise<Refund[]>;
   leasePayoutLines(now: number, leaseUntil: number, limit: number, except?: readonly string[]): Promise<PayoutLine[]>;
-  retryPayoutLinesNow(now: number, limit: number, connector: string): Promise<number>;
+  retryPayoutLinesNow(connector: string, now: number, limit: number): Promise<number>;
   payoutBatchesToRun(now: number, limit: number, except?: readonly string[]): Promise<DueBatch[]>;
   payoutBatchesToClose(now: number, limit: number): Promise<PayoutBatch[]>;
   reapIdempotency(before: number, limit: number): Promise<number>;
@@ -72,7 +72,7 @@ export function openRounds(readers: Readers): Rounds {
       rows('webhook_event', LEASE_EVENTS, [...events(now, limit), instantParameter(leaseUntil)]),
     leaseRefunds: leasing('refund', LEASE_REFUNDS),
     leasePayoutLines: leasing('payout_line', LEASE_PAYOUT_LINES),
-    async retryPayoutLinesNow(now, limit, connector) {
+    async retryPayoutLinesNow(connector, now, limit) {
       const values = [...retries(now, limit), connector];
       return (await readers.query(RETRY_PAYOUT_LINES_NOW, NO_COLUMNS, values)).length;
     },

@@ -197,9 +197,7 @@ export const TABLES: Catalogue = {
     error: 'text',
   },
   idempotency: {
-    shard: 'int2',
-    id: 'text',
-    version: 'int4',
+    ...versioned,
     request_hash: 'text',
     status: 'int4',
     body: 'text',

@@ -124,7 +124,7 @@ export async function readUpstreamSpan(lender: Lender, question: UpstreamQuestio
   });
 }
 
-/** Attempts of one upstream by its references for them, whenever they were made; on a connection of its own, as above. */
+/** Attempts of one upstream by its references for them, whenever they were made; on a connection of its own. */
 export async function readByReference(
   lender: Lender,
   connector: string,

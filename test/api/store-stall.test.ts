@@ -38,7 +38,7 @@ beforeEach(async () => {
   lines = ['commit', 'read', 'read'].map(openOne);
   const [first, ...others] = lines;
   if (first === undefined) throw new Error('no line');
-  committer = openCommitter(first);
+  committer = openCommitter(first, () => undefined);
   readers = openReaders(others);
 });
 
@@ -101,7 +101,7 @@ test('a role that may not look for commits that wait is refused none after a sil
     onError: () => undefined,
     limitMs: MAX_RUN_MS,
   });
-  const commits = openCommitter(blind);
+  const commits = openCommitter(blind, () => undefined);
   try {
     expect(await commits.commit(claim('seen'))).toBe('won');
     wire.frozen = true;
