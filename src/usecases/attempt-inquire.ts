@@ -13,6 +13,7 @@ import { settleOutgoingInquiry } from './attempt-outgoing.ts';
 import { openOrder, settleByInquiry } from './attempt-settle.ts';
 import { resumeChallenge } from './card-pay.ts';
 import type { Deps } from './deps.ts';
+import { PATIENCE_MS } from './idle.ts';
 import { type InquiryResult, inquireUpstream } from './upstream-inquire.ts';
 
 /** Inquires about one attempt and writes what the upstream says. */
@@ -59,8 +60,6 @@ const MAX_AT_ONE = 32;
 const CLAIMED_AT_ONCE = 16;
 /** 64 claims at most per run, so that the round can be stopped even during a large backlog. */
 const MAX_CLAIMS = 64;
-/** 1 s that a run waits for upstreams; inquiries still in flight then continue beside the next run. */
-const PATIENCE_MS = 1_000;
 
 /** The inquiry round of a process. Each run inquires about the attempts that are due, and returns how many there were. */
 export function openInquiries(deps: Deps): () => Promise<number> {

@@ -5,7 +5,7 @@
  */
 
 import { CURRENCIES, type Currency } from '../domain/currency.ts';
-import { merchantAccount } from '../domain/ledger.ts';
+import { type MerchantAccount, merchantAccount } from '../domain/ledger.ts';
 import type { Merchant } from '../domain/records.ts';
 import type { Deps } from './deps.ts';
 
@@ -22,8 +22,7 @@ export async function readBalances(deps: Pick<Deps, 'store'>, merchant: Merchant
   const accounts = await deps.store.accounts.ofMerchant(merchant.shard, merchant.id);
   const byId = new Map(accounts.map(({ id, balance }) => [id, balance]));
   return CURRENCIES.filter((currency) => accounts.some((account) => account.currency === currency)).map((currency) => {
-    const minorOf = (what: 'available' | 'reserved' | 'held'): bigint =>
-      byId.get(merchantAccount(merchant.id, what, currency).id) ?? 0n;
+    const minorOf = (what: MerchantAccount): bigint => byId.get(merchantAccount(merchant.id, what, currency).id) ?? 0n;
     return { currency, available: minorOf('available'), reserved: minorOf('reserved'), held: minorOf('held') };
   });
 }

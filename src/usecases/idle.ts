@@ -35,8 +35,8 @@ export function createIdle(isIdle: () => boolean): Idle {
   };
 }
 
-/** 1 s that a run of a round waits for upstreams. */
-const PATIENCE_MS = 1_000;
+/** 1 s that a run of a round waits for upstreams; what is still in flight then continues beside the next run. */
+export const PATIENCE_MS = 1_000;
 
 /** Waits until `work` is idle. Returns false if `PATIENCE_MS` passed first. */
 export async function idleInTime({ clock }: Pick<Deps, 'clock'>, work: Pick<Idle, 'idle'>): Promise<boolean> {
