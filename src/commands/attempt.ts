@@ -15,6 +15,7 @@ import {
   decideAttempt,
   requireAttempt,
   requireDecidable,
+  requireLiveOrder,
   requireNamesNoOther,
 } from '../usecases/attempt-decide.ts';
 import { OperatorError, UsageError } from '../usecases/operator-error.ts';
@@ -145,6 +146,7 @@ export async function attemptSettle(
     answerOf({ paid: paid === true, providerReference });
     const attempt = await requireAttempt(deps, attemptId);
     requireDecidable(attempt, paid === true, deps.clock.now());
+    await requireLiveOrder(deps, attempt);
     const way = attempt.purpose === 'payment' ? 'from' : 'to';
     const whom = phoneOf(attempt) ?? attempt.method;
     const what = `${amountOf(attempt)} ${way} ${whom} by ${attempt.carrier}, ${attempt.status}`;

@@ -26,6 +26,7 @@ import {
   type NamedMovement,
   namedTwice,
   naming,
+  refundedFrom,
   requireDistinctive,
   requireUnnamed,
 } from './movement-once.ts';
@@ -33,6 +34,7 @@ import { decideOnce, readAfter } from './operator-commit.ts';
 import { OperatorError, UsageError } from './operator-error.ts';
 import { requireAttribution, requireId } from './operator-input.ts';
 import { findOtherUnder } from './order-search.ts';
+import { refundOfAttempt } from './refund-read.ts';
 
 /** An operator's decision about an attempt, and on what grounds. */
 export interface AttemptVerdict {
@@ -65,8 +67,7 @@ export async function decideAttempt(
   const cleaned = { ...verdict, ...requireAttribution(verdict) };
   await requireSharedClock(deps);
   const key = await requireAttempt(deps, attemptId);
-  if (!(await isOrderLive(deps, key)))
-    throw new OperatorError(`what ${key.id} moved money for has been archived: see \`mbongo ${key.purpose} show\``);
+  await requireLiveOrder(deps, key);
   // If the upstream's own answer was committed first, this verdict loses and then finds the attempt closed.
   const { before, settled, orderStatus } = await decideOnce(deps, key.shard, ADVICE, async () => {
     const closing = await settle(deps, key, answer);
@@ -118,6 +119,14 @@ function requireUnmoved({ id, status: before }: Attempt, { status }: Attempt): v
   throw new OperatorError(`${id} was ${before} and is now ${status}: look again with \`mbongo attempt list\``);
 }
 
+/** @throws OperatorError when what the attempt moved money for has been archived: then nothing can be booked on it any more. */
+export async function requireLiveOrder(deps: FindDeps, attempt: Attempt): Promise<void> {
+  if (await isOrderLive(deps, attempt)) return;
+  throw new OperatorError(
+    `what ${attempt.id} moved money for has been archived: see \`mbongo ${attempt.purpose} show\``,
+  );
+}
+
 type Evidence = Pick<AttemptVerdict, 'paid' | 'providerReference'>;
 
 /**
@@ -134,9 +143,17 @@ export async function requireNamesNoOther(
   if (!paid || reference === null) return undefined;
   const other = await findOtherUnder(deps, attempt, reference);
   if (other !== undefined) throw namedTwice(reference, `is the reference of ${other.id}, ${other.status}`);
-  const movement = movementOf(attempt, attempt.purpose, reference);
+  const movement = await movementBy(deps, attempt, reference);
   await requireUnnamed(deps, movement);
   return movement;
+}
+
+/** A refund that its upstream has sent and one that a person has made there have references of one kind: they are claimed alike. */
+async function movementBy(deps: FindDeps, attempt: Attempt, reference: string): Promise<NamedMovement> {
+  const movement = movementOf(attempt, attempt.purpose, reference);
+  if (attempt.purpose !== 'refund') return movement;
+  const rows = await refundOfAttempt(deps, attempt.shard, attempt.payment_id);
+  return { ...movement, account: await refundedFrom(deps, rows) };
 }
 
 interface Settled {

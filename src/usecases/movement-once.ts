@@ -10,16 +10,19 @@ import { type AccountRef, type Change, merged } from '../domain/change.ts';
 import type { Currency } from '../domain/currency.ts';
 import { transitAccount } from '../domain/ledger.ts';
 import { moneyText } from '../domain/money.ts';
+import { BANK_TRANSFER } from '../domain/proof.ts';
 import type { Attempt, AttemptPurpose, Keyed } from '../domain/records.ts';
+import type { RefundRows } from '../domain/refund.ts';
 import { distinctive, movementKey } from '../domain/transfer-reference.ts';
 import type { Deps } from './deps.ts';
+import { latestAttempt } from './latest-attempt.ts';
 import { OperatorError, UsageError } from './operator-error.ts';
 
 /** A movement that an operator names. */
 export interface NamedMovement {
   /** What the money moved for: `refund` is money that somebody got back, `payment` is money that came in. */
   readonly purpose: AttemptPurpose;
-  /** The upstream's account, and its currency. */
+  /** The upstream's account, of a refund the one that took the money; and its currency. */
   readonly account: AccountRef;
   readonly currency: Currency;
   readonly amountMinor: bigint;
@@ -39,6 +42,15 @@ export function requireDistinctive(reference: string, option: string): string {
 export function movementOf(attempt: Attempt, purpose: AttemptPurpose, reference: string): NamedMovement {
   const { shard, connector, currency, amount_minor: amountMinor, payment_id: orderId } = attempt;
   return { purpose, account: transitAccount(shard, connector, currency), currency, amountMinor, orderId, reference };
+}
+
+/**
+ * The account of the upstream through which a refund's money came in, and so goes out: by hand, or by what sends money there, which
+ * may have another name.
+ */
+export async function refundedFrom(deps: Pick<Deps, 'store'>, { refund, payment }: RefundRows): Promise<AccountRef> {
+  const paidBy = await latestAttempt(deps, payment);
+  return transitAccount(refund.shard, paidBy?.connector ?? BANK_TRANSFER, refund.currency);
 }
 
 /** The key of a movement that no operator has named yet. @throws OperatorError when one has, which says for what. */

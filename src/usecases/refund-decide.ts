@@ -7,15 +7,13 @@
  */
 
 import type { AccountRef, Change } from '../domain/change.ts';
-import { transitAccount } from '../domain/ledger.ts';
 import type { Refund } from '../domain/outgoing-records.ts';
-import { BANK_TRANSFER } from '../domain/proof.ts';
 import type { Reason } from '../domain/reason.ts';
 import { moveRefund, type RefundFact, type RefundRows } from '../domain/refund.ts';
 import { isOverRefunded } from '../domain/refund-order.ts';
 import { type Deps, idsOf, type OperatorDeps } from './deps.ts';
 import { latestAttempt } from './latest-attempt.ts';
-import { type NamedMovement, naming, requireDistinctive, requireUnnamed } from './movement-once.ts';
+import { type NamedMovement, naming, refundedFrom, requireDistinctive, requireUnnamed } from './movement-once.ts';
 import { decideOnce } from './operator-commit.ts';
 import { OperatorError } from './operator-error.ts';
 import { type Attribution, requireAttribution, requireReference } from './operator-input.ts';
@@ -77,7 +75,7 @@ export async function requireExecutable(
   const rows = await requireRefund(deps, refundId);
   requireOpenRefund(rows);
   await requireUnpaid(deps, rows, notTaken);
-  await requireUnnamed(deps, namedBy(rows, await sourceOf(deps, rows), line));
+  await requireUnnamed(deps, namedBy(rows, await refundedFrom(deps, rows), line));
   return rows.refund;
 }
 
@@ -167,18 +165,12 @@ async function move(
 ): Promise<RefundRows & { readonly change: Change }> {
   const { fact, reason, reference } = verdict;
   const now = deps.clock.now();
-  const target = await sourceOf(deps, rows);
+  const target = await refundedFrom(deps, rows);
   const columns = reference === null ? {} : { provider_reference: reference };
   const moved = moveRefund(rows, { fact, reason, columns, target }, { now, newId: idsOf(deps) });
   if (moved === undefined) throw new Error(`refund ${rows.refund.id} is pending, and ${fact} is no news`);
   const movement = reference === null ? undefined : namedBy(rows, target, reference);
   return { ...moved, change: await naming(deps, movement, moved.change) };
-}
-
-/** The account of the upstream through which the money came in, and so goes out. */
-async function sourceOf(deps: RefundDecideDeps, { refund, payment }: RefundRows): Promise<AccountRef> {
-  const paidBy = await latestAttempt(deps, payment);
-  return transitAccount(refund.shard, paidBy?.connector ?? BANK_TRANSFER, refund.currency);
 }
 
 function namedBy({ refund, payment }: RefundRows, account: AccountRef, reference: string): NamedMovement {

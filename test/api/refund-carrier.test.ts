@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { manualClock } from '../../src/platform/testing/manual-clock.ts';
 import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { executeRefund } from '../../src/usecases/refund-decide.ts';
 import { createRefundDispatcher } from '../../src/usecases/refund-dispatch.ts';
 import { detailOf, statusOf } from '../support/flows.ts';
 import {
@@ -212,5 +213,36 @@ describe('a refund to a phone', () => {
     expect(await statusOf(world, two.paid)).toBe('approved');
     await settle(two, 'REF-9/2');
     expect(await statusOf(world, two.paid)).toBe('refunded');
+  });
+
+  test('is not given back by hand with the reference by which another one was settled, nor the other way round', async () => {
+    const { deps } = world.gateway;
+    const SAY = { by: 'amina', why: 'statement' };
+    const turnedAway = async () => {
+      const own = await world.merchant();
+      const paid = await paidByWord(world, own, '04');
+      world.sandbox.faults.set('mtn', { refuse_rate: 1 });
+      const { refund_id } = await refunded(world, own, paid);
+      const id = await until(async () => {
+        const found = await rowsOf<{ id: string; status: string }>(
+          world,
+          'select id, status from attempt where payment_id = $1',
+          [refund_id],
+        );
+        return found.find(({ status }) => status === 'not_sent')?.id;
+      });
+      world.sandbox.faults.clear();
+      return { paid, refund_id, id };
+    };
+    const execute = ({ refund_id }: { readonly refund_id: string }, reference: string) =>
+      executeRefund(deps, refund_id, { reference, notTaken: true }, SAY);
+    const settle = ({ id }: { readonly id: string }, providerReference: string) =>
+      decideAttempt(deps, id, { paid: true, providerReference, ...SAY });
+    const [one, two, three] = [await turnedAway(), await turnedAway(), await turnedAway()];
+    await settle(one, 'PORTAL-1');
+    await expect(execute(two, 'portal 1')).rejects.toThrow('portal 1 already names 12.50 usd for ');
+    await execute(two, 'PORTAL-2');
+    await expect(settle(three, 'PORTAL-2')).rejects.toThrow('PORTAL-2 already names 12.50 usd for ');
+    expect(await statusOf(world, three.paid)).toBe('approved');
   });
 });
