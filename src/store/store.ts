@@ -60,7 +60,14 @@ import {
   type Undecided,
 } from './suspense-reads.ts';
 import { type CallMade, readUpstreamCalls } from './upstream-calls.ts';
-import { readByReference, readUpstreamSpan, type UpstreamQuestion, type UpstreamSpan } from './upstream-span.ts';
+import {
+  type NamedQuestion,
+  readByReference,
+  readNamed,
+  readUpstreamSpan,
+  type UpstreamQuestion,
+  type UpstreamSpan,
+} from './upstream-span.ts';
 import { type AgeLimits, readWatched, type Watched } from './watch-reads.ts';
 
 export interface Store extends Nouns {
@@ -82,6 +89,8 @@ export interface Store extends Nouns {
   upstreamSpan(question: UpstreamQuestion): Promise<UpstreamSpan>;
   /** The attempts of a connector that have these references. Reads every attempt. */
   attemptsByReference(connector: string, references: readonly string[]): Promise<Attempt[]>;
+  /** Another order's attempt of the same kind that has an upstream's reference. Reads every attempt since an instant. */
+  attemptNamed(question: NamedQuestion): Promise<Attempt | undefined>;
   /** A page of the attempts whose money came or left late and lies in suspense, in the order of their ids. */
   suspense(page: SuspensePage): Promise<Attempt[]>;
   /** The sums of the attempts in suspense, and what the ledger's suspense accounts hold, at one instant. */
@@ -219,6 +228,7 @@ export async function openStore({ url, onError = () => undefined, brief = false 
     auditRecent: (shard) => auditRecent(patient, shard),
     upstreamSpan: (question) => readUpstreamSpan(patient, question),
     attemptsByReference: (connector, references) => readByReference(patient, connector, references),
+    attemptNamed: (question) => readNamed(patient, question),
     orderPaidBy: (payment) => readPaidBy(patient, payment),
     searchPayments: (search) => searchPayments(patient, search),
     searchLines: (search) => searchLines(patient, search),

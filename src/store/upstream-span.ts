@@ -6,11 +6,12 @@
 
 import { GIVEN_BACK } from '../domain/late-money.ts';
 import type { Attempt } from '../domain/records.ts';
+import { distinctive } from '../domain/transfer-reference.ts';
 import { columnList, listOf } from './columns.ts';
 import type { Lender } from './lender.ts';
 import type { Statement } from './pipeline.ts';
 import { inEither } from './place.ts';
-import { askApart, openReaders } from './read.ts';
+import { askApart, openReaders, type Question } from './read.ts';
 import { columnsOf } from './tables.ts';
 import { encodeArray, instantParameter } from './wire.ts';
 
@@ -122,6 +123,43 @@ export async function readUpstreamSpan(lender: Lender, question: UpstreamQuestio
     const attempts = Number(count?.attempts ?? 0n);
     return { attempts, first: count?.first ?? undefined, last: count?.last ?? undefined, madeBefore, totals };
   });
+}
+
+/** An attempt, and what an upstream may have called another one. */
+export interface NamedQuestion {
+  readonly attempt: Pick<Attempt, 'connector' | 'purpose' | 'currency' | 'payment_id'>;
+  readonly reference: string;
+  /** Only attempts made since then (ms) are read. */
+  readonly from: number;
+}
+
+/** Everything that an upstream's reference may have besides letters and digits (`provider-reference.ts`). */
+const PUNCTUATION = Array.from({ length: 0x7e - 0x20 }, (_, at) => String.fromCodePoint(0x21 + at))
+  .filter((character) => distinctive(character) === '')
+  .join('');
+
+/** No index has what upstreams call their movements: the attempts since an instant are read. */
+const NAMED: Statement = {
+  name: 'upstream_named',
+  text: `select ${listOf(ATTEMPT)} from ${inEither('attempt')} t
+where connector = $1 and purpose = $2 and currency = $3 and payment_id <> $4 and created_at >= $5::timestamptz
+  and ($6 in (id, reference) or upper(translate(provider_reference, $7, '') collate "C") = $8) limit 1`,
+};
+
+/** The question that `readNamed` asks. */
+export function namedQuestion({ attempt, reference, from }: NamedQuestion): Question {
+  const { connector, purpose, currency, payment_id } = attempt;
+  const like = [reference, PUNCTUATION, distinctive(reference)];
+  return { statement: NAMED, values: [connector, purpose, currency, payment_id, instantParameter(from), ...like] };
+}
+
+/**
+ * Another order's attempt of the same purpose, upstream and currency that has this reference, ours or theirs. Of theirs only letters
+ * and digits count. On a connection of its own.
+ */
+export async function readNamed(lender: Lender, question: NamedQuestion): Promise<Attempt | undefined> {
+  const [found] = await askApart(lender, namedQuestion(question), ATTEMPT);
+  return found;
 }
 
 /** Attempts of one upstream by its references for them, whenever they were made; on a connection of its own. */

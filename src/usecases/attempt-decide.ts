@@ -133,7 +133,7 @@ type Evidence = Pick<AttemptVerdict, 'paid' | 'providerReference'>;
  * The evidence may be the upstream's word about another order: a line that was read twice, or the wrong one. Returns what it
  * names, and nothing else does; undefined: the verdict needs no evidence.
  *
- * @throws OperatorError when an order of the last 30 days has that reference, or an operator has ever settled another attempt by it.
+ * @throws OperatorError when that upstream has named another order's attempt of the last 30 days so, or an operator ever has.
  */
 export async function requireNamesNoOther(
   deps: FindDeps,
@@ -142,7 +142,9 @@ export async function requireNamesNoOther(
 ): Promise<NamedMovement | undefined> {
   if (!paid || reference === null) return undefined;
   const other = await findOtherUnder(deps, attempt, reference);
-  if (other !== undefined) throw namedTwice(reference, `is the reference of ${other.id}, ${other.status}`);
+  if (other !== undefined) {
+    throw namedTwice(reference, `is the reference of ${other.id}, ${other.status}, for ${other.payment_id}`);
+  }
   const movement = await movementBy(deps, attempt, reference);
   await requireUnnamed(deps, movement);
   return movement;

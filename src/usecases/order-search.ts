@@ -1,5 +1,5 @@
 /**
- * Finds payments and payout lines for an operator, by whatever somebody on the phone knows of them.
+ * Finds payments, payout lines and attempts for an operator, by whatever somebody on the phone knows of them.
  *
  * Invariant: what was searched is said: an order that is not found may be older.
  */
@@ -34,20 +34,13 @@ export async function searchLines(deps: FindDeps, search: LineSearch): Promise<F
 }
 
 /**
- * Another payment or payout line, of the last 30 days, that an upstream's reference names already: a line of a statement that was
- * read twice, or the wrong one. A refund's reference names the payment that was refunded; for a refund nothing is looked up.
+ * An attempt of the last 30 days, for another order, that an upstream's reference names already: a line of a statement that was read
+ * twice, or the wrong one. Other upstreams, and banks, may use the same reference for something else.
  */
-export async function findOtherUnder(
-  deps: FindDeps,
-  { purpose, payment_id: own }: Pick<Attempt, 'purpose' | 'payment_id'>,
-  upstreamReference: string,
-): Promise<Payment | PayoutLine | undefined> {
-  if (purpose === 'refund') return undefined;
-  const search = { upstreamReference, limit: 2 };
-  const { orders } = await (purpose === 'payment' ? searchPayments(deps, search) : searchLines(deps, search));
-  return orders.find(({ id }) => id !== own);
+export function findOtherUnder(deps: FindDeps, attempt: Attempt, reference: string): Promise<Attempt | undefined> {
+  return deps.store.attemptNamed({ attempt, reference, from: since(deps, {}) });
 }
 
-function since({ clock }: FindDeps, { from, until }: PaymentSearch | LineSearch): number {
+function since({ clock }: FindDeps, { from, until }: Pick<PaymentSearch, 'from' | 'until'>): number {
   return from ?? (until ?? clock.now()) - SEARCHED_MS;
 }

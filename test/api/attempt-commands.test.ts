@@ -7,6 +7,7 @@ import { openStore } from '../../src/store/store.ts';
 import { type AttemptVerdict, decideAttempt } from '../../src/usecases/attempt-decide.ts';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { approveProof } from '../../src/usecases/proof-decide.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
 import {
   answerPrompt,
@@ -23,6 +24,7 @@ import {
 import { attemptOf, callBack, carrierAsked, onlyHook, pushed } from '../support/phone-payments.ts';
 import { rowsOf } from '../support/rows.ts';
 import { openSecond, submitAt } from '../support/second-gateway.ts';
+import { pngFile, promise, upload } from '../support/transfer-flows.ts';
 import { untilLater } from '../support/waiting.ts';
 import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
 
@@ -174,7 +176,7 @@ describe('mbongo attempt settle', () => {
     expect((await settle(one, 'TWICE-7', ' --yes')).status).toBe(0);
     for (const end of ['', ' --yes']) {
       for (const reference of ['TWICE-7', 'twice7']) {
-        const what = `${reference} is the reference of ${one.transaction_id}, approved: if one movement is for both`;
+        const what = `, approved, for ${one.transaction_id}: if one movement is for both`;
         expect(await settle(two, reference, end)).toMatchObject({ status: 1, err: expect.stringContaining(what) });
       }
     }
@@ -188,9 +190,21 @@ describe('mbongo attempt settle', () => {
     await untilStatus(world, paid, 'approved');
     const { provider_reference } = await attemptOf(world, paid);
     const open = await pushed(world, merchant, '42');
-    const { status, err } = await settle(open, provider_reference ?? '', ' --yes');
-    expect([status, err]).toEqual([1, expect.stringContaining(`is the reference of ${paid.transaction_id}, approved`)]);
+    const theirs = provider_reference ?? '';
+    for (const reference of [theirs, `${theirs.slice(0, 3)}-${theirs.slice(3)}`]) {
+      const { status, err } = await settle(open, reference, ' --yes');
+      expect([status, err]).toEqual([1, expect.stringContaining(`approved, for ${paid.transaction_id}`)]);
+    }
     expect(await statusOf(world, open)).toBe('pending_mobile_money_verification');
+  });
+
+  test('takes a reference by which a bank names another payment’s transfer', async () => {
+    const promised = await promise(world, merchant);
+    const { json } = await upload(world, promised, pngFile());
+    await approveProof(world.gateway.deps, json.proof.id, null, '4821377');
+    const open = await pushed(world, merchant, '42');
+    expect((await settle(open, '4821377', ' --yes')).status).toBe(0);
+    expect(await statusOf(world, open)).toBe('approved');
   });
 
   const LONG = 'x'.repeat(501);

@@ -60,7 +60,7 @@ test('one reference is the evidence for one of two attempts that are settled wit
   const verdict = { paid: true, providerReference: 'RACED-1', ...SAY };
   const behind = beaten(() => decideAttempt(world.gateway.deps, one.first.id, verdict));
   await expect(decideAttempt(behind, two.first.id, verdict)).rejects.toThrow(
-    `RACED-1 is the reference of ${one.paying.transaction_id}, approved: if one movement is for both`,
+    `RACED-1 is the reference of ${one.first.id}, approved, for ${one.paying.transaction_id}: if one movement is for both`,
   );
   const statuses = [await statusOf(world, one.paying), await statusOf(world, two.paying)];
   expect(statuses).toEqual(['approved', 'pending']);

@@ -208,7 +208,7 @@ describe('a refund to a phone', () => {
     expect(await statusOf(world, one.paid)).toBe('refunded');
     expect(await balancesOf(world, one.own)).toEqual({});
     await expect(settle(two, 'ref-9')).rejects.toThrow(
-      `ref-9 already names 12.50 usd for ${one.refund_id}, since 2026-`,
+      `ref-9 is the reference of ${one.id}, approved, for ${one.refund_id}: if one movement is for both`,
     );
     expect(await statusOf(world, two.paid)).toBe('approved');
     await settle(two, 'REF-9/2');
@@ -243,6 +243,15 @@ describe('a refund to a phone', () => {
     await expect(execute(two, 'portal 1')).rejects.toThrow('portal 1 already names 12.50 usd for ');
     await execute(two, 'PORTAL-2');
     await expect(settle(three, 'PORTAL-2')).rejects.toThrow('PORTAL-2 already names 12.50 usd for ');
+    // Nor with one that the carrier itself has named.
+    const paid = await paidByPhone(world, merchant, '01');
+    const sent = await refunded(world, merchant, paid);
+    await untilRefund(world, merchant, sent.refund_id, 'completed');
+    const named = 'select id, provider_reference from attempt where payment_id = $1';
+    const [theirs] = await rowsOf<{ id: string; provider_reference: string }>(world, named, [sent.refund_id]);
+    await expect(settle(three, theirs?.provider_reference ?? '')).rejects.toThrow(
+      `is the reference of ${theirs?.id}, approved, for ${sent.refund_id}: if one movement is for both`,
+    );
     expect(await statusOf(world, three.paid)).toBe('approved');
   });
 });

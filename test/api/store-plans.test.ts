@@ -30,6 +30,7 @@ import { lockShape, updateShape } from '../../src/store/statements.ts';
 import { suspensePage, suspenseSums, undecided } from '../../src/store/suspense-reads.ts';
 import { columnsOf, TABLES } from '../../src/store/tables.ts';
 import { readUpstreamCalls } from '../../src/store/upstream-calls.ts';
+import { namedQuestion } from '../../src/store/upstream-span.ts';
 import { ATTEMPTS, OVERDUE, WAITING } from '../../src/store/watch-reads.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -264,6 +265,8 @@ const SEEN = {
   created_at: NOW,
 };
 
+const TRIED = { connector: 'mtn-momo', purpose: 'payment', currency: 'usd', payment_id: 'txn_7' } as const;
+
 test.each<[string[], Question]>([
   [['payment_of_merchant'], paymentSearch({ merchantId: MERCHANT, msisdn: '+1', before: 'txn_7', limit: 50 })],
   [['payment_by_reference'], paymentSearch({ merchantId: MERCHANT, reference: 'order-1', limit: 50 })],
@@ -276,6 +279,7 @@ test.each<[string[], Question]>([
   [['payout_line_pkey'], lineSearch({ from: 0, until: NOW, msisdn: '+1', limit: 50 })],
   [['payout_line_pkey'], lineSearch({ merchantId: MERCHANT, from: 0, status: 'failed', limit: 50 })],
   [['attempt_of_order', 'payout_line_pkey'], lineSearch({ upstreamReference: 'a', from: 0, limit: 50 })],
+  [['attempt_by_time'], namedQuestion({ attempt: TRIED, reference: 'a', from: NOW })],
   [['attempt_pkey'], attemptsAt(SEEN)],
   [['payment_by_reference'], paymentsBeside(SEEN)],
   [['ledger_transfer_pkey'], transfersFor(1, ['txn_7', 'rfd_7'], NOW)],
