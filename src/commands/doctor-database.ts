@@ -9,6 +9,7 @@ import { OLDEST_POSTGRES, postgresOf, readMigrations } from '../store/migrate.ts
 import type { Server, Slot } from '../store/server-reads.ts';
 import type { Store } from '../store/store.ts';
 import { type Check, fail, looking, ok, spanOf, warn } from './doctor-check.ts';
+import { counted } from './output.ts';
 import type { World } from './world.ts';
 
 const MAX_CLOCK_SKEW_MS = 1_000;
@@ -35,7 +36,8 @@ export async function checkBooks(world: World, store: Store): Promise<readonly C
       const { findings, accounts, transfers } = await auditNow({ store, clock: world.clock, books });
       const told = findings.map(fieldsOf);
       const [first] = told;
-      if (first === undefined) return [ok(name, `they balance: ${accounts} accounts, ${transfers} transfers`)];
+      if (first === undefined)
+        return [ok(name, `they balance: ${counted(accounts, 'account')}, ${counted(transfers, 'transfer')}`)];
       const what = Object.entries(first).map(([field, value]) => `${field} ${value}`);
       const more = told.length === 1 ? '' : `; and ${told.length - 1} more, see --json`;
       const wayOut = 'docs/operating.md, “The auditor”, says what each kind means and what to do';
