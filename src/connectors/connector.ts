@@ -37,9 +37,9 @@ export interface CarrierOrder {
  */
 export interface Inquiry extends Pick<CarrierOrder, 'reference' | 'attemptId' | 'amountMinor' | 'currency'> {
   /** The transaction_id, for upstreams that know orders besides attempts. */
-  readonly orderId?: string;
-  /** The direction of the money, for upstreams that know movements in both directions under one order; absent: towards us. */
-  readonly movement?: 'payment' | 'refund';
+  readonly orderId: string;
+  /** Of an order's money that goes back to its payer, for upstreams that know that under the same order; absent: the order's own. */
+  readonly movement?: 'refund';
 }
 
 /** What every upstream that moves money can do: answer inquiries about an attempt. */

@@ -257,8 +257,6 @@ describe('an answer', () => {
       expect((await world.connector.inquire(world.inquiryOf(other))).kind).toBe('unknown');
       expect((await world.connector.authentication(other)).kind).toBe('unknown');
     }
-    const { orderId: _orderId, ...nameless } = world.inquiryOf(order);
-    expect((await world.connector.inquire(nameless)).kind).toBe('unknown');
   });
 
   test('that the network does not know a reference counts only in its own words', async () => {

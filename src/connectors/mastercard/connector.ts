@@ -101,7 +101,6 @@ export function createMastercard(
       }),
     inquire: async (inquiry) => {
       const ordered = orderedBy(inquiry);
-      if (ordered === undefined) return { kind: 'unknown', reason: 'the inquiry does not say which order it is about' };
       return logged(
         'inquire',
         readInquiry(await client.readTransaction(ordered.orderId, ordered.transactionId), ordered),
@@ -121,8 +120,7 @@ function orderedOf(
 }
 
 /** A refund is a transaction of the order that it gives back. */
-function orderedBy({ orderId, reference, amountMinor, currency, movement }: Inquiry): Ordered | undefined {
-  if (orderId === undefined) return undefined;
+function orderedBy({ orderId, reference, amountMinor, currency, movement }: Inquiry): Ordered {
   const operation = movement === 'refund' ? 'REFUND' : 'PAY';
   return { operation, orderId, transactionId: reference, amountMinor, currency };
 }

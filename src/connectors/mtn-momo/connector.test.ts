@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Outbound } from '../../platform/platform.ts';
 import type { CarrierOrder, CollectConnector } from '../connector.ts';
 import { conformanceChecks } from '../testing/conformance.ts';
-import type { ConformanceWorld, Course } from '../testing/conformance-world.ts';
+import type { AskedOrder, ConformanceWorld, Course } from '../testing/conformance-world.ts';
 import type { Reply } from '../testing/scripted-upstream.ts';
 import { ENDINGS } from '../testing/simulator.ts';
 import type { MtnMomoConfig } from './client.ts';
@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterEach(() => carrier.closeScripted());
 afterAll(() => carrier.close());
 
-function order(course: Course): CarrierOrder {
+function order(course: Course): AskedOrder {
   return carrier.order(ENDINGS[course]);
 }
 
@@ -39,7 +39,7 @@ async function facing(reply: Reply, config: Partial<MtnMomoConfig> = {}) {
 }
 
 describe('conformance', () => {
-  const world = (): ConformanceWorld<CarrierOrder> => ({
+  const world = (): ConformanceWorld<AskedOrder> => ({
     ...carrier.conformance,
     connector,
     order,
@@ -49,7 +49,7 @@ describe('conformance', () => {
     ],
     connectTo: (url, doors) => createMtnMomo({ ...credentials, baseUrl: url }, doors),
   });
-  test.each(conformanceChecks<CarrierOrder>())('$name', ({ run }) => run(world()));
+  test.each(conformanceChecks<AskedOrder>())('$name', ({ run }) => run(world()));
 });
 
 describe('a request to pay', () => {

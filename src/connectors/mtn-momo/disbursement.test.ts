@@ -4,7 +4,7 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { PayoutConnector, PayoutRequest } from '../connector.ts';
-import type { ConformanceWorld } from '../testing/conformance-world.ts';
+import type { AskedPayout, ConformanceWorld } from '../testing/conformance-world.ts';
 import { moverOf, PAYOUT_CHECKS } from '../testing/payout-conformance.ts';
 import type { Reply } from '../testing/scripted-upstream.ts';
 import { ENDINGS } from '../testing/simulator.ts';
@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterEach(() => carrier.closeScripted());
 afterAll(() => carrier.close());
 
-function payout(ending = '08'): PayoutRequest {
+function payout(ending = '08'): AskedPayout {
   return carrier.order(ending);
 }
 
@@ -38,7 +38,7 @@ async function facing(reply: Reply) {
 const timesPaid = (reference: string) => carrier.sandbox.book.find('mtn', reference, 'transfer')?.times ?? 0;
 
 describe('conformance', () => {
-  const world = (): ConformanceWorld<PayoutRequest> => ({
+  const world = (): ConformanceWorld<AskedPayout> => ({
     ...carrier.conformance,
     connector: moverOf(connector),
     order: (course) => payout(ENDINGS[course]),

@@ -21,7 +21,7 @@ const anything = fc.oneof(
   ),
 );
 
-const ORDERED = { reference: 'r', attemptId: 'att_1', amountMinor: 100n, currency: 'usd' } as const;
+const ORDERED = { attemptId: 'att_1', amountMinor: 100n, currency: 'usd' } as const;
 /** What an answer says again of the order. */
 const ECHO = { externalId: 'att_1', amount: '1.00', currency: 'USD' } as const;
 
@@ -157,7 +157,7 @@ test.each([
 });
 
 test('an amount and a transaction id may be numbers, as in an example of theirs', () => {
-  const ordered = { reference: 'r', attemptId: 'att_1', amountMinor: 100_00n, currency: 'usd' } as const;
+  const ordered = { attemptId: 'att_1', amountMinor: 100_00n, currency: 'usd' } as const;
   const answerWith = (amount: unknown) => {
     const body = {
       status: 'SUCCESSFUL',
@@ -184,7 +184,7 @@ test('an amount is compared as money: zeros beyond the currency’s digits do no
         const exact = formatMinor(wrong ? minor + 1n : minor, currency);
         const amount = zeros === 0 ? exact : `${exact}${exponentOf(currency) === 0 ? '.' : ''}${'0'.repeat(zeros)}`;
         const body = { amount, currency: currency.toUpperCase(), externalId: 'att_1', status: 'SUCCESSFUL' };
-        const ordered = { reference: 'r', attemptId: 'att_1', amountMinor: minor, currency };
+        const ordered = { attemptId: 'att_1', amountMinor: minor, currency };
         const { answer } = readStatus({ kind: 'answered', status: 200, body }, ordered, COLLECTION);
         expect(answer.kind).toBe(wrong ? 'unknown' : 'approved');
       },

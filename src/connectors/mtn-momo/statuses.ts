@@ -76,8 +76,11 @@ function withAlarm<A>(answer: A, { ours }: Product, term: string | undefined): R
   return term !== undefined && ours.has(term) ? { answer, alarm: { kind: 'ours', what: term } } : { answer };
 }
 
+/** What the carrier's answer is compared with. */
+type Ordered = Pick<Inquiry, 'attemptId' | 'amountMinor' | 'currency'>;
+
 /** What the answer to an inquiry means, compared with what was ordered. */
-export function readStatus(result: CallResult, ordered: Inquiry, product: Product): Reading<InquiryAnswer> {
+export function readStatus(result: CallResult, ordered: Ordered, product: Product): Reading<InquiryAnswer> {
   if (result.kind !== 'answered') return { answer: { kind: 'unknown', reason: result.reason } };
   const { status, body } = result;
   // Their front end answers a wrong path with 404 too. Only their own code proves that the reference is unknown.
@@ -129,7 +132,7 @@ function termOf(value: unknown): string | undefined {
 }
 
 /** The first field in which an answer differs from the order. */
-function differenceFrom(ordered: Inquiry, body: JsonObject): 'amount' | 'currency' | 'externalId' | undefined {
+function differenceFrom(ordered: Ordered, body: JsonObject): 'amount' | 'currency' | 'externalId' | undefined {
   const { attemptId, amountMinor, currency } = ordered;
   if (body.externalId !== attemptId) return 'externalId';
   if (body.currency !== currency.toUpperCase()) return 'currency';

@@ -8,8 +8,14 @@ import assert from 'node:assert/strict';
 import type { Answer, InquiryAnswer, LastingRefusal } from '../../domain/answer.ts';
 import type { Currency } from '../../domain/currency.ts';
 import type { Platform } from '../../platform/platform.ts';
-import type { CarrierOrder, Inquiry, Upstream } from '../connector.ts';
+import type { CarrierOrder, Inquiry, PayoutRequest, Upstream } from '../connector.ts';
 import type { Reply } from './scripted-upstream.ts';
+
+/** An order that can be inquired about. */
+export interface AskedOrder extends CarrierOrder, Inquiry {}
+
+/** A payout that can be inquired about. */
+export interface AskedPayout extends PayoutRequest, Inquiry {}
 
 /** The course that an order takes at the simulator. */
 export type Course = 'completes' | 'stays_open' | 'carrier_is_down';
@@ -50,7 +56,7 @@ export interface Documented {
 /** The doors through which a connector is tested. */
 export type Doors = Pick<Platform, 'outbound' | 'clock' | 'log'>;
 
-export interface ConformanceWorld<Order extends CarrierOrder> {
+export interface ConformanceWorld<Order extends AskedOrder> {
   /** The connector, wired to its simulator. */
   readonly connector: Mover<Order>;
   /** The connector, wired through those doors to an upstream at that address, which has no slash at its end. */
@@ -77,13 +83,13 @@ export interface ConformanceWorld<Order extends CarrierOrder> {
   documented(order: Order): readonly Documented[];
 }
 
-export interface Check<Order extends CarrierOrder> {
+export interface Check<Order extends AskedOrder> {
   readonly name: string;
   run(world: ConformanceWorld<Order>): Promise<void>;
 }
 
 /** How often money moved under a reference. */
-export function timesMoved<Order extends CarrierOrder>(world: ConformanceWorld<Order>, { reference }: Order): number {
+export function timesMoved<Order extends AskedOrder>(world: ConformanceWorld<Order>, { reference }: Order): number {
   return world.moved(reference)?.times ?? 0;
 }
 
@@ -99,7 +105,7 @@ export const ACCEPTED: readonly Answer['kind'][] = ['waiting', 'approved'];
 export const NOT_TAKEN: readonly Answer['kind'][] = ['not_sent', 'unknown'];
 
 /** The same reference with another amount, another currency or another attempt. */
-export function othersThan<Order extends CarrierOrder>(order: Order, another: Order): readonly Order[] {
+export function othersThan<Order extends AskedOrder>(order: Order, another: Order): readonly Order[] {
   return [
     { ...order, amountMinor: order.amountMinor + 1n },
     { ...order, amountMinor: order.amountMinor * 100n },

@@ -5,12 +5,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Answer, InquiryAnswer } from '../../domain/answer.ts';
 import type { OutboundRequest } from '../../platform/platform.ts';
-import type { CarrierOrder } from '../connector.ts';
 import { createMtnMomo } from '../mtn-momo/connector.ts';
 import { COLLECTION } from '../mtn-momo/products.ts';
 import { type CarrierForTests, CREDENTIALS, startCarrier } from '../mtn-momo/testing/carrier.ts';
 import { conformanceChecks } from './conformance.ts';
-import type { ConformanceWorld, Doors, Mover } from './conformance-world.ts';
+import type { AskedOrder, ConformanceWorld, Doors, Mover } from './conformance-world.ts';
 import { ENDINGS } from './simulator.ts';
 
 let carrier: CarrierForTests;
@@ -19,11 +18,11 @@ beforeAll(async () => {
 });
 afterAll(() => carrier.close());
 
-type Connector = Mover<CarrierOrder>;
+type Connector = Mover<AskedOrder>;
 type Spoil = (connector: Connector, doors: Doors) => Partial<Connector>;
 
 /** A world whose connector is spoilt, and whose requests are changed on their way out. */
-function worldOf(spoil: Spoil, change: (request: OutboundRequest) => OutboundRequest): ConformanceWorld<CarrierOrder> {
+function worldOf(spoil: Spoil, change: (request: OutboundRequest) => OutboundRequest): ConformanceWorld<AskedOrder> {
   const connectTo = (baseUrl: string, { outbound, ...doors }: Doors): Connector => {
     const changing = { ...outbound, request: (request: OutboundRequest) => outbound.request(change(request)) };
     const open = { ...doors, outbound: changing };
@@ -41,7 +40,7 @@ function worldOf(spoil: Spoil, change: (request: OutboundRequest) => OutboundReq
 
 /** Asserts that the checks of that name fail, and that there are some. */
 async function expectFound(name: RegExp, spoil: Spoil, change = (request: OutboundRequest) => request): Promise<void> {
-  const checks = conformanceChecks<CarrierOrder>().filter((check) => name.test(check.name));
+  const checks = conformanceChecks<AskedOrder>().filter((check) => name.test(check.name));
   expect(checks).not.toEqual([]);
   for (const { run } of checks) await expect(run(worldOf(spoil, change))).rejects.toThrow();
 }

@@ -7,18 +7,25 @@
 import assert from 'node:assert/strict';
 import { parsePaddedAmount } from '../../domain/money.ts';
 import { CALL_LIFE_MS } from '../../usecases/attempt-ask.ts';
-import type { CarrierOrder } from '../connector.ts';
-import { ACCEPTED, assertKind, type Check, NOT_TAKEN, othersThan, timesMoved } from './conformance-world.ts';
+import {
+  ACCEPTED,
+  type AskedOrder,
+  assertKind,
+  type Check,
+  NOT_TAKEN,
+  othersThan,
+  timesMoved,
+} from './conformance-world.ts';
 import { distrustChecks } from './distrust-checks.ts';
 import { standBefore } from './stand.ts';
 
 /** The checks that hold in both directions. */
-export function conformanceChecks<Order extends CarrierOrder>(): readonly Check<Order>[] {
+export function conformanceChecks<Order extends AskedOrder>(): readonly Check<Order>[] {
   return [...movingChecks<Order>(), ...wireChecks<Order>(), ...doubtfulChecks<Order>(), ...distrustChecks<Order>()];
 }
 
 /** Money that moves once, or not at all. */
-function movingChecks<Order extends CarrierOrder>(): readonly Check<Order>[] {
+function movingChecks<Order extends AskedOrder>(): readonly Check<Order>[] {
   return [
     {
       name: 'an accepted order is approved once paid, and stays so',
@@ -77,7 +84,7 @@ function movingChecks<Order extends CarrierOrder>(): readonly Check<Order>[] {
 }
 
 /** What reaches the upstream is what was ordered. */
-function wireChecks<Order extends CarrierOrder>(): readonly Check<Order>[] {
+function wireChecks<Order extends AskedOrder>(): readonly Check<Order>[] {
   return [
     {
       name: 'an attempt has one reference, which no other attempt has, in whatever process',
@@ -139,7 +146,7 @@ function wireChecks<Order extends CarrierOrder>(): readonly Check<Order>[] {
 }
 
 /** Uncertain outcomes, and orders that certainly were not carried out. */
-function doubtfulChecks<Order extends CarrierOrder>(): readonly Check<Order>[] {
+function doubtfulChecks<Order extends AskedOrder>(): readonly Check<Order>[] {
   return [
     {
       name: 'a lost answer is unknown, and found by inquiry',

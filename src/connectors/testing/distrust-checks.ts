@@ -5,17 +5,23 @@
  */
 
 import assert from 'node:assert/strict';
-import type { CarrierOrder } from '../connector.ts';
-import { assertKind, type Check, type ConformanceWorld, type Documented, othersThan } from './conformance-world.ts';
+import {
+  type AskedOrder,
+  assertKind,
+  type Check,
+  type ConformanceWorld,
+  type Documented,
+  othersThan,
+} from './conformance-world.ts';
 import { MISBEHAVIOURS } from './scripted-upstream.ts';
 import { type Stand, standBefore } from './stand.ts';
 
-export function distrustChecks<Order extends CarrierOrder>(): readonly Check<Order>[] {
+export function distrustChecks<Order extends AskedOrder>(): readonly Check<Order>[] {
   return [...wordChecks<Order>(), ...strangerChecks<Order>(), ...misbehaviourChecks<Order>()];
 }
 
 /** What the upstream documents, and what comes close to it. */
-function wordChecks<Order extends CarrierOrder>(): readonly Check<Order>[] {
+function wordChecks<Order extends AskedOrder>(): readonly Check<Order>[] {
   return [
     {
       name: 'everything that the upstream documents is translated',
@@ -90,7 +96,7 @@ const STILL: Readonly<Record<Kind, readonly Kind[]>> = {
 };
 
 /** An answer by somebody else on the way to the upstream, or in a form that the upstream does not have. */
-function strangerChecks<Order extends CarrierOrder>(): readonly Check<Order>[] {
+function strangerChecks<Order extends AskedOrder>(): readonly Check<Order>[] {
   const page = '<!doctype html><title>404 PAID SUCCESSFUL</title>';
   return [
     {
@@ -136,7 +142,7 @@ function page404(body: string) {
 }
 
 /** An upstream that breaks its own rules. */
-function misbehaviourChecks<Order extends CarrierOrder>(): readonly Check<Order>[] {
+function misbehaviourChecks<Order extends AskedOrder>(): readonly Check<Order>[] {
   return MISBEHAVIOURS.map((misbehaviour) => ({
     name: `an upstream that misbehaves (${misbehaviour}) is asked once, and gets an answer of ours in time`,
     run: (world) =>
@@ -175,7 +181,7 @@ const MAX_CALL_MS = 10_000;
 const MAX_BYTES = 1_048_576;
 
 /** Runs a check for each documented reply, at one upstream. */
-function withDocumented<Order extends CarrierOrder>(
+function withDocumented<Order extends AskedOrder>(
   world: ConformanceWorld<Order>,
   check: (stand: Stand<Order>, asked: Order, documented: Documented) => Promise<void>,
 ): Promise<void> {
@@ -189,7 +195,7 @@ function withDocumented<Order extends CarrierOrder>(
   });
 }
 
-function ask<Order>({ connector }: Stand<Order>, to: Documented['to'], order: Order & CarrierOrder) {
+function ask<Order>({ connector }: Stand<Order>, to: Documented['to'], order: Order & AskedOrder) {
   return to === 'start' ? connector.start(order) : connector.inquire(order);
 }
 

@@ -5,18 +5,26 @@
  */
 
 import assert from 'node:assert/strict';
-import type { PayoutConnector, PayoutRequest } from '../connector.ts';
+import type { PayoutConnector } from '../connector.ts';
 import { conformanceChecks } from './conformance.ts';
-import { ACCEPTED, assertKind, type Check, type Mover, NOT_TAKEN, timesMoved } from './conformance-world.ts';
+import {
+  ACCEPTED,
+  type AskedPayout,
+  assertKind,
+  type Check,
+  type Mover,
+  NOT_TAKEN,
+  timesMoved,
+} from './conformance-world.ts';
 import { standBefore } from './stand.ts';
 
 /** A payout connector as the checks of both directions see it. */
-export function moverOf(connector: PayoutConnector): Mover<PayoutRequest> {
+export function moverOf(connector: PayoutConnector): Mover<AskedPayout> {
   return { ...connector, start: connector.payOut };
 }
 
-export const PAYOUT_CHECKS: readonly Check<PayoutRequest>[] = [
-  ...conformanceChecks<PayoutRequest>(),
+export const PAYOUT_CHECKS: readonly Check<AskedPayout>[] = [
+  ...conformanceChecks<AskedPayout>(),
   {
     name: 'what was not taken goes out again under another attempt, and is paid once',
     async run(world) {

@@ -11,8 +11,8 @@ import { makeId } from '../../domain/ids.ts';
 import { createOutbound } from '../../platform/outbound.ts';
 import { manualClock } from '../../platform/testing/manual-clock.ts';
 import { memoryLog } from '../../platform/testing/memory-log.ts';
-import type { CarrierConnector, PayoutRequest } from '../connector.ts';
-import type { Course } from './conformance-world.ts';
+import type { CarrierConnector } from '../connector.ts';
+import type { AskedPayout, Course } from './conformance-world.ts';
 
 const START = Date.UTC(2026, 10, 20, 12);
 
@@ -39,13 +39,14 @@ export async function startSimulator(country: string, { referenceFor }: Pick<Car
     doors: { outbound, clock, log },
 
     /** An order for 12.50 dollars under a fresh attempt id, about a number with that ending. */
-    order(ending: string): PayoutRequest {
+    order(ending: string): AskedPayout {
       made += 1;
       const random = new Uint8Array(16);
       new DataView(random.buffer).setUint32(9, made);
       const attemptId = makeId('att', START, random, 7);
       return {
         attemptId,
+        orderId: makeId('txn', START, random, 7),
         reference: referenceFor(attemptId),
         msisdn: `+${country}77000${String(made % 100).padStart(2, '0')}${ending}`,
         amountMinor: 1_250n,

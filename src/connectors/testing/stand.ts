@@ -10,8 +10,8 @@ import { createOutbound } from '../../platform/outbound.ts';
 import type { Outbound, OutboundRequest } from '../../platform/platform.ts';
 import { manualClock } from '../../platform/testing/manual-clock.ts';
 import { memoryLog } from '../../platform/testing/memory-log.ts';
-import type { CarrierOrder, Inquiry } from '../connector.ts';
-import type { ConformanceWorld, Mover } from './conformance-world.ts';
+import type { Inquiry } from '../connector.ts';
+import type { AskedOrder, ConformanceWorld, Mover } from './conformance-world.ts';
 import { type Arrived, doorTo, type Reply, startScriptedUpstream } from './scripted-upstream.ts';
 
 export interface Stand<Order> {
@@ -25,7 +25,7 @@ export interface Stand<Order> {
 const START = Date.UTC(2026, 10, 20, 12);
 
 /** Runs a check against an upstream that gives that reply, and closes everything. */
-export async function standBefore<Order extends CarrierOrder>(
+export async function standBefore<Order extends AskedOrder>(
   world: ConformanceWorld<Order>,
   reply: Stand<Order>['reply'],
   check: (stand: Stand<Order>) => Promise<void>,

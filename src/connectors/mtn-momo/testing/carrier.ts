@@ -7,7 +7,7 @@
 
 import { formatMinor } from '../../../domain/money.ts';
 import type { CarrierOrder } from '../../connector.ts';
-import type { ConformanceWorld, Documented } from '../../testing/conformance-world.ts';
+import type { AskedOrder, ConformanceWorld, Documented } from '../../testing/conformance-world.ts';
 import { doorTo, type Reply, type ScriptedUpstream, startScriptedUpstream } from '../../testing/scripted-upstream.ts';
 import { type Simulator, startSimulator } from '../../testing/simulator.ts';
 import { COLLECTION, type Product } from '../products.ts';
@@ -94,7 +94,7 @@ function conformanceParts(product: Product, { sandbox, time }: Pick<Simulator, '
     // The simulator's hour passes; the connector's clock stands still, so that it still considers its token valid.
     expireTokens: () => time.advance(3_600_001),
     documented: (ordered) => documentedBy(product, ordered),
-  } satisfies Partial<ConformanceWorld<CarrierOrder>>;
+  } satisfies Partial<ConformanceWorld<AskedOrder>>;
 }
 
 type Ordered = Pick<CarrierOrder, 'amountMinor' | 'currency' | 'attemptId' | 'msisdn'>;
