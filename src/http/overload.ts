@@ -103,7 +103,7 @@ export function createLimiter({ now, afterTurn }: LimiterParts): Limiter {
       const at = now();
       // Long turns are shortened by refusing only reads and what begins: payments that have begun are worth their time, and fewer
       // follow.
-      const turn = Math.min(RAMPS.collect.from, turns.length(at) * TURN_WEIGHT);
+      const turn = Math.min(RAMPS.collect.from, turns.join(at) * TURN_WEIGHT);
       const share = shareOf(RAMPS[loadClass], Math.max(commits.wait(at), reads.wait(at), turn));
       if (share === 1) return true;
       // Admits the share evenly, one request of so many, without drawing at random.
@@ -131,8 +131,8 @@ function shareOf({ from, to }: Ramp, wait: number): number {
 }
 
 interface Turns {
-  /** How long requests wait in this turn of the event loop, or did in the last one. Each request must call this once. */
-  length(at: number): number;
+  /** Counts a request. Returns the milliseconds that requests wait in this turn of the event loop, or did in the last one. */
+  join(at: number): number;
 }
 
 /**
@@ -151,7 +151,7 @@ function watchTurns(now: () => number, afterTurn: (task: () => void) => void): T
     last = came < FEW ? 0 : endedAt - from;
   };
   return {
-    length(at) {
+    join(at) {
       if (!isOn) {
         isOn = true;
         from = at;

@@ -1,5 +1,5 @@
 /**
- * What never became a request: bad framing, headers too large, a client too slow (reliability §2.8).
+ * What is refused on the connection itself, without a route: bad framing, headers too large, a client too slow (reliability §2.8).
  *
  * Invariant: it is answered in the envelope where an answer can still be sent, after the answers to the requests before it, and
  * the connection is closed: what follows on it might be the rest of a smuggled request.

@@ -22,7 +22,7 @@ export interface SocketLimits {
   readonly silenceMs: number;
   /** How long an idle connection is kept: longer than load balancers keep one, so that they and not we close it. */
   readonly keptMs: number;
-  /** How often the first two are checked. */
+  /** How often `headersMs` and `requestMs` are checked. */
   readonly lookEveryMs: number;
 }
 
