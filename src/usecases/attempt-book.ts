@@ -18,7 +18,14 @@ import { findPayment } from './archive-find.ts';
 import { type LateMoney, readLateOut } from './attempt-book-out.ts';
 import { requireAttempt } from './attempt-decide.ts';
 import { type Deps, idsOf, type OperatorDeps } from './deps.ts';
-import { movementOf, type NamedMovement, naming, requireDistinctive, requireUnnamed } from './movement-once.ts';
+import {
+  claiming,
+  lookUpMovement,
+  movementOf,
+  type NamedMovement,
+  requireDistinctive,
+  requireUnused,
+} from './movement-once.ts';
 import { decideOnce } from './operator-commit.ts';
 import { OperatorError, UsageError } from './operator-error.ts';
 import { type Attribution, requireAttribution, requireReference } from './operator-input.ts';
@@ -57,14 +64,16 @@ export async function bookLateMoney(
 ): Promise<LateRows> {
   const attribution = requireAttribution(verdict);
   const reference = referenceOf(verdict);
-  const { shard } = await requireAttempt(deps, attemptId);
-  const ids = transferIds(idsOf(deps), shard);
-  const booked = await decideOnce(deps, shard, ADVICE, async () => {
+  const known = await requireAttempt(deps, attemptId);
+  const ids = transferIds(idsOf(deps), known.shard);
+  const movement = movedBack(known, verdict.to, reference);
+  const booked = await decideOnce(deps, known.shard, ADVICE, async () => {
+    const named = await lookUpMovement(deps, movement);
     const late = await requireLate(deps, attemptId, verdict.to);
     // If two operators book money of the same order at once, one change loses and is decided again.
-    const { change: booking, attempt } = late.book({ ids, now: deps.clock.now() });
-    const change = await naming(deps, movedBack(late.attempt, verdict.to, reference), booking);
-    return { change, answer: { attempt, order: late.order, feeMinor: late.feeMinor } };
+    const now = deps.clock.now();
+    const { change, attempt } = late.book({ ids, now });
+    return { change: claiming(named, change, now), answer: { attempt, order: late.order, feeMinor: late.feeMinor } };
   });
   logDecision(deps, booked, { to: verdict.to, reference }, attribution);
   return booked;
@@ -94,8 +103,7 @@ export async function requireBookable(
 ): Promise<LateMoney> {
   const reference = referenceOf(verdict);
   const late = await requireLate(deps, attemptId, verdict.to);
-  const movement = movedBack(late.attempt, verdict.to, reference);
-  if (movement !== undefined) await requireUnnamed(deps, movement);
+  requireUnused(await lookUpMovement(deps, movedBack(late.attempt, verdict.to, reference)));
   return late;
 }
 

@@ -22,13 +22,14 @@ import { readSettlement } from './attempt-settle.ts';
 import { requireSharedClock } from './clock-guard.ts';
 import { type Deps, idsOf, type OperatorDeps } from './deps.ts';
 import {
+  claiming,
+  lookUpMovement,
   movementOf,
   type NamedMovement,
   namedTwice,
-  naming,
   refundedFrom,
   requireDistinctive,
-  requireUnnamed,
+  requireUnused,
 } from './movement-once.ts';
 import { decideOnce, readAfter } from './operator-commit.ts';
 import { OperatorError, UsageError } from './operator-error.ts';
@@ -68,16 +69,18 @@ export async function decideAttempt(
   await requireSharedClock(deps);
   const key = await requireAttempt(deps, attemptId);
   await requireLiveOrder(deps, key);
+  const movement = await movementBy(deps, key, verdict);
   // If the upstream's own answer was committed first, this verdict loses and then finds the attempt closed.
   const { before, settled, orderStatus } = await decideOnce(deps, key.shard, ADVICE, async () => {
+    const named = await lookUpMovement(deps, movement);
     const closing = await settle(deps, key, answer);
     const { change } = closing.settled;
     if (change === undefined) {
       const what = `${key.id} is ${closing.before.status}`;
       throw new OperatorError(`${what}: your verdict contradicts what the upstream has said about it`);
     }
-    const movement = await requireNamesNoOther(deps, key, verdict);
-    return { change: await naming(deps, movement, change), answer: closing };
+    await requireNotTheirs(deps, key, movement);
+    return { change: claiming(named, change, deps.clock.now()), answer: closing };
   });
   soundAlarm(deps, settled);
   const decided = { attempt: settled.attempt, orderStatus: await readAfter(deps, orderStatus, ADVICE) };
@@ -130,28 +133,34 @@ export async function requireLiveOrder(deps: FindDeps, attempt: Attempt): Promis
 type Evidence = Pick<AttemptVerdict, 'paid' | 'providerReference'>;
 
 /**
- * The evidence may be the upstream's word about another order: a line that was read twice, or the wrong one. Returns what it
- * names, and nothing else does; undefined: the verdict needs no evidence.
+ * The evidence may be the upstream's word about another order: a line that was read twice, or the wrong one.
  *
  * @throws OperatorError when that upstream has named another order's attempt of the last 30 days so, or an operator ever has.
  */
-export async function requireNamesNoOther(
+export async function requireNamesNoOther(deps: FindDeps, attempt: Attempt, evidence: Evidence): Promise<void> {
+  const movement = await movementBy(deps, attempt, evidence);
+  await requireNotTheirs(deps, attempt, movement);
+  requireUnused(await lookUpMovement(deps, movement));
+}
+
+async function requireNotTheirs(deps: FindDeps, attempt: Attempt, movement: NamedMovement | undefined): Promise<void> {
+  if (movement === undefined) return;
+  const { reference } = movement;
+  const other = await findOtherUnder(deps, attempt, reference);
+  if (other === undefined) return;
+  throw namedTwice(reference, `is the reference of ${other.id}, ${other.status}, for ${other.payment_id}`);
+}
+
+/**
+ * What the evidence names; undefined: the verdict needs none. A refund that its upstream has sent and one that a person has made
+ * there have references of one kind: they are claimed alike.
+ */
+async function movementBy(
   deps: FindDeps,
   attempt: Attempt,
   { paid, providerReference: reference }: Evidence,
 ): Promise<NamedMovement | undefined> {
   if (!paid || reference === null) return undefined;
-  const other = await findOtherUnder(deps, attempt, reference);
-  if (other !== undefined) {
-    throw namedTwice(reference, `is the reference of ${other.id}, ${other.status}, for ${other.payment_id}`);
-  }
-  const movement = await movementBy(deps, attempt, reference);
-  await requireUnnamed(deps, movement);
-  return movement;
-}
-
-/** A refund that its upstream has sent and one that a person has made there have references of one kind: they are claimed alike. */
-async function movementBy(deps: FindDeps, attempt: Attempt, reference: string): Promise<NamedMovement> {
   const movement = movementOf(attempt, attempt.purpose, reference);
   if (attempt.purpose !== 'refund') return movement;
   const rows = await refundOfAttempt(deps, attempt.shard, attempt.payment_id);

@@ -13,7 +13,7 @@ import { moneyText } from '../domain/money.ts';
 import { BANK_TRANSFER } from '../domain/proof.ts';
 import type { Attempt, AttemptPurpose, Keyed } from '../domain/records.ts';
 import type { RefundRows } from '../domain/refund.ts';
-import { distinctive, movementKey } from '../domain/transfer-reference.ts';
+import { distinctive, movementKey, type TransferReference } from '../domain/transfer-reference.ts';
 import type { Deps } from './deps.ts';
 import { latestAttempt } from './latest-attempt.ts';
 import { OperatorError, UsageError } from './operator-error.ts';
@@ -53,15 +53,31 @@ export async function refundedFrom(deps: Pick<Deps, 'store'>, { refund, payment 
   return transitAccount(refund.shard, paidBy?.connector ?? BANK_TRANSFER, refund.currency);
 }
 
-/** The key of a movement that no operator has named yet. @throws OperatorError when one has, which says for what. */
-export async function requireUnnamed(
+/** A movement, and what an operator has used its reference for before; undefined: nothing. */
+export interface LookedUp {
+  readonly movement: NamedMovement;
+  readonly key: Keyed;
+  readonly used: TransferReference | undefined;
+}
+
+/**
+ * Looks up a movement, if one is named. A decision does it before it reads its rows: of two commands alike, the one that comes
+ * second then finds in the rows what the first one did, and is told that.
+ */
+export async function lookUpMovement(
   { store }: Pick<Deps, 'store'>,
-  { purpose, account, currency, reference }: NamedMovement,
-): Promise<Keyed> {
-  const key = movementKey(purpose, account.id, reference);
-  const used = await store.transferReference.get(key.shard, key.id);
-  if (used === undefined) return key;
-  const { payment_id, amount_minor, created_at } = used;
+  movement: NamedMovement | undefined,
+): Promise<LookedUp | undefined> {
+  if (movement === undefined) return undefined;
+  const key = movementKey(movement.purpose, movement.account.id, movement.reference);
+  return { movement, key, used: await store.transferReference.get(key.shard, key.id) };
+}
+
+/** @throws OperatorError when an operator has used the movement's reference, which says for what. */
+export function requireUnused(looked: LookedUp | undefined): void {
+  if (looked?.used === undefined) return;
+  const { reference, currency } = looked.movement;
+  const { payment_id, amount_minor, created_at } = looked.used;
   const since = new Date(created_at).toISOString();
   throw namedTwice(reference, `already names ${moneyText(amount_minor, currency)} for ${payment_id}, since ${since}`);
 }
@@ -73,20 +89,16 @@ export function namedTwice(reference: string, what: string): OperatorError {
 }
 
 /**
- * The change that books an order's money, with the claim of the movement that an operator names; undefined: none is named.
+ * The change that books an order's money, with the claim of the movement, if one was named.
  *
- * @throws OperatorError as `requireUnnamed`.
+ * @throws OperatorError as `requireUnused`.
  */
-export async function naming(
-  deps: Pick<Deps, 'store' | 'clock'>,
-  movement: NamedMovement | undefined,
-  change: Change,
-): Promise<Change> {
-  if (movement === undefined) return change;
-  const key = await requireUnnamed(deps, movement);
+export function claiming(looked: LookedUp | undefined, change: Change, created_at: number): Change {
+  if (looked === undefined) return change;
+  requireUnused(looked);
   const moved = change.transfers?.[0];
-  const { orderId: payment_id, amountMinor: amount_minor } = movement;
+  const { orderId: payment_id, amountMinor: amount_minor } = looked.movement;
   if (moved === undefined) throw new Error(`an operator names a movement for ${payment_id}, and no money moves`);
-  const row = { ...key, transfer_id: moved.id, payment_id, amount_minor, created_at: deps.clock.now() };
+  const row = { ...looked.key, transfer_id: moved.id, payment_id, amount_minor, created_at };
   return merged(change, { claims: [{ table: 'transfer_reference', row }] });
 }

@@ -6,14 +6,21 @@
  * in the log before the command answers.
  */
 
-import type { AccountRef, Change } from '../domain/change.ts';
+import type { Change } from '../domain/change.ts';
 import type { Refund } from '../domain/outgoing-records.ts';
 import type { Reason } from '../domain/reason.ts';
 import { moveRefund, type RefundFact, type RefundRows } from '../domain/refund.ts';
 import { isOverRefunded } from '../domain/refund-order.ts';
 import { type Deps, idsOf, type OperatorDeps } from './deps.ts';
 import { latestAttempt } from './latest-attempt.ts';
-import { type NamedMovement, naming, refundedFrom, requireDistinctive, requireUnnamed } from './movement-once.ts';
+import {
+  claiming,
+  lookUpMovement,
+  type NamedMovement,
+  refundedFrom,
+  requireDistinctive,
+  requireUnused,
+} from './movement-once.ts';
 import { decideOnce } from './operator-commit.ts';
 import { OperatorError } from './operator-error.ts';
 import { type Attribution, requireAttribution, requireReference } from './operator-input.ts';
@@ -75,7 +82,7 @@ export async function requireExecutable(
   const rows = await requireRefund(deps, refundId);
   requireOpenRefund(rows);
   await requireUnpaid(deps, rows, notTaken);
-  await requireUnnamed(deps, namedBy(rows, await refundedFrom(deps, rows), line));
+  requireUnused(await lookUpMovement(deps, await movementBy(deps, rows, line)));
   return rows.refund;
 }
 
@@ -120,13 +127,15 @@ async function decide(
   check: (rows: RefundRows) => Promise<void>,
 ): Promise<RefundRows> {
   const attribution = requireAttribution(given);
-  const { refund: known } = await requireRefund(deps, refundId);
-  const decided = await decideOnce(deps, known.shard, 'see `mbongo refund show`', async () => {
+  const known = await requireRefund(deps, refundId);
+  const movement = await movementBy(deps, known, verdict.reference);
+  const decided = await decideOnce(deps, known.refund.shard, 'see `mbongo refund show`', async () => {
+    const named = await lookUpMovement(deps, movement);
     const rows = await requireRefund(deps, refundId);
     requireOpenRefund(rows);
     await check(rows);
     const { change, ...answer } = await move(deps, rows, verdict);
-    return { change, answer };
+    return { change: claiming(named, change, deps.clock.now()), answer };
   });
   logDecision(deps, decided, verdict, attribution);
   return decided;
@@ -164,18 +173,23 @@ async function move(
   verdict: Verdict,
 ): Promise<RefundRows & { readonly change: Change }> {
   const { fact, reason, reference } = verdict;
-  const now = deps.clock.now();
   const target = await refundedFrom(deps, rows);
   const columns = reference === null ? {} : { provider_reference: reference };
-  const moved = moveRefund(rows, { fact, reason, columns, target }, { now, newId: idsOf(deps) });
+  const moved = moveRefund(rows, { fact, reason, columns, target }, { now: deps.clock.now(), newId: idsOf(deps) });
   if (moved === undefined) throw new Error(`refund ${rows.refund.id} is pending, and ${fact} is no news`);
-  const movement = reference === null ? undefined : namedBy(rows, target, reference);
-  return { ...moved, change: await naming(deps, movement, moved.change) };
+  return moved;
 }
 
-function namedBy({ refund, payment }: RefundRows, account: AccountRef, reference: string): NamedMovement {
-  const { currency, amount_minor: amountMinor } = refund;
-  return { purpose: 'refund', account, currency, amountMinor, orderId: payment.id, reference };
+/** What the reference names; null: nothing was moved by hand. */
+async function movementBy(
+  deps: RefundDecideDeps,
+  rows: RefundRows,
+  reference: string | null,
+): Promise<NamedMovement | undefined> {
+  if (reference === null) return undefined;
+  const { currency, amount_minor: amountMinor } = rows.refund;
+  const account = await refundedFrom(deps, rows);
+  return { purpose: 'refund', account, currency, amountMinor, orderId: rows.payment.id, reference };
 }
 
 function logDecision(

@@ -66,6 +66,19 @@ test('one reference is the evidence for one of two attempts that are settled wit
   expect(statuses).toEqual(['approved', 'pending']);
 });
 
+test('of two commands alike, the second is told what the first has done, not that its reference is used', async () => {
+  const { first } = await desk.turnedAway();
+  const { deps } = world.gateway;
+  const verdict = { paid: true, providerReference: 'ALIKE-1', ...SAY };
+  // The other command comes while this one looks its reference up.
+  const get: Store['transferReference']['get'] = async (shard, id) => {
+    await decideAttempt(deps, first.id, verdict);
+    return deps.store.transferReference.get(shard, id);
+  };
+  const store = { ...deps.store, transferReference: { ...deps.store.transferReference, get } };
+  await expect(decideAttempt({ ...deps, store }, first.id, verdict)).rejects.toThrow(`${first.id} is closed`);
+});
+
 test('of two attempts that paid one order late, its merchant is given one, also if both are booked at once', async () => {
   const merchant = await world.merchant();
   const { paying, first } = await desk.turnedAway(merchant);
