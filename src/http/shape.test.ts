@@ -47,6 +47,7 @@ describe('a shape', () => {
     [{ ...GOOD, amount: null }, '1109: amount REQUIRED'],
     [{ ...GOOD, currency: undefined, amount: 5 }, '1109: currency REQUIRED, amount INVALID_AMOUNT'],
     [{ ...GOOD, amount: 5, name: 'x' }, '1101: amount INVALID_AMOUNT, name TOO_SHORT'],
+    [{ ...GOOD, name: '\u{1F642}' }, '1110: name TOO_SHORT'],
     [{ ...GOOD, currency: 'dollars' }, '1102: currency INVALID_CURRENCY'],
     [{ ...GOOD, payment_method: 'gold', amount: '' }, '1103: payment_method NOT_AN_OPTION, amount INVALID_AMOUNT'],
     [{ ...GOOD, payment_method: 5 }, '1103: payment_method NOT_AN_OPTION'],
@@ -155,6 +156,16 @@ describe('path parameters', () => {
       undefined,
       1110,
       1204,
+      1204,
+    ]);
+  });
+
+  it('are counted in characters, as the schema counts them', () => {
+    const smiles = (count: number) => '\u{1F642}'.repeat(count);
+    expect([codeOf(smiles(9)), codeOf(smiles(10)), codeOf(smiles(20)), codeOf(smiles(21))]).toEqual([
+      1110,
+      undefined,
+      undefined,
       1204,
     ]);
   });

@@ -247,8 +247,9 @@ function faultOf(schema: Node, value: unknown): Fault | undefined {
   return within ? undefined : { code: 'INVALID_FORMAT' };
 }
 
+/** Characters count, as in JSON Schema: one that takes two places in a string is one. */
 function textFault(schema: Node, value: string): Fault {
-  return lengthFault(value.length, schema.minLength, schema.maxLength) ?? { code: 'INVALID_FORMAT' };
+  return lengthFault(Array.from(value).length, schema.minLength, schema.maxLength) ?? { code: 'INVALID_FORMAT' };
 }
 
 function lengthFault(length: number, minimum: number | undefined, maximum: number | undefined): Fault | undefined {
