@@ -13,7 +13,7 @@ export interface TransferReference extends Keyed {
   readonly transfer_id: string;
   /**
    * The payment that a transfer at the bank has paid for, or given back by hand; the order whose attempt an operator has settled
-   * as paid; null: an operator moved other money.
+   * as paid, or whose late money was returned; null: an operator moved other money.
    */
   readonly payment_id: string | null;
   readonly amount_minor: bigint;

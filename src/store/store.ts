@@ -89,7 +89,7 @@ export interface Store extends Nouns {
   upstreamSpan(question: UpstreamQuestion): Promise<UpstreamSpan>;
   /** The attempts of a connector that have these references. Reads every attempt. */
   attemptsByReference(connector: string, references: readonly string[]): Promise<Attempt[]>;
-  /** Another order's attempt of the same kind that has an upstream's reference. Reads every attempt since an instant. */
+  /** Another attempt of the same kind that has an upstream's reference. Reads every attempt since an instant. */
   attemptNamed(question: NamedQuestion): Promise<Attempt | undefined>;
   /** A page of the attempts whose money came or left late and lies in suspense, in the order of their ids. */
   suspense(page: SuspensePage): Promise<Attempt[]>;

@@ -127,7 +127,7 @@ export async function readUpstreamSpan(lender: Lender, question: UpstreamQuestio
 
 /** An attempt, and what an upstream may have called another one. */
 export interface NamedQuestion {
-  readonly attempt: Pick<Attempt, 'connector' | 'purpose' | 'currency' | 'payment_id'>;
+  readonly attempt: Pick<Attempt, 'id' | 'connector' | 'purpose' | 'currency'>;
   readonly reference: string;
   /** Only attempts made since then (ms) are read. */
   readonly from: number;
@@ -142,19 +142,19 @@ const PUNCTUATION = Array.from({ length: 0x7e - 0x20 }, (_, at) => String.fromCo
 const NAMED: Statement = {
   name: 'upstream_named',
   text: `select ${listOf(ATTEMPT)} from ${inEither('attempt')} t
-where connector = $1 and purpose = $2 and currency = $3 and payment_id <> $4 and created_at >= $5::timestamptz
+where connector = $1 and purpose = $2 and currency = $3 and id <> $4 and created_at >= $5::timestamptz
   and ($6 in (id, reference) or upper(translate(provider_reference, $7, '') collate "C") = $8) limit 1`,
 };
 
 /** The question that `readNamed` asks. */
 export function namedQuestion({ attempt, reference, from }: NamedQuestion): Question {
-  const { connector, purpose, currency, payment_id } = attempt;
+  const { id, connector, purpose, currency } = attempt;
   const like = [reference, PUNCTUATION, distinctive(reference)];
-  return { statement: NAMED, values: [connector, purpose, currency, payment_id, instantParameter(from), ...like] };
+  return { statement: NAMED, values: [connector, purpose, currency, id, instantParameter(from), ...like] };
 }
 
 /**
- * Another order's attempt of the same purpose, upstream and currency that has this reference, ours or theirs. Of theirs only letters
+ * Another attempt of the same purpose, upstream and currency that has this reference, ours or theirs. Of theirs only letters
  * and digits count. On a connection of its own.
  */
 export async function readNamed(lender: Lender, question: NamedQuestion): Promise<Attempt | undefined> {

@@ -57,7 +57,7 @@ const ADVICE = 'see `mbongo attempt list`';
 
 /**
  * @throws OperatorError when there is no such attempt, it is closed, its call is in flight, or the verdict contradicts it; when its
- *   evidence names another order; or when this machine's clock cannot tell whether its call is in flight
+ *   evidence names another attempt; or when this machine's clock cannot tell whether its call is in flight
  */
 export async function decideAttempt(
   deps: OperatorDeps & Pick<Deps, 'log' | 'alarmed' | 'payoutText'>,
@@ -133,9 +133,9 @@ export async function requireLiveOrder(deps: FindDeps, attempt: Attempt): Promis
 type Evidence = Pick<AttemptVerdict, 'paid' | 'providerReference'>;
 
 /**
- * The evidence may be the upstream's word about another order: a line that was read twice, or the wrong one.
+ * The evidence may be the upstream's word about another attempt: a line that was read twice, or the wrong one.
  *
- * @throws OperatorError when that upstream has named another order's attempt of the last 30 days so, or an operator ever has.
+ * @throws OperatorError when that upstream has named another attempt of the last 30 days so, or an operator ever has.
  */
 export async function requireNamesNoOther(deps: FindDeps, attempt: Attempt, evidence: Evidence): Promise<void> {
   const movement = await movementBy(deps, attempt, evidence);

@@ -34,7 +34,7 @@ export async function searchLines(deps: FindDeps, search: LineSearch): Promise<F
 }
 
 /**
- * An attempt of the last 30 days, for another order, that an upstream's reference names already: a line of a statement that was read
+ * Another attempt of the last 30 days that an upstream's reference names already: a line of a statement that was read
  * twice, or the wrong one. Other upstreams, and banks, may use the same reference for something else.
  */
 export function findOtherUnder(deps: FindDeps, attempt: Attempt, reference: string): Promise<Attempt | undefined> {

@@ -66,6 +66,20 @@ test('one reference is the evidence for one of two attempts that are settled wit
   expect(statuses).toEqual(['approved', 'pending']);
 });
 
+test('what the carrier has called one attempt is no evidence for another, of the same payment either', async () => {
+  const { paying, first } = await desk.turnedAway();
+  expect((await payByPhone(world, paying, numberEnding('42'))).status).toBe(200);
+  await desk.untilAttempt(paying.transaction_id, 1, 'waiting');
+  const second = await desk.attemptOf(paying.transaction_id, 1);
+  await desk.hearOf(first, 'SUCCESSFUL');
+  const { provider_reference } = await desk.attemptOf(paying.transaction_id, 0);
+  const verdict = { paid: true, providerReference: provider_reference, ...SAY };
+  await expect(decideAttempt(world.gateway.deps, second.id, verdict)).rejects.toThrow(
+    `is the reference of ${first.id}`,
+  );
+  expect((await desk.attemptOf(paying.transaction_id, 1)).status).toBe('waiting');
+});
+
 test('of two commands alike, the second is told what the first has done, not that its reference is used', async () => {
   const { first } = await desk.turnedAway();
   const { deps } = world.gateway;

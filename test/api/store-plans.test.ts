@@ -265,7 +265,7 @@ const SEEN = {
   created_at: NOW,
 };
 
-const TRIED = { connector: 'mtn-momo', purpose: 'payment', currency: 'usd', payment_id: 'txn_7' } as const;
+const TRIED = { connector: 'mtn-momo', purpose: 'payment', currency: 'usd', id: 'att_7' } as const;
 
 test.each<[string[], Question]>([
   [['payment_of_merchant'], paymentSearch({ merchantId: MERCHANT, msisdn: '+1', before: 'txn_7', limit: 50 })],

@@ -1,7 +1,7 @@
 /**
  * A carrier that refuses calls but has taken them all the same: real HTTP in MTN MoMo's format, answering as a test tells it to.
  *
- * Invariant: it knows an order by the reference under which it arrived.
+ * Invariant: it knows an order by the reference under which it arrived, and calls one that has succeeded by a name of its own.
  */
 
 import {
@@ -52,7 +52,8 @@ export async function openWaveringCarrier(): Promise<WaveringCarrier> {
     const word = said.get(reference) ?? 'not_found';
     if (word === 'not_found') return { status: 404, body: '{"code":"RESOURCE_NOT_FOUND"}' };
     if (word === 'cannot_tell') return { status: 500, body: '' };
-    return { status: 200, body: JSON.stringify({ ...orders.get(reference), status: word }) };
+    const named = word === 'SUCCESSFUL' ? { financialTransactionId: `F-${reference}` } : {};
+    return { status: 200, body: JSON.stringify({ ...orders.get(reference), ...named, status: word }) };
   });
   return {
     url: upstream.url,
