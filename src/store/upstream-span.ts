@@ -154,8 +154,8 @@ export function namedQuestion({ attempt, reference, from }: NamedQuestion): Ques
 }
 
 /**
- * Another attempt of the same purpose, upstream and currency that has this reference, ours or theirs. Of theirs only letters
- * and digits count. On a connection of its own.
+ * Another attempt of the same purpose, upstream and currency that has this reference, ours or theirs. Of theirs only letters and
+ * digits count. On a connection of its own.
  */
 export async function readNamed(lender: Lender, question: NamedQuestion): Promise<Attempt | undefined> {
   const [found] = await askApart(lender, namedQuestion(question), ATTEMPT);

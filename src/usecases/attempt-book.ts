@@ -2,7 +2,8 @@
  * An operator decides whose money it is that moved after its order had ended.
  *
  * Invariant: it is booked once, however many operators decide at the same time; the second one is told where it went. One movement
- * returns the money of one attempt. No status changes and no webhook is sent. Who decided, and why, is in the log before the command answers.
+ * returns the money of one attempt. No status changes and no webhook is sent. Who decided, and why, is in the log before the
+ * command answers.
  */
 
 import { isOpen } from '../domain/attempt.ts';

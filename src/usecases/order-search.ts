@@ -34,8 +34,8 @@ export async function searchLines(deps: FindDeps, search: LineSearch): Promise<F
 }
 
 /**
- * Another attempt of the last 30 days that an upstream's reference names already: a line of a statement that was read
- * twice, or the wrong one. Other upstreams, and banks, may use the same reference for something else.
+ * Another attempt of the last 30 days that an upstream's reference names already: a line of a statement that was read twice, or the
+ * wrong one. Other upstreams, and banks, may use the same reference for something else.
  */
 export function findOtherUnder(deps: FindDeps, attempt: Attempt, reference: string): Promise<Attempt | undefined> {
   return deps.store.attemptNamed({ attempt, reference, from: since(deps, {}) });
