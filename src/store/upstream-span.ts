@@ -125,9 +125,12 @@ export async function readUpstreamSpan(lender: Lender, question: UpstreamQuestio
   });
 }
 
-/** An attempt, and what an upstream may have called another one. */
-export interface NamedQuestion {
-  readonly attempt: Pick<Attempt, 'id' | 'connector' | 'purpose' | 'currency'>;
+/** What an upstream may have called an attempt. Payouts and refunds have names of one kind: both are money that it sends. */
+export interface NamedQuestion extends Pick<Attempt, 'purpose' | 'currency'> {
+  /** The connector's or the carrier's attempts: connectors that collect and that send have different names. */
+  readonly through: Pick<Attempt, 'connector' | 'carrier'>;
+  /** An attempt that is left out, or an order all of whose attempts are. */
+  readonly itself: string;
   readonly reference: string;
   /** Only attempts made since then (ms) are read. */
   readonly from: number;
@@ -142,19 +145,21 @@ const PUNCTUATION = Array.from({ length: 0x7e - 0x20 }, (_, at) => String.fromCo
 const NAMED: Statement = {
   name: 'upstream_named',
   text: `select ${listOf(ATTEMPT)} from ${inEither('attempt')} t
-where connector = $1 and purpose = $2 and currency = $3 and id <> $4 and created_at >= $5::timestamptz
-  and ($6 in (id, reference) or upper(translate(provider_reference, $7, '') collate "C") = $8) limit 1`,
+where (connector = $1 or carrier = $2) and (purpose = 'payment') = ($3 = 'payment') and currency = $4 and $5 not in (id, payment_id)
+  and created_at >= $6::timestamptz
+  and ($7 in (id, reference) or upper(translate(provider_reference, $8, '') collate "C") = $9) limit 1`,
 };
 
 /** The question that `readNamed` asks. */
-export function namedQuestion({ attempt, reference, from }: NamedQuestion): Question {
-  const { id, connector, purpose, currency } = attempt;
+export function namedQuestion(question: NamedQuestion): Question {
+  const { purpose, currency, through, itself, reference, from } = question;
+  const of = [through.connector, through.carrier, purpose, currency, itself];
   const like = [reference, PUNCTUATION, distinctive(reference)];
-  return { statement: NAMED, values: [connector, purpose, currency, id, instantParameter(from), ...like] };
+  return { statement: NAMED, values: [...of, instantParameter(from), ...like] };
 }
 
 /**
- * Another attempt of the same purpose, upstream and currency that has this reference, ours or theirs. Of theirs only letters and
+ * An attempt in that direction and currency through that upstream which has this reference, ours or theirs. Of theirs only letters and
  * digits count. On a connection of its own.
  */
 export async function readNamed(lender: Lender, question: NamedQuestion): Promise<Attempt | undefined> {

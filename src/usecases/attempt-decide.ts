@@ -26,7 +26,6 @@ import {
   lookUpMovement,
   movementOf,
   type NamedMovement,
-  namedTwice,
   refundedFrom,
   requireDistinctive,
   requireUnused,
@@ -34,7 +33,6 @@ import {
 import { decideOnce, readAfter } from './operator-commit.ts';
 import { OperatorError, UsageError } from './operator-error.ts';
 import { requireAttribution, requireId } from './operator-input.ts';
-import { findOtherUnder } from './order-search.ts';
 import { refundOfAttempt } from './refund-read.ts';
 
 /** An operator's decision about an attempt, and on what grounds. */
@@ -79,7 +77,6 @@ export async function decideAttempt(
       const what = `${key.id} is ${closing.before.status}`;
       throw new OperatorError(`${what}: your verdict contradicts what the upstream has said about it`);
     }
-    await requireNotTheirs(deps, key, movement);
     return { change: claiming(named, change, deps.clock.now()), answer: closing };
   });
   soundAlarm(deps, settled);
@@ -138,17 +135,7 @@ type Evidence = Pick<AttemptVerdict, 'paid' | 'providerReference'>;
  * @throws OperatorError when that upstream has named another attempt of the last 30 days so, or an operator ever has.
  */
 export async function requireNamesNoOther(deps: FindDeps, attempt: Attempt, evidence: Evidence): Promise<void> {
-  const movement = await movementBy(deps, attempt, evidence);
-  await requireNotTheirs(deps, attempt, movement);
-  requireUnused(await lookUpMovement(deps, movement));
-}
-
-async function requireNotTheirs(deps: FindDeps, attempt: Attempt, movement: NamedMovement | undefined): Promise<void> {
-  if (movement === undefined) return;
-  const { reference } = movement;
-  const other = await findOtherUnder(deps, attempt, reference);
-  if (other === undefined) return;
-  throw namedTwice(reference, `is the reference of ${other.id}, ${other.status}, for ${other.payment_id}`);
+  requireUnused(await lookUpMovement(deps, await movementBy(deps, attempt, evidence)));
 }
 
 /**
@@ -164,7 +151,8 @@ async function movementBy(
   const movement = movementOf(attempt, attempt.purpose, reference);
   if (attempt.purpose !== 'refund') return movement;
   const rows = await refundOfAttempt(deps, attempt.shard, attempt.payment_id);
-  return { ...movement, account: await refundedFrom(deps, rows) };
+  const { account } = await refundedFrom(deps, rows);
+  return { ...movement, account };
 }
 
 interface Settled {

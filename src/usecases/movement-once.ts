@@ -2,8 +2,8 @@
  * The references under which operators say that money has moved outside: by a transfer of their own, or by one that an upstream
  * has confirmed to them.
  *
- * Invariant: as far as operators say, what one reference names has paid or given back one order, ever. What upstreams say
- * themselves claims nothing.
+ * Invariant: as far as operators say, what one reference names has paid or given back one order, ever. What an upstream has itself
+ * called another attempt claims nothing, but is not taken for an order either as long as that attempt is recent.
  */
 
 import { type AccountRef, type Change, merged } from '../domain/change.ts';
@@ -14,9 +14,11 @@ import { BANK_TRANSFER } from '../domain/proof.ts';
 import type { Attempt, AttemptPurpose, Keyed } from '../domain/records.ts';
 import type { RefundRows } from '../domain/refund.ts';
 import { distinctive, movementKey, type TransferReference } from '../domain/transfer-reference.ts';
+import type { FindDeps } from './archive-find.ts';
 import type { Deps } from './deps.ts';
 import { latestAttempt } from './latest-attempt.ts';
 import { OperatorError, UsageError } from './operator-error.ts';
+import { findNamed } from './order-search.ts';
 
 /** A movement that an operator names. */
 export interface NamedMovement {
@@ -26,8 +28,12 @@ export interface NamedMovement {
   readonly account: AccountRef;
   readonly currency: Currency;
   readonly amountMinor: bigint;
+  /** Through what it moved; undefined: no upstream has names for it, as at a bank. */
+  readonly through: Pick<Attempt, 'connector' | 'carrier'> | undefined;
   /** What it has paid or given back. */
   readonly orderId: string;
+  /** The attempt that the upstream may call so, or the order whose attempts it may. */
+  readonly itself: string;
   /** The bank's or the upstream's. */
   readonly reference: string;
 }
@@ -40,24 +46,31 @@ export function requireDistinctive(reference: string, option: string): string {
 
 /** A movement of an attempt's money through its upstream. */
 export function movementOf(attempt: Attempt, purpose: AttemptPurpose, reference: string): NamedMovement {
-  const { shard, connector, currency, amount_minor: amountMinor, payment_id: orderId } = attempt;
-  return { purpose, account: transitAccount(shard, connector, currency), currency, amountMinor, orderId, reference };
+  const { shard, id: itself, connector, currency, amount_minor: amountMinor, payment_id: orderId } = attempt;
+  const account = transitAccount(shard, connector, currency);
+  return { purpose, account, currency, amountMinor, through: attempt, orderId, itself, reference };
 }
 
 /**
- * The account of the upstream through which a refund's money came in, and so goes out: by hand, or by what sends money there, which
- * may have another name.
+ * The attempt by which a refund's money came in, and the account of its upstream, from which it goes out: by hand, or by what sends
+ * money there, which may have another name.
  */
-export async function refundedFrom(deps: Pick<Deps, 'store'>, { refund, payment }: RefundRows): Promise<AccountRef> {
-  const paidBy = await latestAttempt(deps, payment);
-  return transitAccount(refund.shard, paidBy?.connector ?? BANK_TRANSFER, refund.currency);
+export async function refundedFrom(
+  deps: Pick<Deps, 'store'>,
+  { refund, payment }: RefundRows,
+): Promise<Pick<NamedMovement, 'account' | 'through'>> {
+  const through = await latestAttempt(deps, payment);
+  return { account: transitAccount(refund.shard, through?.connector ?? BANK_TRANSFER, refund.currency), through };
 }
 
-/** A movement, and what an operator has used its reference for before; undefined: nothing. */
+/** A movement, and what its reference names already. */
 export interface LookedUp {
   readonly movement: NamedMovement;
   readonly key: Keyed;
+  /** What an operator has used it for; undefined: nothing. */
   readonly used: TransferReference | undefined;
+  /** Another attempt that the upstream calls so; undefined: none of the last 30 days. */
+  readonly theirs: Attempt | undefined;
 }
 
 /**
@@ -65,27 +78,33 @@ export interface LookedUp {
  * second then finds in the rows what the first one did, and is told that.
  */
 export async function lookUpMovement(
-  { store }: Pick<Deps, 'store'>,
+  deps: FindDeps,
   movement: NamedMovement | undefined,
 ): Promise<LookedUp | undefined> {
   if (movement === undefined) return undefined;
-  const key = movementKey(movement.purpose, movement.account.id, movement.reference);
-  return { movement, key, used: await store.transferReference.get(key.shard, key.id) };
+  const { purpose, account, currency, through, itself, reference } = movement;
+  const key = movementKey(purpose, account.id, reference);
+  const [used, theirs] = await Promise.all([
+    deps.store.transferReference.get(key.shard, key.id),
+    through && findNamed(deps, { purpose, currency, through, itself, reference }),
+  ]);
+  return { movement, key, used, theirs };
 }
 
-/** @throws OperatorError when an operator has used the movement's reference, which says for what. */
+/** @throws OperatorError when the movement's reference names something else, by an operator's word or by the upstream's. */
 export function requireUnused(looked: LookedUp | undefined): void {
-  if (looked?.used === undefined) return;
-  const { reference, currency } = looked.movement;
-  const { payment_id, amount_minor, created_at } = looked.used;
-  const since = new Date(created_at).toISOString();
-  throw namedTwice(reference, `already names ${moneyText(amount_minor, currency)} for ${payment_id}, since ${since}`);
-}
-
-/** What an operator is told of a reference that names another order's money: `what` it names. */
-export function namedTwice(reference: string, what: string): OperatorError {
+  if (looked === undefined) return;
+  const { movement, used, theirs } = looked;
+  const { reference, currency } = movement;
   const wayOut = `if one movement is for both, add what tells them apart, like ${reference}/2`;
-  return new OperatorError(`${reference} ${what}: ${wayOut}`);
+  if (theirs !== undefined) {
+    const { id, status, payment_id } = theirs;
+    throw new OperatorError(`${reference} is the reference of ${id}, ${status}, for ${payment_id}: ${wayOut}`);
+  }
+  if (used === undefined) return;
+  const { payment_id, amount_minor, created_at } = used;
+  const what = `${moneyText(amount_minor, currency)} for ${payment_id}, since ${new Date(created_at).toISOString()}`;
+  throw new OperatorError(`${reference} already names ${what}: ${wayOut}`);
 }
 
 /**

@@ -8,6 +8,7 @@ import { DAY_MS } from '../domain/durations.ts';
 import type { PayoutLine } from '../domain/outgoing-records.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import type { LineSearch, PaymentSearch } from '../store/order-search.ts';
+import type { NamedQuestion } from '../store/upstream-span.ts';
 import type { FindDeps } from './archive-find.ts';
 
 /** 30 days: where no index leads to what is looked for, a search reads no more than this unasked. */
@@ -37,8 +38,8 @@ export async function searchLines(deps: FindDeps, search: LineSearch): Promise<F
  * Another attempt of the last 30 days that an upstream's reference names already: a line of a statement that was read twice, or the
  * wrong one. Other upstreams, and banks, may use the same reference for something else.
  */
-export function findOtherUnder(deps: FindDeps, attempt: Attempt, reference: string): Promise<Attempt | undefined> {
-  return deps.store.attemptNamed({ attempt, reference, from: since(deps, {}) });
+export function findNamed(deps: FindDeps, question: Omit<NamedQuestion, 'from'>): Promise<Attempt | undefined> {
+  return deps.store.attemptNamed({ ...question, from: since(deps, {}) });
 }
 
 function since({ clock }: FindDeps, { from, until }: Pick<PaymentSearch, 'from' | 'until'>): number {

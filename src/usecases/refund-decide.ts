@@ -173,7 +173,7 @@ async function move(
   verdict: Verdict,
 ): Promise<RefundRows & { readonly change: Change }> {
   const { fact, reason, reference } = verdict;
-  const target = await refundedFrom(deps, rows);
+  const { account: target } = await refundedFrom(deps, rows);
   const columns = reference === null ? {} : { provider_reference: reference };
   const moved = moveRefund(rows, { fact, reason, columns, target }, { now: deps.clock.now(), newId: idsOf(deps) });
   if (moved === undefined) throw new Error(`refund ${rows.refund.id} is pending, and ${fact} is no news`);
@@ -187,9 +187,9 @@ async function movementBy(
   reference: string | null,
 ): Promise<NamedMovement | undefined> {
   if (reference === null) return undefined;
-  const { currency, amount_minor: amountMinor } = rows.refund;
-  const account = await refundedFrom(deps, rows);
-  return { purpose: 'refund', account, currency, amountMinor, orderId: rows.payment.id, reference };
+  const { id: itself, currency, amount_minor: amountMinor } = rows.refund;
+  const from = await refundedFrom(deps, rows);
+  return { purpose: 'refund', ...from, currency, amountMinor, orderId: rows.payment.id, itself, reference };
 }
 
 function logDecision(

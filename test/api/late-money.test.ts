@@ -25,6 +25,7 @@ import {
 import { type LateDesk, openLateDesk } from '../support/late-desk.ts';
 import { bookedTo } from '../support/late-verdict.ts';
 import { attemptOf, callBack } from '../support/phone-payments.ts';
+import { refunded, untilRefund } from '../support/refund-flows.ts';
 import { rowsOf } from '../support/rows.ts';
 import { openSecond } from '../support/second-gateway.ts';
 import type { World } from '../support/world.ts';
@@ -185,6 +186,24 @@ describe('mbongo attempt book', () => {
     }
     expect((await booking(two, 'PORTAL-48213/2', ' --yes')).status).toBe(0);
     await expectSoundBooks();
+  });
+
+  test('a movement that the carrier has named for a refund is none that returned late money', async () => {
+    const paid = await late.submitted();
+    carrier.say('SUCCESSFUL');
+    expect(await callBack(carrier.callbackUrl(), {})).toBe(200);
+    const made = await refunded(world, merchant, paid);
+    await untilRefund(world, merchant, made.refund_id, 'completed');
+    const named = 'select id, reference from attempt where payment_id = $1';
+    const [refund] = await rowsOf<{ id: string; reference: string }>(world, named, [made.refund_id]);
+    const { attempt } = await late.paidLate();
+    const booking = `attempt book ${attempt.id} --to payer --reference ${refund?.reference} --why given-back`;
+    for (const end of ['', ' --yes']) {
+      const { status, err } = await cli.run(`${booking}${end}`);
+      const why = `is the reference of ${refund?.id}, approved, for ${made.refund_id}: if one movement is for both`;
+      expect([status, err]).toEqual([1, expect.stringContaining(why)]);
+    }
+    await book(attempt.id, 'payer');
   });
 
   test('twenty commands at once book it once; the others report where it went', async () => {

@@ -8,6 +8,7 @@ import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { executeRefund } from '../../src/usecases/refund-decide.ts';
 import { createRefundDispatcher } from '../../src/usecases/refund-dispatch.ts';
 import { detailOf, statusOf } from '../support/flows.ts';
+import { createPayout, settled } from '../support/payout-flows.ts';
 import {
   balancesOf,
   creditsOf,
@@ -240,18 +241,28 @@ describe('a refund to a phone', () => {
       decideAttempt(deps, id, { paid: true, providerReference, ...SAY });
     const [one, two, three] = [await turnedAway(), await turnedAway(), await turnedAway()];
     await settle(one, 'PORTAL-1');
-    await expect(execute(two, 'portal 1')).rejects.toThrow('portal 1 already names 12.50 usd for ');
+    await expect(execute(two, 'portal 1')).rejects.toThrow(
+      `portal 1 is the reference of ${one.id}, approved, for ${one.refund_id}: if one movement is for both`,
+    );
     await execute(two, 'PORTAL-2');
     await expect(settle(three, 'PORTAL-2')).rejects.toThrow('PORTAL-2 already names 12.50 usd for ');
-    // Nor with one that the carrier itself has named.
+    // Nor with one that the carrier itself has named, whatever it has sent under it.
     const paid = await paidByPhone(world, merchant, '01');
     const sent = await refunded(world, merchant, paid);
     await untilRefund(world, merchant, sent.refund_id, 'completed');
-    const named = 'select id, provider_reference from attempt where payment_id = $1';
-    const [theirs] = await rowsOf<{ id: string; provider_reference: string }>(world, named, [sent.refund_id]);
-    await expect(settle(three, theirs?.provider_reference ?? '')).rejects.toThrow(
-      `is the reference of ${theirs?.id}, approved, for ${sent.refund_id}: if one movement is for both`,
-    );
+    await paidByPhone(world, merchant, '01');
+    const { json, text } = await createPayout(world, merchant);
+    expect(json.success, text).toBe(true);
+    await settled(world, merchant, json.batch_id);
+    for (const order of [sent.refund_id, json.beneficiaries[0].transaction_id]) {
+      const named = "select id, provider_reference from attempt where payment_id = $1 and status = 'approved'";
+      const [theirs] = await rowsOf<{ id: string; provider_reference: string }>(world, named, [order]);
+      for (const say of [settle, execute]) {
+        await expect(say(three, theirs?.provider_reference ?? '')).rejects.toThrow(
+          `is the reference of ${theirs?.id}, approved, for ${order}: if one movement is for both`,
+        );
+      }
+    }
     expect(await statusOf(world, three.paid)).toBe('approved');
   });
 });

@@ -265,7 +265,7 @@ const SEEN = {
   created_at: NOW,
 };
 
-const TRIED = { connector: 'mtn-momo', purpose: 'payment', currency: 'usd', id: 'att_7' } as const;
+const SENT = { through: { connector: 'mtn-momo', carrier: 'mtn' }, purpose: 'refund', currency: 'usd' } as const;
 
 test.each<[string[], Question]>([
   [['payment_of_merchant'], paymentSearch({ merchantId: MERCHANT, msisdn: '+1', before: 'txn_7', limit: 50 })],
@@ -279,7 +279,7 @@ test.each<[string[], Question]>([
   [['payout_line_pkey'], lineSearch({ from: 0, until: NOW, msisdn: '+1', limit: 50 })],
   [['payout_line_pkey'], lineSearch({ merchantId: MERCHANT, from: 0, status: 'failed', limit: 50 })],
   [['attempt_of_order', 'payout_line_pkey'], lineSearch({ upstreamReference: 'a', from: 0, limit: 50 })],
-  [['attempt_by_time'], namedQuestion({ attempt: TRIED, reference: 'a', from: NOW })],
+  [['attempt_by_time'], namedQuestion({ ...SENT, itself: 'rfd_7', reference: 'a', from: NOW })],
   [['attempt_pkey'], attemptsAt(SEEN)],
   [['payment_by_reference'], paymentsBeside(SEEN)],
   [['ledger_transfer_pkey'], transfersFor(1, ['txn_7', 'rfd_7'], NOW)],
