@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { LateTarget } from '../../src/domain/late-money.ts';
 import { manualClock } from '../../src/platform/testing/manual-clock.ts';
-import { bookLateMoney, type LateRows } from '../../src/usecases/attempt-book.ts';
+import { bookLateMoney, type LateRows, requireBookable } from '../../src/usecases/attempt-book.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { archive, DAY, growOld } from '../support/archive-scenes.ts';
 import type { CommandLine, Document } from '../support/command-line.ts';
@@ -197,12 +197,11 @@ describe('mbongo attempt book', () => {
     const named = 'select id, reference from attempt where payment_id = $1';
     const [refund] = await rowsOf<{ id: string; reference: string }>(world, named, [made.refund_id]);
     const { attempt } = await late.paidLate();
-    const booking = `attempt book ${attempt.id} --to payer --reference ${refund?.reference} --why given-back`;
-    for (const end of ['', ' --yes']) {
-      const { status, err } = await cli.run(`${booking}${end}`);
-      const why = `is the reference of ${refund?.id}, approved, for ${made.refund_id}: if one movement is for both`;
-      expect([status, err]).toEqual([1, expect.stringContaining(why)]);
-    }
+    const verdict = { to: 'payer', reference: refund?.reference, ...SAY } as const;
+    const why = `is the reference of ${refund?.id}, approved, for ${made.refund_id}: if one movement is for both`;
+    const { deps } = world.gateway;
+    await expect(requireBookable(deps, attempt.id, verdict)).rejects.toThrow(why);
+    await expect(bookLateMoney(deps, attempt.id, verdict)).rejects.toThrow(why);
     await book(attempt.id, 'payer');
   });
 

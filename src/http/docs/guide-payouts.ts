@@ -61,7 +61,7 @@ const DATES = table(
 const MONTHLY = `{
   "sending_type": "recurring",
   "recurring_frequency": "monthly",
-  "recurring_start_date": "2027-01-31",
+  "recurring_start_date": "2030-01-31",
   "recurring_occurrences": 12
 }`;
 
