@@ -164,7 +164,7 @@ test('proof list, show, approve and decline', async () => {
   });
   expect(await refused('proof', 'approve', declined, '--bank-reference', 'ft26324')).toContain(first.transaction_id);
   for (const spelled of ['FT 26324', 'ft26324']) {
-    const { payments } = await json('payment', 'list', '--upstream-reference', spelled);
+    const { payments } = await json('payment', 'list', '--upstream-reference', spelled, '--from', '2026-11-01');
     expect(payments).toMatchObject([{ transaction_id: first.transaction_id }]);
   }
   expect(await json('proof', 'decline', declined, '--reason', 'used twice')).toMatchObject({ status: 'declined' });
