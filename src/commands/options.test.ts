@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { readAmounts, readCounts, readDuration, readLimits, readList, readNetworks, readTime } from './options.ts';
+import {
+  readAmounts,
+  readCounts,
+  readDuration,
+  readLimits,
+  readList,
+  readNetworks,
+  readPhone,
+  readTime,
+} from './options.ts';
 
 describe('options', () => {
   it.each([
@@ -35,6 +44,13 @@ describe('options', () => {
     '9999-12-31',
   ])('%j is not a time', (text) => {
     expect(() => readTime(text)).toThrow('not a time');
+  });
+
+  it('reads a phone number, and nothing beside it', async () => {
+    expect(await readPhone(' +243 81 000 00 42 ')).toBe('+243810000042');
+    for (const bad of ['+243810000042 or 43', '+243810000042 (Grace)', '0810000042', '+24381']) {
+      await expect(readPhone(bad)).rejects.toThrow('not valid');
+    }
   });
 
   it('reads lists, and the word for none', () => {

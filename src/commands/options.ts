@@ -77,16 +77,20 @@ export function readWhole(text: string, noun: string, from: number, to: number):
   throw new UsageError(`the ${noun} must be a whole number from ${from} to ${to}`);
 }
 
-/** 1000 rows at most in one page of a list. */
-const MAX_LISTED = 1_000;
-
-/** E.164, as the phone-number library reads it; its tables are loaded only for commands that need them. */
+/**
+ * E.164, as the phone-number library reads it, with nothing else around it. The library's tables are loaded only for commands that
+ * need them.
+ */
 export async function readPhone(text: string): Promise<string> {
   const { default: parse } = await import('libphonenumber-js/max');
-  const phone = parse(text);
-  if (phone?.isValid() === true && text.trim().startsWith('+')) return phone.number;
+  const typed = text.trim();
+  const phone = typed.startsWith('+') ? parse(typed, { extract: false }) : undefined;
+  if (phone?.isValid() === true) return phone.number;
   throw new UsageError('the phone number is not valid: write it in international form, like +243810000042');
 }
+
+/** 1000 rows at most in one page of a list. */
+const MAX_LISTED = 1_000;
 
 /** `--limit` of a list. */
 export function readLimit(text: string): number {
