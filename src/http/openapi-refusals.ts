@@ -99,13 +99,17 @@ export function refusalsOf(route: Route): Json {
   return Object.fromEntries([...byStatus].map(([status, listed]) => [String(status), refused(status, listed)]));
 }
 
-/** Within an operation the path and method are right, so 1403 is about the body's time, size or type, or the headers' size. */
-function statusesOf(code: RefusalCode, { method }: Route): readonly number[] {
+/**
+ * Within an operation the method is right, and the path but for a parameter: 1403 is about one that cannot be decoded, about the
+ * body's time, size or type, or about the headers' size.
+ */
+function statusesOf(code: RefusalCode, { method, path }: Route): readonly number[] {
   if (code !== 1403) return [REFUSALS[code].http];
-  return method === 'GET' ? [TOO_LARGE_HEADERS] : [408, 413, UNREAD_TYPE, TOO_LARGE_HEADERS];
+  const ofBody = method === 'GET' ? [] : [408, 413, UNREAD_TYPE];
+  return [...(path.includes('/:') ? [404] : []), ...ofBody, TOO_LARGE_HEADERS];
 }
 
-/** By HTTP status, the names of the responses that have a single code: they are the same for every call, and stand once in the document. */
+/** By HTTP status, the names of responses with a single code: they are the same for every call, and stand once in the document. */
 const RESPONSE_NAMES: { readonly [status: number]: string } = {
   404: 'NotFound',
   408: 'RequestTimeout',
@@ -126,7 +130,7 @@ const TOO_LARGE_HEADERS = 431;
 const WITH_RETRY_AFTER: ReadonlySet<RefusalCode> = new Set([1203, 1301, 1303, 1402, 1404]);
 
 function refused(status: number, codes: readonly RefusalCode[]): Json {
-  const name = RESPONSE_NAMES[status];
+  const name = codes.length === 1 ? RESPONSE_NAMES[status] : undefined;
   const description = codes.map((code) => `\`${code}\` ${REFUSALS[code].name}`).join(', ');
   return {
     ...(name === undefined ? { description } : componentOf('responses', name, description)),

@@ -111,6 +111,13 @@ describe('the OpenAPI document', () => {
     );
   });
 
+  it('says what a path with a parameter that cannot be decoded is refused with', async () => {
+    const { statusCode, body } = await world.app.inject('/api/v1/payments/status/%zz');
+    expect([statusCode, JSON.parse(body)]).toMatchObject([404, { error_code: '1403' }]);
+    const { responses } = operationAt('/payments/status/{payment_id}', 'get');
+    expect(responses['404']?.description).toBe('`1204` TRANSACTION_NOT_FOUND, `1403` UNSUPPORTED_REQUEST');
+  });
+
   it('is served in both forms, and both say the same', async () => {
     const json = await world.app.inject('/openapi.json');
     const yaml = await world.app.inject('/openapi.yaml');
