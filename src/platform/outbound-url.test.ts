@@ -17,6 +17,7 @@ test.each([
   ['https://[2606:4700::1111]/', 'https://[2606:4700::1111]', '/'],
   ['https://bücher.example/', 'https://xn--bcher-kva.example', '/'],
   [`https://example.com/${'a'.repeat(2_028)}`, 'https://example.com', `/${'a'.repeat(2_028)}`],
+  [`https://example.com/${'𝄞'.repeat(2_028)}`, 'https://example.com', `/${'%F0%9D%84%9E'.repeat(2_028)}`],
 ])('%s may be dialled in production', (url, origin, path) => {
   expect(targetOfMerchant(url, production)).toEqual({ origin, path });
 });
@@ -52,6 +53,7 @@ test.each([
   ['https://example.com:5432/', 'port'],
   ['https://example.com:6379/', 'port'],
   [`https://example.com/${'a'.repeat(2_029)}`, 'longer'],
+  [`https://example.com/${'𝄞'.repeat(2_029)}`, 'longer'],
   ['https://shop', 'name'],
   ['https://shop./', 'name'],
   ['https://localhost/', 'name'],

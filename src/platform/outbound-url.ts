@@ -21,6 +21,7 @@ export interface DialRules {
 /** A URL taken apart, or the reason why it is not dialled. */
 export type Target = { readonly origin: string; readonly path: string } | { readonly refused: string };
 
+/** Characters, counted as the schema of a request counts them: one that takes two places in a string is one. */
 const MAX_URL_LENGTH = 2048;
 
 /** Blanks, control characters and backslashes: parsers disagree about them, and none belongs in a URL. */
@@ -36,7 +37,7 @@ const NAMES_REFUSED = ['local', 'internal', 'home.arpa'];
  * there.
  */
 export function targetOfMerchant(text: string, rules: DialRules, opener: Opener = 'gateway'): Target {
-  if (text.length > MAX_URL_LENGTH) return refuse(`it is longer than ${MAX_URL_LENGTH} characters`);
+  if (Array.from(text).length > MAX_URL_LENGTH) return refuse(`it is longer than ${MAX_URL_LENGTH} characters`);
   if (AMBIGUOUS.test(text) || !/^https?:\/\/[^/]/i.test(text)) return refuse('it is not an http(s) address');
   const url = parse(text);
   if (url === undefined) return refuse('it is not an http(s) address');
