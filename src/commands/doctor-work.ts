@@ -112,46 +112,40 @@ export function lateCheck({ waiting }: Pick<Watched, 'waiting'>, now: number): C
   return warn(name, `${what}: see mbongo suspense list, and book it with mbongo attempt book`);
 }
 
-/** Late webhooks and late money have checks of their own. */
-type Elsewhere = 'webhook_new' | 'webhook_late' | 'late_in' | 'late_out';
-const ELSEWHERE: ReadonlySet<Waiting['kind']> = new Set<Elsewhere>([
-  'webhook_new',
-  'webhook_late',
-  'late_in',
-  'late_out',
-]);
+/** What waits, what to do about it, and the most milliseconds that it may wait: people do not work at all hours. */
+type Wait = readonly [what: string, wayOut: string, most: number];
 
-function isElsewhere(kind: Waiting['kind']): kind is Elsewhere {
-  return ELSEWHERE.has(kind);
-}
-
-const WAITS: { readonly [kind in Exclude<Waiting['kind'], Elsewhere>]: readonly [string, string] } = {
-  webhook_tried: ['webhooks that receivers do not accept', 'see mbongo webhook list --status waiting'],
+/** Undefined: late webhooks and late money have checks of their own. */
+const WAITS: { readonly [kind in Waiting['kind']]: Wait | undefined } = {
+  webhook_new: undefined,
+  webhook_late: undefined,
+  webhook_tried: ['webhooks that receivers do not accept', 'see mbongo webhook list --status waiting', HOUR_MS],
   payout: [
     'payout lines',
     'check whether the carrier answers, whether it is held (mbongo connector list), and whether the merchant is suspended or the batch paused; for a cancelled batch, check with the carrier, then mbongo payout cancel --not-taken',
+    HOUR_MS,
   ],
-  refund: ['refunds', 'check whether the upstream answers, or is held (mbongo refund list, mbongo connector list)'],
-  refund_by_hand: ['refunds that a person carries out', 'see mbongo refund list --status pending'],
+  refund: [
+    'refunds',
+    'check whether the upstream answers, or is held (mbongo refund list, mbongo connector list)',
+    HOUR_MS,
+  ],
+  refund_by_hand: ['refunds to carry out by hand', 'see mbongo refund list --status pending', DAY_MS],
+  late_in: undefined,
+  late_out: undefined,
 };
 
-/** How long they may wait (milliseconds). People do not work at all hours. */
-function patienceOf(kind: Waiting['kind']): number {
-  return kind === 'refund_by_hand' ? DAY_MS : HOUR_MS;
-}
-
-/**
- * Webhooks that receivers do not accept, payout lines and refunds: a warning for those that have waited for more than an hour at
- * `now` (milliseconds), or for a person for more than a day.
- */
+/** Webhooks that receivers do not accept, payout lines and refunds: a warning for those that have waited for too long at `now`. */
 export function waitingCheck({ waiting }: Pick<Watched, 'waiting'>, now: number): Check {
   const found = waiting.flatMap(({ kind, count, oldest }) => {
-    if (isElsewhere(kind) || now - oldest <= patienceOf(kind)) return [];
-    const [what, wayOut] = WAITS[kind];
-    return [`${what}: ${count}, the oldest for ${spanOf(now - oldest)}; ${wayOut}`];
+    const known = WAITS[kind];
+    if (known === undefined) return [];
+    const [what, wayOut, most] = known;
+    const waits = now - oldest;
+    return waits > most ? [`${what}: ${count}, the oldest for ${spanOf(waits)}; ${wayOut}`] : [];
   });
   if (found.length > 0) return warn('waiting', found.join('. '));
-  return ok('waiting', 'nothing has waited for more than an hour');
+  return ok('waiting', 'nothing has waited for too long');
 }
 
 /** Whether receivers that do not accept webhooks can be reached from here. */

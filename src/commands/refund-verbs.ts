@@ -11,7 +11,7 @@ const NOT_TAKEN = 'you have checked with the upstream: it did not make the refun
 
 /** Adds `mbongo refund` with the verbs `list`, `show`, `execute` and `fail`. */
 export function addRefundCommands(program: Command, addVerb: AddVerb, addVerbOf: AddVerbOf): void {
-  const refund = program.command('refund').description('refunds, including those that a person carries out');
+  const refund = program.command('refund').description('refunds, including those to carry out by hand');
   const load = () => import('./refund.ts');
   addVerb(refund, 'list', 'list refunds, the oldest first', async () => (await load()).refundList)
     .option('--merchant <id>', "only this merchant's")
